@@ -240,29 +240,8 @@ static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) 
     }
 }
 
-/* The end of the GPU work that was queued before the recording began: a stream runs what it is
- * given in order, so of events without a recorded launch those before the first with one. INT64_MIN
- * without any. */
-static int64_t queued_before(const tm_timeline *timeline) {
-    int64_t end_ns = INT64_MIN;
-    for (size_t t = 0; t < timeline->n_tracks; t++) {
-        const tm_track *track = &timeline->tracks[t];
-        const uint32_t behind = track->first + track->count;
-        int64_t own_ns = INT64_MIN;
-        uint32_t row = track->kind == TM_TRACK_CPU ? behind : track->first;
-        for (; row < behind && timeline->launch[row] == TM_NO_EVENT; row++) {
-            int64_t end = timeline->begin_ns[row] + timeline->duration_ns[row];
-            if (timeline->role[row] != TM_ROLE_NONE && end > own_ns)
-                own_ns = end;
-        }
-        if (row < behind && own_ns > end_ns)
-            end_ns = own_ns;
-    }
-    return end_ns;
-}
-
 /* Windows: a step begins where the one before it ended at the earliest, and ends with the last of
- * its GPU events at the earliest. Of the one before the first, what it had queued is known. */
+ * its GPU events at the earliest. */
 static void set_windows(tm_timeline *timeline, const annotation *v) {
     tm_step *steps = timeline->steps;
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -274,14 +253,52 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
         tm_step *step = &steps[timeline->step[row]];
         step->end_ns = end > step->end_ns ? end : step->end_ns;
     }
-    const int64_t before_ns = queued_before(timeline);
-    if (before_ns > steps[0].begin_ns && before_ns < steps[0].end_ns)
-        steps[0].begin_ns = before_ns;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         if (i > 0 && steps[i - 1].end_ns > steps[i].begin_ns)
             steps[i].begin_ns = steps[i - 1].end_ns;
         if (steps[i].end_ns < steps[i].begin_ns)
             steps[i].end_ns = steps[i].begin_ns;
+    }
+}
+
+/* The end of what a stream was given before a recording began, of which *row is the first: it runs
+ * that in order, so of the events without a recorded launch those before the first with one.
+ * INT64_MIN for none, or where as many without one follow: then most launches of this kind are not
+ * recorded, such as those of graphs. *row comes to the first row of the next recording. */
+static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
+                             int64_t until_ns) {
+    int64_t end_ns = INT64_MIN;
+    size_t n_queued = 0, n_launched = 0, n_lost = 0;
+    for (; *row < behind && timeline->begin_ns[*row] < until_ns; ++*row) {
+        const int64_t end = timeline->begin_ns[*row] + timeline->duration_ns[*row];
+        if (timeline->role[*row] == TM_ROLE_NONE)
+            continue;
+        if (timeline->launch[*row] != TM_NO_EVENT) {
+            n_launched++;
+        } else if (n_launched > 0) {
+            n_lost++;
+        } else {
+            n_queued++;
+            end_ns = end > end_ns ? end : end_ns;
+        }
+    }
+    return n_launched > 0 && n_lost < n_queued ? end_ns : INT64_MIN;
+}
+
+/* The first step of each recording begins after what was queued before that. */
+static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
+    const tm_span *spans = timeline->spans;
+    uint32_t row = track->first;
+    size_t i = 0;
+    for (size_t s = 0; s < timeline->n_spans && spans[s].n_durations > 0; s++) {
+        const bool last = s + 1 == timeline->n_spans || spans[s + 1].n_durations == 0;
+        const int64_t end_ns = queued_before(timeline, &row, track->first + track->count,
+                                             last ? INT64_MAX : spans[s + 1].begin_ns);
+        tm_step *steps = timeline->steps;
+        while (i < timeline->n_steps && steps[i].begin_ns < spans[s].begin_ns)
+            i++;
+        if (i < timeline->n_steps && steps[i].begin_ns < end_ns && end_ns < steps[i].end_ns)
+            steps[i].begin_ns = end_ns;
     }
 }
 
@@ -328,5 +345,10 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
     }
     tm_vec_free(&c.found);
     tm_vec_free(&c.profiler);
-    return status == TM_OK ? tm_timeline_find_pauses(timeline, err) : status;
+    if (status == TM_OK)
+        status = tm_timeline_find_pauses(timeline, err);
+    if (status == TM_OK && timeline->n_steps > 0 && timeline->steps[0].annotated)
+        for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++)
+            cut_first_steps(timeline, &timeline->tracks[t]);
+    return status;
 }

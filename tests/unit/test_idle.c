@@ -27,8 +27,8 @@
  *   [252, 300)     48   before H, of length 0 and not known: other
  *
  *   window [10, 300) = 290, idle 229, host 120, kernel 21, other 88; 100 * 229 / 290 = 78.9655...
- *   Stream 7: A ends at 20, so C comes 30 later: other, as D's 40 and H's 48; E's 90 and F's 30 are
- *   the host's, G's 1 kernel wait. */
+ *   Of other are D's 40 queued. Stream 7: A ends at 20, so C comes 30 later: other, as D's 40 and
+ *   H's 48; E's 90 and F's 30 are the host's, G's 1 kernel wait. */
 static const event_spec rank_0[] = {
     MARK("ProfilerStep#4", 0, 210000, 1),
     CALL("cudaLaunchKernel", 0, 500, 1),
@@ -59,9 +59,10 @@ TEST(idle_time_is_as_worked_out_by_hand) {
         ("rank=0 idle_ns=229000 idle_pct=78.96551724 host_wait_ns=120000 kernel_wait_ns=21000 "
          "other_ns=88000 input_ns=30000 host_comm_ns=20000 alloc_ns=0 sync_ns=35000 "
          "host_work_ns=35000 gaps=6 "
-         "longest_ns=90000 turns_ns=null"),
+         "longest_ns=90000 turns_ns=null queued_ns=40000"),
         ("rank=1 idle_ns=0 idle_pct=null host_wait_ns=0 kernel_wait_ns=0 other_ns=0 input_ns=0 "
-         "host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null turns_ns=null"),
+         "host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=0 gaps=0 longest_ns=null turns_ns=null "
+         "queued_ns=0"),
     };
     static const char *const streams[] = {
         ("rank=0 device=0 stream=7 events=7 idle_ns=239000 host_wait_ns=120000 kernel_wait_ns=1000 "
@@ -107,7 +108,7 @@ TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     static const char *const ranks[] = {
         "rank=0 idle_ns=520 idle_pct=96.2962963 host_wait_ns=520 kernel_wait_ns=0 other_ns=0 "
         "input_ns=0 host_comm_ns=0 alloc_ns=500 sync_ns=8 host_work_ns=12 gaps=1 longest_ns=520 "
-        "turns_ns=null"};
+        "turns_ns=null queued_ns=0"};
     static const char *const calls[] = {
         "call=cudaFree operator=null inside=null calls=1 calls_per_step=null total_ns=508 "
         "mean_ns=508 max_ns=508 lost_ns=8 ranks=1 max_rank_lost_ns=8 max_rank=0"};
@@ -131,7 +132,7 @@ TEST(a_launch_that_takes_long_has_queued_nothing) {
     static const char *const ranks[] = {
         "rank=0 idle_ns=40000 idle_pct=99.95002499 host_wait_ns=40000 kernel_wait_ns=0 other_ns=0 "
         "input_ns=0 host_comm_ns=0 alloc_ns=39980 sync_ns=5 host_work_ns=15 gaps=1 "
-        "longest_ns=40000 turns_ns=null"};
+        "longest_ns=40000 turns_ns=null queued_ns=0"};
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
@@ -152,7 +153,7 @@ TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
     static const char *const ranks[] = {
         "rank=0 idle_ns=100000 idle_pct=99.980004 host_wait_ns=30028 kernel_wait_ns=0 "
         "other_ns=69972 input_ns=0 host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=30028 gaps=1 "
-        "longest_ns=100000 turns_ns=null"};
+        "longest_ns=100000 turns_ns=null queued_ns=69972"};
     static const char *const gaps[] = {
         "rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns",
         "0 20 100000 0 other a b cudaLaunchKernel 10 99990"};
@@ -194,7 +195,7 @@ TEST(limits_of_causes_are_exact) {
     static const char *const ranks[] = {
         ("rank=0 idle_ns=60019 idle_pct=99.99167 host_wait_ns=10 kernel_wait_ns=30009 "
          "other_ns=30000 input_ns=0 host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
-         "longest_ns=30000 turns_ns=null")};
+         "longest_ns=30000 turns_ns=null queued_ns=30000")};
     static const char *const streams[] = {("rank=0 device=0 stream=7 events=5 idle_ns=60019 "
                                            "host_wait_ns=10 kernel_wait_ns=30009 other_ns=30000")};
     small_job j = open_job();

@@ -156,7 +156,7 @@ TEST(time_that_the_gpu_may_have_worked_in_is_laid_to_nobody) {
     static const char *const rows[] = {
         "rank=0 idle_ns=83 idle_pct=69.16666667 host_wait_ns=3 kernel_wait_ns=0 other_ns=80 "
         "input_ns=0 host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=3 gaps=1 longest_ns=83 "
-        "turns_ns=null"};
+        "turns_ns=null queued_ns=0"};
     small_job j = open_job();
     add_rank(&j, 0, lost_graphs, COUNT(lost_graphs));
     finish_job(&j);

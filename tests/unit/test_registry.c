@@ -243,7 +243,8 @@ static const struct {
     {"launches.api",
      " name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank "},
     {"idle.rank", " rank idle_ns idle_pct host_wait_ns kernel_wait_ns other_ns input_ns "
-                  "host_comm_ns alloc_ns sync_ns host_work_ns gaps longest_ns turns_ns "},
+                  "host_comm_ns alloc_ns sync_ns host_work_ns gaps longest_ns turns_ns "
+                  "queued_ns "},
     {"idle.stream", " rank device stream events idle_ns host_wait_ns kernel_wait_ns other_ns "},
     {"idle.gap", " rank begin_ns duration_ns step cause after before host host_ns unrecorded_ns "},
     {"sync.call", " call operator inside calls calls_per_step total_ns mean_ns max_ns lost_ns "

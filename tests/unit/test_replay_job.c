@@ -264,6 +264,46 @@ TEST(ways_that_no_operation_implies_are_joined) {
     replay_free(&c);
 }
 
+/* As above, by ways that part and meet again at one time, but in set 1, where one of each pair
+ * takes 1 longer: of nodes at one time one alone may be joined, for the job has no order for more.
+ */
+TEST(ways_are_joined_once_at_a_time) {
+    enum { OPERATIONS = 40, PAIRS = 15, ROOM = 1000, NODES = OPERATIONS * (3 * PAIRS + 4) };
+    static const int64_t expected[REPLAY_SETS] = {10, 4 + PAIRS + 6, 9, 20};
+    replay_case c = {0};
+    tm_replay job;
+    int64_t ns[ROOM];
+    uint32_t parts[NODES], node = replay_node(&c, 0);
+    replay_edge(&c, 0, TM_FROM_ROOT, (const int64_t[REPLAY_SETS]){0});
+    for (uint64_t i = 0; i < OPERATIONS; i++) {
+        uint32_t from = replay_visit(&c, 0, node, i), call = after(&c, 0, node, 4);
+        for (size_t k = 0; k < PAIRS; k++) {
+            uint32_t a = after(&c, 0, call, 0), b = replay_node(&c, 0);
+            replay_edge(&c, 0, call, (const int64_t[REPLAY_SETS]){0, 1, 0, 0});
+            call = after(&c, 0, a, 0);
+            lead(&c, 0, b, 0);
+        }
+        node = replay_node(&c, 0);
+        replay_edge(&c, 0, call, (const int64_t[REPLAY_SETS]){6, 6, 4, 16});
+        replay_edge(&c, 0, from, (const int64_t[REPLAY_SETS]){9, 12, 9, 9});
+    }
+    replay_step(&c, 0, node, 0);
+    replay_finish(&c);
+    assert_in_range(c.ranks[0].graph.n_nodes, 1, NODES);
+    for (uint32_t i = 0; i < NODES; i++)
+        parts[i] = NODES - i;
+    c.ranks[0].graph.parts = parts;
+    reduce_thrice(&c, &job);
+    c.ranks[0].graph.parts = NULL;
+    assert_in_range(job.n_operations, OPERATIONS + 1, ROOM - 1);
+    for (uint8_t set = 0; set < THRICE; set++) {
+        tm_replay_forward(&job, &set, ns);
+        assert_int_equal(ns[job.n_operations], OPERATIONS * expected[set % REPLAY_SETS]);
+    }
+    tm_replay_free(&job);
+    replay_free(&c);
+}
+
 /* Both ranks join 1 at 5. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Rank 10 joins 3 at 15, 10
  * after 1 and 7 after 2; so does rank 11, 7 after 2, which is alone in 4, at 16. Step 0 ends on
  * both at 20, 5 after 3 and 4 after 4; step 1 on rank 10 at 15 + 30 = 45. */

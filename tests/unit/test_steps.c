@@ -50,9 +50,15 @@ static const struct {
      {{1, 0, 100}, {2, 100, 100}, {3, 100, 110}},
      {1, 1, 1, 2, 2, 2, 3}},
     {"the first begins after what its stream was given before the recording",
-     {STEP("ProfilerStep#1", 10, 40, 1), KERNEL("queued", 5, 40, 8), CALL("c1", 20, 1, 1),
-      KERNEL("k1", 60, 10, 1), KERNEL("lost", 75, 5, 9), STEP("ProfilerStep#2", 50, 40, 1)},
+     {STEP("ProfilerStep#1", 10, 40, 1), KERNEL("first", 5, 5, 7), KERNEL("queued", 10, 35, 8),
+      CALL("c1", 20, 1, 1), KERNEL("k1", 60, 10, 1), KERNEL("lost", 75, 5, 9),
+      STEP("ProfilerStep#2", 50, 40, 1)},
      {{1, 45, 70}, {2, 70, 90}},
+     {1, -1, -1, 1, 1, -1, 2}},
+    {"where as many launches are missing later, nobody knows what was queued before",
+     {STEP("ProfilerStep#1", 10, 40, 1), KERNEL("of a graph", 5, 40, 8), CALL("c1", 20, 1, 1),
+      KERNEL("k1", 60, 10, 1), KERNEL("of another", 75, 5, 8), STEP("ProfilerStep#2", 50, 40, 1)},
+     {{1, 10, 70}, {2, 70, 90}},
      {1, -1, 1, 1, -1, 2}},
     /* Backward runs during 2, early during 1. The copy, launched in 1, too, ends at 295. */
     {"a GPU event belongs to the step of its launch, on any thread",
@@ -117,6 +123,28 @@ TEST(events_belong_to_steps_that_annotations_mark) {
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
+}
+
+/* The kernel queued before each recording ends 30 ns after its step's annotation begins. */
+TEST(the_first_step_of_each_recording_begins_after_what_was_queued_before) {
+    static const event_spec events[] = {
+        STEP("ProfilerStep#1", 10, 50, 1), KERNEL("queued", 5, 35, 8),        CALL("c1", 20, 1, 1),
+        KERNEL("k1", 50, 10, 1),           STEP("ProfilerStep#2", 60, 30, 1), CALL("c2", 65, 2, 1),
+        KERNEL("k2", 70, 10, 2),
+    };
+    static const int64_t windows[][2] = {{40, 60}, {60, 90}, {1040, 1060}, {1060, 1090}};
+    ground g = open_ground();
+    tm_trace a = make_trace(&g, "a", events, COUNT(events), 0);
+    tm_trace b = make_trace(&g, "b", events, COUNT(events), 1000);
+    tm_timeline t;
+    assert_ok(tm_timeline_build((tm_trace *[]){&a, &b}, 2, 0, &g.context, &t, &g.err));
+    assert_int_equal(t.n_steps, COUNT(windows));
+    for (size_t i = 0; i < t.n_steps; i++) {
+        assert_int_equal(t.steps[i].begin_ns, windows[i][0]);
+        assert_int_equal(t.steps[i].end_ns, windows[i][1]);
+    }
+    tm_timeline_destroy(&t);
+    close_ground(&g);
 }
 
 /* A usual step takes 10 ns: nothing recorded for 5 is a pause. */

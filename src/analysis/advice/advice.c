@@ -40,9 +40,7 @@ static const tm_column columns[N_COLUMNS] = {
          "What a mean step would be shorter by, replayed (whatif.item): of straggler with who "
          "is named fixed, of late_ranks what the plan saves besides, of imbalance with "
          "computation as on the other ranks, else at most (at_most), with that kind of work "
-         "taking no time. Each is of this item by itself: items overlap, and do not sum. Null "
-         "where "
-         "it is not known."},
+         "taking no time. Items overlap: their savings do not add up. Null where it is not known."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
                  "saved_ns is a bound that no fix reaches: that kind of work takes no time at all. "

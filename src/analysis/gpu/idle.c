@@ -25,6 +25,7 @@ enum {
     R_GAPS,
     R_LONGEST,
     R_TURNS,
+    R_QUEUED,
     N_RANK_COLUMNS
 };
 
@@ -79,6 +80,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                  "Of a rank that works on several GPUs, besides idle_ns: how long one of them did "
                  "nothing while another worked, on average; idle_ns + turns_ns is the mean of "
                  "overlap.device.idle_ns over those that work. Null with one."},
+    [R_QUEUED] =
+        {"queued_ns", TM_INT, "ns",
+         "Of other_ns: the next event is known to have been queued, and nothing shows that "
+         "the GPU may have run what was not recorded."},
 };
 
 static const tm_table_def rank_def = {
@@ -211,6 +216,7 @@ static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     tm_cell_set_int(&row[R_ALLOCATION], sums[TM_IDLE_ALLOCATION]);
     tm_cell_set_int(&row[R_SYNC], sums[TM_IDLE_SYNC]);
     tm_cell_set_int(&row[R_HOST_WORK], sums[TM_IDLE_HOST]);
+    tm_cell_set_int(&row[R_QUEUED], gaps->queued_ns);
     tm_cell_set_int(&row[R_GAPS], (int64_t)gaps->gaps.n);
     if (longest >= 0)
         tm_cell_set_int(&row[R_LONGEST], longest);

@@ -194,7 +194,7 @@ static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *nex
     return sum;
 }
 
-static void sum_up(tm_gaps *gaps) {
+static void sum_up(const tm_timeline *timeline, tm_gaps *gaps) {
     size_t next[N_SETS] = {0};
     for (size_t i = 0; i < gaps->gaps.n; i++) {
         tm_gap *gap = (tm_gap *)gaps->gaps.data + i;
@@ -204,6 +204,9 @@ static void sum_up(tm_gaps *gaps) {
         split(gap, in_ns, parts);
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
+        if (gap->next != TM_NO_EVENT && timeline->launch[gap->next] != TM_NO_EVENT &&
+            parts[TM_IDLE_OTHER] > in_ns[0]) /* the rest was hidden */
+            gaps->queued_ns += parts[TM_IDLE_OTHER] - in_ns[0];
         gap->sync_ns = parts[TM_IDLE_SYNC];
     }
 }
@@ -239,7 +242,7 @@ tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
         for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].first < end; t++)
             find_next_events(timeline, &timeline->tracks[t], &out->gaps);
         mark_gaps(timeline, host, &out->gaps);
-        sum_up(out);
+        sum_up(timeline, out);
     }
     return ok ? TM_OK : tm_fail_memory(err);
 }

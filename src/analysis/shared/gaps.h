@@ -40,6 +40,7 @@ typedef struct tm_gaps {
     tm_intervals comm;          /* it was in a communication call, and neither */
     tm_intervals allocation;    /* it took or gave back memory or loaded code, and none of these */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] they add up to all gaps */
+    int64_t queued_ns; /* of TM_IDLE_OTHER: the next event is known to have been queued */
 } tm_gaps;
 
 /** Whether the call of a copy came back late: an asynchronous one returns before its copy has

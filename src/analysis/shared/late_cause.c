@@ -231,28 +231,27 @@ static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     return tm_table_cell(ranks, at, "relative_speed")->value.r;
 }
 
-/* Whether nobody knows when most of its GPU's work was launched. */
-static bool has_no_launch(const tm_tables *tables, int64_t rank) {
-    const tm_table *launches = tm_tables_find(tables, "launches.rank");
-    const size_t row = tm_table_find_row(launches, &rank, 1);
-    return row < launches->n_rows &&
-           number(launches, row, "unlinked") > number(launches, row, "events");
-}
-
-/* Whether most of what its GPU idles longer than others' is no host's: kernels were launched in
- * time and waited for something else, or nobody knows when they were launched. */
-static bool idles_for_others(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
+/* Whether most of what its GPU idles longer than others' is in a column of idle.rank. */
+static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause *c,
+                     const char *column) {
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
     int64_t *others = malloc((idle->n_rows + 1) * sizeof *others), more = 0;
     size_t n = 0;
     for (size_t i = 0; i < idle->n_rows && others; i++)
         if (number(idle, i, "rank") == rank)
-            more = number(idle, i, "other_ns");
+            more = number(idle, i, column);
         else
-            others[n++] = number(idle, i, "other_ns");
+            others[n++] = number(idle, i, column);
     more -= n > 0 ? tm_median_any(others, n) : more;
     free(others);
     return 2 * more > c->idle_ns - c->median_idle_ns;
+}
+
+/* What its GPU idles for is the host's only where nothing was queued, as far as is known. */
+static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
+    return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
+           : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN
+                                                   : TM_LATE_HOST;
 }
 
 tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
@@ -265,8 +264,8 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t 
     if (known && find_peers(tables, rank, &p) && speeds) {
         c.speed = speed_of(tables, rank, &p);
         judge(&c, same_kernels(tables, rank, speeds), &p, late_ns);
-        if (c.kind == TM_LATE_HOST && idles_for_others(tables, rank, &c))
-            c.kind = has_no_launch(tables, rank) ? TM_LATE_UNKNOWN : TM_LATE_QUEUE;
+        if (c.kind == TM_LATE_HOST)
+            c.kind = idle_kind(tables, rank, &c);
         if (c.kind == TM_LATE_HOST)
             find_call(tables, rank, INT64_MIN, INT64_MAX, &c);
     }

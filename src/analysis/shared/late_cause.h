@@ -16,11 +16,11 @@ typedef enum tm_late_kind {
     TM_LATE_GPU,     /* it computes longer than the others, and does not idle far longer */
     TM_LATE_WORK,    /* likewise, while the same kernels take no longer than on other ranks */
     TM_LATE_EXTRA,   /* half of what it is late by, or more, is what it runs and its peers do not */
-    TM_LATE_QUEUE, /* its GPU idles as of TM_LATE_HOST, with most of that in other_ns of idle.rank:
-                      kernels had been launched and waited for what was not recorded */
-    TM_LATE_HOST   /* its GPU idles more than twice as long, or longer than any other by most of
-                      what it is late, and that outweighs its kernels; less than half of it is
-                      other_ns of idle.rank, which is no host's */
+    TM_LATE_QUEUE,   /* its GPU idles as of TM_LATE_HOST, most of it queued_ns of idle.rank: kernels
+                        had been launched and waited for what was not recorded */
+    TM_LATE_HOST     /* its GPU idles more than twice as long, or longer than any other by most of
+                        what it is late, and that outweighs its kernels; less than half of it is
+                        other_ns of idle.rank, which is no host's */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
