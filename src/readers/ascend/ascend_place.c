@@ -51,6 +51,43 @@ int64_t tm_ascend_rank_of(const char *path) {
     return rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
 }
 
+/* The bytes of a path before its last name. */
+static size_t folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Takes the last folder off path[0, *size) where its name begins with a word. */
+static bool take_folder(const char *path, size_t *size, const char *word) {
+    size_t begin = *size > 0 ? *size - 1 : 0;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    if (*size == 0 || strncmp(path + begin, word, strlen(word)) != 0)
+        return false;
+    *size = begin;
+    return true;
+}
+
+bool tm_ascend_msprof_is_covered(const char *path, const char *other) {
+    static const char output[] = "mindstudio_profiler_output", name[] = "msprof_";
+    size_t own = folder_of(path), its = folder_of(other);
+    const char *file = path + own, *file_there = other + its;
+    if (strncmp(file, name, sizeof name - 1) != 0)
+        return false;
+    (void)take_folder(path, &own, output);
+    if (strncmp(file_there, name, sizeof name - 1) == 0) {
+        size_t folder = own;
+        (void)take_folder(other, &its, output);
+        return own == its && strncmp(path, other, own) == 0 &&
+               take_folder(path, &folder, "PROF_") && strcmp(file, file_there) < 0;
+    }
+    return take_folder(path, &own, "PROF_") &&
+           take_folder(other, &its, "ASCEND_PROFILER_OUTPUT/") && own == its &&
+           strncmp(path, other, own) == 0 &&
+           (strncmp(file_there, "trace_view.json", 15) == 0 ||
+            strncmp(file_there, "ascend_pytorch_profiler", 23) == 0);
+}
+
 /* Takes _<digits> off the end of [begin, end). */
 static const char *without_number(const char *begin, const char *end) {
     const char *p = end;

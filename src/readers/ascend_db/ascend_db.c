@@ -161,6 +161,7 @@ const tm_format tm_format_ascend_db = {
     .sniff = tm_db_sniff,
     .claims = ascend_db_claims,
     .read = ascend_db_read,
+    .is_covered = tm_ascend_msprof_is_covered,
     .advice_unknown_group =
         "give the traces of all ranks: by who uses them HCCL's groups are known",
 };
