@@ -96,7 +96,7 @@ static tm_status finish(tm_ascend_db *d, tm_error *err) {
     tm_ascend_lanes own;
     if (!tm_ascend_lanes_of(d->trace, &own))
         return tm_fail_memory(err);
-    if (d->device >= 0) /* of several, each has sums of its own */
+    if (d->device != TM_ASCEND_DB_SEVERAL) /* else each has sums of its own */
         d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
     return tm_ascend_flows_link(&d->flows, d->trace, d->names, err);
 }

@@ -27,11 +27,11 @@ static int by_id(const void *a, const void *b) {
     return tm_order_i64(((const entry *)a)->id, ((const entry *)b)->id);
 }
 
-/* The first value of an id, @p none where it has none. */
+/* The first value of an id, @p none where it has none or there is no id (-1). */
 static int64_t first_of(const tm_vec *vec, int64_t id, int64_t none) {
     const entry *v = vec->data;
     size_t i = tm_bisect(v, vec->n, sizeof *v, &id, tm_is_less_i64);
-    return i < vec->n && v[i].id == id ? v[i].value : none;
+    return id >= 0 && i < vec->n && v[i].id == id ? v[i].value : none;
 }
 
 static tm_status each_connection(void *context, sqlite3_value **values, tm_error *err) {

@@ -16,7 +16,7 @@ typedef struct tm_ascend_db_place {
     uint8_t kind; /* tm_track_kind; UINT8_MAX: empty */
 } tm_ascend_db_place;
 
-enum { TM_ASCEND_DB_PLACES = 64 };
+enum { TM_ASCEND_DB_PLACES = 64, TM_ASCEND_DB_SEVERAL = -2 };
 
 typedef struct tm_ascend_db {
     tm_db db;
@@ -34,7 +34,7 @@ typedef struct tm_ascend_db {
     tm_vec scratch; /* of char */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;  /* the profiler's own sums */
-    int32_t device;         /* of the tasks, -1 without any, -2 where they are of several */
+    int32_t device;         /* of the tasks; -1: none is known; TM_ASCEND_DB_SEVERAL */
     int64_t n_rows, n_done; /* about, for the source */
     tm_ascend_db_place places[TM_ASCEND_DB_PLACES];
 } tm_ascend_db;

@@ -1,5 +1,6 @@
 /* Memory that PyTorch took and gave back, and what was sampled of the device and the host. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "ascend_db_reader.h"
@@ -34,9 +35,13 @@ static tm_status each_block(void *context, sqlite3_value **values, tm_error *err
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
     /* Rows of a release have the same columns, from RELEASED on. */
-    bool releases = tm_db_int(values, RELEASED, -1) >= 0;
-    if (tm_db_int(values, ACTIVE, -1) < 0 || bytes < 0)
+    bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
+    if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;
+    if (bytes < 0) {
+        d->trace->counts[TM_COUNT_BAD_VALUE]++;
+        return TM_OK;
+    }
     TM_TRY(add_block(d, values, bytes, err));
     return releases ? add_block(d, values + RELEASED, -bytes, err) : TM_OK;
 }
@@ -114,8 +119,12 @@ static tm_status each_sample(void *context, sqlite3_value **values, tm_error *er
         .track = tm_ascend_db_track(s->d, TM_TRACK_CPU, tm_db_int(values, DEVICE, -1),
                                     (tm_text){"samples", 7})};
     tm_counter_attr attr = {.value = sqlite3_value_double(values[VALUE]), .series = s->unit};
-    if (sqlite3_value_type(values[VALUE]) == SQLITE_NULL)
+    const int type = sqlite3_value_type(values[VALUE]);
+    const bool number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    if (!number || !isfinite(attr.value)) {
+        s->d->trace->counts[TM_COUNT_BAD_VALUE] += type != SQLITE_NULL;
         return TM_OK;
+    }
     TM_TRY(tm_ascend_db_add(s->d, values, event, &attr.event, err));
     return attr.event == TM_NO_EVENT ||
                    tm_vec_append(&s->d->trace->attrs[TM_ATTR_COUNTER], &attr, 1)

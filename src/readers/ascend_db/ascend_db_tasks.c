@@ -14,11 +14,15 @@ typedef struct info {
     int64_t task; /* globalTaskId */
     int64_t name; /* id of its string */
     uint8_t work; /* tm_ascend_work */
+    bool found;   /* has a row in TASK; of several of one task the first */
 } info;
 
 typedef struct copy_info {
     int64_t task, bytes, direction;
 } copy_info;
+
+/* More types of elements than there are: MindStudio lists 15. */
+enum { TYPES_MAX = 256 };
 
 /* A type of elements, of ENUM_HCCL_DATA_TYPE. */
 typedef struct element_type {
@@ -40,7 +44,7 @@ void tm_ascend_db_tasks_free(tm_ascend_db *d) {
 
 static tm_status add_info(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,
                           tm_error *err) {
-    const info added = {tm_db_int(values, 0, -1), tm_db_int(values, 1, -1), (uint8_t)work};
+    const info added = {tm_db_int(values, 0, -1), tm_db_int(values, 1, -1), (uint8_t)work, false};
     return tm_vec_append(&d->infos, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
@@ -63,6 +67,8 @@ static tm_status each_copy(void *context, sqlite3_value **values, tm_error *err)
 
 static tm_status each_type(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
+    if (d->types.n >= TYPES_MAX)
+        return TM_OK;
     element_type added = {.id = tm_db_int(values, 0, -1)};
     tm_text text = tm_db_text(values[1]);
     snprintf(added.text, sizeof added.text, "%.*s", (int)(text.size < 15 ? text.size : 15),
@@ -75,10 +81,11 @@ static int by_task(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-static const void *find(const tm_vec *vec, int64_t task) {
-    const char *v = vec->data;
+/* NULL where the task has no id, too. */
+static void *find(const tm_vec *vec, int64_t task) {
+    char *v = vec->data;
     size_t i = tm_bisect(v, vec->n, vec->size, &task, tm_is_less_i64);
-    return i < vec->n && *(const int64_t *)(const void *)(v + i * vec->size) == task
+    return task >= 0 && i < vec->n && *(const int64_t *)(const void *)(v + i * vec->size) == task
                ? v + i * vec->size
                : NULL;
 }
@@ -160,13 +167,16 @@ static tm_status each_task(void *context, sqlite3_value **values, tm_error *err)
     tm_ascend_db *d = context;
     int64_t task = tm_db_int(values, TASK, -1), device = tm_db_int(values, DEVICE, -1);
     const tm_json_text type = tm_ascend_db_text(&d->strings, tm_db_int(values, TYPE, -1));
-    const info *told = find(&d->infos, task);
+    info *told = find(&d->infos, task);
     const copy_info *copy = find(&d->copies, task);
     tm_ascend_work work = told ? (tm_ascend_work)told->work : work_of_type(d, &type);
     tm_raw_event event = {.kind = TM_DURATION, .category = TM_CAT_GPU_ANNOTATION};
     uint32_t row;
+    if (told)
+        told->found = true;
     tm_ascend_db_tell(d);
-    d->device = d->device == -1 || d->device == device ? tm_narrow_i32(device) : -2;
+    d->device =
+        d->device == -1 || d->device == device ? tm_narrow_i32(device) : TM_ASCEND_DB_SEVERAL;
     if (work == TM_ASCEND_COMPUTES || work == TM_ASCEND_COPIES)
         event.category = work == TM_ASCEND_COMPUTES ? TM_CAT_KERNEL : TM_CAT_MEMCPY;
     event.track = tm_ascend_db_stream(d, device, tm_db_int(values, STREAM, -1));
@@ -238,11 +248,27 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return row == TM_NO_EVENT || add_operation(d, values, &op, row) ? TM_OK : tm_fail_memory(err);
 }
 
+/* What is described and has no event: kernels without a task and, where no operation is recorded,
+ * the parts of some. */
+static int64_t count_untimed(const tm_ascend_db *d) {
+    const info *v = d->infos.data;
+    const bool no_operation = d->trace->attrs[TM_ATTR_COLLECTIVE].n == 0;
+    int64_t n = 0;
+    for (size_t i = 0; i < d->infos.n; i++) {
+        bool again = i > 0 && v[i].task >= 0 && v[i].task == v[i - 1].task;
+        bool untimed = v[i].work == TM_ASCEND_COMPUTES ? !v[i].found : no_operation;
+        n += untimed && !again;
+    }
+    return n;
+}
+
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) {
     TM_TRY(read_infos(d, err));
     TM_TRY(
         tm_ascend_db_scan(d, &(tm_db_query){"TASK", task_columns, 7, NULL, NULL}, each_task, err));
-    return tm_ascend_db_scan(d,
+    TM_TRY(tm_ascend_db_scan(d,
                              &(tm_db_query){"COMMUNICATION_OP", operation_columns, 9, NULL, NULL},
-                             each_operation, err);
+                             each_operation, err));
+    d->trace->counts[TM_COUNT_UNKNOWN_WORK_TIME] += count_untimed(d);
+    return TM_OK;
 }
