@@ -394,6 +394,8 @@ TEST(folders_tell_host_and_rank) {
     assert_int_equal(mkdir(output, 0700), 0);
     snprintf(trace, sizeof trace, "%s/trace_view.json", output);
     assert_int_equal(tm_ascend_rank_of(trace), -1);
+    assert_int_equal(tm_ascend_rank_of("a/ascend_pytorch_profiler_12.db"), 12);
+    assert_int_equal(tm_ascend_rank_of("ascend_pytorch_profiler.db"), -1);
     static const struct {
         const char *file;
         int64_t rank; /* once it is there, too */

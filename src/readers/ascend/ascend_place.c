@@ -7,21 +7,25 @@
 
 #include "tmerge/timeline.h"
 
+/* The number between two words that are a whole name; -1 where it is no such name. */
+static int64_t number_in(const char *name, const char *start, const char *end) {
+    if (strncmp(name, start, strlen(start)) != 0)
+        return -1;
+    const char *digits = name + strlen(start);
+    size_t n = strspn(digits, "0123456789");
+    return n > 0 && n <= 9 && strcmp(digits + n, end) == 0 ? strtoll(digits, NULL, 10) : -1;
+}
+
 /* -1: none; -2: several. */
 static int64_t rank_in(const char *folder) {
-    static const char start[] = "profiler_info_", end[] = ".json";
     int64_t rank = -1;
     const struct dirent *item;
     DIR *dir = opendir(folder);
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     while (dir && (item = readdir(dir))) {
-        if (strncmp(item->d_name, start, sizeof start - 1) != 0)
-            continue;
-        const char *digits = item->d_name + sizeof start - 1;
-        size_t n = strspn(digits, "0123456789");
-        if (n == 0 || n > 9 || strcmp(digits + n, end) != 0)
-            continue;
-        rank = rank == -1 ? strtoll(digits, NULL, 10) : -2;
+        int64_t found = number_in(item->d_name, "profiler_info_", ".json");
+        if (found >= 0)
+            rank = rank == -1 ? found : -2;
     }
     if (dir)
         closedir(dir);
@@ -40,7 +44,9 @@ int64_t tm_ascend_rank_of(const char *path) {
         *slash = '\0';
     else
         snprintf(folder, size, ".");
-    int64_t rank = rank_in(folder);
+    int64_t rank =
+        number_in(slash ? path + (slash - folder) + 1 : path, "ascend_pytorch_profiler_", ".db");
+    rank = rank >= 0 ? rank : rank_in(folder);
     const char *base = strrchr(folder, '/');
     base = base ? base + 1 : folder;
     if (rank == -1 && strcmp(base, output) == 0) {

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /**
- * The rank of a trace: of profiler_info_<rank>.json beside it or, where it lies in a folder
- * ASCEND_PROFILER_OUTPUT, beside that; -1 where there is none, or several are.
+ * The rank of a trace: of its name ascend_pytorch_profiler_<rank>.db, or of
+ * profiler_info_<rank>.json beside it or, where it lies in a folder ASCEND_PROFILER_OUTPUT, beside
+ * that; -1 where there is none, or several are.
  */
 int64_t tm_ascend_rank_of(const char *path);
 

@@ -2,6 +2,7 @@
  * ExportType.Db writes no trace_view.json, and msprof_TIME.db of msprof. The tables are those of
  * MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and of torch_npu
  * (prof_view/prof_db_parse). */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,19 @@ static bool ascend_db_claims(const char *path) {
     return ok && events;
 }
 
-/* The rank is the same of all devices; -1 where the job is not distributed. */
+/* torch_npu writes one rank for all devices; -1 where the job is not distributed. Events of several
+ * ranks must not become those of one. */
 static tm_status each_rank(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
-    int64_t rank = tm_db_int(values, 0, -1);
-    (void)err;
-    if (d->trace->rank < 0 && rank >= 0 && rank <= TM_RANK_MAX)
-        d->trace->rank = rank;
+    int64_t rank = tm_db_int(values, 0, -1), *known = &d->trace->rank;
+    if (rank < 0 || rank > TM_RANK_MAX)
+        return TM_OK;
+    if (*known >= 0 && *known != rank)
+        return tm_fail(err, TM_ERR_INPUT, d->db.path, -1,
+                       "this database is of several ranks (%" PRId64 " and %" PRId64
+                       " in RANK_DEVICE_MAP): give one of each rank",
+                       *known, rank);
+    *known = rank;
     return TM_OK;
 }
 

@@ -11,7 +11,7 @@
 
 /** A track as it was asked for last, to know it again without interning. */
 typedef struct tm_ascend_db_place {
-    int64_t key; /* globalTid, or device and stream */
+    int64_t process, thread; /* or device and stream */
     uint32_t track;
     uint8_t kind; /* tm_track_kind; UINT8_MAX: empty */
 } tm_ascend_db_place;
