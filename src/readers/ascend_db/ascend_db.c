@@ -162,7 +162,7 @@ const tm_format tm_format_ascend_db = {
     .summary = "Databases of Ascend NPUs by torch_npu's profiler (ascend_pytorch_profiler_RANK.db) "
                "or msprof (msprof_TIME.db)",
     .cannot_tell = "The occupancy of kernels is not recorded; memory is PyTorch's, without "
-                   "addresses, and which way copies go only newer databases tell.",
+                   "addresses; only newer databases record the direction of copies.",
     .in_folders = in_folders,
     .by_path = true,
     .sniff = tm_db_sniff,

@@ -51,7 +51,7 @@ static bool end_stack(tm_ascend_db *d) {
     return name != TM_NAME_FAILED;
 }
 
-/* Functions of a stack stand one after the other, the innermost first. */
+/* The functions of a stack follow one another, the innermost first. */
 static tm_status each_function(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     const entry added = {tm_db_int(values, 0, -1), TM_NO_NAME};

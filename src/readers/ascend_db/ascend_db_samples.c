@@ -29,7 +29,7 @@ static tm_status add_block(tm_ascend_db *d, sqlite3_value **values, int64_t byte
                : tm_fail_memory(err);
 }
 
-/* CANN's own blocks, which have no active bytes, are counted apart from PyTorch's: left out. */
+/* CANN's own blocks are left out: they have no active bytes, and are not in PyTorch's totals. */
 static tm_status each_block(void *context, sqlite3_value **values, tm_error *err) {
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
@@ -67,11 +67,11 @@ static tm_status read_memory(tm_ascend_db *d, tm_error *err) {
 typedef struct series {
     const char *table, *value, *unit;
     const char *name;
-    const char *number; /* column of a number that stands behind the name, or NULL */
-    const char *word;   /* column of a string that stands behind that, or NULL */
+    const char *number; /* column of the number that follows the name, or NULL */
+    const char *word;   /* column of the string that follows the number, or NULL */
 } series;
 
-/* Rates are bytes a second. */
+/* Rates are bytes per second. */
 static const series all_series[] = {
     {"AICORE_FREQ", "freq", "MHz", "AI Core Freq", NULL, NULL},
     {"HBM", "bandwidth", "B/s", "HBM", "hbmId", "type"},

@@ -111,8 +111,8 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
                              each_type, err);
 }
 
-/* By the type alone. Where those that compute are described, a kernel that is not stands for the
- * whole of one that is, which runs as a part of it. */
+/* By its type only. Where kernels are described, one that is not described encloses one that is,
+ * and must not count twice. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
@@ -152,16 +152,27 @@ static bool add_attributes(tm_ascend_db *d, tm_ascend_work work, const copy_info
     return work != TM_ASCEND_COMPUTES || tm_trace_add_kernel(d->trace, row, 0, NULL);
 }
 
-/* What launched it is the call with the same connection. */
+enum { BEGIN, END, DEVICE, CONNECTION, TASK, TYPE, STREAM };
+static const char *const task_columns[] = {"startNs",      "endNs",    "deviceId", "connectionId",
+                                           "globalTaskId", "taskType", "streamId"};
+
+/* A kernel by its description, any other task by its type; copies by their direction. */
+static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,
+                          const info *told, const copy_info *copy) {
+    const int64_t type = tm_db_int(values, TYPE, -1);
+    if (work == TM_ASCEND_COPIES) {
+        const tm_json_text text = tm_ascend_db_text(&d->strings, type);
+        return copy_name(d, &text, copy);
+    }
+    return tm_ascend_db_name(&d->strings, work == TM_ASCEND_COMPUTES && told ? told->name : type);
+}
+
+/* The call with the same connection launched it. */
 static bool connect(tm_ascend_db *d, int64_t connection, uint32_t row) {
     const tm_raw_event *event = (const tm_raw_event *)d->trace->events.data + row;
     return connection < 0 ||
            tm_ascend_flows_connect(&d->flows, false, connection, event->track, event->begin_ns);
 }
-
-enum { BEGIN, END, DEVICE, CONNECTION, TASK, TYPE, STREAM };
-static const char *const task_columns[] = {"startNs",      "endNs",    "deviceId", "connectionId",
-                                           "globalTaskId", "taskType", "streamId"};
 
 static tm_status each_task(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
@@ -180,10 +191,7 @@ static tm_status each_task(void *context, sqlite3_value **values, tm_error *err)
     if (work == TM_ASCEND_COMPUTES || work == TM_ASCEND_COPIES)
         event.category = work == TM_ASCEND_COMPUTES ? TM_CAT_KERNEL : TM_CAT_MEMCPY;
     event.track = tm_ascend_db_stream(d, device, tm_db_int(values, STREAM, -1));
-    event.name = work == TM_ASCEND_COPIES ? copy_name(d, &type, copy)
-                 : work == TM_ASCEND_COMPUTES && told
-                     ? tm_ascend_db_name(&d->strings, told->name)
-                     : tm_ascend_db_name(&d->strings, tm_db_int(values, TYPE, -1));
+    event.name = task_name(d, values, work, told, copy);
     TM_TRY(tm_ascend_db_add(d, values, event, &row, err));
     if (row == TM_NO_EVENT || event.category == TM_CAT_GPU_ANNOTATION)
         return TM_OK;
