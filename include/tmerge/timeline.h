@@ -128,7 +128,8 @@ typedef enum tm_remark {
       "duration events over 24 hours: no profiler records that long")                              \
     X(TM_COUNT_UNKNOWN_WORK_TIME, "unknown_work_time", TM_REMARK_SKIPPED,                          \
       "kernels, copies and sets whose time the profiler did not know: its begin or duration is "   \
-      "0, it lies a year off the rest, or ends after the rank's next recording began")             \
+      "0, it lies a year off the rest, ends after the rank's next recording began, or the file "   \
+      "describes work without its task or operation")                                              \
     X(TM_COUNT_UNKNOWN_TIME, "unknown_time", TM_REMARK_SKIPPED,                                    \
       "other events whose time the profiler did not know: 0, or a year off the rest")              \
     X(TM_COUNT_OTHER_PHASE, "other_phase", TM_REMARK_SKIPPED,                                      \

@@ -247,6 +247,18 @@ def test_a_database_by_the_newer_schema():
             (*SCHEMA_OPERATION[:-1], 4)])
     merged('0.db', '1.db', '-o', 'four.h5')
     equal([(row['ranks'], row['complete']) for row in rows('four.h5', 'groups.group')], [(4, 0)])
+    tmerge(database('ranks.db', RANK_DEVICE_MAP=[(3, 5), (4, 6)])).fails(
+        3, 'ranks.db: this database is of several ranks (3 and 4 in RANK_DEVICE_MAP): give one of each rank')
+    # What is described without its task or operation is counted, as are samples that are no numbers. An empty
+    # id is that of no row.
+    for table, rows_of, remarks in (
+            ('TASK', [], {'unknown_work_time': 2, 'other_sums': 2}),
+            ('COMMUNICATION_OP', [], {'unknown_work_time': 2, 'other_sums': 2}),
+            ('COMPUTE_TASK_INFO', [(TEXT['MatMul1'], None, 1, 1, 0)], {'unknown_work_time': 1, 'other_sums': 2}),
+            ('OP_MEMORY', [(0, 'x', 3, 60, 1512, 4096, 1512, 1000, 4096, 5)], {'bad_value': 1}),
+            ('HBM', [(5, 20, 'x', 0, TEXT['read']), (5, 30, float('inf'), 0, TEXT['read'])], {'bad_value': 2})):
+        merged(database(f'{table}.db', **{table: rows_of}), '-o', 'x.h5')
+        equal({row['remark']: row['count'] for row in rows('x.h5', 'job.remark')}, remarks)
     # The profiler's own sums are held against those of the events; what stands in COMMUNICATION_OP communicates.
     database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)], PYTORCH_CALLCHAINS=[(6, 999, 0)],
              COMMUNICATION_OP=[(TEXT['forward'], 20, 95, 3, None, 0, 11, 100, None, None)])

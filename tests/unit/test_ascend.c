@@ -371,6 +371,22 @@ TEST(folders_tell_host_and_rank) {
                          cases[i].host[0] != '\0');
         assert_string_equal(host, cases[i].host);
     }
+    static const struct {
+        const char *path, *other;
+        bool covered;
+    } pairs[] = {
+        {"a/PROF_1/msprof_2.db", "a/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db", true},
+        {"PROF_1/mindstudio_profiler_output/msprof_2.db", "ASCEND_PROFILER_OUTPUT/trace_view.json",
+         true},
+        {"a/PROF_1/msprof_2.db", "b/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db", false},
+        {"a/PROF_1/msprof_2.db", "a/PROF_1/mindstudio_profiler_output/msprof_3.db", true},
+        {"a/PROF_1/msprof_3.db", "a/PROF_1/msprof_2.db", false},
+        {"a/PROF_1/msprof_2.db", "a/PROF_2/msprof_3.db", false},
+        {"a/msprof_2.db", "a/msprof_3.db", false}, /* of two ranks */
+    };
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        assert_int_equal(tm_ascend_msprof_is_covered(pairs[i].path, pairs[i].other),
+                         pairs[i].covered);
     /* The folder of a rank, what the profiler's analysis makes in it, and there the trace. */
     char base[] = "/tmp/test_ascend_XXXXXX", output[64], trace[96], info[128];
     assert_non_null(mkdtemp(base));
@@ -378,6 +394,8 @@ TEST(folders_tell_host_and_rank) {
     assert_int_equal(mkdir(output, 0700), 0);
     snprintf(trace, sizeof trace, "%s/trace_view.json", output);
     assert_int_equal(tm_ascend_rank_of(trace), -1);
+    assert_int_equal(tm_ascend_rank_of("a/ascend_pytorch_profiler_12.db"), 12);
+    assert_int_equal(tm_ascend_rank_of("ascend_pytorch_profiler.db"), -1);
     static const struct {
         const char *file;
         int64_t rank; /* once it is there, too */

@@ -198,14 +198,14 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
             continue;
         const place key = {.track = ends[i].track, .begin_ns = ends[i].ns};
         size_t d = tm_bisect(devices, l->devices.n, sizeof *devices, &key, stands_before);
+        /* Those of one begin are marked together: where the first is, all are. */
         for (; d < l->devices.n && devices[d].track == key.track &&
-               devices[d].begin_ns == key.begin_ns;
+               devices[d].begin_ns == key.begin_ns && !all[d].known;
              d++)
-            if (!all[d].known)
-                all[d] = (launched){.event = devices[d].event,
-                                    .track = starts[s].track,
-                                    .ns = starts[s].ns,
-                                    .known = true};
+            all[d] = (launched){.event = devices[d].event,
+                                .track = starts[s].track,
+                                .ns = starts[s].ns,
+                                .known = true};
     }
     return true;
 }

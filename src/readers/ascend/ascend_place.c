@@ -7,21 +7,25 @@
 
 #include "tmerge/timeline.h"
 
+/* The number between two words that are a whole name; -1 where it is no such name. */
+static int64_t number_in(const char *name, const char *start, const char *end) {
+    if (strncmp(name, start, strlen(start)) != 0)
+        return -1;
+    const char *digits = name + strlen(start);
+    size_t n = strspn(digits, "0123456789");
+    return n > 0 && n <= 9 && strcmp(digits + n, end) == 0 ? strtoll(digits, NULL, 10) : -1;
+}
+
 /* -1: none; -2: several. */
 static int64_t rank_in(const char *folder) {
-    static const char start[] = "profiler_info_", end[] = ".json";
     int64_t rank = -1;
     const struct dirent *item;
     DIR *dir = opendir(folder);
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     while (dir && (item = readdir(dir))) {
-        if (strncmp(item->d_name, start, sizeof start - 1) != 0)
-            continue;
-        const char *digits = item->d_name + sizeof start - 1;
-        size_t n = strspn(digits, "0123456789");
-        if (n == 0 || n > 9 || strcmp(digits + n, end) != 0)
-            continue;
-        rank = rank == -1 ? strtoll(digits, NULL, 10) : -2;
+        int64_t found = number_in(item->d_name, "profiler_info_", ".json");
+        if (found >= 0)
+            rank = rank == -1 ? found : -2;
     }
     if (dir)
         closedir(dir);
@@ -40,7 +44,9 @@ int64_t tm_ascend_rank_of(const char *path) {
         *slash = '\0';
     else
         snprintf(folder, size, ".");
-    int64_t rank = rank_in(folder);
+    int64_t rank =
+        number_in(slash ? path + (slash - folder) + 1 : path, "ascend_pytorch_profiler_", ".db");
+    rank = rank >= 0 ? rank : rank_in(folder);
     const char *base = strrchr(folder, '/');
     base = base ? base + 1 : folder;
     if (rank == -1 && strcmp(base, output) == 0) {
@@ -49,6 +55,43 @@ int64_t tm_ascend_rank_of(const char *path) {
     }
     free(folder);
     return rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
+}
+
+/* The bytes of a path before its last name. */
+static size_t folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Takes the last folder off path[0, *size) where its name begins with a word. */
+static bool take_folder(const char *path, size_t *size, const char *word) {
+    size_t begin = *size > 0 ? *size - 1 : 0;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    if (*size == 0 || strncmp(path + begin, word, strlen(word)) != 0)
+        return false;
+    *size = begin;
+    return true;
+}
+
+bool tm_ascend_msprof_is_covered(const char *path, const char *other) {
+    static const char output[] = "mindstudio_profiler_output", name[] = "msprof_";
+    size_t own = folder_of(path), its = folder_of(other);
+    const char *file = path + own, *file_there = other + its;
+    if (strncmp(file, name, sizeof name - 1) != 0)
+        return false;
+    (void)take_folder(path, &own, output);
+    if (strncmp(file_there, name, sizeof name - 1) == 0) {
+        size_t folder = own;
+        (void)take_folder(other, &its, output);
+        return own == its && strncmp(path, other, own) == 0 &&
+               take_folder(path, &folder, "PROF_") && strcmp(file, file_there) < 0;
+    }
+    return take_folder(path, &own, "PROF_") &&
+           take_folder(other, &its, "ASCEND_PROFILER_OUTPUT/") && own == its &&
+           strncmp(path, other, own) == 0 &&
+           (strncmp(file_there, "trace_view.json", 15) == 0 ||
+            strncmp(file_there, "ascend_pytorch_profiler", 23) == 0);
 }
 
 /* Takes _<digits> off the end of [begin, end). */

@@ -2,6 +2,7 @@
  * ExportType.Db writes no trace_view.json, and msprof_TIME.db of msprof. The tables are those of
  * MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and of torch_npu
  * (prof_view/prof_db_parse). */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,13 +24,19 @@ static bool ascend_db_claims(const char *path) {
     return ok && events;
 }
 
-/* The rank is the same of all devices; -1 where the job is not distributed. */
+/* torch_npu writes one rank for all devices; -1 where the job is not distributed. Events of several
+ * ranks must not become those of one. */
 static tm_status each_rank(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
-    int64_t rank = tm_db_int(values, 0, -1);
-    (void)err;
-    if (d->trace->rank < 0 && rank >= 0 && rank <= TM_RANK_MAX)
-        d->trace->rank = rank;
+    int64_t rank = tm_db_int(values, 0, -1), *known = &d->trace->rank;
+    if (rank < 0 || rank > TM_RANK_MAX)
+        return TM_OK;
+    if (*known >= 0 && *known != rank)
+        return tm_fail(err, TM_ERR_INPUT, d->db.path, -1,
+                       "this database is of several ranks (%" PRId64 " and %" PRId64
+                       " in RANK_DEVICE_MAP): give one of each rank",
+                       *known, rank);
+    *known = rank;
     return TM_OK;
 }
 
@@ -96,7 +103,7 @@ static tm_status finish(tm_ascend_db *d, tm_error *err) {
     tm_ascend_lanes own;
     if (!tm_ascend_lanes_of(d->trace, &own))
         return tm_fail_memory(err);
-    if (d->device >= 0) /* of several, each has sums of its own */
+    if (d->device != TM_ASCEND_DB_SEVERAL) /* else each has sums of its own */
         d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
     return tm_ascend_flows_link(&d->flows, d->trace, d->names, err);
 }
@@ -155,12 +162,13 @@ const tm_format tm_format_ascend_db = {
     .summary = "Databases of Ascend NPUs by torch_npu's profiler (ascend_pytorch_profiler_RANK.db) "
                "or msprof (msprof_TIME.db)",
     .cannot_tell = "The occupancy of kernels is not recorded; memory is PyTorch's, without "
-                   "addresses, and which way copies go only newer databases tell.",
+                   "addresses; only newer databases record the direction of copies.",
     .in_folders = in_folders,
     .by_path = true,
     .sniff = tm_db_sniff,
     .claims = ascend_db_claims,
     .read = ascend_db_read,
+    .is_covered = tm_ascend_msprof_is_covered,
     .advice_unknown_group =
         "give the traces of all ranks: by who uses them HCCL's groups are known",
 };

@@ -27,11 +27,11 @@ static int by_id(const void *a, const void *b) {
     return tm_order_i64(((const entry *)a)->id, ((const entry *)b)->id);
 }
 
-/* The first value of an id, @p none where it has none. */
+/* The first value of an id, @p none where it has none or there is no id (-1). */
 static int64_t first_of(const tm_vec *vec, int64_t id, int64_t none) {
     const entry *v = vec->data;
     size_t i = tm_bisect(v, vec->n, sizeof *v, &id, tm_is_less_i64);
-    return i < vec->n && v[i].id == id ? v[i].value : none;
+    return id >= 0 && i < vec->n && v[i].id == id ? v[i].value : none;
 }
 
 static tm_status each_connection(void *context, sqlite3_value **values, tm_error *err) {
@@ -51,7 +51,7 @@ static bool end_stack(tm_ascend_db *d) {
     return name != TM_NAME_FAILED;
 }
 
-/* Functions of a stack stand one after the other, the innermost first. */
+/* The functions of a stack follow one another, the innermost first. */
 static tm_status each_function(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     const entry added = {tm_db_int(values, 0, -1), TM_NO_NAME};

@@ -1,5 +1,4 @@
-/* What a database tells of HCCL's communicators besides their operations. Private to this reader.
- */
+/* What a database says of HCCL's communicators besides their operations. Private to this reader. */
 #ifndef TMERGE_ASCEND_DB_GROUPS_H
 #define TMERGE_ASCEND_DB_GROUPS_H
 
@@ -17,14 +16,14 @@ bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *nam
 
 /**
  * Reads the metadata parallel_group_info that torch_npu writes: {communicator: {"group_name": ...,
- * "group_rank": ..., "global_ranks": [...]}}. What cannot be read of it is as if it were not there.
+ * "group_rank": ..., "global_ranks": [...]}}. Entries that cannot be read are ignored.
  * @param out  of tm_ascend_db_group, appended to
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ascend_db_read_groups(tm_text json, tm_names *names, tm_vec *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** The group of a communicator, NULL where nothing is told of it. */
+/** The group of a communicator, NULL where nothing is known of it. */
 const tm_ascend_db_group *tm_ascend_db_group_of(const tm_vec *groups, uint32_t name);
 
 #endif

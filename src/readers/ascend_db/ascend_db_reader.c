@@ -33,15 +33,14 @@ uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process
 /* The track of a process or device and a number. */
 static uint32_t numbered(tm_ascend_db *d, tm_track_kind kind, int64_t process, int64_t thread) {
     char text[24];
-    const int64_t key = (int64_t)((uint64_t)process << 32 ^ (uint64_t)thread);
     tm_ascend_db_place *place =
-        &d->places[((uint64_t)key ^ (uint64_t)key >> 32) % TM_ASCEND_DB_PLACES];
-    if (place->kind == kind && place->key == key)
+        &d->places[((uint64_t)process ^ (uint64_t)thread) % TM_ASCEND_DB_PLACES];
+    if (place->kind == kind && place->process == process && place->thread == thread)
         return place->track;
     int n = snprintf(text, sizeof text, "%" PRId64, thread);
     uint32_t track = tm_ascend_db_track(d, kind, process, (tm_text){text, (size_t)n});
     if (track != UINT32_MAX)
-        *place = (tm_ascend_db_place){key, track, (uint8_t)kind};
+        *place = (tm_ascend_db_place){process, thread, track, (uint8_t)kind};
     return track;
 }
 

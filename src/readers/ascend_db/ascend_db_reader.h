@@ -9,14 +9,14 @@
 #include "timeline/trace.h"
 #include "tmerge/source.h"
 
-/** A track as it was asked for last, to know it again without interning. */
+/** A track that was asked for recently: found again without interning its names. */
 typedef struct tm_ascend_db_place {
-    int64_t key; /* globalTid, or device and stream */
+    int64_t process, thread; /* or device and stream */
     uint32_t track;
     uint8_t kind; /* tm_track_kind; UINT8_MAX: empty */
 } tm_ascend_db_place;
 
-enum { TM_ASCEND_DB_PLACES = 64 };
+enum { TM_ASCEND_DB_PLACES = 64, TM_ASCEND_DB_SEVERAL = -2 };
 
 typedef struct tm_ascend_db {
     tm_db db;
@@ -28,22 +28,22 @@ typedef struct tm_ascend_db {
     tm_vec infos;       /* private to the tasks, as the next three */
     tm_vec copies;      /* what is known of copies, by task */
     tm_vec types;       /* types of elements */
-    bool describes_all; /* what computes is described: what is not described does not */
+    bool describes_all; /* kernels are described: a task that is not described is no kernel */
     tm_vec connections; /* private to the calls, as the next two */
     tm_vec stacks;
     tm_vec scratch; /* of char */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;  /* the profiler's own sums */
-    int32_t device;         /* of the tasks, -1 without any, -2 where they are of several */
+    int32_t device;         /* of the tasks; -1: none is known; TM_ASCEND_DB_SEVERAL */
     int64_t n_rows, n_done; /* about, for the source */
     tm_ascend_db_place places[TM_ASCEND_DB_PLACES];
 } tm_ascend_db;
 
-/** Scans a table with the reader as context; counts its rows. As tm_db_scan. */
+/** Scans a table with the reader as context. As tm_db_scan. */
 tm_status tm_ascend_db_scan(tm_ascend_db *d, const tm_db_query *query, tm_db_each *each,
                             tm_error *err) TM_MUST_CHECK;
 
-/** To be called by every @p each of many rows: tells the source how far it has come. */
+/** Reports progress to the source. Called for each row of the large tables. */
 void tm_ascend_db_tell(tm_ascend_db *d);
 
 /** The track of a thread, of a globalTid; UINT32_MAX when memory is out. */
@@ -52,13 +52,15 @@ uint32_t tm_ascend_db_thread(tm_ascend_db *d, int64_t thread);
 /** The track of a stream. UINT32_MAX when memory is out. */
 uint32_t tm_ascend_db_stream(tm_ascend_db *d, int64_t device, int64_t stream);
 
-/** A track of a device or process, by a name. UINT32_MAX when memory is out. */
+/** The track of a name on a device or in a process. UINT32_MAX when memory is out. */
 uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process, tm_text thread);
 
 /**
- * Adds an event of columns 0 (startNs) and 1 (endNs, of durations only), or counts why not.
- * @param event  all but the times
- * @param row    its row, or TM_NO_EVENT
+ * Adds an event, or counts why not.
+ * @param values  column 0 is its begin and, of durations, column 1 its end [ns since 1970]
+ * @param event   all but the times
+ * @param row     its row, or TM_NO_EVENT
+ * @return        TM_OK, also where it was only counted; TM_ERR_FAULT
  */
 tm_status tm_ascend_db_add(tm_ascend_db *d, sqlite3_value **values, tm_raw_event event,
                            uint32_t *row, tm_error *err) TM_MUST_CHECK;

@@ -1,5 +1,6 @@
 /* Memory that PyTorch took and gave back, and what was sampled of the device and the host. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "ascend_db_reader.h"
@@ -28,15 +29,19 @@ static tm_status add_block(tm_ascend_db *d, sqlite3_value **values, int64_t byte
                : tm_fail_memory(err);
 }
 
-/* CANN's own blocks, which have no active bytes, are counted apart from PyTorch's: left out. */
+/* CANN's own blocks are left out: they have no active bytes, and are not in PyTorch's totals. */
 static tm_status each_block(void *context, sqlite3_value **values, tm_error *err) {
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
     /* Rows of a release have the same columns, from RELEASED on. */
-    bool releases = tm_db_int(values, RELEASED, -1) >= 0;
-    if (tm_db_int(values, ACTIVE, -1) < 0 || bytes < 0)
+    bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
+    if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;
+    if (bytes < 0) {
+        d->trace->counts[TM_COUNT_BAD_VALUE]++;
+        return TM_OK;
+    }
     TM_TRY(add_block(d, values, bytes, err));
     return releases ? add_block(d, values + RELEASED, -bytes, err) : TM_OK;
 }
@@ -62,11 +67,11 @@ static tm_status read_memory(tm_ascend_db *d, tm_error *err) {
 typedef struct series {
     const char *table, *value, *unit;
     const char *name;
-    const char *number; /* column of a number that stands behind the name, or NULL */
-    const char *word;   /* column of a string that stands behind that, or NULL */
+    const char *number; /* column of the number that follows the name, or NULL */
+    const char *word;   /* column of the string that follows the number, or NULL */
 } series;
 
-/* Rates are bytes a second. */
+/* Rates are bytes per second. */
 static const series all_series[] = {
     {"AICORE_FREQ", "freq", "MHz", "AI Core Freq", NULL, NULL},
     {"HBM", "bandwidth", "B/s", "HBM", "hbmId", "type"},
@@ -114,8 +119,12 @@ static tm_status each_sample(void *context, sqlite3_value **values, tm_error *er
         .track = tm_ascend_db_track(s->d, TM_TRACK_CPU, tm_db_int(values, DEVICE, -1),
                                     (tm_text){"samples", 7})};
     tm_counter_attr attr = {.value = sqlite3_value_double(values[VALUE]), .series = s->unit};
-    if (sqlite3_value_type(values[VALUE]) == SQLITE_NULL)
+    const int type = sqlite3_value_type(values[VALUE]);
+    const bool number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    if (!number || !isfinite(attr.value)) {
+        s->d->trace->counts[TM_COUNT_BAD_VALUE] += type != SQLITE_NULL;
         return TM_OK;
+    }
     TM_TRY(tm_ascend_db_add(s->d, values, event, &attr.event, err));
     return attr.event == TM_NO_EVENT ||
                    tm_vec_append(&s->d->trace->attrs[TM_ATTR_COUNTER], &attr, 1)

@@ -47,7 +47,7 @@ static bool is_lower(const void *element, const void *key) {
 static string *find(const tm_ascend_db_strings *s, int64_t id) {
     string *v = s->ids.data;
     size_t i = tm_bisect(v, s->ids.n, sizeof *v, &id, is_lower);
-    return i < s->ids.n && v[i].id == id ? &v[i] : NULL;
+    return id >= 0 && i < s->ids.n && v[i].id == id ? &v[i] : NULL;
 }
 
 tm_json_text tm_ascend_db_text(const tm_ascend_db_strings *s, int64_t id) {

@@ -14,11 +14,15 @@ typedef struct info {
     int64_t task; /* globalTaskId */
     int64_t name; /* id of its string */
     uint8_t work; /* tm_ascend_work */
+    bool found;   /* has a row in TASK; of several of one task the first */
 } info;
 
 typedef struct copy_info {
     int64_t task, bytes, direction;
 } copy_info;
+
+/* More types of elements than there are: MindStudio lists 15. */
+enum { TYPES_MAX = 256 };
 
 /* A type of elements, of ENUM_HCCL_DATA_TYPE. */
 typedef struct element_type {
@@ -40,7 +44,7 @@ void tm_ascend_db_tasks_free(tm_ascend_db *d) {
 
 static tm_status add_info(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,
                           tm_error *err) {
-    const info added = {tm_db_int(values, 0, -1), tm_db_int(values, 1, -1), (uint8_t)work};
+    const info added = {tm_db_int(values, 0, -1), tm_db_int(values, 1, -1), (uint8_t)work, false};
     return tm_vec_append(&d->infos, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
@@ -63,6 +67,8 @@ static tm_status each_copy(void *context, sqlite3_value **values, tm_error *err)
 
 static tm_status each_type(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
+    if (d->types.n >= TYPES_MAX)
+        return TM_OK;
     element_type added = {.id = tm_db_int(values, 0, -1)};
     tm_text text = tm_db_text(values[1]);
     snprintf(added.text, sizeof added.text, "%.*s", (int)(text.size < 15 ? text.size : 15),
@@ -75,10 +81,11 @@ static int by_task(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-static const void *find(const tm_vec *vec, int64_t task) {
-    const char *v = vec->data;
+/* NULL where the task has no id, too. */
+static void *find(const tm_vec *vec, int64_t task) {
+    char *v = vec->data;
     size_t i = tm_bisect(v, vec->n, vec->size, &task, tm_is_less_i64);
-    return i < vec->n && *(const int64_t *)(const void *)(v + i * vec->size) == task
+    return task >= 0 && i < vec->n && *(const int64_t *)(const void *)(v + i * vec->size) == task
                ? v + i * vec->size
                : NULL;
 }
@@ -104,8 +111,8 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
                              each_type, err);
 }
 
-/* By the type alone. Where those that compute are described, a kernel that is not stands for the
- * whole of one that is, which runs as a part of it. */
+/* By its type only. Where kernels are described, one that is not described encloses one that is,
+ * and must not count twice. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
@@ -145,35 +152,46 @@ static bool add_attributes(tm_ascend_db *d, tm_ascend_work work, const copy_info
     return work != TM_ASCEND_COMPUTES || tm_trace_add_kernel(d->trace, row, 0, NULL);
 }
 
-/* What launched it is the call with the same connection. */
+enum { BEGIN, END, DEVICE, CONNECTION, TASK, TYPE, STREAM };
+static const char *const task_columns[] = {"startNs",      "endNs",    "deviceId", "connectionId",
+                                           "globalTaskId", "taskType", "streamId"};
+
+/* A kernel by its description, any other task by its type; copies by their direction. */
+static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,
+                          const info *told, const copy_info *copy) {
+    const int64_t type = tm_db_int(values, TYPE, -1);
+    if (work == TM_ASCEND_COPIES) {
+        const tm_json_text text = tm_ascend_db_text(&d->strings, type);
+        return copy_name(d, &text, copy);
+    }
+    return tm_ascend_db_name(&d->strings, work == TM_ASCEND_COMPUTES && told ? told->name : type);
+}
+
+/* The call with the same connection launched it. */
 static bool connect(tm_ascend_db *d, int64_t connection, uint32_t row) {
     const tm_raw_event *event = (const tm_raw_event *)d->trace->events.data + row;
     return connection < 0 ||
            tm_ascend_flows_connect(&d->flows, false, connection, event->track, event->begin_ns);
 }
 
-enum { BEGIN, END, DEVICE, CONNECTION, TASK, TYPE, STREAM };
-static const char *const task_columns[] = {"startNs",      "endNs",    "deviceId", "connectionId",
-                                           "globalTaskId", "taskType", "streamId"};
-
 static tm_status each_task(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     int64_t task = tm_db_int(values, TASK, -1), device = tm_db_int(values, DEVICE, -1);
     const tm_json_text type = tm_ascend_db_text(&d->strings, tm_db_int(values, TYPE, -1));
-    const info *told = find(&d->infos, task);
+    info *told = find(&d->infos, task);
     const copy_info *copy = find(&d->copies, task);
     tm_ascend_work work = told ? (tm_ascend_work)told->work : work_of_type(d, &type);
     tm_raw_event event = {.kind = TM_DURATION, .category = TM_CAT_GPU_ANNOTATION};
     uint32_t row;
+    if (told)
+        told->found = true;
     tm_ascend_db_tell(d);
-    d->device = d->device == -1 || d->device == device ? tm_narrow_i32(device) : -2;
+    d->device =
+        d->device == -1 || d->device == device ? tm_narrow_i32(device) : TM_ASCEND_DB_SEVERAL;
     if (work == TM_ASCEND_COMPUTES || work == TM_ASCEND_COPIES)
         event.category = work == TM_ASCEND_COMPUTES ? TM_CAT_KERNEL : TM_CAT_MEMCPY;
     event.track = tm_ascend_db_stream(d, device, tm_db_int(values, STREAM, -1));
-    event.name = work == TM_ASCEND_COPIES ? copy_name(d, &type, copy)
-                 : work == TM_ASCEND_COMPUTES && told
-                     ? tm_ascend_db_name(&d->strings, told->name)
-                     : tm_ascend_db_name(&d->strings, tm_db_int(values, TYPE, -1));
+    event.name = task_name(d, values, work, told, copy);
     TM_TRY(tm_ascend_db_add(d, values, event, &row, err));
     if (row == TM_NO_EVENT || event.category == TM_CAT_GPU_ANNOTATION)
         return TM_OK;
@@ -238,11 +256,27 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return row == TM_NO_EVENT || add_operation(d, values, &op, row) ? TM_OK : tm_fail_memory(err);
 }
 
+/* What is described and has no event: kernels without a task and, where no operation is recorded,
+ * the parts of some. */
+static int64_t count_untimed(const tm_ascend_db *d) {
+    const info *v = d->infos.data;
+    const bool no_operation = d->trace->attrs[TM_ATTR_COLLECTIVE].n == 0;
+    int64_t n = 0;
+    for (size_t i = 0; i < d->infos.n; i++) {
+        bool again = i > 0 && v[i].task >= 0 && v[i].task == v[i - 1].task;
+        bool untimed = v[i].work == TM_ASCEND_COMPUTES ? !v[i].found : no_operation;
+        n += untimed && !again;
+    }
+    return n;
+}
+
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) {
     TM_TRY(read_infos(d, err));
     TM_TRY(
         tm_ascend_db_scan(d, &(tm_db_query){"TASK", task_columns, 7, NULL, NULL}, each_task, err));
-    return tm_ascend_db_scan(d,
+    TM_TRY(tm_ascend_db_scan(d,
                              &(tm_db_query){"COMMUNICATION_OP", operation_columns, 9, NULL, NULL},
-                             each_operation, err);
+                             each_operation, err));
+    d->trace->counts[TM_COUNT_UNKNOWN_WORK_TIME] += count_untimed(d);
+    return TM_OK;
 }
