@@ -696,6 +696,11 @@ typedef struct tm_host_rule {
  * @param device  its device number, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
+/** A rank whose host is told comes between: the next such rank is on another host. */
+static inline void tm_host_rule_part(tm_host_rule *rule) {
+    rule->device = INT64_MAX;
+}
+
 /** A rank and its host. */
 typedef struct tm_host_rank {
     int64_t rank, device;

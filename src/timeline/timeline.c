@@ -134,6 +134,8 @@ tm_status tm_hosts_number(tm_host_rank *ranks, size_t n, int32_t *n_hosts, tm_er
         int64_t name = ranks[i].name;
         if (ranks[i].name == TM_NO_NAME)
             name = -1 - (int64_t)tm_host_rule_next(&rule, ranks[i].rank, ranks[i].device);
+        else
+            tm_host_rule_part(&rule);
         uint32_t number = tm_keys_add(&known, &name);
         ok = number != TM_NO_KEY;
         ranks[i].number = (int32_t)number;

@@ -441,9 +441,10 @@ TEST(hosts_that_nobody_tells_are_told_by_their_devices) {
         {5, 1, "mars", "t", "mars"},   {6, 2, NULL, "t", "host3"}, /* 5 stands between 4 and 6 */
         {8, 3, NULL, "t", "host4"},                                /* 7 is missing */
         {9, 4, "venus", "t", "venus"}, {10, 4, "venus", "t", "venus"},
+        {12, 0, NULL, "t", "host5"},   {14, 2, NULL, "t", "host5"}, /* so is a device */
     };
     static const char *const jobs[] = {
-        "ranks=10 hosts=7 steps=0 events=10 collectives=null "
+        "ranks=12 hosts=8 steps=0 events=12 collectives=null "
         "begin_ns=0 duration_ns=10 recordings=1 recorded_ns=10 device_kind=GPU integrity=null"};
     small_job b = open_job();
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -29,15 +29,4 @@ TEST(the_collective_of_a_row_is_found_or_the_next_one) {
     }
 }
 
-/* Hosts of four GPUs; then missing ranks, a device a process, and devices that nobody tells. */
-TEST(hosts_that_nobody_names_are_numbered_by_devices) {
-    static const int64_t rows[][3] = {/* rank, device, host */
-                                      {0, 0, 0},  {1, 1, 0},   {3, 3, 0},  {4, 0, 1},
-                                      {6, 2, 1},  {8, 0, 2},   {10, 3, 3}, {11, 0, 4},
-                                      {12, 0, 5}, {13, -1, 5}, {15, -1, 6}};
-    tm_host_rule rule = {.rank = -2, .host = -1};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(tm_host_rule_next(&rule, rows[i][0], rows[i][1]), rows[i][2]);
-}
-
 RUN_TESTS()

@@ -352,8 +352,10 @@ static tm_status name_hosts(tm_table *ranks, tm_error *err) {
         return TM_OK;
     for (size_t i = 0; i < ranks->n_rows; i++) {
         tm_cell *row = tm_table_row(ranks, i);
-        if (!row[HOST].null)
+        if (!row[HOST].null) {
+            tm_host_rule_part(&rule);
             continue;
+        }
         int64_t device = row[DEVICE].null ? -1 : row[DEVICE].value.i;
         char name[32];
         snprintf(name, sizeof name, "host%d", tm_host_rule_next(&rule, row[RANK].value.i, device));
