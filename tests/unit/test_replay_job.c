@@ -296,8 +296,8 @@ TEST(ways_are_joined_once_at_a_time) {
     reduce_thrice(&c, &job);
     c.ranks[0].graph.parts = NULL;
     assert_in_range(job.n_operations, OPERATIONS + 1, ROOM - 1);
-    for (uint8_t set = 0; set < THRICE; set++) {
-        tm_replay_forward(&job, &set, ns);
+    for (size_t set = 0; set < THRICE; set++) {
+        tm_replay_forward(&job, (const uint8_t[]){(uint8_t)set}, ns);
         assert_int_equal(ns[job.n_operations], OPERATIONS * expected[set % REPLAY_SETS]);
     }
     tm_replay_free(&job);

@@ -68,7 +68,7 @@ static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places
 }
 
 /* Of an event the second weight is no work. */
-static void weigh(const tm_extra_ranks *ranks, size_t item, work *out) {
+static void weigh(const tm_extra_ranks *ranks, size_t item, size_t n_lanes, work *out) {
     tm_crew_row first, second;
     if (ranks->items) {
         const tm_peer_weights *w = &ranks->items->weights[item];
@@ -76,7 +76,7 @@ static void weigh(const tm_extra_ranks *ranks, size_t item, work *out) {
         return;
     }
     tm_crew_loops_of(NULL)->weigh_item(ranks->crew, item, &first, &second);
-    for (size_t k = 0; k < ranks->crew->n; k++)
+    for (size_t k = 0; k < n_lanes; k++)
         out->ns[k] = out->call ? tm_sum(first.ns[k], second.ns[k]) : first.ns[k];
 }
 
@@ -104,7 +104,7 @@ bool tm_extras_sum(const tm_extra_ranks *ranks, const tm_peer_places *places, tm
         if (!find_place(ranks, places, i, &w))
             continue;
         const uint8_t flags = flags_at(ranks, places, w.place);
-        weigh(ranks, i, &w);
+        weigh(ranks, i, n, &w);
         for (size_t k = 0; k < n; k++) {
             out[k].whole[w.call][w.step] += w.ns[k];
             out[k].apart[w.call][w.step] += flags ? w.ns[k] : 0;
@@ -296,16 +296,17 @@ static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
 static bool add_item(const tm_extra_ranks *ranks, const tm_peer_places *places, size_t item,
                      rows *r) {
     work w = {0};
+    const size_t n = tm_extra_lanes(ranks);
     bool ok = true, weighed = false;
     if (!find_place(ranks, places, item, &w) || !places->extras.flags ||
         !(places->extras.flags[w.place] & TM_EXTRA_RARE))
         return true;
-    for (size_t k = 0; k < tm_extra_lanes(ranks) && ok; k++) {
+    for (size_t k = 0; k < n && ok; k++) {
         const tm_extra_factors *f = tm_extras_of(&places->extras, tm_extra_index(ranks, k));
         if (!f || !has_row(f, w.step))
             continue;
         if (!weighed)
-            weigh(ranks, item, &w);
+            weigh(ranks, item, n, &w);
         weighed = true;
         ok = add_work(r, &w, f->index, ((const uint32_t *)places->names.data)[w.place],
                       less_of(f, &w, k));
