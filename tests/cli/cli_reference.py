@@ -82,13 +82,11 @@ STEPS = {
     "test_all_categories": {1: (15, 15, 400)},
     "test_no_profilerstep": {0: (100, 0, 320)},
     "test_multiple_profilersteps_no_overlap": {1: (0, 40, 220), 2: (200, 0, 260)},
-    # TensorBoard begins the first step behind the last kernel launched before it, 140 us later; here
-    # it begins with its annotation and that kernel's 90 us are in it.
-    "test_multiple_profilersteps_with_overlap": {1: (None, 100, None), 2: (200, 0, 230)},
+    "test_multiple_profilersteps_with_overlap": {1: (0, 100, 140), 2: (200, 0, 230)},
     "test_runtime_called_by_profilerstep": {1: (8, 0, 300)},
-    # TensorBoard drops the trailing steps without kernels, and begins the first one 10 us later for
-    # the reason above; here all are kept.
-    "test_last_steps_no_kernel": {1: (190, 0, None), 2: (0, 0, None), 3: (0, 0, None)},
+    # TensorBoard drops the trailing steps without kernels; here all are kept. The first begins at 110,
+    # when the kernel from before it ends, in both; the kernel of [150, 330) is its.
+    "test_last_steps_no_kernel": {1: (180, 0, 220), 2: (0, 0, None), 3: (0, 0, None)},
     # A utilisation of 0.5 is 60 of 120 us.
     "test_gpu_utilization": {0: (60, 0, 120)},
     "test_gpu_utilization_kernel_out_of_step": {2: (0, 0, None)},

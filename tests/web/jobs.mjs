@@ -23,7 +23,8 @@ export const communicates = (event) => event.cat === "kernel" && /nccl/i.test(ev
 function cutFirstStep(events, rank) {
   if (rank !== 0) return events;
   const steps = events.filter((event) => isStep(event) && event.cat === "user_annotation").sort((a, b) => a.ts - b.ts);
-  const cut = Number(steps[0].ts) + Number(steps[0].dur) / 2;
+  const launches = events.filter((event) => event.cat === "cuda_runtime" && event.ts > steps[0].ts && event.ts < steps[1].ts).map((event) => Number(event.ts)).sort((a, b) => a - b);
+  const cut = launches[launches.length >> 1]; // half of its kernels were launched before the recording
   return events.filter((event) => event.ph === "M" || isStep(event) || event.ts >= cut).map((event) => {
     const late = cut - event.ts;
     return isStep(event) && late > 0 && late < event.dur ? { ...event, ts: cut, dur: event.dur - late } : event;

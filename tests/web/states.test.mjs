@@ -130,10 +130,10 @@ seldom("where most communication is not matched nobody is called late for sure, 
 
 seldom("who may be late by chance is said first, as in the terminal, and what costs much below", () => of("chance", async (page, job) => {
   const { "stragglers.job": [verdict], "advice.item": [first] } = show(job.store, "stragglers.job", "advice.item");
-  assert.deepEqual([verdict.verdict, first.rule, first.severity], ["inconclusive", "exposed_communication", "critical"], "the fixture");
+  assert.deepEqual([verdict.verdict, first.rule, first.severity], ["inconclusive", "communication", "critical"], "the fixture");
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
   assert.match(await page.textContent(".verdict p:not(.saved)"), /^Rank 1 costs most/);
-  assert.equal(await page.textContent(".advice li a"), "Hide communication");
+  assert.equal(await page.textContent(".advice li a"), "Shorten communication");
   await visit(page, "#stragglers");
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
 }));
