@@ -153,6 +153,11 @@ def test_nanogpt8_has_first_what_shortens_its_steps_most():
     # prototype): 1.5 %, with those of ranks 2 and 0 a tenth; communication is not on the path.
     items = rows(real_store(), 'advice.item')
     equal([item['rule'] for item in items], ['late_ranks', 'optimizer'], 'items')
+    # What to do is about what the headline names, and saves what it says.
+    contains(items[0]['text'], 'the hosts of ranks 1, 2, 0 do between launches')
+    host, = [item for item in rows(real_store(), 'whatif.item')
+             if (item['what'], item['name']) == ('kind', 'host')]
+    equal(items[0]['saved_ns'], host['saved_ns'], 'saved')
     job, = rows(real_store(), 'stragglers.job')
     contains(job['headline'], "Bringing the work of hosts between launches to the median rank's")
     contains(rows(real_store(), 'whatif.job')[0]['headline'],

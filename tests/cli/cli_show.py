@@ -454,7 +454,7 @@ def summary_rows(text):
 def test_the_summary_says_ranks_hosts_steps_time_and_files():
     worked_out_job()
     text = merged('rank0.json', 'rank1.json', '-o', 'x.h5').out
-    has_line(text, '^2 ranks on 2 hosts, no steps marked, 4 events')
+    has_line(text, '^2 ranks on 2 hosts, no steps marked, 75.0 us from')
     has_line(text, r'\b75(\.0+)? us\b', 'from 2023-11-14 22:13:20 UTC')
     has_line(text, r'^Stored in x\.h5;', r'tmerge show x\.h5')
     # Copies are 4 of 75 us: 5 % or more of the time.

@@ -467,7 +467,11 @@ static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan
     return plan;
 }
 
-/* The name of the item of whatif.item that says what fixing it saves. */
+/* What and name of the item of whatif.item that says what fixing it saves. */
+static const char *item_of(const tm_advice *advice, tm_rule_id rule) {
+    return advice->item ? advice->item : rules[rule].item;
+}
+
 static const char *limit_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->limit ? advice->limit : rules[rule].of;
 }
@@ -475,7 +479,7 @@ static const char *limit_of(const tm_advice *advice, tm_rule_id rule) {
 /* Whether what it saves is a bound. The replay gives a whole kind of work no time, and a fix
  * removes only a part of that work. */
 static bool is_bound(const item *i) {
-    return !i->saving.share.null && strcmp(rules[i->rule].item, "limit") == 0;
+    return !i->saving.share.null && strcmp(item_of(&i->advice, i->rule), "limit") == 0;
 }
 
 /* How grave it is by what it saves; a bound may clear what costs much, but makes nothing graver. */
@@ -516,9 +520,9 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
             continue;
         facts->costs[r] = found->advice.cost_ns > 0 ? found->advice.cost_ns : 0;
         found->advice.cost_ns = cost_by_rank(facts, &found->advice);
-        found->saving = rules[r].item && !found->advice.apart
-                            ? tm_facts_saved(facts, rules[r].item, limit_of(&found->advice, r))
-                            : (tm_facts_saving){{.null = true}, {.null = true}};
+        const char *what = found->advice.apart ? NULL : item_of(&found->advice, r);
+        found->saving = what ? tm_facts_saved(facts, what, limit_of(&found->advice, r))
+                             : (tm_facts_saving){{.null = true}, {.null = true}};
         if (r == TM_RULE_LATE_RANKS)
             found->saving = besides_named(facts, found->saving);
         if (!found->saving.share.null)

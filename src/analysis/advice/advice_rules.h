@@ -80,7 +80,8 @@ typedef struct tm_advice {
     int64_t n_lost;      /* the ranks that lose it, where these are not all; else 0 */
     bool exact;          /* lost to this alone; else an upper bound */
     bool apart;          /* the rule's item of whatif fixes another cause: it gives no saving */
-    const char *limit;   /* the kind of work in whatif.item that bounds it; NULL: the rule's */
+    const char *item;    /* what of whatif.item says what it saves; NULL: the rule's */
+    const char *limit;   /* its name there: the kind of work, of a bound, too; NULL: the rule's */
     const char *look_at; /* the tables that say more; NULL: the rule's */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* what to do */

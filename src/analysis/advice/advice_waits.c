@@ -3,6 +3,7 @@
 #include "advice_rules.h"
 #include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
+#include "analysis/shared/savings.h"
 #include "analysis/shared/uneven.h"
 #include "analysis/shared/words.h"
 #include "table/shown.h"
@@ -396,6 +397,47 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
     }
 }
 
+/* The kind of host work that the first screen leads with, "host", "stall" or "gc"; NULL for another
+ * or none. */
+static const char *leading_host_work(const tm_facts *f) {
+    static const char *const kinds[] = {"host", "stall", "gc"};
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    const size_t lead = tm_savings_lead(f->tables).kind;
+    char headline[TM_SAVINGS_MAX];
+    if (lead >= items->n_rows || !text_is(items, lead, "what", "kind"))
+        return NULL;
+    tm_savings_kind(f->tables, lead, headline);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (text_is(items, lead, "name", kinds[k]) &&
+            strcmp(verdict_text(f, "headline"), headline) == 0)
+            return kinds[k];
+    return NULL;
+}
+
+/* Where nobody is named, and host work is what saves most: that is to be looked at, and the ranks
+ * that have most of it. */
+static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
+    const bool event = tm_facts_verdict_is(f, "event");
+    const char *ranks = tm_savings_ranks(f->tables);
+    char whose[160] = "";
+    if (*ranks)
+        snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
+    out->item = "kind";
+    out->limit = kind;
+    snprintf(out->text, sizeof out->text,
+             "Look at what the host%s%s %s between launches (tmerge show idle.gap)%s: %sgarbage "
+             "collection, logging.%s",
+             strchr(whose, ',') || !*ranks ? "s" : "", whose,
+             strchr(whose, ',') || !*ranks ? "do" : "does",
+             event ? ", above all before the operations that hold most waiting (tmerge show "
+                     "collectives)"
+                   : "",
+             f->trains ? "data loading, checkpoints, " : "",
+             tm_facts_verdict_is(f, "inconclusive")
+                 ? " More recorded steps would tell chance from cause."
+                 : "");
+}
+
 /* Waiting that neither a straggler nor uneven work explains: it is no matter of communication. In
  * a pipeline's bubble that is also what shows of transfers between stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
@@ -416,7 +458,10 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
              : bubble                 ? " and in collectives"
                                       : "",
              bubble ? "" : behind);
-    if (tm_facts_verdict_is(f, "inconclusive"))
+    const char *host_work = named ? NULL : leading_host_work(f);
+    if (host_work)
+        look_at_hosts(f, host_work, out);
+    else if (tm_facts_verdict_is(f, "inconclusive"))
         snprintf(out->text, sizeof out->text,
                  "Find what delays ranks, those first that make others wait most (tmerge show "
                  "stragglers); record %s chance from cause.",

@@ -88,7 +88,9 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    if (most->value.i <= least->value.i || most_pct < saved_pct(t, item) + 0.1) {
+    /* So narrow a range is no range: what is not sure is not how much, but whether. */
+    if (most->value.i <= least->value.i ||
+        most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         snprintf(out, size, "may save %s", amount);
         return;
     }
@@ -329,8 +331,8 @@ static bool open_topic(const tm_tables *tables, topic *t) {
                  .whole = tm_words_whole(tables),
                  .alone = whole->n_rows > 0 && tm_table_cell(whole, 0, "ranks")->value.i < 2};
     t->operations = check->n_rows > 0 && tm_table_cell(check, 0, "transfers_alone")->value.i > 0;
-    return t->items->n_rows > 0 && !tm_table_cell(t->job, 0, "slowdown")->null &&
-           !tm_steps_capture(tables) &&
+    return t->items->n_rows > 0 && t->job->n_rows > 0 &&
+           !tm_table_cell(t->job, 0, "slowdown")->null && !tm_steps_capture(tables) &&
            !(t->alone && tm_tables_find(tables, "whatif.step")->n_rows < 2);
 }
 
@@ -414,6 +416,16 @@ int64_t tm_savings_first(const tm_tables *tables) {
         lead < none ? !is_nobody(&t, lead) && plan < none && saved_pct(&t, plan) >= TM_FIX_LEAST_PCT
                     : plan_is_more(&t, plan);
     return said ? strtoll(tm_table_cell(t.items, plan, "name")->value.text, NULL, 10) : -1;
+}
+
+const char *tm_savings_ranks(const tm_tables *tables) {
+    topic t;
+    if (!open_topic(tables, &t))
+        return "";
+    const size_t plan = find_plan(&t);
+    return plan < t.items->n_rows && saved_pct(&t, plan) >= TM_FIX_LEAST_PCT
+               ? tm_table_cell(t.items, plan, "name")->value.text
+               : "";
 }
 
 /* What fixing who is named saves, which is the row `item`, of whom is said `it`. */

@@ -27,6 +27,10 @@ tm_lead tm_savings_lead(const tm_tables *tables);
  * which fixing saves most. -1 where it has none. */
 int64_t tm_savings_first(const tm_tables *tables);
 
+/** The ranks that have most of it, as the sentence lists them: "1, 2, 0"; "" where none is worth
+ * naming. Borrowed from the tables. */
+const char *tm_savings_ranks(const tm_tables *tables);
+
 /** What a row of whatif.item saves that is of a kind, kernel, network or split: "Bringing copies to
  * the median rank's saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
