@@ -8,9 +8,9 @@
 
 enum { RANKS = 2, STEPS = 4, PARTS = 16, ROWS = STEPS * PARTS, HOST = 1 };
 
-/* How often rank 1 is a suspect, whose kernels take so much longer in each step, in thousandths;
- * what they take otherwise differs by 2 at most. */
-static size_t count_suspects(const int64_t longer[STEPS]) {
+/* How often rank 1 is a suspect, whose work of a kind takes so much longer in each step, in
+ * thousandths; what it takes otherwise differs by 2 at most. */
+static size_t count_suspects(tm_works_kind kind, const int64_t longer[STEPS]) {
     int64_t steps[ROWS], words[RANKS][TM_WORKS_RANK_WORDS + TM_N_WORKS * ROWS] = {{0}};
     tm_replay_result replay = {.works = {.n_rows = ROWS, .steps = steps}};
     replay.works.ranks = (tm_vec){.data = words, .n = RANKS, .size = sizeof words[0]};
@@ -19,7 +19,7 @@ static size_t count_suspects(const int64_t longer[STEPS]) {
         for (int row = 0; row < ROWS; row++) {
             const int64_t noise = (7 * row + 3 * rank) % 3;
             steps[row] = row / PARTS;
-            words[rank][TM_WORKS_RANK_WORDS + row] =
+            words[rank][TM_WORKS_RANK_WORDS + (int)kind * ROWS + row] =
                 1000000 + 1000 * (rank * longer[row / PARTS] + noise);
         }
     }
@@ -38,10 +38,12 @@ static size_t count_suspects(const int64_t longer[STEPS]) {
 
 TEST(parts_of_few_steps_are_no_evidence_where_steps_differ) {
     /* A mean of 100 varies by 0: a slow rank. */
-    assert_int_equal(count_suspects((int64_t[]){100, 100, 100, 100}), 1);
+    assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){100, 100, 100, 100}), 1);
     /* One of 51 varies by 55: four steps in which one of two had more to do, as one pair in eight
      * has. */
-    assert_int_equal(count_suspects((int64_t[]){120, 4, 70, 10}), 0);
+    assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){120, 4, 70, 10}), 0);
+    /* More to do makes no kernel wait in the queue. */
+    assert_int_equal(count_suspects(TM_WORKS_LAG, (int64_t[]){120, 4, 70, 10}), 1);
 }
 
 RUN_TESTS()

@@ -93,6 +93,11 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         /* Before they are brought together with what ranks do by themselves. */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
+        /* What fixing its rank saves may be of other work, which chance explains. */
+        if (f.work == TM_SUSPECT_LAG &&
+            percent(in, f.excess_ns) <
+                fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))
+            continue;
         for (size_t k = 0; k < all->n && !known; k++)
             if (same_culprit((tm_finding *)all->data + k, &f))
                 known = (tm_finding *)all->data + k;
