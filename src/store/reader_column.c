@@ -66,7 +66,8 @@ tm_status tm_store_open_column(const tm_store *store, const char *path, tm_eleme
     column->dataset = tm_store_open_dataset(store, path, &column->n_rows);
     tm_status status = TM_OK;
     if (column->dataset < 0)
-        status = tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store has no column %s", path);
+        status = tm_fail(err, TM_ERR_INPUT, store->path, -1,
+                         "the store has no column %s: merge its traces again", path);
     else if (!has_element(column->dataset, element))
         status = tm_fail(err, TM_ERR_INPUT, store->path, -1,
                          "the store's column %s has an unexpected type", path);

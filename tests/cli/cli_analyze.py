@@ -209,8 +209,8 @@ def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
         n, last = len(opened['names/offsets']) - 1, opened['ranks/first_event'][2]
     damaged = 'the store is damaged: '
     for change, message in (
-            (drop('events/step'), 'the store has no column /events/step'),
-            (drop('names'), 'the store has no column /names/bytes'),
+            (drop('events/step'), 'the store has no column /events/step: merge its traces again'),
+            (drop('names'), 'the store has no column /names/bytes: merge its traces again'),
             (drop('analysis/job/left_out'), 'the store has no table job.left_out'),
             # Only one process meets this: the one that has rank 2.
             (put_value('events/name', last + 1, n),

@@ -1,20 +1,24 @@
-"""What the README promises: its Python runs on a store, and its options exist."""
+"""What the README and the documents promise: their examples print what is shown, their Python runs on
+a store, their options exist, and their links lead somewhere."""
+import glob
+import json
 import os
 import re
 import shutil
 import sys
 
 import jobs
-from common import SOURCE, SYNTH, Skip, contains, equal, holds, main, put, run, tmerge
+from common import SOURCE, SYNTH, TMERGE, contains, equal, holds, main, put, run, tests_of, tmerge
+import h5py
 
+os.environ['PATH'] = f'{os.path.dirname(TMERGE)}:{os.environ["PATH"]}'
+PAGES = sorted(os.path.relpath(path, SOURCE) for folder in ('', 'docs', 'src', 'tests')
+               for path in glob.glob(os.path.join(SOURCE, folder, '*.md')))
 COMMAND = re.compile(r'(?:^|[\s;&|(])(tmerge(?:-synth)?)(?=\s|$)')
 
 
-def readme():
-    path = os.path.join(SOURCE, 'README.md')
-    if not os.path.exists(path):
-        raise Skip('there is no README.md yet')
-    with open(path, encoding='utf-8') as file:
+def page(name):
+    with open(os.path.join(SOURCE, name), encoding='utf-8') as file:
         return file.read()
 
 
@@ -77,16 +81,87 @@ def run_blocks(found):
     return run([sys.executable, 'all.py'], env={'MPLBACKEND': 'Agg'})
 
 
-def test_every_python_block_runs_on_a_store():
-    found = blocks(readme(), 'python')
-    holds(found, 'the README shows no Python')
-    shutil.copy(jobs.store('plain'), 'tmerge.h5')
-    run_blocks(found).expect(0)
+def examples(text):
+    """(command, what it prints or '') of each `$ ` line of a console block, and of each row of a table
+    that ends in a call of tmerge."""
+    shown = [(command.replace('\n> ', '\n'), output) for block in blocks(text, 'console')
+             for command, output in re.findall(r'^\$ (.*(?:\n> .*)*)\n((?:(?!\$ ).*\n)*)', block, re.M)]
+    return [(command, '') for command in re.findall(r'\| `(tmerge [^`]*)` \|$', text, re.M)] + shown
+
+
+def check_example(command, output):
+    """`...` stands for the rest of a line, or for any lines."""
+    done = run(['bash', '-c', command])
+    pattern = re.escape(output).replace(r'\.\.\.' + '\\\n', r'[^\n]*\n(?:.*\n)*?')
+    holds(done.status == 0 and re.fullmatch(pattern or '(?s).*', done.out),
+          f'{command}: status {done.status}\n{done.out}{done.err}expected\n{output}')
+
+
+def fill_folder():
+    """What the examples find: the demo's job, the same one without its slow rank as before.h5, and dumps of
+    four ranks, of which rank 2 came to one operation of two."""
+    jobs.use('demo')
+    for trace in glob.glob('job/profile_rank_*'):
+        os.symlink(trace, os.path.basename(trace))
+    shutil.copy(jobs.store('demo'), 'tmerge.h5')
+    shutil.copy(jobs.store('healthy'), 'before.h5')
+    for rank in range(4):
+        entries = [{'record_id': seq, 'process_group': ['0', 'default_pg'], 'collective_seq_id': seq,
+                    'p2p_seq_id': 0, 'profiling_name': 'nccl:all_reduce', 'is_p2p': False,
+                    'time_created_ns': seq * 10**9, 'input_sizes': [[4]], 'output_sizes': [[4]],
+                    'input_dtypes': ['Float'], 'output_dtypes': ['Float'], 'retired': seq == 1,
+                    'state': 'completed' if seq == 1 else 'scheduled', 'frames': [], 'timeout_ms': 600000}
+                   for seq in range(1, 2 if rank == 2 else 3)]
+        put(f'trace_rank_{rank}', json.dumps({'version': '2.10', 'pg_status': {}, 'entries': entries,
+            'pg_config': {'0': {'name': '0', 'desc': 'default_pg', 'ranks': '[0, 1, 2, 3]'}}}))
+
+
+def check_page(name):
+    fill_folder()
+    for command, output in examples(page(name)):
+        if 'html' not in command or os.environ.get('TMERGE_REPORT') != 'OFF':
+            check_example(command, output)
+    run_blocks(blocks(page(name), 'python')).expect(0)
+
+
+globals().update(tests_of({name.replace('/', ' '): (name,) for name in PAGES
+                           if examples(page(name)) or blocks(page(name), 'python')},
+                          check_page, 'examples_run_of_'))
+
+
+def anchor(heading):
+    """What GitHub makes of a heading."""
+    return re.sub(r'[^\w\- ]', '', heading.strip().lower()).replace(' ', '-')
+
+
+def test_every_link_leads_somewhere():
+    for name in PAGES:
+        for link in re.findall(r'\]\((?!https?:)([^)\s]+)\)', page(name)):
+            path, _, part = link.partition('#')
+            target = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
+            holds(os.path.exists(os.path.join(SOURCE, target)), f'{name}: {link}')
+            holds(not part or part in map(anchor, re.findall(r'^#+ (.*)', page(target), re.M)), f'{name}: {link}')
+
+
+def test_the_store_has_the_columns_that_are_specified():
+    types = {'<i8': 'i64', '<i4': 'i32', '<u4': 'u32', '|u1': 'u8', '<f8': 'f64', '<f4': 'f32', '|b1': 'bool'}
+    for table, text in re.findall(r'^### /(\w+)\n(.*?)(?=^##)', page('docs/store.md'), re.M | re.S):
+        columns = re.findall(r'^\| `(\w+)` \| (\w+) \| (\S*) *\|', text, re.M)
+        with h5py.File(jobs.store('plain')) as store:
+            found = [(name, 'enum' if h5py.check_enum_dtype(data.dtype) else types[data.dtype.str],
+                      data.attrs['unit']) for name, data in store[table].items()
+                     if not name.startswith('n_') or name in dict(c[:2] for c in columns)]
+        equal(sorted(columns), found, table)
+
+
+def test_the_readme_is_short():
+    text = page('README.md')
+    holds(text.count('\n') <= 150 and len(text.split()) <= 1500, f'{len(text.split())} words')
 
 
 def test_every_option_that_is_shown_exists():
-    text = readme()
-    holds(len(command_lines(text)) > 2, 'the README shows no command')
+    text = '\n'.join(map(page, PAGES))
+    holds(len(command_lines(text)) > 2, 'the pages show no command')
     equal(unknown_options(text), [])
 
 

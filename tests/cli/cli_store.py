@@ -6,11 +6,12 @@ import json
 import os
 import re
 import shutil
+import tarfile
 from decimal import ROUND_HALF_UP, Decimal
 
-from common import (BASE_NS, SHARED, Skip, contains, content, equal, event, files, holds, kernel,
-                    lacks, main, merged, put, rows, run, seal, seldom, small_trace, synth, tmerge,
-                    trace)
+from common import (BASE_NS, SHARED, SOURCE, Skip, contains, content, equal, event, files, holds, kernel,
+                    lacks, main, merged, put, rows, run, seal, seldom, small_trace, synth, tables,
+                    tmerge, trace)
 from jobs import real_store, store as shared_store, use
 from stores import Store
 import h5py
@@ -299,6 +300,23 @@ def test_kernels_name_the_operation_that_they_are_matched_to():
         shown.setdefault(a['instance'], []).append(a['begin_ns'])
     for w in worst:
         equal(sorted(shown[w['instance']]), arrivals[w['begin_ns']])
+
+
+def test_stores_of_earlier_versions_are_read_or_refused_with_what_to_do():
+    """By the last tmerge of each version, and by the first one of 1.0."""
+    with tarfile.open(f'{SOURCE}/testdata/stores.tar.xz') as archive:
+        archive.extractall()
+    for rank in range(2):
+        shutil.copy(f'{SOURCE}/testdata/odd_job_rank_{rank}.json', '.')
+    tmerge('odd_job_rank_0.json', 'odd_job_rank_1.json', '-o', 'now.h5').expect(0)
+    names = ('overlap', 'stragglers', 'collectives', 'clock', 'whatif', 'kernels', 'operators')
+    for version in ('1_0', '1_1', '1_2', '1_3'):
+        tmerge('check', f'store_{version}.h5').expect(0)
+        tmerge('analyze', f'store_{version}.h5', '-o', 'new.h5').expect(0)
+        equal(tables('new.h5', *names), tables('now.h5', *names), version)
+    tmerge('show', 'store_1_0_first.h5').expect(0)
+    tmerge('analyze', 'store_1_0_first.h5').fails(
+        3, 'store_1_0_first.h5: the store has no column /ranks/n_spans: merge its traces again')
 
 
 def test_a_newer_or_damaged_store_is_refused_by_name():

@@ -1,10 +1,9 @@
 """tmerge whatif: scenarios against jobs that were made so, items of the stored tables, and what is
 wrong usage."""
 import json
-import os
 import re
 
-from common import (SOURCE, contains, equal, event, has_line, holds, kernel, main, merged, put,
+from common import (contains, equal, event, has_line, holds, kernel, main, merged, put,
                     rows, seldom, small_trace, synth, tables, tmerge, trace)
 from jobs import real_store, store
 
@@ -293,16 +292,6 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
     merged('rank0.json', '-o', 'one.h5')
     tmerge('whatif', 'one.h5', '--each', 'rank', n=2).fails(
         2, '--each rank: the job has no two of them to compare')
-
-
-def test_the_examples_of_the_readme_are_what_it_says():
-    path = real_store()
-    with open(os.path.join(SOURCE, 'README.md'), encoding='utf-8') as file:
-        shown = re.findall(r'^    \$ tmerge whatif tmerge.h5 (.*)\n((?:    (?!\$).*\n)+)', file.read(),
-                           re.M)
-    equal(len(shown), 2)
-    for options, expected in shown:
-        equal(whatif(path, *options.split()), re.sub('^    ', '', expected, flags=re.M), options)
 
 
 def test_where_clocks_are_not_compared_nothing_is_known():

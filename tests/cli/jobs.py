@@ -1,9 +1,13 @@
 """Jobs that several tests read, and their stores, made once before them: this script is the fixture
 `jobs` of tests/CMakeLists.txt. Files are read-only; a test that changes its job makes its own."""
 import os
+import re
 import shutil
 
-from common import Skip, files, merged, nanogpt, synth
+from common import SOURCE, Skip, files, merged, nanogpt, synth
+
+with open(os.path.join(SOURCE, 'tools/demo'), encoding='utf-8') as demo:
+    DEMO = dict(re.findall(r' --([a-z-]+) ([\d.]+)', demo.read()))
 
 PLACE = os.environ.get('TMERGE_JOBS')  # not set by hand: each test makes its own then
 JOBS = {
@@ -12,6 +16,8 @@ JOBS = {
     'three': {'ranks': 3, 'steps': 2},
     'three_short': {'ranks': 3, 'steps': 1},
     'long': {'ranks': 4, 'steps': 40},
+    'demo': DEMO,
+    'healthy': {name: value for name, value in DEMO.items() if 'slow' not in name},
     'groups': {'ranks': 16, 'tp': 2, 'pp': 2, 'steps': 6, 'bandwidth_gbps': 50, 'latency_us': 30},
 }
 

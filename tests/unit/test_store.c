@@ -142,7 +142,8 @@ TEST(a_column_of_another_type_or_name_is_refused) {
     assert_string_equal(err.message, "the store's column /events/name has an unexpected type");
     assert_int_equal(tm_store_open_column(store, "/events/nothing", TM_I32, &column, &err),
                      TM_ERR_INPUT);
-    assert_string_equal(err.message, "the store has no column /events/nothing");
+    assert_string_equal(err.message,
+                        "the store has no column /events/nothing: merge its traces again");
     assert_string_equal(err.path, path);
     assert_int_equal(tm_store_open_column(store, "/events", TM_I32, &column, &err), TM_ERR_INPUT);
     assert_null(column);

@@ -1,6 +1,6 @@
-# Makes of what was installed, for cpack, what Debian expects: compressed manuals, a changelog, zsh's
-# completions in their own folder, and the plugin where each of Debian's HDF5 libraries looks for
-# plugins by itself. No copyright file: the project has no licence yet.
+# Makes of what was installed, for cpack, what Debian expects: compressed manuals, a changelog, the
+# copyright in place of the licence, zsh's completions in their own folder, and the plugin where each of
+# Debian's HDF5 libraries looks for plugins by itself.
 set(usr ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 set(multiarch lib/${CPACK_TMERGE_MULTIARCH})
 
@@ -22,5 +22,10 @@ file(WRITE ${doc}/changelog.Debian
      "tmerge (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium\n\n"
      "  * Made by cpack.\n\n"
      " -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${date}\n")
+file(REMOVE ${doc}/LICENSE)
+file(WRITE ${doc}/copyright
+     "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+     "Upstream-Name: tmerge\n\nFiles: *\nCopyright: the authors of tmerge\nLicense: Apache-2.0\n"
+     " The full text is in /usr/share/common-licenses/Apache-2.0.\n")
 file(GLOB files ${usr}/share/man/man1/*.1)
 execute_process(COMMAND gzip -9n ${doc}/changelog.Debian ${files} COMMAND_ERROR_IS_FATAL ANY)

@@ -54,6 +54,9 @@ install(TARGETS tmerge_h5zstd LIBRARY DESTINATION ${tmerge_plugin_folder})
 install(FILES ${made}/tmerge.1 ${made}/tmerge-synth.1 DESTINATION ${tmerge_man_folder})
 install(FILES ${made}/tmerge DESTINATION ${tmerge_bash_folder})
 install(FILES ${made}/_tmerge DESTINATION ${tmerge_zsh_folder})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md SKILL.md LICENSE
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # cpack -G DEB. What Debian alone wants stands in deb.cmake and deb_tree.cmake.
 set(CPACK_PACKAGE_NAME tmerge)

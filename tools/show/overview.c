@@ -151,10 +151,16 @@ static void print_next(const char *path, const tm_colors *colors) {
     }
 }
 
+/* False also for stores from before verdicts were sentences. */
+static bool has_verdict(const tm_tables *tables) {
+    const tm_table *job = tm_tables_find(tables, "stragglers.job");
+    return job->n_rows > 0 && !tm_table_cell(job, 0, "headline")->null;
+}
+
 tm_status tm_overview_print(const tm_store *store, tm_tables *tables, const char *path,
                             const tm_colors *colors, tm_error *err) {
     TM_TRY(read_needed(store, tables, err));
-    if (rows_of(tables, "job.job") > 0 && rows_of(tables, "stragglers.job") > 0)
+    if (rows_of(tables, "job.job") > 0 && has_verdict(tables))
         tm_summary_job(tables, 0, colors);
     TM_TRY(print_ranks(tables, colors, err));
     print_advice(tables, colors);
