@@ -92,7 +92,7 @@ seldom("a link is followed also while the address is behind", async () => {
 
 seldom("a change of view is an entry in the history, a change inside a view is none", async () => {
   const { page } = await open(job.page);
-  for (const view of ["ranks", "steps"]) {
+  for (const view of ["communication", "steps"]) {
     await page.click(`nav.rail a[href="#${view}"]`);
     await page.waitForSelector(`body[data-ready="${view}"]`);
     assert.equal(await page.getAttribute(`nav.rail a[href="#${view}"]`, "aria-current"), "page");
@@ -102,7 +102,7 @@ seldom("a change of view is an entry in the history, a change inside a view is n
   await page.click('[data-value="worst"]');
   assert.equal(await page.evaluate(() => location.hash), "#steps/metric=idle/sort=worst");
   await page.goBack();
-  await page.waitForSelector('body[data-ready="ranks"]');
+  await page.waitForSelector('body[data-ready="communication"]');
   await page.goBack();
   await page.waitForSelector('body[data-ready="summary"]');
   await page.goForward();
@@ -150,7 +150,7 @@ seldom("Tab reaches every control, in the order of the page, with a ring that is
   for (const view of ["summary", "ranks", "stragglers", "tables", "about"]) {
     await visit(page, `#${view}`);
     const all = await page.$$eval(FOCUSABLE, (found) => {
-      const shown = found.filter((e) => (e.offsetParent !== null || e.classList.contains("skip")) && e.getAttribute("tabindex") !== "-1");
+      const shown = found.filter((e) => e.checkVisibility() && e.getAttribute("tabindex") !== "-1");
       shown.forEach((e, i) => (e.dataset.order = i));
       return shown.length;
     });

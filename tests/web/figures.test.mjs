@@ -42,6 +42,22 @@ each("every number that names its table, row and column is the one there", {}, a
   }
 });
 
+each("the first screen is an answer: the finding, what to do, what it saves, and a bar a rank, in few words", {}, async (page) => {
+  const seen = await page.evaluate(() => {
+    const words = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), found = [];
+    for (let text = words.nextNode(); text; text = words.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      const [box] = range.getClientRects();
+      if (box && box.top < innerHeight && text.parentElement.checkVisibility()) found.push(text.textContent);
+    }
+    return { text: found.join(" "), bars: [...document.querySelectorAll("main .bar")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().bottom < innerHeight).length };
+  });
+  const [words, numbers] = [/[A-Za-z][\w’'-]*/g, /\d[\d.\u202f]*/g].map((each) => seen.text.match(each).length);
+  assert.ok(words <= 120 && numbers <= 25, `${words} words, ${numbers} numbers`);
+  assert.equal(seen.bars, 8);
+});
+
 test("what a step holds gives rates beside its time, and else nothing", async () => {
   const { page } = await open(jobs[0].page);
   const shown = await page.$$eval(".figures [data-table='overview.job']", (all) => all.map((e) => e.dataset.column));

@@ -252,7 +252,7 @@ export async function visit(page, hash) {
 
 /** The views in the list, by the names in their addresses. */
 export async function listed(page) {
-  return page.$$eval("nav.rail a", (anchors) => anchors.map((a) => a.getAttribute("href").slice(1)));
+  return page.$$eval("nav.rail a", (anchors) => anchors.flatMap((a) => a.dataset.views.split(" ")));
 }
 
 /** Nothing was said on the console, and nothing asked for but the page itself and what its server has. */

@@ -109,7 +109,8 @@ for (const [job, some] of Object.entries(SOME))
 seldom("every view where the page is enlarged to 200 %", (t) => everyView(t, "many", { theme: "dark", width: 720, height: 450, scale: 2 }));
 
 test("these are all views", async () => {
-  const { reportViews } = await moduleOf("views/index.ts");
+  const { reportTabs, reportViews } = await moduleOf("views/index.ts");
+  assert.ok(reportTabs.length <= 13 && new Set(reportTabs.map(({ group }) => group).filter(Boolean)).size === 4, "more entries in the list than can be looked over");
   assert.deepEqual(reportViews.map(({ id }) => id).filter((id) => ![...looked].some((each) => each.split(" ")[0] === id)), [], "views that no job has");
 });
 

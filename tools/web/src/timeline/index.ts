@@ -631,7 +631,6 @@ function foundWords(groups: readonly FoundGroup[]): string {
 export const timeline: View = {
   id: "timeline",
   title: "Timeline",
-  group: "",
   needs: ["collectives.worst", "collectives.instance", "clock.check", "stragglers.job", "criticalpath.piece"],
   wide: true,
   shown: (job: Job) => job.kind === "report",

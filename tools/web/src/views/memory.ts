@@ -281,7 +281,6 @@ function operatorTable(job: Job, type: string): HTMLElement {
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  group: "Inside a rank",
   needs: [
     "memory.device",
     "memory.curve",
@@ -292,6 +291,7 @@ export const memory: View = {
     "memory.live",
     "memory.module",
   ],
+  of: ["memory.device"],
   shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),
   render(root, context) {

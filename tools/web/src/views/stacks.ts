@@ -231,7 +231,6 @@ function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side
 export const stacks: View = {
   id: "stacks",
   title: "Call trees",
-  group: "Inside a rank",
   needs: KINDS.map((kind) => kind.table),
   shown: (job) => KINDS.some((kind) => job.rowsOf(kind.table) > 0),
   render(root, context) {

@@ -135,7 +135,6 @@ function definitions(table: Table): HTMLElement {
 export const tables: View = {
   id: "tables",
   title: "Tables",
-  group: "The data",
   needs: [],
   render(root, context) {
     const { job } = context;
