@@ -1,7 +1,7 @@
 // The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { closeTo, merge, open, realJob, show, synth, test, testsOf, visit } from "./page.mjs";
+import { closeTo, merge, open, realJob, show, synth, tablesIn, test, testsOf, text, visit } from "./page.mjs";
 
 const jobs = [];
 before(() => {
@@ -108,7 +108,7 @@ test("the phases of a step stand where structure.step has them, beside the range
   for (const job of jobs) {
     const { "structure.step": rows } = show(job.store, "structure.step");
     const { page } = await open(job.page, { hash: "#steps" });
-    const docs = await page.evaluate(() => Object.fromEntries(JSON.parse(document.getElementById("tables").textContent).tables["structure.step"].columns.map(([name, , , doc]) => [name, doc])));
+    const docs = Object.fromEntries(tablesIn(text(job.page)).tables["structure.step"].columns.map(([name, , , doc]) => [name, doc]));
     const shown = await page.$$eval(".usual", (all) => all.map((e) => ({
       column: e.querySelector("[data-phase]").dataset.phase, words: e.querySelector(".usual-words").textContent, value: e.querySelector(".usual-value").textContent,
       steps: [...e.querySelectorAll("[data-value]")].map((line) => [Number(line.dataset.value), parseFloat(line.style.left)]),

@@ -1,7 +1,7 @@
 // What the page shows where something is missing: each state has a job of its own.
 import assert from "node:assert/strict";
 import { state } from "./jobs.mjs";
-import { closeTo, FULL, listed, merge, open, seldom, show, sweep, synth, test, THEMES, visit } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, seldom, show, sweep, synth, tablesIn, test, text, THEMES, visit } from "./page.mjs";
 
 let turn = 0;
 
@@ -282,7 +282,7 @@ seldom("of more pairs than the page holds those that waited most make the matrix
 seldom("of more ranks in steps than the page holds with all ranks, hosts are still compared", async () => {
   const job = merge("cells", synth("cells-traces", { ranks: 640, steps: 9, layers: 2, buckets: 1, cpu_ops: 1, no_instances: true }));
   const { page } = await open(job.page, { hash: "#communication" });
-  const kept = await page.evaluate(() => { const { ranks, ranks_kept, cell_ranks } = JSON.parse(document.getElementById("tables").textContent).facts; return [ranks, ranks_kept, cell_ranks.length < ranks]; });
+  const { ranks, ranks_kept, cell_ranks } = tablesIn(text(job.page)).facts, kept = [ranks, ranks_kept, cell_ranks.length < ranks];
   assert.deepEqual(kept, [640, 640, true], "the fixture");
   assert.match(await main(page), /All hosts with all others: every group has ranks on all 80 of them/);
   await visit(page, "#steps");
