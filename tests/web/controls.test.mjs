@@ -122,6 +122,7 @@ seldom("a change of view is an entry in the history, a change inside a view is n
   await page.click('[data-value="idle"]');
   await page.click('[data-value="worst"]');
   assert.equal(await page.evaluate(() => location.hash), "#steps/metric=idle/sort=worst");
+  await page.evaluate(() => scrollTo(0, 120));
   await page.goBack();
   await page.waitForSelector('body[data-ready="communication"]');
   await page.goBack();
@@ -130,6 +131,7 @@ seldom("a change of view is an entry in the history, a change inside a view is n
   await page.goForward();
   await page.waitForSelector('body[data-ready="steps"]');
   assert.equal(await page.evaluate(() => location.hash), "#steps/metric=idle/sort=worst");
+  assert.equal(await page.evaluate(() => scrollY), 120, "the place is kept");
   assert.deepEqual(await page.$$eval('[aria-pressed="true"]', (all) => all.map((e) => e.dataset.value).slice(0, 2)), ["idle", "worst"]);
 });
 

@@ -26,6 +26,8 @@ export class App {
   #saving = 0;
   #address = ""; // as it was opened or saved
   #turn = 0;
+  readonly #scrolls = new Map<string, number>(); // of addresses that were left [px]
+  #byLink = false;
 
   constructor(job: Job, tabs: readonly Tab[]) {
     this.#job = job;
@@ -67,6 +69,9 @@ export class App {
       h("div", { class: "frame" }, this.#rail(), this.#main),
     );
     restoreTheme();
+    history.scrollRestoration = "manual";
+    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // so that a reload keeps the place
+    document.addEventListener("click", (e) => (this.#byLink ||= e.target instanceof Element && e.target.closest("a[href^='#']") !== null));
     window.addEventListener("hashchange", () => this.#open());
     window.addEventListener("beforeprint", () => document.dispatchEvent(new Event("themechange")));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("themechange")));
@@ -153,14 +158,16 @@ export class App {
     const { view: id, params } = parseHash(location.hash);
     const view = this.#views.find((v) => v.id === id) ?? this.#first;
     const moved = view !== this.#view;
+    this.#scrolls.set(this.#address, window.scrollY);
     this.#view = view;
     this.#params = params;
     this.#address = location.hash;
     this.#draw();
     if (moved) {
-      window.scrollTo(0, 0);
+      window.scrollTo(0, this.#byLink ? 0 : (this.#scrolls.get(location.hash) ?? 0)); // back: to where it was
       this.#main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     }
+    this.#byLink = false;
   }
 
   /* Whether some of these tables are not unpacked yet. */
