@@ -92,6 +92,8 @@ test("the details lie in a tray of a height that is set, and nothing moves when 
   await drawn(page);
   const [top, height, , tray] = await places();
   assert.deepEqual([top, height < before[1], tray], [before[0], true, before[3] + 24]);
+  await press(page, "v");
+  assert.ok(await page.isDisabled('[aria-label^="Critical path"]'), "a map draws no path");
 });
 
 test("what is under the pointer is said beside it, but not while it is dragged", async () => {

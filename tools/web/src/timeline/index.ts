@@ -363,7 +363,8 @@ class Page implements Listener {
   }
 
   selected(): void {
-    this.path.setAttribute("aria-pressed", String(this.controller.state.path));
+    const { path, arrangement } = this.controller.state;
+    this.path.setAttribute("aria-pressed", String(path && arrangement.map === null));
     this.details.scrollTop = 0;
     this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
     this.#writeCount();
@@ -394,6 +395,8 @@ class Page implements Listener {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
     this.#legend.hidden = map !== null;
+    this.path.disabled = map !== null; // which draws none
+    this.path.setAttribute("aria-pressed", String(this.controller.state.path && map === null));
     fill(
       this.#legend,
       legend(this.#kinds.filter(([key]) => coloring === "kind" || (key !== "compute" && (coloring === "class" || key !== "copies")))),
