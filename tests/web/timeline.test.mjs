@@ -92,6 +92,8 @@ test("the details lie in a tray of a height that is set, and nothing moves when 
   await drawn(page);
   const [top, height, , tray] = await places();
   assert.deepEqual([top, height < before[1], tray], [before[0], true, before[3] + 24]);
+  await reload(page);
+  assert.equal((await places())[3], tray, "the address keeps it");
   await press(page, "v");
   assert.ok(await page.isDisabled('[aria-label^="Critical path"]'), "a map draws no path");
 });

@@ -87,7 +87,7 @@ class Page implements Listener {
   readonly controller: Controller;
   readonly #bar: ArrangeBar;
   readonly #legend = h("div", { class: "tl-legend" });
-  readonly #tray = new Tray(this.details, () => this.resize());
+  readonly #tray: Tray;
   readonly #box = h("div", { class: "tl-box" });
   #kinds: readonly (readonly [string, string])[] = [];
   #memory: Promise<void> | null = null;
@@ -117,6 +117,10 @@ class Page implements Listener {
     readonly loaded: Loaded,
   ) {
     this.controller = new Controller(loaded.data, this.canvas, this);
+    this.#tray = new Tray(this.details, context.params.get("tray"), (tray) => {
+      this.resize();
+      context.set({ tray });
+    });
     this.#kinds = LEGEND.filter((_, kind) => loaded.data.pyramid.has(kind));
     this.#bar = new ArrangeBar(this.controller, context.job.allRowsOf("memory.curve") > 0);
     fill(root, this.#head(), this.#bar.element, this.#box);

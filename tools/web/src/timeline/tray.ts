@@ -17,12 +17,13 @@ export class Tray {
     on: { keydown: (e) => this.#key(e), pointerdown: (e) => this.handle.setPointerCapture(e.pointerId), pointermove: (e) => this.#drag(e) },
   });
 
-  /** @p changed  is called after its height did. */
+  /** @p height  as an address has it [px]; @p changed  is called with another one. */
   constructor(
     readonly tray: HTMLElement,
-    readonly changed: () => void,
+    height: string | undefined,
+    readonly changed: (height: string) => void,
   ) {
-    this.#set(Math.round(window.innerHeight * 0.2));
+    this.#set(Number(height) || Math.round(window.innerHeight * 0.2));
   }
 
   get #most(): number {
@@ -38,7 +39,7 @@ export class Tray {
 
   #change(by: number): void {
     this.#set(Number(this.handle.getAttribute("aria-valuenow")) + by);
-    this.changed();
+    this.changed(this.handle.getAttribute("aria-valuenow")!);
   }
 
   #drag(e: PointerEvent): void {
