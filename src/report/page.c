@@ -127,11 +127,6 @@ tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page, tm_error
     return create(NULL, out, title, page, err);
 }
 
-tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size, tm_error *err) {
-    TM_TRY(put(page, json, size, err));
-    return put_built(page, TM_BUILT_PROGRAM, err);
-}
-
 static tm_status put_base64(tm_page *page, const unsigned char *from, size_t n, tm_error *err) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < n; i += 3) {
@@ -174,6 +169,15 @@ tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed
     TM_TRY(put_string(page, "\">", err));
     TM_TRY(put_base64(page, packed->data, packed->n, err));
     return put_string(page, "</script>\n", err);
+}
+
+tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size, tm_error *err) {
+    tm_vec packed = TM_VEC(unsigned char);
+    tm_status status = tm_page_pack(json, size, &packed, err);
+    if (status == TM_OK)
+        status = put_base64(page, packed.data, packed.n, err);
+    tm_vec_free(&packed);
+    return status == TM_OK ? put_built(page, TM_BUILT_PROGRAM, err) : status;
 }
 
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,

@@ -28,8 +28,9 @@ tm_status tm_page_create(const char *path, const char *title, tm_page **out,
 tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Puts the tables in, which the program finds under the id "tables", and then the program.
- * @param json  a document as report/json.h writes it: nothing in it ends the element */
+/** Puts the tables in, packed as a block is, which the program finds under the id "tables", and
+ * then the program.
+ * @param json  a document as report/json.h writes it */
 tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 

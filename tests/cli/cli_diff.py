@@ -1,9 +1,11 @@
 """What tmerge diff says of two jobs: numbers worked out from the truth of made jobs, changes that
 were planted and are found, and none where there is none."""
+import base64
 import json
 import os
 import re
 import statistics
+import zlib
 
 import jobs
 from common import (FULL, Skip, contains, content, equal, files, has_line, holds, kernel, lacks,
@@ -211,7 +213,7 @@ def page_tables(path):
         raise Skip('no page is built in')
     text = content(path).decode()
     start = text.index('id="tables">') + len('id="tables">')
-    page = json.loads(text[start:text.index('</script>', start)])
+    page = json.loads(zlib.decompress(base64.b64decode(text[start:text.index('</script>', start)])))
     equal((page['tmerge'], page['kind']), (1, 'diff'))
     return {name: [dict(zip([column[0] for column in table['columns']], row))
                    for row in table['rows']] for name, table in page['tables'].items()}

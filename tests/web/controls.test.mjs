@@ -44,6 +44,27 @@ test("the filter takes conditions and text", async () => {
   assert.deepEqual(await left("ALLRED"), kinds.flatMap((row, i) => (row.kind.includes("allred") ? [i] : [])));
 });
 
+test("a filter has the grammar of --where, with units and headings, and says what it does not know", async () => {
+  const { whereOf } = await moduleOf("where.ts"), { Table } = await moduleOf("data.ts");
+  const table = new Table("t", { columns: [["name", "text", "", "", 0], ["calls", "int", "", "", 0], ["total_ns", "int", "ns", "", 0], ["size_bytes", "int", "B", "", 0], ["part", "bool", "", "", 0]] },
+    [["nvjet_tst<4>", 100, 99_000_000, 4096, true], ["nvjet_nn", 101, 100_000_000, null, false], ["gemm or two", 500, 101_000_000, 5e6, null]]);
+  const shown = [{ column: "total_ns", label: "total time", factor: 1e6 }];
+  for (const [text, rows, wrong = null] of [
+    ["", [0, 1, 2]], ["nvjet", [0, 1]], ["calls>100 nvjet", [1]], ["nvjet calls > 100", [1]], ["calls > 100", [1, 2]], ["total_ns > 100ms", [2]], ["total_ns >= 100 ms", [1, 2]],
+    ["total_ns > 10", [0, 1, 2]], ["total time > 100", [2]], ["Total time>0.1s", [2]], ["size_bytes >= 4KiB and size_bytes < 5MB", [0]], ["size_bytes = null", [1]],
+    ["calls=100 or calls = 500", [0, 2]], ["calls=100 and part=no or name~GEMM", [2]], ["part=yes; calls>1", [0]], ["name = \"gemm or two\"", [2]], ["gemm or two", [2]], ["tst<4", [0]], ["calls != 100 & nvjet", [1]],
+    ["call > 100", [0, 1, 2], /^No column is called “call”\. Alike: calls\.$/], ["total > 3", [0, 1, 2], /Alike: total_ns, total time\./], ["calls > 5ms", [0, 1, 2], /“5ms” is not a number: calls is one/],
+    ["total_ns > 5MB", [0, 1, 2], /which may have a unit \(ns, us/], ["calls >", [0, 1, 2], /a value is missing/], ["calls > null", [0, 1, 2], /only equal/], ["colour > 1 nvjet", [0, 1], /No column is called “colour”/],
+  ]) {
+    const where = whereOf(table, text, shown);
+    assert.deepEqual([0, 1, 2].filter(where.takes), rows, text);
+    if (wrong) assert.match(where.wrong ?? "", wrong, text);
+    else assert.equal(where.wrong, null, text);
+  }
+  const { page } = await open(job.page, { hash: "#kernels/filter=cals%20%3E%203" });
+  assert.match(await page.textContent('main [role="status"]'), /^No column is called “cals”\. Alike: calls\b/);
+});
+
 test("what is saved as CSV is what the filter and the order leave, exact", async () => {
   const rows = show(job.store, "overlap.step")["overlap.step"];
   const { page } = await open(job.page, { hash: "#tables/name=overlap.step/sort=-idle_ns/filter=rank%3E3" });
@@ -92,7 +113,7 @@ seldom("a link is followed also while the address is behind", async () => {
 
 seldom("a change of view is an entry in the history, a change inside a view is none", async () => {
   const { page } = await open(job.page);
-  for (const view of ["ranks", "steps"]) {
+  for (const view of ["communication", "steps"]) {
     await page.click(`nav.rail a[href="#${view}"]`);
     await page.waitForSelector(`body[data-ready="${view}"]`);
     assert.equal(await page.getAttribute(`nav.rail a[href="#${view}"]`, "aria-current"), "page");
@@ -101,14 +122,16 @@ seldom("a change of view is an entry in the history, a change inside a view is n
   await page.click('[data-value="idle"]');
   await page.click('[data-value="worst"]');
   assert.equal(await page.evaluate(() => location.hash), "#steps/metric=idle/sort=worst");
+  await page.evaluate(() => scrollTo(0, 120));
   await page.goBack();
-  await page.waitForSelector('body[data-ready="ranks"]');
+  await page.waitForSelector('body[data-ready="communication"]');
   await page.goBack();
   await page.waitForSelector('body[data-ready="summary"]');
   await page.goForward();
   await page.goForward();
   await page.waitForSelector('body[data-ready="steps"]');
   assert.equal(await page.evaluate(() => location.hash), "#steps/metric=idle/sort=worst");
+  assert.equal(await page.evaluate(() => scrollY), 120, "the place is kept");
   assert.deepEqual(await page.$$eval('[aria-pressed="true"]', (all) => all.map((e) => e.dataset.value).slice(0, 2)), ["idle", "worst"]);
 });
 
@@ -150,7 +173,7 @@ seldom("Tab reaches every control, in the order of the page, with a ring that is
   for (const view of ["summary", "ranks", "stragglers", "tables", "about"]) {
     await visit(page, `#${view}`);
     const all = await page.$$eval(FOCUSABLE, (found) => {
-      const shown = found.filter((e) => (e.offsetParent !== null || e.classList.contains("skip")) && e.getAttribute("tabindex") !== "-1");
+      const shown = found.filter((e) => e.checkVisibility() && e.getAttribute("tabindex") !== "-1");
       shown.forEach((e, i) => (e.dataset.order = i));
       return shown.length;
     });

@@ -1,7 +1,7 @@
 // The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
 import { before } from "node:test";
-import { closeTo, merge, open, realJob, show, synth, test, testsOf, visit } from "./page.mjs";
+import { closeTo, merge, open, realJob, show, synth, tablesIn, test, testsOf, text, visit } from "./page.mjs";
 
 const jobs = [];
 before(() => {
@@ -40,6 +40,22 @@ each("every number that names its table, row and column is the one there", {}, a
       else assert.ok(closeTo(text, column === "direct_ns" && table === "stragglers.rank" ? value + tables[table][row].indirect_ns : value), `${view} ${table}[${row}].${column}: ${text}, not ${value}`);
     }
   }
+});
+
+each("the first screen is an answer: the finding, what to do, what it saves, and a bar a rank, in few words", {}, async (page) => {
+  const seen = await page.evaluate(() => {
+    const words = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), found = [];
+    for (let text = words.nextNode(); text; text = words.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      const [box] = range.getClientRects();
+      if (box && box.top < innerHeight && text.parentElement.checkVisibility()) found.push(text.textContent);
+    }
+    return { text: found.join(" "), bars: [...document.querySelectorAll("main .bar")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().bottom < innerHeight).length };
+  });
+  const [words, numbers] = [/[A-Za-z][\w’'-]*/g, /\d[\d.\u202f]*/g].map((each) => seen.text.match(each).length);
+  assert.ok(words <= 120 && numbers <= 25, `${words} words, ${numbers} numbers`);
+  assert.equal(seen.bars, 8);
 });
 
 test("what a step holds gives rates beside its time, and else nothing", async () => {
@@ -92,7 +108,7 @@ test("the phases of a step stand where structure.step has them, beside the range
   for (const job of jobs) {
     const { "structure.step": rows } = show(job.store, "structure.step");
     const { page } = await open(job.page, { hash: "#steps" });
-    const docs = await page.evaluate(() => Object.fromEntries(JSON.parse(document.getElementById("tables").textContent).tables["structure.step"].columns.map(([name, , , doc]) => [name, doc])));
+    const docs = Object.fromEntries(tablesIn(text(job.page)).tables["structure.step"].columns.map(([name, , , doc]) => [name, doc]));
     const shown = await page.$$eval(".usual", (all) => all.map((e) => ({
       column: e.querySelector("[data-phase]").dataset.phase, words: e.querySelector(".usual-words").textContent, value: e.querySelector(".usual-value").textContent,
       steps: [...e.querySelectorAll("[data-value]")].map((line) => [Number(line.dataset.value), parseFloat(line.style.left)]),

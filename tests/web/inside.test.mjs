@@ -212,6 +212,16 @@ seldom("the longest gaps lead to their rank and time", async () => {
   });
 });
 
+test("a bar's value is in the unit of its heading, also where values are far apart", async () => {
+  let total = 0;
+  const record = (ts, Bytes, Addr) => ({ ph: "i", s: "t", name: "[memory]", pid: 1, tid: 1, ts, args: { "Total Allocated": (total += Bytes), "Total Reserved": 5 * 2 ** 30, Bytes, Addr, "Device Id": 0, "Device Type": 1 } });
+  const job = merge("far-apart", trace("far_rank_0.json", [kernel("gemm", 1, 100), record(10, 3.75 * 2 ** 30, 4096), record(20, 2 ** 20, 8192)]));
+  const { "memory.live": live } = show(job.store, "memory.live"), { page } = await open(job.page, { hash: "#memory" });
+  assert.deepEqual(live.map((row) => row.bytes), [3.75 * 2 ** 30, 2 ** 20], "the fixture");
+  const [unit, ...values] = await page.$eval('[data-of="memory.live"] table', (e) => [...e.querySelectorAll('[data-name="bytes"] .unit, td[data-column="bytes"] .inline-value')].map((each) => each.textContent.trim().replaceAll("\u202f", "")));
+  assert.deepEqual(values.map((value) => Number(value) * { MiB: 2 ** 20, GiB: 2 ** 30 }[unit]), live.map((row) => row.bytes), `${values} ${unit}`);
+});
+
 seldom("memory over time: a line by device to twelve, a band beyond, and the capacity when asked", async () => {
   synth("sixteen", { ranks: 16, steps: 3, fault: "leak" });
   const job = merge("sixteen", "sixteen");
@@ -320,6 +330,11 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
   await page.focus(".flame");
   for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   assert.match(await page.textContent(".flame-readout"), /^a\.py\(2\): f/);
+  /* g takes 750 of 2 000 us; main, in which all lie, all of it, and f in it counts no second time */
+  for (const [find, told] of [["): G", "1 path, 37.5 % of all"], ["a.py", "3 paths, 100.0 % of all"], ["none", "0 paths, 0.0 % of all"]]) {
+    await page.fill('[aria-label="Find calls"]', find);
+    assert.equal((await page.textContent("main output")).replaceAll("\u00a0", " "), told);
+  }
 });
 
 seldom("calls of one name are told apart by the callers in which they differ", async () => {

@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, test as declare } from "node:test";
 import { pathToFileURL } from "node:url";
+import { deflateSync, inflateSync } from "node:zlib";
 
 const environment = process.env;
 const required = createRequire(join(environment.TMERGE_WEB, "package.json"));
@@ -252,7 +253,7 @@ export async function visit(page, hash) {
 
 /** The views in the list, by the names in their addresses. */
 export async function listed(page) {
-  return page.$$eval("nav.rail a", (anchors) => anchors.map((a) => a.getAttribute("href").slice(1)));
+  return page.$$eval("nav.rail a", (anchors) => anchors.flatMap((a) => a.dataset.views.split(" ")));
 }
 
 /** Nothing was said on the console, and nothing asked for but the page itself and what its server has. */
@@ -312,6 +313,13 @@ export function closeTo(text, value) {
 export async function moduleOf(path) {
   const built = await esbuild.build({ entryPoints: [join(SOURCE, "tools/web/src", path)], bundle: true, format: "esm", write: false, nodePaths: [join(environment.TMERGE_WEB, "node_modules")] });
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].text).toString("base64")}`);
+}
+
+/** The document of tables in a page's text, and that text with another one. */
+export function tablesIn(file, other) {
+  const begin = file.indexOf('id="tables">') + 'id="tables">'.length, end = file.indexOf("</script>", begin);
+  if (!other) return JSON.parse(inflateSync(Buffer.from(file.slice(begin, end), "base64")));
+  return file.slice(0, begin) + deflateSync(JSON.stringify(other)).toString("base64") + file.slice(end);
 }
 
 /** What axe finds that is serious: rule and elements of each. */

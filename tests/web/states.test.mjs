@@ -1,7 +1,7 @@
 // What the page shows where something is missing: each state has a job of its own.
 import assert from "node:assert/strict";
 import { state } from "./jobs.mjs";
-import { closeTo, FULL, listed, merge, open, seldom, show, sweep, synth, test, THEMES, visit } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, seldom, show, sweep, synth, tablesIn, test, text, THEMES, visit } from "./page.mjs";
 
 let turn = 0;
 
@@ -20,7 +20,10 @@ async function of(name, check) {
 }
 
 const h1 = (page) => page.textContent("h1");
-const main = (page) => page.innerText("main");
+const main = async (page) => {
+  await page.$$eval("main details", (all) => all.forEach((e) => { e.open = true; }));
+  return page.innerText("main");
+};
 /** The value and the line below of a figure on the summary. */
 const figure = (page, label) => page.$$eval(".figures > div", (all, wanted) => {
   const found = all.find((e) => e.querySelector("dt").textContent === wanted);
@@ -102,7 +105,7 @@ seldom("what was not recorded stands at the head, and nothing is concluded from 
   assert.deepEqual([verdict.verdict, verdict.rank, items.map((item) => item.rule)], ["inconclusive", null, ["recording"]]);
   const heads = await page.$$eval("main h1, main h2", (all) => all.map((e) => e.textContent.replace(/\u00a0/g, " ")));
   assert.deepEqual([heads[0], heads[1]], [integrity.split("; ")[0], verdict.headline]);
-  assert.deepEqual(await page.$$eval(".findings .sign", (all) => all.map((e) => e.className)), ["sign bad", "sign note", "sign note", "sign note"]);
+  assert.deepEqual(await page.$$eval(".findings .sign, .checks .sign", (all) => all.map((e) => e.className)), ["sign bad", ...Array(6).fill("sign note")]);
 }));
 
 seldom("kernels whose names tell no kind are not said to be no all-reduce", () => of("untold-kinds", async (page) => {
@@ -132,7 +135,7 @@ seldom("who may be late by chance is said first, as in the terminal, and what co
   const { "stragglers.job": [verdict], "advice.item": [first] } = show(job.store, "stragglers.job", "advice.item");
   assert.deepEqual([verdict.verdict, first.rule, first.severity], ["inconclusive", "communication", "critical"], "the fixture");
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
-  assert.match(await page.textContent(".verdict p:not(.saved)"), /^Rank 1 costs most/);
+  assert.match(await page.textContent(".verdict .evidence"), /^Rank 1 costs most/);
   assert.equal(await page.textContent(".advice li a"), "Shorten communication");
   await visit(page, "#stragglers");
   assert.equal((await h1(page)).replace(/\u00a0/g, " "), verdict.headline);
@@ -159,7 +162,7 @@ seldom("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", (
 
 seldom("clocks that are not compared: what rests on them is left out and said", () => of("no-clocks", async (page, job) => {
   assert.match(await h1(page), /^No verdict: there is nothing to compare between ranks/);
-  assert.match(await page.textContent(".verdict p:not(.saved)"), /^Clocks are not compared/);
+  assert.match(await page.textContent(".verdict .evidence"), /^Clocks are not compared/);
   assert.equal((await figure(page, "Exposed communication"))[1], "wait not known");
   await visit(page, "#stragglers");
   assert.equal(await h1(page), "Nothing could be compared between ranks");
@@ -219,6 +222,8 @@ seldom("a trace that was cut short has a torn edge, and what follows is hatched"
 for (const name of ["no-events", "mostly-skipped"])
   test(`${name}: the page says first that no device was recorded, and what was read`, () => of(name, async (page, job) => {
     assert.match(await h1(page), /^No GPU events: /);
+    assert.deepEqual(await page.$$eval("nav.rail a", (all) => all.slice(all.findIndex((e) => e.classList.contains("blank"))).map((e) => e.textContent)),
+      ["Idle, launches", "Memory, transfers", "Operators", "Kernels"], "what was not recorded stands last");
     assert.match(await main(page), /have the profiler record them/);
     assert.ok(!/100\s%|\b0\s%/.test(await page.innerText(".figures")), "a share of nothing");
     await visit(page, "#ranks");
@@ -277,7 +282,7 @@ seldom("of more pairs than the page holds those that waited most make the matrix
 seldom("of more ranks in steps than the page holds with all ranks, hosts are still compared", async () => {
   const job = merge("cells", synth("cells-traces", { ranks: 640, steps: 9, layers: 2, buckets: 1, cpu_ops: 1, no_instances: true }));
   const { page } = await open(job.page, { hash: "#communication" });
-  const kept = await page.evaluate(() => { const { ranks, ranks_kept, cell_ranks } = JSON.parse(document.getElementById("tables").textContent).facts; return [ranks, ranks_kept, cell_ranks.length < ranks]; });
+  const { ranks, ranks_kept, cell_ranks } = tablesIn(text(job.page)).facts, kept = [ranks, ranks_kept, cell_ranks.length < ranks];
   assert.deepEqual(kept, [640, 640, true], "the fixture");
   assert.match(await main(page), /All hosts with all others: every group has ranks on all 80 of them/);
   await visit(page, "#steps");

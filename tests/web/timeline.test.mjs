@@ -75,6 +75,47 @@ seldom("dragging moves, on the ruler it zooms to the range", async () => {
   assert.ok(Math.abs(zoomed.begin - duration * 0.5) < duration * 0.002 && Math.abs(zoomed.end - duration * 0.52) < duration * 0.002, JSON.stringify(zoomed));
 });
 
+test("the details lie in a tray of a height that is set, and nothing moves when help, a selection or a legend comes", async () => {
+  const { page } = await timeline();
+  const places = () => page.evaluate(() => [...["canvas", ".tl-details"].map((each) => document.querySelector(each).getBoundingClientRect()).flatMap(({ top, height }) => [top, height]), scrollY]);
+  const before = await places(), below = await page.evaluate(() => innerHeight);
+  assert.ok(before[2] + before[3] <= below, `the tray ends at ${before[2] + before[3]} of ${below}`);
+  for (const keys of ["?", "]", "m"]) {
+    await press(page, keys);
+    assert.deepEqual(await places(), before, keys);
+  }
+  await page.selectOption("select[data-name=Colour]", "class");
+  await drawn(page);
+  assert.deepEqual((await places())[0], before[0], "a longer legend");
+  await page.focus(".tl-handle");
+  await page.keyboard.press("ArrowUp");
+  await drawn(page);
+  const [top, height, , tray] = await places();
+  assert.deepEqual([top, height < before[1], tray], [before[0], true, before[3] + 24]);
+  await reload(page);
+  assert.equal((await places())[3], tray, "the address keeps it");
+  await press(page, "v");
+  assert.ok(await page.isDisabled('[aria-label^="Critical path"]'), "a map draws no path");
+});
+
+test("what is under the pointer is said beside it, but not while it is dragged", async () => {
+  const { page } = await timeline(), { left, top } = await box(page), tip = page.locator(".tip");
+  const [x, y] = [left + await placeOf(page, duration / 2, duration), top + LANES_Y];
+  await page.mouse.move(x, y);
+  await page.focus("canvas");
+  for (let i = 0; i < 12; i++) await page.keyboard.press("w");
+  await page.mouse.move(x + 1, y);
+  for (let i = 1; i < 40 && !(await tip.isVisible()); i++) await page.mouse.move(x + 10 * i, y);
+  const said = plain(await tip.textContent()), words = plain(await page.textContent(".tl-hover"));
+  assert.match(said, /rank \d, (kernel|copy or set), [\d.]+ (ns|µs|ms)/);
+  assert.ok(words.includes(/rank \d/.exec(said)[0]), `${said} | ${words}`);
+  await page.mouse.down();
+  await page.mouse.move(x + 60, y);
+  await drawn(page);
+  assert.ok(!(await tip.isVisible()), "a tip that is dragged along");
+  await page.mouse.up();
+});
+
 test("the sums of the whole job are those of overlap.rank", async () => {
   const { page } = await timeline();
   await press(page, "m");

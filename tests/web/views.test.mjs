@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
-import { FULL, full, grave, listed, merge, moduleOf, open, realJob, SEED, seldom, sweep, synth, test, text, THEMES, tmerge, trace, WIDTHS } from "./page.mjs";
+import { FULL, full, grave, listed, merge, moduleOf, open, realJob, SEED, seldom, sweep, synth, tablesIn, test, text, THEMES, tmerge, trace, WIDTHS } from "./page.mjs";
 
 const small = { steps: 2, layers: 4 }, jobs = {};
 const call = (name, ts, dur, id) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: { "Python id": id } });
@@ -49,8 +49,7 @@ function grounds() {
 }
 
 /* Names of columns and tables that stand where a person reads a sentence, but for commands. Runs in the page. */
-function namesOfData() {
-  const { tables } = JSON.parse(document.getElementById("tables").textContent);
+function namesOfData(tables) {
   const columns = new Set(Object.values(tables).flatMap((table) => table.columns.map(([name]) => name)).filter((name) => name.includes("_")));
   if (!columns.has("host_bound_pct") || columns.size <= 100 || !("overlap.rank" in tables)) return ["the names were not found"];
   const isName = (word) => columns.has(word) || word in tables;
@@ -80,6 +79,7 @@ async function everyView(t, name, { theme, width, ...more }) {
   if (jobs[name] === null) return t.skip("no real traces");
   const { page } = await open(jobs[name].page, { theme, width, ready: null, ...more });
   await page.waitForSelector("body[data-ready]");
+  const { tables } = tablesIn(text(jobs[name].page));
   await page.emulateMedia({ reducedMotion: "reduce" });
   const client = await page.context().newCDPSession(page), views = await listed(page), lost = new Set();
   assert.ok(views.length >= 6, `views: ${views}`);
@@ -89,7 +89,7 @@ async function everyView(t, name, { theme, width, ...more }) {
     const pairs = await page.evaluate(grounds), seen = FULL ? `${view} ${theme} ${width}` : view;
     assert.ok(pairs.length > 4, what);
     for (const [pair, where] of pairs) assert.ok(contrast(...pair.split(" on ").map(parsed)) >= 4.495, `${what}: ${pair}: ${where}`);
-    if (!view.startsWith("tables")) assert.deepEqual(await page.evaluate(namesOfData), [], `${what}: names of data`); // which names them on purpose
+    if (!view.startsWith("tables")) assert.deepEqual(await page.evaluate(namesOfData, tables), [], `${what}: names of data`); // which names them on purpose
     await named(page, client, what);
     for (const link of await page.$$eval("main a[href]", (all) => all.map((a) => a.getAttribute("href")))) if (!views.includes(link.slice(1).split("/")[0])) lost.add(`${view}: ${link}`);
     if (looked.has(seen)) return;
@@ -109,7 +109,8 @@ for (const [job, some] of Object.entries(SOME))
 seldom("every view where the page is enlarged to 200 %", (t) => everyView(t, "many", { theme: "dark", width: 720, height: 450, scale: 2 }));
 
 test("these are all views", async () => {
-  const { reportViews } = await moduleOf("views/index.ts");
+  const { reportTabs, reportViews } = await moduleOf("views/index.ts");
+  assert.ok(reportTabs.length <= 13 && new Set(reportTabs.map(({ group }) => group).filter(Boolean)).size === 4, "more entries in the list than can be looked over");
   assert.deepEqual(reportViews.map(({ id }) => id).filter((id) => ![...looked].some((each) => each.split(" ")[0] === id)), [], "views that no job has");
 });
 

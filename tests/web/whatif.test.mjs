@@ -1,7 +1,7 @@
 // What if, and the critical path on the timeline: bars, counts and pieces are those of the tables.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { closeTo, FULL, listed, merge, open, realJob, seldom, show, synth, test, text, tmerge, visit } from "./page.mjs";
+import { closeTo, FULL, listed, merge, open, realJob, seldom, show, synth, tablesIn, test, text, tmerge, visit } from "./page.mjs";
 import { parsed } from "./colour.mjs";
 import { box, colours, COMPLETE, details, GUTTER, LANES_TOP, params, press, reload, RIGHT } from "./timeline.mjs";
 
@@ -155,10 +155,9 @@ seldom("the panel of an event says how long it is on the path, and how much late
 });
 
 test("a page of a store without these tables shows neither", async () => {
-  const page = text(slow.page), begin = page.indexOf('id="tables">') + 'id="tables">'.length, end = page.indexOf("</script>", begin);
-  const document = JSON.parse(page.slice(begin, end));
+  const page = text(slow.page), document = tablesIn(page);
   for (const name of Object.keys(document.tables)) if (/^(whatif|criticalpath)\./.test(name)) Object.assign(document.tables[name], { rows: [], n: 0, block: undefined });
-  writeFileSync("older.html", page.slice(0, begin) + JSON.stringify(document).replaceAll("<", "\\u003c") + page.slice(end));
+  writeFileSync("older.html", tablesIn(page, document));
   const { page: older } = await open("older.html");
   assert.ok(!(await listed(older)).includes("whatif"));
   await visit(older, "#timeline/path=1/piece=3.1");

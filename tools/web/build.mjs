@@ -76,8 +76,7 @@ const parts = [
 <body>
 <noscript>This report needs JavaScript; it loads nothing from outside.</noscript>
 <p class="unopened">This report was cut short: its program is missing.</p>
-<script type="application/json" id="tables">
-`,
+<script type="application/octet-stream" id="tables">`,
   `</script>
 <script>${script}</script>
 `,

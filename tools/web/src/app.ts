@@ -2,21 +2,23 @@
 import { hideTip, heading, empty } from "./ui";
 import { count } from "./format";
 import { leftOutNote } from "./left_out";
+import { GRAVEST } from "./job";
 import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import type { Job } from "./data";
 import { h, fill, keepFocus, visible, type Child } from "./dom";
 import type { TableName } from "./names";
-import { href, parseHash, type Context, type State, type View } from "./view";
+import { href, parseHash, type Context, type State, type Tab, type View } from "./view";
 
 const WORDS: Readonly<Record<State, string>> = { bad: "problem", warn: "worth a look", good: "fine", note: "note" };
 const SAVED_AFTER_MS = 200;
 
 export class App {
   readonly #job: Job;
+  readonly #tabs: readonly Tab[];
   readonly #views: readonly View[];
   readonly #main = h("main", { attr: { id: "main", tabindex: -1 } });
-  readonly #links = new Map<string, HTMLAnchorElement>();
+  readonly #links = new Map<Tab, HTMLAnchorElement>();
   #leave: void | (() => void) = undefined;
   readonly #first: View;
   #view: View;
@@ -24,10 +26,24 @@ export class App {
   #saving = 0;
   #address = ""; // as it was opened or saved
   #turn = 0;
+  readonly #scrolls = new Map<string, number>(); // of addresses that were left [px]
+  #byLink = false;
 
-  constructor(job: Job, views: readonly View[]) {
+  constructor(job: Job, tabs: readonly Tab[]) {
     this.#job = job;
-    this.#views = views.filter((view) => view.shown?.(job) ?? true);
+    const byRows = <T>(all: readonly T[], blank: (each: T) => boolean) => [...all.filter((each) => !blank(each)), ...all.filter(blank)];
+    const shown = tabs.map(({ group, views }) => ({
+      group,
+      views: byRows(
+        views.filter((view) => view.shown?.(job) ?? true),
+        this.#isBlank,
+      ),
+    }));
+    this.#tabs = byRows(
+      shown.filter(({ views }) => views.length > 0),
+      (tab) => this.#allBlank(tab),
+    );
+    this.#views = this.#tabs.flatMap(({ views }) => views);
     const nothing = job.kind === "report" && (job.table("job.job").num(0, "events") ?? 0) === 0;
     this.#first = this.#views.find((view) => nothing && view.id === "about") ?? this.#views[0]!;
     this.#view = this.#first;
@@ -53,6 +69,9 @@ export class App {
       h("div", { class: "frame" }, this.#rail(), this.#main),
     );
     restoreTheme();
+    history.scrollRestoration = "manual";
+    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // so that a reload keeps the place
+    document.addEventListener("click", (e) => (this.#byLink ||= e.target instanceof Element && e.target.closest("a[href^='#']") !== null));
     window.addEventListener("hashchange", () => this.#open());
     window.addEventListener("beforeprint", () => document.dispatchEvent(new Event("themechange")));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("themechange")));
@@ -76,24 +95,62 @@ export class App {
     );
   }
 
+  /* Nothing of what it is about was recorded. */
+  readonly #isBlank = (view: View): boolean => view.of?.every((name) => this.#job.rowsOf(name) === 0) ?? false;
+
+  #allBlank(tab: Tab): boolean {
+    return tab.views.every(this.#isBlank);
+  }
+
   #rail(): HTMLElement {
     const list = h("nav", { class: "rail", attr: { "aria-label": "Views" } });
     let group = "";
-    for (const view of this.#views) {
-      if (view.group !== group) list.append(h("div", { class: "rail-group" }, view.group));
-      group = view.group;
-      const anchor = h("a", { attr: { href: href(view.id) } }, view.title);
-      const mark = () => {
-        const state = view.state?.(this.#job);
-        if (state) anchor.append(h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }));
-      };
-      const judges = view.judges ?? [];
-      if (!this.#lacks(judges)) mark();
-      else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged one says so
-      this.#links.set(view.id, anchor);
+    for (const tab of this.#tabs) {
+      const blank = this.#allBlank(tab),
+        own = blank ? "Not recorded" : tab.group;
+      if (own !== group) list.append(h("div", { class: "rail-group" }, own));
+      group = own;
+      const [first, ...more] = tab.views,
+        title = [first!.title, ...more.map((view) => view.title.replace(/^./, (letter) => letter.toLowerCase()))].join(", ");
+      const anchor = h(
+        "a",
+        { class: blank ? "blank" : "", attr: { href: href(first!.id), "data-views": tab.views.map((view) => view.id).join(" ") } },
+        title,
+      );
+      this.#mark(tab, anchor);
+      this.#links.set(tab, anchor);
       list.append(anchor);
     }
     return list;
+  }
+
+  /* The gravest sign of a tab's views, when their tables are there. */
+  #mark(tab: Tab, anchor: HTMLElement): void {
+    const mark = () => {
+      const states = tab.views.map((view) => view.state?.(this.#job)),
+        state = GRAVEST.find((each) => states.includes(each));
+      if (state) anchor.append(h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }));
+    };
+    const judges = tab.views.flatMap((view) => view.judges ?? []);
+    if (!this.#lacks(judges)) mark();
+    else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged one says so
+  }
+
+  /* Links to the views of one entry of the list. */
+  #parts(view: View): HTMLElement | null {
+    const tab = this.#tabs.find(({ views }) => views.includes(view));
+    if (!tab || tab.views.length < 2) return null;
+    return h(
+      "nav",
+      { class: "parts", attr: { "aria-label": "Parts of this view" } },
+      tab.views.map((each) =>
+        h(
+          "a",
+          { class: this.#isBlank(each) ? "blank" : "", attr: { href: href(each.id), "aria-current": each === view ? "page" : undefined } },
+          each.title,
+        ),
+      ),
+    );
   }
 
   /* Draws what the address says. */
@@ -101,14 +158,16 @@ export class App {
     const { view: id, params } = parseHash(location.hash);
     const view = this.#views.find((v) => v.id === id) ?? this.#first;
     const moved = view !== this.#view;
+    this.#scrolls.set(this.#address, window.scrollY);
     this.#view = view;
     this.#params = params;
     this.#address = location.hash;
     this.#draw();
     if (moved) {
-      window.scrollTo(0, 0);
+      window.scrollTo(0, this.#byLink ? 0 : (this.#scrolls.get(location.hash) ?? 0)); // back: to where it was
       this.#main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     }
+    this.#byLink = false;
   }
 
   /* Whether some of these tables are not unpacked yet. */
@@ -117,9 +176,8 @@ export class App {
   }
 
   /* Of a list that is wider than the window the link to this view is in sight. */
-  #showLink(id: string): void {
-    const anchor = this.#links.get(id),
-      list = anchor?.closest("nav");
+  #showLink(anchor: HTMLElement | undefined): void {
+    const list = anchor?.closest("nav");
     if (!anchor || !list || list.scrollWidth <= list.clientWidth) return;
     const [own, all] = [anchor.getBoundingClientRect(), list.getBoundingClientRect()];
     if (own.left < all.left) list.scrollLeft += own.left - all.left;
@@ -133,10 +191,11 @@ export class App {
     hideTip();
     const view = this.#view,
       turn = ++this.#turn;
-    for (const [id, anchor] of this.#links)
-      if (id === view.id) anchor.setAttribute("aria-current", "page");
-      else anchor.removeAttribute("aria-current");
-    this.#showLink(view.id);
+    for (const [tab, anchor] of this.#links)
+      if (tab.views.includes(view)) {
+        anchor.setAttribute("aria-current", "page");
+        this.#showLink(anchor);
+      } else anchor.removeAttribute("aria-current");
     document.body.dataset["view"] = view.id;
     this.#main.className = view.wide ? "wide" : "";
     if (!this.#lacks(view.needs)) return this.#render(view);
@@ -148,7 +207,7 @@ export class App {
   }
 
   #render(view: View): void {
-    this.#main.replaceChildren();
+    fill(this.#main, this.#parts(view));
     const context: Context = {
       job: this.#job,
       params: this.#params,
@@ -190,7 +249,7 @@ export class App {
   }
 
   #fail(view: View, error: Error): void {
-    fill(this.#main, heading(view.title), empty(`This view cannot be drawn: ${error.message}.`));
+    fill(this.#main, this.#parts(view), heading(view.title), empty(`This view cannot be drawn: ${error.message}.`));
     document.body.dataset["ready"] = view.id;
   }
 
@@ -217,7 +276,7 @@ export class App {
   }
 }
 
-/** "8 ranks · 1 host · 4 steps · 145 065 events · recorded 2025-12-13 10:40 UTC" */
+/** "8 ranks · 1 host · 4 steps · 145 065 events" */
 function describe(job: Job): Child {
   if (job.kind === "diff") return describeSides(job);
   const row = job.table("job.job"),
@@ -228,8 +287,6 @@ function describe(job: Job): Child {
     row.num(0, "steps") === 0 ? "no steps marked" : count(row.num(0, "steps") ?? 0, "step"),
     count(row.num(0, "events") ?? 0, "event"),
   ];
-  const date = recorded(job);
-  if (date) parts.push(`recorded ${date.slice(0, 16).replace("T", " ")} UTC`);
   return parts.join(" · ");
 }
 

@@ -21,6 +21,14 @@ const COLORS = [
   "copies",
   "idle",
   "edge",
+  "class-0",
+  "class-1",
+  "class-2",
+  "class-3",
+  "class-4",
+  "class-5",
+  "class-6",
+  "class-7",
 ] as const;
 const READS = 64; // places along the axis at which the keys read
 const PRINT_WIDTH = 680; // of A4 less its margins, in CSS pixels

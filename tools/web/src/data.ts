@@ -250,6 +250,11 @@ export async function block(id: string): Promise<Uint8Array> {
   await parsed();
   const element = document.getElementById(id);
   if (!element) throw new Error(`the block ${id} is missing`);
+  return unpacked(element);
+}
+
+/** What an element holds: base64 of a stream of zlib. */
+export async function unpacked(element: HTMLElement): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot decompress data (it has no DecompressionStream)");
   try {
     const binary = atob(element.textContent.trim());
@@ -258,7 +263,7 @@ export async function block(id: string): Promise<Uint8Array> {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
   } catch {
-    throw new Error(`the block ${id} is damaged; the file may have been cut short`);
+    throw new Error(`the block ${element.id} is damaged; the file may have been cut short`);
   }
 }
 

@@ -48,9 +48,27 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   return boxes;
 }
 
+/** The rows whose names hold a text, and their time, that of one in another counted once. */
+export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: number } {
+  const wanted = text.trim().toLowerCase(),
+    rows = new Set<number>(),
+    within = new Set<number>(); // such a call, or called by one
+  let time = 0;
+  for (let row = 0; row < tree.n && wanted !== ""; row++) {
+    const found = tree.name[row]!.toLowerCase().includes(wanted),
+      inside = within.has(tree.parent[row]!);
+    if (found) rows.add(row);
+    if (found || inside) within.add(row);
+    if (found && !inside) time += tree.time[row]!;
+  }
+  return { rows, time };
+}
+
+const FADED = 0.3; // of what is not found, while something is
 const ROW = 19,
   PAD = 4,
   CHARACTER = 6.6,
+  LEAST_EDGE = 4,
   LEAST_TEXT = 28;
 
 export interface FlameOptions {
@@ -75,6 +93,7 @@ export class Flame {
   #boxes: Box[] = [];
   #root: number;
   #at: number;
+  #found: ReadonlySet<number> | null = null;
 
   constructor(readonly options: FlameOptions) {
     this.#root = this.#at = options.root;
@@ -102,6 +121,12 @@ export class Flame {
     this.options.choose(row);
   }
 
+  /** Lets these calls stand out; null: none of them. */
+  mark(rows: ReadonlySet<number> | null): void {
+    this.#found = rows;
+    this.#draw();
+  }
+
   readonly #draw = (): void => {
     const width = this.element.clientWidth,
       ratio = window.devicePixelRatio || 1,
@@ -116,9 +141,9 @@ export class Flame {
     const style = getComputedStyle(document.documentElement),
       colors = rampColors("wait"),
       inks = rampColors("wait", "color");
-    const page = style.getPropertyValue("--page").trim(),
-      idle = style.getPropertyValue("--idle").trim(),
-      ink = style.getPropertyValue("--ink").trim();
+    const idle = style.getPropertyValue("--idle").trim(),
+      ink = style.getPropertyValue("--ink").trim(),
+      edge = style.getPropertyValue("--ink-3").trim();
     ctx.font = `12px ${style.fontFamily}`;
     ctx.textBaseline = "middle";
     for (const { row, depth, from, to } of boxes) {
@@ -128,7 +153,13 @@ export class Flame {
         heat = this.options.tree.heat[row] ?? null;
       const step = heat === null ? -1 : Math.round(20 * Math.max(0, Math.min(1, heat)));
       ctx.fillStyle = step < 0 ? idle : colors[step]!;
+      ctx.globalAlpha = this.#found && !this.#found.has(row) ? FADED : 1;
       ctx.fillRect(x, y + 1, Math.max(0.7, size - 1), ROW - 1);
+      if (size > LEAST_EDGE) {
+        ctx.strokeStyle = edge;
+        ctx.lineWidth = 1;
+        ctx.strokeRect(x + 0.5, y + 1.5, size - 2, ROW - 2);
+      }
       if (row === this.#at) {
         ctx.strokeStyle = ink;
         ctx.lineWidth = 2;
@@ -138,7 +169,7 @@ export class Flame {
       ctx.fillStyle = step < 0 ? ink : inks[step]!;
       ctx.fillText(this.#fitting(ctx, this.options.tree.name[row]!, size - 2 * PAD), x + PAD, y + ROW / 2 + 1);
     }
-    ctx.fillStyle = page;
+    ctx.globalAlpha = 1;
     this.canvas.dataset["boxes"] = String(boxes.length);
   };
 

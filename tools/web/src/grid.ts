@@ -1,9 +1,10 @@
 /** A table of values: units in the heading, sorted and filtered by the reader. */
 import type { Cell, Column, Table } from "./data";
-import { h, name, breakable, fill, cut, keepFocus, tellApart, visible, type Child } from "./dom";
+import { h, name, breakable, fill, cut, keepFocus, tellApart, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
+import { whereOf } from "./where";
 
 /** How a column writes its values. */
 export type Write = (value: Cell) => Child;
@@ -33,7 +34,7 @@ export interface GridOptions<N extends TableName = TableName> {
   readonly rows?: readonly number[];
   /** "-idle_ns": largest first; the order of the table where it is not said. */
   readonly sort?: Sort<N> | undefined;
-  /** "col>value", or text that any column holds. */
+  /** Conditions, and text that any column holds (where.ts). */
   readonly filter?: string | undefined;
   /** Exact integers instead of one unit a column. */
   readonly exact?: boolean;
@@ -66,6 +67,8 @@ function numbersOf(values: readonly Cell[]): (number | null)[] {
 /** How a column's values are written: all in one unit, with as many digits. */
 export class Writer {
   readonly unit: string;
+  /** What one of the unit is in the column's own. */
+  readonly factor: number = 1;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
 
@@ -88,6 +91,7 @@ export class Writer {
           ? (options.time ?? f.columnUnits([{ name: column.name, values: numbers }])[0]!)
           : f.byteColumnUnit(numbers, options.memory);
       const digits = f.columnDigits(numbers, unit);
+      this.factor = unit.factor;
       this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 is 0 in any
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (column.type === "real") {
@@ -142,19 +146,25 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   /* When it stands in the page. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
   const base = options.rows ?? table.rows.map((_, row) => row);
-  const kept = base.filter(filterOf(table, options.filter ?? ""));
+  /* In the units of all rows, which a filter may name. */
+  const units = timeUnits();
+  const writers = columns.map(
+    ({ column, memory }) =>
+      new Writer(
+        table.columns[table.place(column)]!,
+        base.map((row) => table.cell(row, column)),
+        { exact: options.exact ?? false, memory: memory ?? isMemory(table, column), time: units.get(column) },
+      ),
+  );
+  const where = whereOf(
+    table,
+    options.filter ?? "",
+    columns.flatMap(({ column, label, write }, c) => (label ? [{ column, label, factor: write ? 1 : writers[c]!.factor }] : [])),
+  );
+  const kept = base.filter(where.takes);
 
   function draw(): void {
     const rows = sortRows(table, kept, sort);
-    const units = timeUnits();
-    const writers = columns.map(
-      ({ column, memory }) =>
-        new Writer(
-          table.columns[table.place(column)]!,
-          kept.map((row) => table.cell(row, column)),
-          { exact: options.exact ?? false, memory: memory ?? isMemory(table, column), time: units.get(column) },
-        ),
-    );
     const head = h(
       "tr",
       null,
@@ -191,7 +201,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       .filter((definition) => isNumeric(definition) && definition.unit === "ns");
     const shared = times.filter((definition) => !definition.epoch),
       moments = times.filter((definition) => definition.epoch);
-    const valuesOf = (definition: Column) => numbersOf(kept.map((row) => table.cell(row, definition.name as ColumnOf<N>)));
+    const valuesOf = (definition: Column) => numbersOf(base.map((row) => table.cell(row, definition.name as ColumnOf<N>)));
     const units = f.columnUnits(shared.map((definition) => ({ name: definition.name, values: valuesOf(definition) })));
     return new Map([
       ...shared.map((definition, i) => [definition.name, units[i]!] as const),
@@ -202,6 +212,8 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   function drawBox(rows: readonly number[], rest: number): void {
     fill(
       box,
+      where.wrong !== null &&
+        h("p", { class: "note wrong", attr: { role: "status" } }, where.wrong, " This part of the filter is passed over."),
       scroll,
       rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row fits the filter."),
       rest > 0 &&
@@ -318,44 +330,6 @@ export function sortRows<N extends TableName>(table: Table<N>, rows: readonly nu
     return down ? -order : order;
   };
   return [...rows].sort((a, b) => compare(table.cell(a, column), table.cell(b, column)));
-}
-
-const CONDITION = /^\s*([a-z_]\w*)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*$/i;
-
-/** A filter as typed: conditions such as rank>3 kind=allreduce, or text that some column holds. */
-export function filterOf(table: Table, text: string): (row: number) => boolean {
-  const tests = text
-    .split(/\s+(?=[a-z_]\w*\s*[<>=!])|\s*[;&]\s*/i)
-    .filter((part) => part.trim() !== "")
-    .map((part) => testOf(table, part));
-  return (row) => tests.every((test) => test(row));
-}
-
-function testOf(table: Table, part: string): (row: number) => boolean {
-  const match = CONDITION.exec(part);
-  if (!match || table.place(match[1] as ColumnOf<TableName>) < 0) {
-    const wanted = part.trim().toLowerCase();
-    return (row) => table.rows[row]!.some((cell) => cell !== null && visible(String(cell)).toLowerCase().includes(wanted));
-  }
-  const [, column = "", operator = "", text = ""] = match;
-  return (row) => holds(table.cell(row, column as ColumnOf<TableName>), operator, text);
-}
-
-function holds(cell: Cell, operator: string, text: string): boolean {
-  const wanted = text.toLowerCase();
-  if (cell === null) return operator === "=" ? wanted === "null" || wanted === "" : operator === "!=" && wanted !== "null";
-  const number = text === "" ? NaN : Number(text);
-  if (operator === "=" || operator === "!=") {
-    const same =
-      typeof cell === "number" && !Number.isNaN(number)
-        ? cell === number
-        : typeof cell === "boolean"
-          ? (cell ? ["yes", "true", "1"] : ["no", "false", "0"]).includes(wanted)
-          : cell.toString().toLowerCase() === wanted;
-    return same === (operator === "=");
-  }
-  if (typeof cell !== "number" || Number.isNaN(number)) return false;
-  return operator === "<" ? cell < number : operator === ">" ? cell > number : operator === "<=" ? cell <= number : cell >= number;
 }
 
 /** Rows as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets a leading quote. */

@@ -374,7 +374,8 @@ export function adviceItem(job: Job, row: number): Advice {
   };
 }
 
-const ORDER: readonly State[] = ["bad", "warn", "note", "good"];
+/** States, the gravest first. */
+export const GRAVEST: readonly State[] = ["bad", "warn", "note", "good"];
 
 /** The gravest state of the advice whose evidence a view shows; undefined where there is none. */
 export function adviceState(job: Job, view: string): State | undefined {
@@ -383,7 +384,7 @@ export function adviceState(job: Job, view: string): State | undefined {
     .rows.map((_, row) => adviceItem(job, row))
     .filter((item) => item.view === view && item.state !== "note")
     .map((item) => item.state);
-  return ORDER.find((state) => states.includes(state));
+  return GRAVEST.find((state) => states.includes(state));
 }
 
 /** The address of an operation on the timeline. */

@@ -1,15 +1,22 @@
 /** Starts the page. */
 import { App } from "./app";
-import { Job } from "./data";
+import { Job, unpacked } from "./data";
 import { callDevices } from "./dom";
 import { deviceWord } from "./job";
-import { reportViews } from "./views";
-import { diffViews } from "./views/diff";
+import { reportTabs } from "./views";
+import { diffTabs } from "./views/diff";
+
+/* The tables stand before the program: they are whole before the page is. */
+async function start(tables: HTMLElement): Promise<void> {
+  const job = new Job(new TextDecoder().decode(await unpacked(tables)));
+  document.querySelector(".unopened")?.remove();
+  callDevices(deviceWord(job));
+  new App(job, job.kind === "diff" ? diffTabs : reportTabs).start();
+}
 
 const tables = document.getElementById("tables");
-document.querySelector(".unopened")?.remove();
-if (tables) {
-  const job = new Job(tables.textContent);
-  callDevices(deviceWord(job));
-  new App(job, job.kind === "diff" ? diffViews : reportViews).start();
-}
+if (tables)
+  start(tables).catch((error: Error) => {
+    const said = document.querySelector(".unopened");
+    if (said) said.textContent = `This report cannot be opened: ${error.message}.`;
+  });

@@ -19,9 +19,10 @@ export interface Context {
 export interface View {
   readonly id: string;
   readonly title: string;
-  readonly group: "" | "Inside a rank" | "The data";
   /** Tables that it reads; large ones are unpacked before it is drawn. */
   readonly needs: readonly TableName[];
+  /** The tables that it is about: where none has a row it stands last in the list, greyed. */
+  readonly of?: readonly TableName[];
   /** False leaves it out of the list. */
   shown?(job: Job): boolean;
   /** The sign in the list, where it holds a finding; of tables that may be large it reads `judges` alone. */
@@ -31,6 +32,12 @@ export interface View {
   readonly wide?: boolean;
   /** Draws it; what it returns is called when it goes. */
   render(root: HTMLElement, context: Context): void | (() => void);
+}
+
+/** An entry of the list: the views that it opens, of which the first comes first, below the question that they answer. */
+export interface Tab {
+  readonly group: string;
+  readonly views: readonly View[];
 }
 
 /** The address of a view: keys sorted, values percent-encoded. */

@@ -40,6 +40,8 @@ export class Controller {
   readonly state: ChartState;
   /** Where the pointer is [px of the canvas]; null: nowhere. */
   pointer: { x: number; y: number } | null = null;
+  /** Whether the pointer moves what is in view. */
+  dragged = false;
   #frame = 0;
   /** Looks through the whole store; null where the page holds all, or nobody can be asked. */
   searcher: Search | null = null;

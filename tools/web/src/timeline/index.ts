@@ -1,6 +1,6 @@
 /** Timeline: what happened, on all ranks, on one clock. */
 import type { Job } from "../data";
-import { append, cut, fill, h, visible } from "../dom";
+import { append, cut, fill, h, visible, type Child } from "../dom";
 import * as f from "../format";
 import { storeName } from "../left_out";
 import type { TableName } from "../names";
@@ -31,9 +31,10 @@ import { Search, type Everywhere } from "./search";
 import { inSlices } from "./slices";
 import { slownessBy } from "./slowness";
 import { readTheme } from "./theme";
+import { Tray } from "./tray";
 
-const DETAILS_ROOM = 190,
-  LEAST_HEIGHT = 320,
+const LEAST_HEIGHT = 200,
+  BELOW = 8, // that stays free below the tray [px]
   PHONE = 600,
   PRINT_RATIO = 2;
 /* By their numbers. */
@@ -86,6 +87,8 @@ class Page implements Listener {
   readonly controller: Controller;
   readonly #bar: ArrangeBar;
   readonly #legend = h("div", { class: "tl-legend" });
+  readonly #tray: Tray;
+  readonly #box = h("div", { class: "tl-box" });
   #kinds: readonly (readonly [string, string])[] = [];
   #memory: Promise<void> | null = null;
   #slowness: Promise<void> | null = null;
@@ -114,32 +117,32 @@ class Page implements Listener {
     readonly loaded: Loaded,
   ) {
     this.controller = new Controller(loaded.data, this.canvas, this);
+    this.#tray = new Tray(this.details, context.params.get("tray"), (tray) => {
+      this.resize();
+      context.set({ tray });
+    });
     this.#kinds = LEGEND.filter((_, kind) => loaded.data.pyramid.has(kind));
     this.#bar = new ArrangeBar(this.controller, context.job.allRowsOf("memory.curve") > 0);
-    fill(
-      root,
-      this.#head(),
-      this.#bar.element,
+    fill(root, this.#head(), this.#bar.element, this.#box);
+    append(this.#box, [
+      this.canvas,
       h(
         "div",
-        { class: "tl-box" },
-        this.canvas,
+        { class: "tl-status" },
+        this.hover,
+        this.leftOut,
         h(
-          "div",
-          { class: "tl-status" },
-          this.hover,
-          this.leftOut,
-          h(
-            "span",
-            { class: "tl-kept" },
-            keptWords(loaded.data.job, context.job),
-            isServed(context.job) && !loaded.data.job.complete ? " The others come as one zooms in." : "",
-          ),
+          "span",
+          { class: "tl-kept" },
+          keptWords(loaded.data.job, context.job),
+          isServed(context.job) && !loaded.data.job.complete ? " The others come as one zooms in." : "",
         ),
-        this.details,
-        this.spoken,
       ),
-    );
+      this.#legend,
+      this.#tray.handle,
+      this.details,
+      this.spoken,
+    ]);
     const input = new Input(this.controller, this.canvas);
     this.#listen(document, "keydown", (e) => input.key(e as KeyboardEvent));
     this.#listen(window, "resize", () => this.resize());
@@ -202,7 +205,6 @@ class Page implements Listener {
         isServed(this.context.job) && this.#perfetto,
         button("?", "Keys and gestures (?)", () => this.asked("help")),
       ),
-      this.#legend,
     );
   }
 
@@ -336,7 +338,8 @@ class Page implements Listener {
     const { chart } = this.controller,
       top = this.canvas.getBoundingClientRect().top + window.scrollY;
     const width = this.canvas.parentElement?.clientWidth ?? 800;
-    const room = width < PHONE ? window.innerHeight * 0.62 : window.innerHeight - top - DETAILS_ROOM;
+    const below = this.#box.scrollHeight - this.canvas.offsetHeight,
+      room = width < PHONE ? window.innerHeight * 0.62 : window.innerHeight - top - below - BELOW;
     chart.width = width;
     chart.resize(width, Math.max(LEAST_HEIGHT, Math.min(Math.round(room), chart.wanted)));
     this.canvas.style.touchAction = chart.maxScroll > 0 ? "none" : "pan-y";
@@ -364,7 +367,9 @@ class Page implements Listener {
   }
 
   selected(): void {
-    this.path.setAttribute("aria-pressed", String(this.controller.state.path));
+    const { path, arrangement } = this.controller.state;
+    this.path.setAttribute("aria-pressed", String(path && arrangement.map === null));
+    this.details.scrollTop = 0;
     this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
     this.#writeCount();
     void this.#meet();
@@ -394,6 +399,8 @@ class Page implements Listener {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
     this.#legend.hidden = map !== null;
+    this.path.disabled = map !== null; // which draws none
+    this.path.setAttribute("aria-pressed", String(this.controller.state.path && map === null));
     fill(
       this.#legend,
       legend(this.#kinds.filter(([key]) => coloring === "kind" || (key !== "compute" && (coloring === "class" || key !== "copies")))),
@@ -562,23 +569,38 @@ class Page implements Listener {
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
 
-  /* What of the critical path is under the pointer. */
+  /* At the pointer: the piece of the critical path, the operation, the event. */
   #writeTip(): void {
     const { pointer, state } = this.controller,
-      piece = state.hovered.piece?.piece;
-    if (!piece || !pointer) return void (this.#tipped && hideTip(), (this.#tipped = false));
-    const box = this.canvas.getBoundingClientRect(),
-      text = nameOf(piece);
+      words = pointer ? this.#tipWords(state.hovered) : null;
+    if (!words || !pointer || this.controller.dragged) return void (this.#tipped && hideTip(), (this.#tipped = false));
+    const box = this.canvas.getBoundingClientRect();
     this.#tipped = true;
-    tipAt(
-      [box.left + pointer.x, box.top + pointer.y],
-      [
+    tipAt([box.left + pointer.x, box.top + pointer.y], words);
+  }
+
+  #tipWords({ at, piece: placed, operation, event }: Target): Child {
+    const { data } = this.controller,
+      piece = placed?.piece,
+      events = data.lanes?.events;
+    if (piece) {
+      const text = nameOf(piece);
+      return [
         h("b", null, kindOf(piece)),
         text && [h("br"), cut(visible(text), 200)],
         h("br"),
         `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`,
-      ],
-    );
+      ];
+    }
+    if (event < 0 || !events) return operation ? h("b", null, operationTitle(operation)) : null;
+    const coloring = this.#farSlow?.loading ? null : coloringWords(this.controller.state.arrangement.coloring, data, event);
+    return [
+      h("b", null, cut(visible(data.job.names[events.name[event]!] ?? ""), 120)),
+      h("br"),
+      `rank ${data.job.ranks[at]!.rank}, ${KIND_WORDS[events.kind[event]!]}, ${f.time(events.duration[event]!)}`,
+      operation && [h("br"), operationTitle(operation)],
+      coloring !== null && [h("br"), coloring],
+    ];
   }
 
   asked(what: "find" | "help" | "details"): void {
@@ -587,7 +609,7 @@ class Page implements Listener {
       this.find.select();
     } else if (what === "help") {
       fill(this.details, help());
-      this.details.scrollIntoView({ block: "nearest" });
+      this.details.scrollTop = 0;
       this.spoken.textContent = "Keys and gestures";
     } else this.details.focus();
   }
@@ -631,7 +653,6 @@ function foundWords(groups: readonly FoundGroup[]): string {
 export const timeline: View = {
   id: "timeline",
   title: "Timeline",
-  group: "",
   needs: ["collectives.worst", "collectives.instance", "clock.check", "stragglers.job", "criticalpath.piece"],
   wide: true,
   shown: (job: Job) => job.kind === "report",

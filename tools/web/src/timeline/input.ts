@@ -53,7 +53,7 @@ export class Input {
       at = e.target instanceof Element ? e.target : document.body;
     if (!command || e.defaultPrevented || at.closest("input, select, textarea")) return;
     if (e.key === "Enter" && at.closest("a, button, summary")) return;
-    if (SCROLLS.has(e.key) && at.closest(".tl-details")) return;
+    if (SCROLLS.has(e.key) && at.closest(".tl-details, .tl-handle")) return;
     e.preventDefault();
     this.controller.run(command);
   }
@@ -113,6 +113,7 @@ export class Input {
     const { controller } = this,
       { chart, state } = controller;
     const k = chart.scale.k;
+    controller.dragged = true;
     if (press.zone === "strip") return this.#brush(x);
     if (press.zone === "scrollbar") {
       state.scroll = Math.max(0, Math.min(chart.maxScroll, press.scroll + ((y - press.y) * chart.layout.height) / Math.max(1, chart.room)));
@@ -151,6 +152,7 @@ export class Input {
 
   #up(e: PointerEvent): void {
     this.#pointers.delete(e.pointerId);
+    this.controller.dragged = false;
     if (this.#pinch) {
       if (this.#pointers.size < 2) this.#pinch = null;
       return;

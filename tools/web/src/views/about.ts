@@ -67,8 +67,7 @@ function kept(job: Job): HTMLElement {
 
 export const about: View = {
   id: "about",
-  title: "About the data",
-  group: "The data",
+  title: "Recording",
   needs: ["job.job", "job.rank", "job.remark", "job.left_out"],
   render(root, { job }) {
     const ranks = job.table("job.rank"),

@@ -374,7 +374,6 @@ function how(job: Job): HTMLElement {
 export const clocks: View = {
   id: "clocks",
   title: "Clocks",
-  group: "The data",
   needs: ["job.rank", "clock.rank", "clock.check", "collectives.kind", "groups.group"],
   judges: ["job.rank", "clock.rank", "collectives.kind"],
   state: (job) => {

@@ -564,7 +564,6 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
 export const communication: View = {
   id: "communication",
   title: "Communication",
-  group: "",
   needs: [
     "job.rank",
     "overlap.rank",

@@ -265,7 +265,6 @@ function work(context: Context): HTMLElement {
 export const efficiency: View = {
   id: "efficiency",
   title: "Efficiency",
-  group: "Inside a rank",
   needs: ["efficiency.rank", "efficiency.operator", "efficiency.kernel", "efficiency.place"],
   shown: (job) => job.rowsOf("efficiency.operator") > 0,
   render(root, context) {

@@ -19,7 +19,7 @@ export function filtered<N extends TableName>(
     attr: {
       type: "search",
       value: params.get("filter") ?? "",
-      placeholder: "copy_ or calls>100",
+      placeholder: "nvjet calls > 100",
       spellcheck: false,
     },
     on: {

@@ -286,8 +286,8 @@ function syncs(job: Job): HTMLElement | null {
 export const idle: View = {
   id: "idle",
   title: "Idle",
-  group: "Inside a rank",
   needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap", "sync.call", "input.rank", "pod.rank"],
+  of: ["idle.stream"],
   state: (job) => adviceState(job, "idle"),
   render(root, context) {
     const { job } = context;

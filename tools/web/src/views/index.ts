@@ -20,28 +20,27 @@ import { transfers } from "./transfers";
 import { whatif } from "./whatif";
 import { xla } from "./xla";
 import { timeline } from "../timeline";
-import type { View } from "../view";
+import type { Tab, View } from "../view";
 
-export const reportViews: readonly View[] = [
-  summary,
-  ranks,
-  steps,
-  stragglers,
-  whatif,
-  communication,
-  pipelines,
-  timeline,
-  operators,
-  kernels,
-  efficiency,
-  xla,
-  stacks,
-  memory,
-  input,
-  idle,
-  launches,
-  transfers,
-  clocks,
-  tables,
-  about,
+const WHO = "Who?",
+  WHERE = "Where does time go?",
+  WHAT = "What runs?",
+  HOW = "How was it recorded?";
+
+export const reportTabs: readonly Tab[] = [
+  { group: "", views: [summary] },
+  { group: WHO, views: [stragglers, ranks] },
+  { group: WHO, views: [steps, input] },
+  { group: WHO, views: [whatif] },
+  { group: WHERE, views: [timeline] },
+  { group: WHERE, views: [communication, pipelines] },
+  { group: WHERE, views: [idle, launches] },
+  { group: WHERE, views: [memory, transfers] },
+  { group: WHAT, views: [operators, stacks] },
+  { group: WHAT, views: [kernels, efficiency] },
+  { group: WHAT, views: [xla] },
+  { group: HOW, views: [about, clocks] },
+  { group: HOW, views: [tables] },
 ];
+
+export const reportViews: readonly View[] = reportTabs.flatMap(({ views }) => views);

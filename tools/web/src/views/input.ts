@@ -237,8 +237,8 @@ function tables(job: Job, rank: number, all: boolean): Child {
 export const input: View = {
   id: "input",
   title: "Input",
-  group: "Inside a rank",
   needs: ["overlap.step", "input.rank", "input.step", "phases.step", "pod.rank"],
+  of: ["input.rank"],
   shown: (job) => !ofXla(job) || job.rowsOf("pipeline.stage") > 0,
   state: (job) => adviceState(job, "input"),
   render(root, context) {

@@ -248,7 +248,6 @@ function finding(job: Job): [Child, string] {
 export const kernels: View = {
   id: "kernels",
   title: "Kernels",
-  group: "Inside a rank",
   needs: [
     "overview.job",
     "overview.rank",
@@ -262,6 +261,7 @@ export const kernels: View = {
     "kernels.rule",
     "kernels.section",
   ],
+  of: ["kernels.kernel"],
   state: (job) => adviceState(job, "kernels"),
   render(root, context) {
     const { job, params } = context;

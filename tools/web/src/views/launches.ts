@@ -166,8 +166,8 @@ function calls(job: Job): HTMLElement {
 export const launches: View = {
   id: "launches",
   title: "Launches",
-  group: "Inside a rank",
   needs: ["launches.rank", "launches.queue", "launches.api", "idle.rank", "overlap.rank"],
+  of: ["launches.queue", "launches.api"],
   state: (job) => adviceState(job, "launches"),
   render(root, context) {
     const { job } = context,

@@ -247,11 +247,7 @@ function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
 function operatorTable(job: Job, type: string): HTMLElement {
   const table = job.table("memory.operator"),
     rows = [...table.rows.keys()].filter((row) => table.text(row, "device") === type);
-  const most = Math.max(1, ...rows.map((row) => table.num(row, "self_bytes") ?? 0)),
-    unit = f.byteUnit(
-      rows.map((row) => table.num(row, "self_bytes")),
-      true,
-    );
+  const most = Math.max(1, ...rows.map((row) => table.num(row, "self_bytes") ?? 0));
   return section(
     "Which operators take memory",
     note("All that they took over the trace, given back or not. What a result keeps is given back elsewhere, so an increase is no leak."),
@@ -266,7 +262,7 @@ function operatorTable(job: Job, type: string): HTMLElement {
         {
           column: "self_bytes",
           label: "itself",
-          draw: (row) => inlineBar(table.num(row, "self_bytes"), most, f.scaled(table.num(row, "self_bytes"), unit, 1), "held"),
+          draw: (row, write) => inlineBar(table.num(row, "self_bytes"), most, write(table.num(row, "self_bytes")), "held"),
         },
         { column: "self_increase_bytes", label: "less given back" },
         { column: "bytes", label: "with what it calls" },
@@ -281,7 +277,6 @@ function operatorTable(job: Job, type: string): HTMLElement {
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  group: "Inside a rank",
   needs: [
     "memory.device",
     "memory.curve",
@@ -292,6 +287,7 @@ export const memory: View = {
     "memory.live",
     "memory.module",
   ],
+  of: ["memory.device"],
   shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),
   render(root, context) {

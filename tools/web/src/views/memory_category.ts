@@ -5,11 +5,11 @@ import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { grid } from "../grid";
-import { severalRanks } from "../job";
-import { empty, note, section, tip } from "../ui";
-import type { ColumnOf } from "../names";
+import { onTimeline, severalRanks } from "../job";
+import { empty, note, section } from "../ui";
 
-const HEIGHT = 190;
+const HEIGHT = 260;
+const COLOURS = 8;
 const FIRST = 16;
 
 type Category =
@@ -54,74 +54,103 @@ function rowsOf(table: Table<"memory.category" | "memory.category_curve" | "memo
   return table.rows.map((_, row) => row).filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 }
 
-/* At any time, which the curve's moments need not have. */
-function mostOf(job: Job, of: Of, category: Category): number | null {
-  const table = job.table("memory.category"),
-    row = rowsOf(table, of).find((each) => table.text(each, "category") === category);
-  return row === undefined ? null : table.num(row, "most_bytes");
+interface Layer {
+  readonly color: `class-${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}`;
+  readonly label: string;
+  readonly values: readonly number[];
 }
 
-/* A chart for each category: in one, colours would have to tell ten apart. */
-function multiples(job: Job, charts: Charts, of: Of): HTMLElement | null {
+/* Of the categories that are there as many as have colours, those that hold most; the others are one. */
+function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]): Layer[] {
+  const all = (Object.keys(WORDS) as Category[])
+    .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.num(row, `${category}_bytes`) ?? 0) }))
+    .filter(({ values }) => f.most(values) > 0);
+  const order = [...all].sort((a, b) => f.most(b.values) - f.most(a.values)),
+    own = order.length > COLOURS ? order.slice(0, COLOURS - 1) : order,
+    rest = order.slice(own.length);
+  const shown = all.filter((layer) => own.includes(layer));
+  if (rest.length > 0) shown.push({ label: "all others", values: rows.map((_, i) => f.sum(rest.map(({ values }) => values[i]!))) });
+  return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0}` }));
+}
+
+/* When a device holds most, and how much [ns, bytes]. */
+function peakOf(job: Job, of: Of): readonly [number, number] | null {
+  const table = job.table("memory.device"),
+    row = table.find({ rank: of.rank, device: of.device }),
+    [time, bytes] = [table.num(row, "peak_time_ns"), table.num(row, "peak_bytes")];
+  return time === null || bytes === null ? null : [time, bytes];
+}
+
+/* Categories upon one another over time, with the moment at which a device holds most. */
+function stacked(job: Job, charts: Charts, of: Of): Child {
   const curve = job.table("memory.category_curve"),
-    rows = rowsOf(curve, of);
-  const there = (Object.keys(WORDS) as Category[]).filter((category) => rows.some((row) => (curve.num(row, `${category}_bytes`) ?? 0) > 0));
-  if (rows.length < 2 || there.length === 0) return null;
+    rows = rowsOf(curve, of),
+    layers = layersOf(curve, rows),
+    peak = peakOf(job, of);
+  if (rows.length < 2 || layers.length === 0) return null;
   const times = rows.map((row) => curve.num(row, "time_ns") ?? 0),
-    value = (row: number, column: ColumnOf<"memory.category_curve">) => curve.num(row, column) ?? 0;
-  const span = f.timeUnit(times);
-  return h(
-    "div",
-    { class: "multiples" },
-    there.map((category) => {
-      const column = `${category}_bytes` as const,
-        most = mostOf(job, of, category) ?? f.most(rows.map((row) => value(row, column))),
-        unit = f.byteUnit([most], true),
-        doc = curve.columns[curve.place(column)]?.doc ?? "";
-      return h(
-        "section",
-        null,
-        tip(h("h3", { attr: { tabindex: 0 } }, `${wordOf(category)}, up to ${f.bytes(most, true)}`), () => doc),
-        charts.add({
-          label: `Memory over time, ${wordOf(category)}, up to ${f.bytes(most, true)}`,
-          height: HEIGHT,
-          read: (x) => {
-            const at = Math.max(0, times.findIndex((time) => time / span.factor > x) - 1),
-              row = rows[x * span.factor >= times[times.length - 1]! ? rows.length - 1 : at]!;
-            return [
-              h("b", null, `at ${f.time(curve.num(row, "time_ns"))}`),
-              h("br"),
-              `${wordOf(category)}: ${f.bytes(value(row, column), true)}`,
-            ];
-          },
-          plot: (theme) => ({
-            x: {
-              name: `time, ${span.name}`,
-              min: times[0]! / span.factor,
-              max: Math.max(times[times.length - 1]!, times[0]! + 1) / span.factor,
+    sums = layers.map((_, l) => rows.map((_, i) => f.sum(layers.slice(0, l + 1).map(({ values }) => values[i]!))));
+  const most = f.most([...sums[sums.length - 1]!, peak?.[1] ?? 0]),
+    span = f.timeUnit(times),
+    unit = f.byteUnit([most], true),
+    near = (times[times.length - 1]! - times[0]!) / 50; // of the peak, on the timeline
+  const chart = charts.add({
+    label: `Memory over time by category, up to ${f.bytes(most, true)}`,
+    height: HEIGHT,
+    read: (x) => {
+      const after = times.findIndex((time) => time / span.factor > x),
+        at = after < 0 || x * span.factor >= times[times.length - 1]! ? rows.length - 1 : Math.max(0, after - 1);
+      return [
+        h("b", null, `at ${f.time(times[at]!)}`),
+        layers.map(({ label, values }) => [h("br"), `${label}: ${f.bytes(values[at]!, true)}`]),
+      ];
+    },
+    plot: (theme) => ({
+      x: { name: `time, ${span.name}`, min: times[0]! / span.factor, max: Math.max(times[times.length - 1]!, times[0]! + 1) / span.factor },
+      y: { name: unit.name, min: 0, max: (1.05 * most) / unit.factor },
+      areas: layers.map(({ color }, l) => ({
+        points: times.map((time, i) => [time / span.factor, (sums[l - 1]?.[i] ?? 0) / unit.factor, sums[l]![i]! / unit.factor] as const),
+        color: theme[color],
+        opacity: 1,
+        steps: true,
+      })),
+      lines: peak
+        ? [
+            {
+              points: [
+                [peak[0] / span.factor, 0],
+                [peak[0] / span.factor, peak[1] / unit.factor],
+              ],
+              color: theme.ink,
+              width: 1.5,
+              dash: [4, 3],
+              label: `peak ${f.bytes(peak[1], true)}`,
             },
-            y: { name: unit.name, min: 0, max: (1.05 * most) / unit.factor },
-            areas: [
-              {
-                points: rows.map((row, i) => [times[i]! / span.factor, 0, value(row, column) / unit.factor] as const),
-                color: theme.compute,
-                opacity: 0.75,
-                steps: true,
-              },
-            ],
-          }),
-        }),
-      );
+          ]
+        : [],
     }),
-  );
+  });
+  return [
+    h(
+      "ul",
+      { class: "legend below" },
+      layers.map(({ color, label }) => h("li", null, h("span", { class: "swatch", style: { background: `var(--${color})` } }), label)),
+      peak &&
+        h(
+          "li",
+          null,
+          "Dashed: the peak, ",
+          h("a", { class: "go", attr: { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) } }, "on the timeline →"),
+        ),
+    ),
+    chart,
+  ];
 }
 
 function categories(job: Job, of: Of): HTMLElement {
   const table = job.table("memory.category"),
     rows = rowsOf(table, of).sort((a, b) => (table.num(b, "peak_bytes") ?? 0) - (table.num(a, "peak_bytes") ?? 0));
-  const most = f.most([1, ...rows.map((row) => table.num(row, "peak_bytes") ?? 0)]),
-    unit = f.byteUnit([most], true),
-    digits = f.columnDigits([most], unit);
+  const most = f.most([1, ...rows.map((row) => table.num(row, "peak_bytes") ?? 0)]);
   return grid(table, {
     rows,
     columns: [
@@ -129,7 +158,7 @@ function categories(job: Job, of: Of): HTMLElement {
       {
         column: "peak_bytes",
         label: "at the peak",
-        draw: (row) => inlineBar(table.num(row, "peak_bytes"), most, f.scaled(table.num(row, "peak_bytes"), unit, digits), "held"),
+        draw: (row, write) => inlineBar(table.num(row, "peak_bytes"), most, write(table.num(row, "peak_bytes")), "held"),
       },
       { column: "peak_pct", label: "of the peak" },
       { column: "mean_bytes", label: "mean" },
@@ -153,17 +182,15 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
         empty("Not known: the records have no addresses, so no block can be followed from where it is taken to where it is given back."),
       ),
     ];
-  const most = f.most([1, ...rows.map((row) => live.num(row, "bytes") ?? 0)]),
-    unit = f.byteUnit([most], true),
-    digits = f.columnDigits([most], unit);
+  const most = f.most([1, ...rows.map((row) => live.num(row, "bytes") ?? 0)]);
   return [
     section(
       "What fills it",
       note(
-        `Of ${who}. Exported traces do not say which tensor a block is of: a category follows from what was running when the block was taken and given back. Each chart has its own scale, from 0.`,
+        `Of ${who}. Exported traces do not say which tensor a block is of: a category follows from what was running when the block was taken and given back.`,
       ),
       categories(job, of),
-      multiples(job, charts, of),
+      stacked(job, charts, of),
     ),
     section(
       "What is alive at the peak",
@@ -183,7 +210,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
               { column: "step", label: "in step" },
               {
                 column: "bytes",
-                draw: (row) => inlineBar(live.num(row, "bytes"), most, f.scaled(live.num(row, "bytes"), unit, digits), "held"),
+                draw: (row, write) => inlineBar(live.num(row, "bytes"), most, write(live.num(row, "bytes")), "held"),
               },
               { column: "share_pct", label: "of the peak" },
               { column: "blocks" },
@@ -199,9 +226,7 @@ export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.table("memory.module"),
     rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "device") === type);
   if (rows.length === 0) return null;
-  const most = f.most([1, ...rows.map((row) => table.num(row, "bytes") ?? 0)]),
-    unit = f.byteUnit([most], true),
-    digits = f.columnDigits([most], unit);
+  const most = f.most([1, ...rows.map((row) => table.num(row, "bytes") ?? 0)]);
   return section(
     "Which modules take memory",
     note("All that a module took over the trace with those inside of it, given back or not."),
@@ -214,7 +239,7 @@ export function byModule(job: Job, type: string): HTMLElement | null {
         {
           column: "bytes",
           label: "with what it holds",
-          draw: (row) => inlineBar(table.num(row, "bytes"), most, f.scaled(table.num(row, "bytes"), unit, digits), "held"),
+          draw: (row, write) => inlineBar(table.num(row, "bytes"), most, write(table.num(row, "bytes")), "held"),
         },
         { column: "self_bytes", label: "itself" },
         { column: "increase_bytes", label: "less given back" },

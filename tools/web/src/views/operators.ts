@@ -228,8 +228,8 @@ function launched(context: Context, choose: HTMLElement): HTMLElement {
 export const operators: View = {
   id: "operators",
   title: "Operators",
-  group: "Inside a rank",
   needs: ["operators.op", "operators.shape", "modules.module", "modules.annotation", "operators.kernel"],
+  of: ["operators.op", "modules.module", "modules.annotation"],
   shown: (job) => !ofXla(job) || job.rowsOf("operators.op") > 0,
   state: (job) => adviceState(job, "operators"),
   render(root, context) {

@@ -273,7 +273,6 @@ function senders(job: Job): HTMLElement {
 export const pipelines: View = {
   id: "pipelines",
   title: "Pipelines",
-  group: "",
   needs: ["bubble.stage", "bubble.step", "bubble.pass", "bubble.pair"],
   shown: (job) => job.rowsOf("bubble.step") > 0,
   render(root, context) {

@@ -208,7 +208,6 @@ function sources(job: Job): HTMLElement {
 export const ranks: View = {
   id: "ranks",
   title: "Ranks",
-  group: "",
   needs: ["job.rank", "job.format", "overlap.rank", "overlap.step", "stragglers.rank"],
   render(root, context) {
     const { job, params } = context;

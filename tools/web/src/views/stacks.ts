@@ -3,7 +3,7 @@ import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { cut, h, type Child } from "../dom";
 import * as f from "../format";
-import { callName, Flame, type Tree } from "../flame";
+import { callName, findCalls, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
 import { controls, empty, heading, note, section, segmented } from "../ui";
 import type { Context, View } from "../view";
@@ -72,6 +72,33 @@ function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): 
       ranks > 1 && [h("br"), `on ${f.count(ranks, "rank")}: median ${median}, most ${most} on rank ${table.num(row, `${side}_max_rank`)}`],
     ];
   };
+}
+
+/* Lets calls by their names stand out, and says how much of the time they take together. */
+function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTMLElement {
+  const box = h("input", {
+      attr: {
+        type: "search",
+        value: context.params.get("find") ?? "",
+        placeholder: "aten::mm",
+        "aria-label": "Find calls",
+        spellcheck: false,
+      },
+      on: {
+        input: () => {
+          context.set({ find: box.value || null });
+          find();
+        },
+      },
+    }),
+    said = h("output", { class: "note", attr: { "aria-live": "polite" } });
+  function find(): void {
+    const { rows, time } = findCalls(tree, box.value);
+    flame.mark(box.value.trim() === "" ? null : rows);
+    said.textContent = box.value.trim() === "" ? "" : `${f.count(rows.size, "path")}, ${f.percent(f.share(time, whole), 1)} of all`;
+  }
+  find();
+  return h("label", { class: "select" }, h("span", { class: "label" }, "Find"), box, said);
 }
 
 /* The callers of what fills the width, to go back to. */
@@ -231,7 +258,6 @@ function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side
 export const stacks: View = {
   id: "stacks",
   title: "Call trees",
-  group: "Inside a rank",
   needs: KINDS.map((kind) => kind.table),
   shown: (job) => KINDS.some((kind) => job.rowsOf(kind.table) > 0),
   render(root, context) {
@@ -278,6 +304,7 @@ export const stacks: View = {
             side,
             (v) => context.redraw({ time: v, node: null, sort: null }),
           ),
+        finder(context, flame, tree, whole),
       ),
       note(
         `A call is as wide as its time, above what it calls. ${severalRanks(job) ? `The more it stands out, the longer the slowest rank takes against the median one: up to ${HOTTEST} times as long. Grey: one rank alone made the call.` : ""}`,

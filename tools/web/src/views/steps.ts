@@ -269,7 +269,6 @@ function leaders(table: Table<"stragglers.step">): HTMLElement {
 export const steps: View = {
   id: "steps",
   title: "Steps",
-  group: "",
   needs: [
     "job.rank",
     "overlap.rank",

@@ -561,7 +561,6 @@ function nothingKnown(job: Job): Child[] {
 export const stragglers: View = {
   id: "stragglers",
   title: "Stragglers",
-  group: "",
   needs: [
     "job.rank",
     "stragglers.job",

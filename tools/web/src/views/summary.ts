@@ -29,10 +29,26 @@ import { href, type Context, type State, type View } from "../view";
 
 const RANKS_MAX = 32;
 const ADVICE_MAX = 5;
+const FIRST_MAX = 160; // characters, above which what to do first is said without its examples
 
+/* What to do first, unless the headline's evidence is that already. */
+function doFirst(job: Job, evidence: string | null): string | null {
+  const table = job.table("advice.item");
+  if (table.n === 0 || table.text(0, "severity") === "note") return null;
+  const whole = adviceItem(job, 0).text,
+    text = whole.length > FIRST_MAX ? whole.split(": ")[0]! : whole;
+  return text === "" || whole === evidence ? null : text;
+}
+
+/* The finding, what to do first and what it saves; the evidence opens. */
 function title(job: Job): HTMLElement {
   const found = verdict(job),
-    saved = savedText(job);
+    first = doFirst(job, found.text),
+    evidence = found.text && h("p", { class: "evidence" }, sentence(found.text));
+  const text = savedText(job),
+    saved = text !== null && h("p", { class: "saved" }, sentence(text)),
+    leads = text !== job.table("whatif.job").text(0, "headline"), // the headline is a saving
+    checked = checks(job);
   return h(
     "header",
     { class: "verdict" },
@@ -41,10 +57,22 @@ function title(job: Job): HTMLElement {
       "div",
       null,
       h("h1", { attr: { tabindex: -1 } }, prose(found.title)),
-      saved !== null && h("p", { class: "saved" }, sentence(saved)),
-      found.text && h("p", null, sentence(found.text)),
-      link(found.link, found.view),
-      job.table("whatif.job").text(0, "headline") !== null && [" ", link("What would help most", "whatif")],
+      first === null ? evidence : h("p", null, sentence(first)),
+      !leads && saved,
+      h(
+        "ul",
+        { class: "checks" },
+        checked.map(({ state, title, link: [, view] }) => h("li", null, sign(state), h("a", { attr: { href: href(view) } }, title))),
+      ),
+      h(
+        "details",
+        { class: "why" },
+        h("summary", null, "Why"),
+        leads && saved,
+        first !== null && evidence,
+        h("p", null, link(found.link, found.view), text !== null && [" ", link("What would help most", "whatif")]),
+        h("div", { class: "findings" }, checked.map(findingBox)),
+      ),
     ),
   );
 }
@@ -68,22 +96,17 @@ function differs(job: Job): Child {
     });
     return `${DIFFERS[String(what)] ?? what} ${values.join(", ")}${rows.length > VALUES_MAX ? `, and ${rows.length - VALUES_MAX} more` : ""}`;
   });
-  return h(
-    "div",
-    { class: "findings" },
-    h(
-      "section",
-      { class: "finding" },
-      sign("bad"),
-      h(
-        "div",
-        null,
-        h("h2", null, "These traces may not be of one job"),
-        h("p", null, `${lines.join("; ")}. What follows takes them for one.`),
-        link("What differs", "tables", { name: "job.differs" satisfies TableName }),
-      ),
-    ),
+  return wrong(
+    "These traces may not be of one job",
+    `${lines.join("; ")}. What follows takes them for one.`,
+    "What differs",
+    "job.differs",
   );
+}
+
+/* What is wrong with the traces, above all that could be off by it. */
+function wrong(title: string, text: string, to: string, name: TableName): HTMLElement {
+  return h("div", { class: "findings" }, findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
 }
 
 /* What was not recorded or cannot be, before anything that could be off by it. */
@@ -91,22 +114,8 @@ function integrity(job: Job): Child {
   const line = job.table("job.job").text(0, "integrity");
   if (line === null) return null;
   const [what, ...rest] = line.split("; ");
-  return h(
-    "div",
-    { class: "findings" },
-    h(
-      "section",
-      { class: "finding" },
-      sign("bad"),
-      h(
-        "div",
-        null,
-        h("h2", null, prose(what ?? "")),
-        rest.length > 0 && h("p", null, sentence(rest.join("; ").replace(/^./, (first) => first.toUpperCase()))),
-        link("What was recorded", "tables", { name: "job.integrity" satisfies TableName }),
-      ),
-    ),
-  );
+  const text = sentence(rest.join("; ").replace(/^./, (first) => first.toUpperCase()));
+  return wrong(prose(what ?? ""), rest.length > 0 ? text : "", "What was recorded", "job.integrity");
 }
 
 function sentence(text: string): string {
@@ -119,7 +128,7 @@ interface Finding {
   readonly state: State;
   readonly title: string;
   readonly text: string;
-  readonly link: readonly [string, string];
+  readonly link: readonly [text: string, view: string, params?: Readonly<Record<string, string>>];
 }
 
 /** How much communication hides behind computation. */
@@ -249,20 +258,18 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-function findings(job: Job): HTMLElement {
-  /* What is in doubt is neither good nor bad. */
+/* What is in doubt is neither good nor bad. */
+function checks(job: Job): Finding[] {
   const doubted = job.table("job.job").text(0, "integrity") !== null;
+  return [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((found) => (doubted ? { ...found, state: "note" } : found));
+}
+
+function findingBox(found: Finding): HTMLElement {
   return h(
-    "div",
-    { class: "findings" },
-    [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((finding) =>
-      h(
-        "section",
-        { class: "finding" },
-        sign(doubted ? "note" : finding.state),
-        h("div", null, h("h2", null, finding.title), h("p", null, finding.text), link(...finding.link)),
-      ),
-    ),
+    "section",
+    { class: "finding" },
+    sign(found.state),
+    h("div", null, h("h2", null, found.title), found.text !== "" && h("p", null, found.text), link(...found.link)),
   );
 }
 
@@ -469,10 +476,11 @@ function rankBars(job: Job): HTMLElement {
   }));
   const shown = rows.length <= RANKS_MAX ? withMissing(job, rows) : someRanks(job, rows);
   const more = overlap.n + overlap.leftOut - shown.length;
+  const most = Math.max(...shown.map((row) => f.sum(row.values)));
   return section(
-    heading,
+    shown.length > 1 ? `${heading}, up to ${f.time(most)}` : `${heading}: ${f.time(most)}`,
     partsLegend(shown),
-    stacks(shown),
+    h("div", { class: "no-ends" }, stacks(shown, { end: () => null })),
     rows.length > RANKS_MAX &&
       h(
         "p",
@@ -589,17 +597,24 @@ function adviceList(job: Job): HTMLElement {
           h("a", { attr: { href: href(item.view) } }, item.title),
           h("span", { class: "advice-amount" }, amount(job, row)),
         ),
-        h("p", null, prose(item.text)),
-        table.cell(row, "at_most") === true && h("p", { class: "note" }, prose(table.text(row, "saves") ?? "")),
-        evidence(table.text(row, "evidence") ?? ""),
+        h(
+          "details",
+          null,
+          h("summary", null, "How"),
+          h("p", null, prose(item.text)),
+          table.cell(row, "at_most") === true && h("p", { class: "note" }, prose(table.text(row, "saves") ?? "")),
+          evidence(table.text(row, "evidence") ?? ""),
+        ),
       ),
     );
   });
   const known = table.nums("saved_ns").some((saved) => saved !== null),
     mean = job.table("whatif.job").num(0, "step_ns");
   const whole = `${wholeWord(job)}${mean === null ? "" : `, ${f.time(mean)}`}`;
-  return section(
-    `What to do, by ${known ? `what it saves of ${whole}` : "the time it costs a rank"}`,
+  return h(
+    "section",
+    null,
+    h("h2", null, term("What to do", known ? `By what it saves of ${whole}.` : "By the time it costs a rank.")),
     h("ul", { class: "advice" }, items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }),
   );
@@ -681,7 +696,6 @@ function basis(job: Job): HTMLElement {
 export const summary: View = {
   id: "summary",
   title: "Summary",
-  group: "",
   needs: [
     "job.job",
     "job.rank",
@@ -709,9 +723,14 @@ export const summary: View = {
     for (const before of [integrity(job), differs(job)]) if (before instanceof Node) root.append(before);
     root.append(
       title(job),
-      findings(job),
-      figureBand(job),
-      h("div", { class: "columns" }, h("div", null, rankBars(job), stepBars(job)), h("div", null, adviceList(job), basis(job))),
+      h("div", { class: "columns" }, rankBars(job), adviceList(job)),
+      h(
+        "details",
+        { class: "more", attr: { open: incomplete(job) } },
+        h("summary", null, "Figures, steps, and what they rest on"),
+        figureBand(job),
+        h("div", { class: "columns even" }, stepBars(job), basis(job)),
+      ),
     );
   },
 };

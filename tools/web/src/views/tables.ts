@@ -3,11 +3,12 @@ import { Charts } from "../chart";
 import type { Table } from "../data";
 import { h, fill } from "../dom";
 import * as f from "../format";
-import { csvOf, download, filterOf, grid, sortRows } from "../grid";
+import { csvOf, download, grid, sortRows } from "../grid";
 import { drawForm } from "../forms";
 import type { Sort, TableName } from "../names";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
+import { whereOf } from "../where";
 import { controls, empty, heading, note, segmented, select } from "../ui";
 import { href, type Context, type View } from "../view";
 
@@ -53,7 +54,7 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   const filter = params.get("filter") ?? "";
   const box = h("div");
   const search = h("input", {
-    attr: { type: "search", value: filter, placeholder: "rank>3 kind=allreduce", "aria-label": "Filter", spellcheck: false },
+    attr: { type: "search", value: filter, placeholder: "rank > 3 or wait_ns > 2ms", "aria-label": "Filter", spellcheck: false },
     on: {
       input: () => {
         context.set({ filter: search.value || null });
@@ -112,7 +113,7 @@ function rest(context: Context, name: TableName): HTMLElement {
 }
 
 function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
-  const rows = [...table.rows.keys()].filter(filterOf(table, filter));
+  const rows = [...table.rows.keys()].filter(whereOf(table, filter).takes);
   download(`${table.name}.csv`, "text/csv", csvOf(table, sortRows(table, rows, sort)));
 }
 
@@ -135,7 +136,6 @@ function definitions(table: Table): HTMLElement {
 export const tables: View = {
   id: "tables",
   title: "Tables",
-  group: "The data",
   needs: [],
   render(root, context) {
     const { job } = context;

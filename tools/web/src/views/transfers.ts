@@ -225,8 +225,8 @@ function allocations(job: Job): HTMLElement {
 export const transfers: View = {
   id: "transfers",
   title: "Transfers",
-  group: "Inside a rank",
   needs: ["overlap.rank", "transfers.kind", "transfers.size", "transfers.rate", "transfers.allocation"],
+  of: ["transfers.kind", "transfers.allocation"],
   state: (job) => adviceState(job, "transfers"),
   render(root, context) {
     const { job } = context,

@@ -528,7 +528,6 @@ function unrecorded(job: Job): string {
 export const whatif: View = {
   id: "whatif",
   title: "What if",
-  group: "",
   needs: [
     "job.rank",
     "stragglers.job",

@@ -244,7 +244,6 @@ function framework(context: Context): HTMLElement | null {
 export const xla: View = {
   id: "xla",
   title: "XLA",
-  group: "Inside a rank",
   needs: [...OPERATIONS, ...POD, "job.rank"],
   shown: (job) => [...OPERATIONS, ...POD].some((name) => job.rowsOf(name) > 0),
   render(root, context) {

@@ -9,7 +9,6 @@ import { sideCards } from "./sides";
 export const about: View = {
   id: "about",
   title: "About the data",
-  group: "The data",
   needs: ["diff.side", "diff.job", "diff.kernel"],
   render(root, { job }) {
     const doc = <N extends TableName>(table: N, column: ColumnOf<N>) =>

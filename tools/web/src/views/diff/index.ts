@@ -5,6 +5,14 @@ import { roles } from "./roles";
 import { steps } from "./steps";
 import { summary } from "./summary";
 import { tables } from "../tables";
-import type { View } from "../../view";
+import type { Tab } from "../../view";
 
-export const diffViews: readonly View[] = [summary, steps, roles, kernels, operators, tables, about];
+export const diffTabs: readonly Tab[] = [
+  { group: "", views: [summary] },
+  { group: "", views: [steps] },
+  { group: "", views: [roles] },
+  { group: "", views: [kernels] },
+  { group: "", views: [operators] },
+  { group: "The data", views: [tables] },
+  { group: "The data", views: [about] },
+];

@@ -189,7 +189,6 @@ function view(id: string, title: string, name: Names["name"]): View {
   return {
     id,
     title,
-    group: "",
     needs: [name],
     render: (root, context) => render(root, context, title, context.job.table(name)),
   };

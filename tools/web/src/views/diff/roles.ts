@@ -17,7 +17,6 @@ function titleOf(table: Table<"diff.rank">, row: number): string {
 export const roles: View = {
   id: "roles",
   title: "Figures by role",
-  group: "",
   needs: ["diff.rank", "diff.side"],
   render(root, { job }) {
     const table = job.table("diff.rank");

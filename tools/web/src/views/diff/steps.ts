@@ -79,7 +79,6 @@ function bars(context: Context, table: Table<"diff.step">): HTMLElement {
 export const steps: View = {
   id: "steps",
   title: "Steps",
-  group: "",
   needs: ["diff.step", "diff.side"],
   render(root, context) {
     const table = context.job.table("diff.step");

@@ -123,7 +123,6 @@ function rest(job: Job): HTMLElement | null {
 export const summary: View = {
   id: "summary",
   title: "Summary",
-  group: "",
   needs: ["diff.remark", "diff.side", "diff.job"],
   state: (job) => (verdictState(job) === "note" ? undefined : verdictState(job)),
   render(root, { job }) {

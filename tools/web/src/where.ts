@@ -1,0 +1,142 @@
+/** What is typed into a table's filter: the conditions of `tmerge show --where`, with units and headings, and plain text. */
+import type { Cell, Column, Table } from "./data";
+import { visible } from "./dom";
+import type { ColumnOf, TableName } from "./names";
+
+/** A column as a filter may call it: by its own name, or by its heading, whose unit its numbers then have. */
+export interface Named {
+  readonly column: ColumnOf<TableName>;
+  readonly label: string;
+  /** What one of the heading's unit is in the column's own. */
+  readonly factor: number;
+}
+
+/** A filter as it was understood. */
+export interface Where {
+  readonly takes: (row: number) => boolean;
+  /** What of it is no condition, and is passed over. */
+  readonly wrong: string | null;
+}
+
+type Test = (row: number) => boolean;
+
+const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  ns: { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 },
+  B: { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 },
+  "%": { "%": 1 },
+};
+
+const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
+const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&]|$)|[^\s;&]*))/;
+const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&]|$/i;
+
+/** @p named  the columns that are shown; those of the table by their names are known besides. */
+export function whereOf(table: Table, text: string, named: readonly Named[] = []): Where {
+  const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
+  const any: Test[][] = [[]];
+  let rest = text.trim(),
+    wrong: string | null = null;
+  while (rest !== "") {
+    const joint = /^(and|or)\s+|^[;&\s]+/i.exec(rest);
+    if (joint && (any.length > 1 || any[0]!.length > 0 || wrong !== null || !joint[1])) {
+      if (joint[1]?.toLowerCase() === "or") any.push([]);
+      rest = rest.slice(joint[0].length);
+      continue;
+    }
+    const asked = CONDITION.exec(rest),
+      found = asked && called(known, asked[1]!),
+      condition = found || !asked?.[1]!.includes(" ") ? asked : null, // words, and then a condition
+      [value = "", quoted, single, bare = ""] = VALUE.exec(rest.slice(condition?.[0].length ?? 0)) ?? [];
+    const taken = condition ? condition[0] + value : rest.slice(0, NEXT.exec(rest)!.index);
+    if (condition && found) {
+      const test = testOf(table, found, condition[2]!, quoted ?? single ?? bare.trim(), (quoted ?? single) !== undefined);
+      if (typeof test === "string") wrong ??= test;
+      else any[any.length - 1]!.push(test);
+    } else {
+      const test = holdsText(table, taken.trim()),
+        isText = !condition || table.rows.some((_, row) => test(row));
+      if (isText) any[any.length - 1]!.push(test);
+      else wrong ??= unknown(known, condition[1]!);
+    }
+    rest = rest.slice(Math.max(1, taken.length)).trimStart();
+  }
+  const all = any.filter((tests) => tests.length > 0);
+  return { takes: (row) => all.length === 0 || all.some((tests) => tests.every((test) => test(row))), wrong };
+}
+
+function called(known: readonly Named[], word: string): Named | undefined {
+  const wanted = word.trim().toLowerCase();
+  return known.find(({ label }) => label.toLowerCase() === wanted);
+}
+
+function holdsText(table: Table, text: string): Test {
+  const wanted = text.toLowerCase();
+  return (row) => table.rows[row]!.some((cell) => cell !== null && visible(String(cell)).toLowerCase().includes(wanted));
+}
+
+/* The test, or what is wrong with it. */
+function testOf(table: Table, { column, label, factor }: Named, operator: string, text: string, quoted: boolean): Test | string {
+  const definition = table.columns[table.place(column)]!,
+    equal = operator === "=" || operator === "==";
+  const cellOf = (row: number) => table.cell(row, column);
+  if (text === "" && !quoted) return `After “${label} ${operator}” a value is missing.`;
+  if (text.toLowerCase() === "null" && !quoted)
+    return equal || operator === "!=" ? (row) => (cellOf(row) === null) === equal : "null is only equal (=) or not (!=).";
+  if (operator === "~") return (row) => lower(cellOf(row)).includes(text.toLowerCase());
+  if (definition.type === "bool") {
+    const yes = ["yes", "true", "1"].includes(text.toLowerCase());
+    return (row) => cellOf(row) !== null && (cellOf(row) === yes) === equal;
+  }
+  if (definition.type === "text")
+    return (row) => cellOf(row) !== null && ordered(lower(cellOf(row)).localeCompare(text.toLowerCase(), "en"), operator);
+  const value = numberOf(definition, text, factor);
+  if (value === null) {
+    const units = Object.keys(UNITS[definition.unit] ?? {});
+    return `“${text}” is not a number${units.length > 0 ? `, which may have a unit (${units.join(", ")})` : ""}: ${label} is one.`;
+  }
+  return (row) => cellOf(row) !== null && ordered(Number(cellOf(row)) - value, operator);
+}
+
+function lower(cell: Cell): string {
+  return cell === null ? "" : visible(String(cell)).toLowerCase();
+}
+
+function ordered(order: number, operator: string): boolean {
+  if (operator === "!=") return order !== 0;
+  return operator === "<"
+    ? order < 0
+    : operator === ">"
+      ? order > 0
+      : operator === "<="
+        ? order <= 0
+        : operator === ">="
+          ? order >= 0
+          : order === 0;
+}
+
+/* In the column's own unit; a number alone is in the heading's, where the heading is named. */
+function numberOf(column: Column, text: string, factor: number): number | null {
+  const [, digits = "", unit = ""] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text) ?? [],
+    own = Object.entries(UNITS[column.unit] ?? {}).find(([name]) => name.toLowerCase() === unit.toLowerCase()),
+    value = Number(digits) * (unit === "" ? factor : (own?.[1] ?? NaN));
+  return digits === "" || Number.isNaN(value) ? null : value;
+}
+
+function unknown(known: readonly Named[], word: string): string {
+  const wanted = word.trim().toLowerCase(),
+    far = known.map(({ label }) => [distance(wanted, label.toLowerCase()), label] as const).sort(([a], [b]) => a - b),
+    alike = far.filter(([edits, label]) => edits <= 2 || label.toLowerCase().includes(wanted)).slice(0, 3);
+  const more = (alike.length > 0 ? alike : far.slice(0, 6)).map(([, label]) => label).join(", ");
+  return `No column is called “${word.trim()}”. ${alike.length > 0 ? "Alike" : "Some that there are"}: ${more}.`;
+}
+
+/* How many letters have to be put in, left out or changed (Levenshtein). */
+function distance(a: string, b: string): number {
+  let before = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) row.push(Math.min(row[j - 1]! + 1, before[j]! + 1, before[j - 1]! + Number(a[i - 1] !== b[j - 1])));
+    before = row;
+  }
+  return before[b.length]!;
+}
