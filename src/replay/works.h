@@ -11,12 +11,13 @@
 
 #include <stdint.h>
 
-/** What is summed: compute kernels, copies and sets; calls and what the host does before them. Of
- * the latter also the median of a call, where stages are on hosts of their own (call_times.h): else
- * 0. */
+/** What is summed: compute kernels, copies and sets; calls and what the host does before them; what
+ * nothing that was recorded explains of the begins of kernels and copies. Of calls also the median
+ * of one, where stages are on hosts of their own (call_times.h): else 0. */
 typedef enum tm_works_kind {
     TM_WORKS_DEVICE,
     TM_WORKS_HOST,
+    TM_WORKS_LAG,
     TM_WORKS_CALL,
     TM_N_WORKS
 } tm_works_kind;

@@ -60,11 +60,16 @@ static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }
 
+/* @param sum  the place's, as of sum_at */
 static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
                      int64_t *sum) {
     const int64_t ns = work_of(w, call);
     *sum = tm_sum(*sum, ns);
-    if (!call && tm_extras_counted(&of->places->extras, place))
+    if (call)
+        return;
+    int64_t *lag = sum + TM_WORKS_LAG * tm_works_rows(of->shape);
+    *lag = tm_sum(*lag, w->second_ns);
+    if (tm_extras_counted(&of->places->extras, place))
         *of->apart_ns = tm_sum(*of->apart_ns, ns);
 }
 

@@ -40,7 +40,8 @@ LIMITS = {
 SAMPLE = 500  # jobs; of fewer chance may explain what is beyond a limit
 
 NOBODY = ['none', 'stage', 'link', 'skew']
-OF_ONE = ['gpu 10', 'gpu 20', 'gpu 50', 'launch', 'launch 20', 'stall', 'gc', 'extra']
+OF_ONE = ['gpu 10', 'gpu 20', 'gpu 50', 'launch', 'launch 20', 'stall', 'gc', 'extra', 'shared',
+          'gaps']
 SYNTH_SHAPES = ['overlapped', 'blocking', 'sharded', 'tensor', 'tensor x data', 'pipeline x data',
                 'tensor x pipeline x data']
 CELLS = {  # shape, culprit and number of steps, by generator
@@ -71,7 +72,7 @@ def for_simulate(draw, shape, culprit, steps, seed):
     slow, size = draw.randrange(simulate.RANKS), simulate.RANKS // stages
     amounts = {'extra': 4, 'gpu 10': 1.1, 'gpu 20': 1.2, 'gpu 50': 1.5, 'launch 20': 20,
                'launch': draw.uniform(250, 400), 'host': draw.uniform(150, 400),
-               'link': draw.uniform(2, 3)}
+               'link': draw.uniform(2, 3), 'gaps': draw.uniform(10, 60)}
     together = {'host': per_host, 'stage': size, 'none': 0, 'link': 0, 'skew': 0}.get(culprit, 1)
     members = [r for r in range(simulate.RANKS) if together and r // together == slow // together]
     offsets = [0.] + [10 ** draw.uniform(1.3, 3.3) * draw.choice([-1, 1]) for _ in range(3)]

@@ -130,7 +130,10 @@ class Rank:
     def put(self, stream, call='cudaLaunchKernel'):
         """Launches something on a stream: its begin, and the number of the call."""
         launched, number = self.launch(call)
-        last = [(self.tails[stream][0], self.tails[stream][1] + .8)] if stream in self.tails else []
+        gap = self.job['amount'] if self.is_slow('gaps') else .8
+        if self.is_slow('shared') and self.draw_of_extra.random() < .08:  # with another process
+            gap = self.draw_of_extra.uniform(300, 1500)
+        last = [(self.tails[stream][0], self.tails[stream][1] + gap)] if stream in self.tails else []
         return self.graph.point(launched, *last), number
 
     def leave(self, name, stream, begin, end, number, args):

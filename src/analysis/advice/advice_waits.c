@@ -68,7 +68,9 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     int64_t late_ns = tm_facts_int(f, "stragglers.finding", row, "excess_ns");
     tm_late_cause c = episode ? tm_late_in_steps(f->tables, rank, from, to, late_ns)
                               : tm_late_throughout(f->tables, rank, late_ns);
+    const tm_cell *work = tm_table_cell(findings, row, "work");
     const char *place = "", *does = "";
+    tm_late_by_work(&c, work->null ? "" : work->value.text);
     /* What it did in a part of a step, no table tells. */
     c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
     const char *what = "the traces do not tell whether its GPU, its share of the work or its host";

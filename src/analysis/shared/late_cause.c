@@ -254,6 +254,17 @@ static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_la
                                                    : TM_LATE_HOST;
 }
 
+void tm_late_by_work(tm_late_cause *cause, const char *work) {
+    if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA)
+        return;
+    if (strcmp(work, "queue") == 0)
+        cause->kind = TM_LATE_QUEUE;
+    else if (strcmp(work, "host") == 0)
+        cause->kind = TM_LATE_HOST;
+    else if (strcmp(work, "device") == 0 && cause->kind != TM_LATE_WORK)
+        cause->kind = TM_LATE_GPU;
+}
+
 tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     double *speeds = malloc((overlap->n_rows + 1) * sizeof *speeds);

@@ -49,6 +49,10 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t 
 tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                                int64_t late_ns);
 
+/** Sets the kind by what was found to take longer, which was compared by itself: @p work as in
+ * stragglers.finding, "" where no replay tells. Work of its own and what waits in a queue stay. */
+void tm_late_by_work(tm_late_cause *cause, const char *work);
+
 /** Whether it comes late for its batches: in steps [from, to] its GPU did nothing for at least 5 %
  * of them while it waited for one (input.step), and what that is beyond the others' median makes
  * up half of what its GPU idles longer, by c, at least. */

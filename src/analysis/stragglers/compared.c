@@ -181,8 +181,9 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
 /* Sums are compared, in parts and in steps; then the medians of calls, of which hosts are asked.
- * Their part of what is allowed to chance is small: each has thousands. */
-static const double N_SUMMED = TM_WORKS_CALL, CALLS_SHARE = 0.05;
+ * These have a small part of what is allowed to chance: each has thousands. So do begins that
+ * nothing explains: ranks hardly have any. */
+static const double N_SUMMED = 2.0, CALLS_SHARE = 0.05, LAG_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
 /* In so many steps or fewer parts are evidence where their steps' mean is so many times what it
  * varies by: Student's t is 6 of four steps then (p 0.009). */
@@ -405,8 +406,9 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
         standings.n = 0;
     }
     for (size_t i = 0; i < suspects.n; i++)
-        ((tm_suspect *)suspects.data)[i].work =
-            r->kind == TM_WORKS_DEVICE ? TM_SUSPECT_DEVICE : TM_SUSPECT_HOST;
+        ((tm_suspect *)suspects.data)[i].work = r->kind == TM_WORKS_DEVICE ? TM_SUSPECT_DEVICE
+                                                : r->kind == TM_WORKS_LAG  ? TM_SUSPECT_LAG
+                                                                           : TM_SUSPECT_HOST;
     const size_t group = (r->first * TM_N_WORKS + r->kind) * N_WAYS + r->way;
     if (status == TM_OK)
         status = add_rows(tables, (int64_t)group, &suspects, &standings, err);
@@ -422,9 +424,11 @@ static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *e
     const bool stages = n > 0 && end_of_stage(works, 0) < n;
     const bool parts = works->n_rows > 1 && works->steps[0] == works->steps[1];
     const bool calls = has_calls(works);
-    const double n_tests = (parts ? 2.0 : 1.0) * N_SUMMED / (calls ? 1.0 - CALLS_SHARE : 1.0);
+    const double n_ways = parts ? 2.0 : 1.0;
+    const double n_summed = n_ways * N_SUMMED / (1.0 - LAG_SHARE - (calls ? CALLS_SHARE : 0.0));
     works_range r = {.works = works};
     for (r.kind = 0; r.kind < TM_WORKS_CALL && n >= 2; r.kind++) {
+        const double n_tests = r.kind == TM_WORKS_LAG ? n_ways / LAG_SHARE : n_summed;
         r.way = WAY_PARTS;
         for (r.first = 0; r.first < n && parts; r.first += r.n) {
             r.n = end_of_stage(works, r.first) - r.first;

@@ -30,8 +30,17 @@ typedef struct tm_suspect {
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
     TM_SUSPECT_DEVICE, /* its kernels and copies */
-    TM_SUSPECT_HOST    /* its calls and what lies before them */
+    TM_SUSPECT_HOST,   /* its calls and what lies before them */
+    TM_SUSPECT_LAG     /* what nothing recorded explains of the begins of its kernels */
 } tm_suspect_work;
+
+/** As work in stragglers.finding has it; "" for all. */
+static inline const char *tm_suspect_word(tm_suspect_work work) {
+    return work == TM_SUSPECT_DEVICE ? "device"
+           : work == TM_SUSPECT_HOST ? "host"
+           : work == TM_SUSPECT_LAG  ? "queue"
+                                     : "";
+}
 
 /** What each member's whole time tells, whether it is a suspect or not. */
 typedef struct tm_standing {

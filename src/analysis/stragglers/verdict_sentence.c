@@ -42,13 +42,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
                           : tm_late_in_steps(tables, f->rank, f->from, f->to, f->excess_ns);
     if (!throughout && !steps)
         c.kind = TM_LATE_UNKNOWN;
-    /* What takes longer was compared by itself; that kernels waited in a queue is no work. */
-    if (c.kind == TM_LATE_QUEUE || c.kind == TM_LATE_EXTRA)
-        return c;
-    if (f->work == TM_SUSPECT_DEVICE && c.kind != TM_LATE_WORK)
-        c.kind = TM_LATE_GPU;
-    else if (f->work == TM_SUSPECT_HOST)
-        c.kind = TM_LATE_HOST;
+    tm_late_by_work(&c, tm_suspect_word((tm_suspect_work)f->work));
     return c;
 }
 

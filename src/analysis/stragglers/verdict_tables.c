@@ -78,8 +78,9 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                  "where they only help together; null where no replay tells."},
     [F_WORK] =
         {"work", TM_TEXT, "",
-         "What takes it longer: device (kernels and copies) or host (calls, and what its host "
-         "does before them); null where no replay tells."},
+         "What takes it longer: device (kernels and copies), host (calls, and what its host does "
+         "before them) or queue (kernels and copies begin late, which nothing recorded "
+         "explains); null where no replay tells."},
 };
 
 const tm_table_def tm_verdict_finding = {
@@ -183,9 +184,9 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     tm_cell_set_real(&row[F_EXCESS_PCT], f->excess_pct);
     if (!isnan(f->saved_pct))
         tm_cell_set_real(&row[F_SAVED], f->saved_pct);
-    if (f->work != TM_SUSPECT_ALL)
-        TM_TRY(tm_table_set_text(table, &row[F_WORK],
-                                 f->work == TM_SUSPECT_DEVICE ? "device" : "host", err));
+    const char *work = tm_suspect_word((tm_suspect_work)f->work);
+    if (*work)
+        TM_TRY(tm_table_set_text(table, &row[F_WORK], work, err));
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
 }
 
