@@ -354,11 +354,11 @@ TEST(arrays_of_one_operator_are_not_taken_for_each_other) {
     char *text = malloc((size_t)N * ROOM), wanted[2][ROOM], *p = text;
     p += sprintf(p, "{\"schemaVersion\":1,\"traceEvents\":[");
     for (int i = 0; i < N; i++)
-        p += sprintf(
-            p,
-            "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"ts\":%d,\"dur\":1,"
-            "\"args\":{\"Input Dims\":[[4, 64, %d]],\"Concrete Inputs\":[\"[7, 7, %d]\"]}}",
-            i > 0 ? "," : "", i + 1, i, N - i);
+        p +=
+            sprintf(p,
+                    "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"ts\":%d,\"dur\":1,"
+                    "\"args\":{\"Input Dims\":[[4, 64, %d]],\"Concrete Inputs\":[\"[7, 7, %d]\"]}}",
+                    i > 0 ? "," : "", i + 1, i, N - i);
     strcpy(p, "]}");
     reading r = read_text(text);
     for (int i = 0; i < N; i++) {
