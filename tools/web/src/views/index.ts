@@ -3,6 +3,7 @@ import { about } from "./about";
 import { clocks } from "./clocks";
 import { communication } from "./communication";
 import { efficiency } from "./efficiency";
+import { hang } from "./hang";
 import { idle } from "./idle";
 import { input } from "./input";
 import { kernels } from "./kernels";
@@ -24,6 +25,7 @@ import type { View } from "../view";
 
 export const reportViews: readonly View[] = [
   summary,
+  hang,
   ranks,
   steps,
   stragglers,
