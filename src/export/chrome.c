@@ -53,8 +53,7 @@ static bool put_member(tm_out *out, const cJSON *metadata, const char *name) {
     return member != NULL;
 }
 
-/* What the rank's trace says of its place in the job and of its GPUs. */
-static void put_rank_members(const tm_export *x, const tm_timeline *timeline, tm_out *out) {
+void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *out) {
     tm_vec text = TM_VEC(char);
     out->failed = !tm_timeline_metadata_whole(timeline, x->job->names, &text) || out->failed;
     cJSON *metadata = text.n > 0 ? cJSON_ParseWithLength(text.data, text.n) : NULL;
@@ -80,19 +79,23 @@ static void put_ranks(tm_export *x) {
     tm_out_string(&x->out, "],\n");
 }
 
+void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out) {
+    const char *host = x->job->hosts[tm_export_rank_index(x->job, timeline->rank)];
+    if (*host == '\0')
+        return;
+    tm_out_string(out, "\"host_name\": ");
+    tm_json_put_text(out, (tm_text){host, strlen(host)});
+    tm_out_string(out, ",\n");
+}
+
 /* What each rank says of itself stands behind the events: by then all were seen. */
 static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
-    const char *host = x->job->hosts[tm_export_rank_index(x->job, timeline->rank)];
     tm_out_string(&c->members, c->members.bytes.n > 0 ? ",\n\"" : "\n\"");
     tm_json_put_int(&c->members, timeline->rank);
     tm_out_string(&c->members, "\": {");
-    put_rank_members(x, timeline, &c->members);
-    if (*host) {
-        tm_out_string(&c->members, "\"host_name\": ");
-        tm_json_put_text(&c->members, (tm_text){host, strlen(host)});
-        tm_out_string(&c->members, ",\n");
-    }
+    tm_chrome_members(x, timeline, &c->members);
+    tm_chrome_host(x, timeline, &c->members);
     tm_out_string(&c->members, "\"schemaVersion\": 1}");
 }
 
@@ -107,7 +110,7 @@ static void put_head(tm_export *x, const tm_timeline *timeline) {
     tm_json_put_int(&x->out, c->base_ns);
     tm_out_string(&x->out, ",\n");
     if (timeline && c->n_ranks == 1)
-        put_rank_members(x, timeline, &x->out);
+        tm_chrome_members(x, timeline, &x->out);
     tm_out_string(&x->out, "\"traceEvents\": [");
     c->begun = true;
 }

@@ -1,7 +1,8 @@
 /* Perfetto's native trace, compressed, one rank after another. Its times are nanoseconds since the
  * epoch on the job's clock, which is what Perfetto calls REALTIME: Perfetto's UI shows times from
  * the begin of what it opened anyway, can show the time of day too, and puts exports of two windows
- * of a job, or a trace of the hosts, where they belong. */
+ * of a job, or a trace of the hosts, where they belong. tmerge reads it back
+ * (readers/perfetto): what its tracks were stands in fields that Perfetto passes over. */
 #include "perfetto.h"
 
 #include <inttypes.h>
@@ -15,8 +16,6 @@
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
 
-enum { SEQUENCE_OF_FILE = 1 }; /* those of ranks follow */
-
 static void put_clock(tm_perfetto *p, uint32_t id, int64_t time_ns) {
     size_t clock = tm_proto_begin(&p->block, SNAPSHOT_CLOCK);
     tm_proto_uint(&p->block, CLOCK_ID, id);
@@ -26,7 +25,7 @@ static void put_clock(tm_perfetto *p, uint32_t id, int64_t time_ns) {
 
 /* The clock of the trace is REALTIME; whoever asks for BOOTTIME, Perfetto's own, gets the same. */
 static void put_snapshot(tm_perfetto *p, int64_t time_ns) {
-    p->sequence = SEQUENCE_OF_FILE;
+    p->sequence = TM_EXPORT_SEQUENCE;
     size_t packet = tm_perfetto_packet(p, 0);
     size_t snapshot = tm_proto_begin(&p->block, PACKET_CLOCK_SNAPSHOT);
     put_clock(p, CLOCK_REALTIME_ID, time_ns);
@@ -159,12 +158,11 @@ static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *t
     const tm_export_event *event = &walk->event;
     tm_nest_restart(&p->nest);
     while (tm_export_walk_next(walk, (size_t)track->first + track->count)) {
-        uint32_t name = event->name;
         if (event->begin_ns < 0)
             return tm_fail(err, TM_ERR_USAGE, x->path, -1,
                            "rank %" PRId64 " has events before 1970, which this format cannot hold",
                            walk->timeline->rank);
-        tm_perfetto_counters(x, event, name);
+        tm_perfetto_counters(x, track, event);
         if (event->kind != TM_COUNTER)
             TM_TRY(put_on_lane(x, walk->timeline, track, event, err));
         x->n_events++;
@@ -251,8 +249,8 @@ const tm_export_format tm_export_perfetto = {
     .begins = TM_EXPORT_PACKET,
     .begins_size = sizeof TM_EXPORT_PACKET - 1,
     .state_size = sizeof(tm_perfetto),
-    .attrs = 1u << TM_ATTR_KERNEL | 1u << TM_ATTR_COPY | 1u << TM_ATTR_COLLECTIVE |
-             1u << TM_ATTR_MEMORY | 1u << TM_ATTR_COUNTER | 1u << TM_ATTR_SHAPES,
+    .attrs = (1u << TM_N_ATTRS) - 1,
+    .metadata = true,
     .begin = begin,
     .rank = rank,
     .end = end,

@@ -51,8 +51,9 @@ typedef enum tm_perfetto_counter_kind {
 } tm_perfetto_counter_kind;
 
 typedef struct tm_perfetto_counter {
-    uint64_t id;  /* of its track */
-    int64_t a, b; /* what tells the rank's counters apart */
+    uint64_t id;           /* of its track */
+    int64_t a, b;          /* what tells the rank's counters apart, and */
+    const tm_track *track; /* of a series: that of its events */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
@@ -99,7 +100,7 @@ uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track);
 
 /** The values of an event's counters, in packets of their own. */
-void tm_perfetto_counters(tm_export *x, const tm_export_event *event, uint32_t name);
+void tm_perfetto_counters(tm_export *x, const tm_track *track, const tm_export_event *event);
 
 /** Interns their names for the rank's sequence; into an open InternedData. */
 void tm_perfetto_intern_notes(tm_perfetto *p);

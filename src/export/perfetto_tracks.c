@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/export_mark.h"
+#include "chrome.h"
 #include "tmerge/timeline.h"
 
 /* Fields of a TrackDescriptor, of its ProcessDescriptor and its CounterDescriptor. */
@@ -69,6 +71,16 @@ static void put_process(tm_perfetto *p, int64_t rank, const char *name, const ch
     tm_proto_end(&p->block, process);
 }
 
+/* What the rank's trace says of itself, for tmerge. */
+static void put_members(tm_export *x, const tm_timeline *timeline) {
+    tm_perfetto *p = x->state;
+    p->text.bytes.n = 0;
+    tm_chrome_members(x, timeline, &p->text);
+    tm_chrome_host(x, timeline, &p->text);
+    tm_proto_int(&p->block, TM_EXPORT_TRACK_RANK, timeline->rank);
+    tm_proto_bytes(&p->block, TM_EXPORT_TRACK_MEMBERS, p->text.bytes.data, p->text.bytes.n);
+}
+
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline) {
     tm_perfetto *p = x->state;
     char name[RANK_NAME_MAX];
@@ -83,6 +95,7 @@ void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline) {
     put_process(p, timeline->rank, name, x->job->hosts[index]);
     tm_proto_uint(&p->block, TRACK_CHILD_ORDER, ORDER_EXPLICIT);
     tm_proto_int(&p->block, TRACK_PLACE, (int64_t)index);
+    put_members(x, timeline);
     tm_proto_end(&p->block, track);
     tm_proto_end(&p->block, packet);
 }
@@ -112,6 +125,20 @@ uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place) {
     return p->last_id;
 }
 
+/* What the track is in the store, for tmerge. */
+static void put_origin(tm_export *x, const tm_track *track) {
+    tm_perfetto *p = x->state;
+    const tm_names *names = x->job->names;
+    tm_perfetto_text(p, TM_EXPORT_TRACK_PID, tm_names_text(names, track->pid));
+    tm_perfetto_text(p, TM_EXPORT_TRACK_TID, tm_names_text(names, track->tid));
+    tm_perfetto_text(p, TM_EXPORT_TRACK_PROCESS_NAME, tm_names_text(names, track->process_name));
+    tm_perfetto_text(p, TM_EXPORT_TRACK_THREAD_NAME, tm_names_text(names, track->thread_name));
+    if (track->kind == TM_TRACK_GPU && track->device != -1)
+        tm_proto_int(&p->block, TM_EXPORT_TRACK_DEVICE, track->device);
+    if (track->kind == TM_TRACK_GPU && track->stream != -1)
+        tm_proto_int(&p->block, TM_EXPORT_TRACK_STREAM, track->stream);
+}
+
 /* Perfetto shows tracks of one name and parent as one: that is what the lanes of a track want. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     tm_perfetto *p = x->state;
@@ -126,13 +153,17 @@ uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_tr
                  (int)(tid.size < 64 ? tid.size : 64), tid.bytes);
     if (track->kind == TM_TRACK_GPU || name.size == 0)
         name = (tm_text){made, strlen(made)};
-    return tm_perfetto_track(p, name, PLACE_TRACKS + (int)(track - timeline->tracks));
+    open_track opened = begin_track(p, name, PLACE_TRACKS + (int)(track - timeline->tracks));
+    put_origin(x, track);
+    end_track(p, opened);
+    return p->last_id;
 }
 
 static tm_perfetto_counter *find_counter(tm_perfetto *p, const tm_perfetto_counter *wanted) {
     tm_perfetto_counter *known = p->counters.data;
     for (size_t i = 0; i < p->counters.n; i++)
-        if (known[i].kind == wanted->kind && known[i].a == wanted->a && known[i].b == wanted->b)
+        if (known[i].kind == wanted->kind && known[i].a == wanted->a && known[i].b == wanted->b &&
+            known[i].track == wanted->track)
             return &known[i];
     return NULL;
 }
@@ -170,6 +201,13 @@ static uint64_t counter_id(tm_export *x, tm_perfetto_counter counter) {
     if (counter.kind != COUNTER_SERIES)
         tm_proto_uint(&p->block, COUNTER_UNIT, UNIT_BYTES);
     tm_proto_end(&p->block, descriptor);
+    if (counter.kind == COUNTER_SERIES) {
+        put_origin(x, counter.track);
+        tm_perfetto_text(p, TM_EXPORT_TRACK_COUNTER,
+                         tm_names_text(x->job->names, (uint32_t)counter.a));
+        tm_perfetto_text(p, TM_EXPORT_TRACK_SERIES,
+                         tm_names_text(x->job->names, (uint32_t)counter.b));
+    }
     end_track(p, track);
     counter.id = p->last_id;
     if (!tm_vec_append(&p->counters, &counter, 1))
@@ -202,17 +240,19 @@ static void put_total(tm_export *x, const tm_export_event *event, tm_perfetto_co
     end_track(p, value);
 }
 
-void tm_perfetto_counters(tm_export *x, const tm_export_event *event, uint32_t name) {
+void tm_perfetto_counters(tm_export *x, const tm_track *track, const tm_export_event *event) {
     tm_perfetto *p = x->state;
     if (event->memory) {
         put_total(x, event, COUNTER_ALLOCATED, event->memory->allocated_bytes);
         put_total(x, event, COUNTER_RESERVED, event->memory->reserved_bytes);
     }
     for (size_t i = 0; i < event->n_counters; i++) {
-        open_track value =
-            begin_value(x, event->begin_ns,
-                        (tm_perfetto_counter){
-                            .kind = COUNTER_SERIES, .a = name, .b = event->counters[i].series});
+        open_track value = begin_value(x, event->begin_ns,
+                                       (tm_perfetto_counter){.kind = COUNTER_SERIES,
+                                                             .a = event->name,
+                                                             .b = event->counters[i].series,
+                                                             .track = track});
+        tm_proto_uint(&p->block, EVENT_CATEGORY, event->category + 1u);
         tm_proto_double(&p->block, EVENT_COUNTER_REAL, event->counters[i].value);
         end_track(p, value);
     }

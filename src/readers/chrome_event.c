@@ -223,10 +223,20 @@ static inline unsigned known_slot(const char *p, unsigned hash) {
     return (hash ^ (unsigned)(word * UINT64_C(0x9E3779B97F4A7C15) >> 48)) % TM_CHROME_KNOWN;
 }
 
+/* An array that stood in the event before, and was remembered where another is now, has no id
+ * there: that would become the other's. */
+static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigned slot,
+                                             tm_chrome_event *event) {
+    for (unsigned f = 0; event->present >> f; f++)
+        if ((event->present >> f & 1) && keys->fields[f].type == TM_CHROME_ARRAY &&
+            event->fields[f].text.known == slot + 1)
+            event->fields[f].text.known = 0;
+}
+
 /* Skips a string or an array: operators of one name have the same ones again and again.
  * @param slot  where it is looked for */
 static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
-                                     unsigned slot) {
+                                     unsigned slot, tm_chrome_event *event) {
     char *known = keys->known[slot];
     size_t size = keys->known_sizes[slot];
     if (size > 0 && is_known(known, p, size))
@@ -236,6 +246,7 @@ static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *key
         memcpy(known, p, (size_t)(end - p));
         keys->known_sizes[slot] = (uint8_t)(end - p);
         keys->known_ids[slot + 1] = 0;
+        forget(keys, slot, event);
     }
     return end;
 }
@@ -463,13 +474,14 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
 static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const char *p,
                                     unsigned name, tm_chrome_event *event) {
     if (w->member == UNKNOWN_FIELD)
-        return *p == '[' || *p == '"' ? skip_known(cursor, w->keys, p, known_slot(p, w->at ^ name))
-                                      : skip_value(cursor, p);
+        return *p == '[' || *p == '"'
+                   ? skip_known(cursor, w->keys, p, known_slot(p, w->at ^ name), event)
+                   : skip_value(cursor, p);
     unsigned type = w->keys->fields[w->member].type;
     if (type != TM_CHROME_ARRAY || *p != '[')
         return field_value(cursor, p, w->member, type, event);
     unsigned slot = known_slot(p, w->at ^ name);
-    const char *end = skip_known(cursor, w->keys, p, slot);
+    const char *end = skip_known(cursor, w->keys, p, slot, event);
     size_t size = end ? (size_t)(end - p) : 0;
     event->fields[w->member].text =
         (tm_json_text){.bytes = p,

@@ -317,14 +317,14 @@ def all_of(store, rank):
     return found | {name: attributes(store, name, a, b) for name in ATTRIBUTES}
 
 
-def check_read_back(path, json_path, *ranks):
+def check_read_back(path, exported, *ranks):
     """Ranks, exported and merged again: all that is stored of their events is the same."""
-    merged(json_path, '-o', 'back.h5', '--force', '--align=utc')
+    merged(exported, '-o', 'back.h5', '--force', '--align=utc')
     store, back = Store(path), Store('back.h5')
     equal(back.ranks, list(ranks))
     for rank in ranks:
         found, expected = all_of(back, rank), all_of(store, rank)
-        if len(ranks) > 1:  # processes are those of a rank then
+        if len(ranks) > 1 and exported.endswith('.json'):  # processes are those of a rank then
             equal(set(found['process_name']), {f'rank {rank} ({store.hosts[rank]})'})
             for what in ('pid', 'process_name', 'tid'):
                 expected[what] = found[what]
@@ -332,12 +332,27 @@ def check_read_back(path, json_path, *ranks):
             equal(found[what], own, f'{what} of rank {rank}')
 
 
-def test_chrome_json_is_read_back_by_tmerge():
+BOTH = (('chrome', 'json'), ('perfetto', 'pftrace'))
+
+
+def test_exports_are_read_back_by_tmerge():
     store = made()
-    export(store, 'chrome', '--rank', '5', '-o', 'rank.json')
-    check_read_back(store, 'rank.json', 5)
-    export(store, 'chrome', '--rank', '1,4,7', '-o', 'ranks.json')
-    check_read_back(store, 'ranks.json', 1, 4, 7)
+    for form, end in BOTH:
+        export(store, form, '--rank', '5', '-o', f'rank.{end}')
+        check_read_back(store, f'rank.{end}', 5)
+        export(store, form, '--rank', '1,4,7', '-o', f'ranks.{end}')
+        check_read_back(store, f'ranks.{end}', 1, 4, 7)
+
+
+def test_perfetto_of_recorded_jobs_is_read_back_by_tmerge():
+    """GPUs and groups of NCCL; and gloo, whose operations run on threads of the host."""
+    for folder, ranks in (('nanogpt8', 8), ('gloo/2.14-ddp4slow', 4)):
+        path = os.path.join(SHARED, 'traces', folder)
+        if not os.path.exists(path):
+            raise Skip('the real traces are not here')
+        merged(path, '-o', 'real.h5', '--force')
+        export('real.h5', 'perfetto', '-o', 'real.pftrace', '--force')
+        check_read_back('real.h5', 'real.pftrace', *range(ranks))
 
 
 @seldom
@@ -353,14 +368,15 @@ def test_chrome_json_of_a_real_job_is_read_back_by_tmerge():
         equal(again.get(key), first.get(key), key)
 
 
-def test_chrome_json_of_waits_is_read_back_by_tmerge():
+def test_exports_of_waits_are_read_back_by_tmerge():
     for name in ('event_sync_trace', 'simple_add_cuda_sync'):
         path = os.path.join(SHARED, f'traces/single/{name}.json.gz')
         if not os.path.exists(path):
             raise Skip('the real traces are not here')
         merged(path, '-o', 'waits.h5', '--force')
-        export('waits.h5', 'chrome', '-o', 'rank.json', '--force')
-        check_read_back('waits.h5', 'rank.json', 0)
+        for form, end in BOTH:
+            export('waits.h5', form, '-o', f'rank.{end}', '--force')
+            check_read_back('waits.h5', f'rank.{end}', 0)
 
 
 @seldom

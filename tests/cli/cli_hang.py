@@ -390,6 +390,9 @@ def test_the_size_of_a_job_that_no_dump_tells_may_be_given():
     put('trace_rank_0', json.dumps({**dump([call('gloo:all_gather', 1, 'scheduled', inputs=((4,),),
                                                  outputs=((2, 4),))]), 'pg_config': {}}))
     contains(tmerge('hang', 'trace_rank_0').expect(0).out, 'rank 1 left no dump')
+    # A damaged list does not make it a job of millions.
+    given([of_tp(1, 'started')], [], groups={'tp': [0, 1, 4000003]})
+    equal([(r['rank'], r['role']) for r in found()['hang.rank']['rows']], [(0, 'waits'), (1, 'culprit')])
 
 
 main()

@@ -208,9 +208,12 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
 
 
 def without_numbers(path):
-    """The packets of a Perfetto trace, of whose flows only matters what each joins."""
+    """The packets of a Perfetto trace, of whose flows only matters what each joins; without what the
+    ranks' traces say of themselves, which a server does not read."""
     packets, numbers = decode(path), {}
     for packet in packets:
+        for track in packet.get('track_descriptor', []):
+            track.pop('tmerge_9002', None)
         for event in packet.get('track_event', []):
             event['flow_ids'] = [numbers.setdefault(flow, len(numbers))
                                  for flow in event.get('flow_ids', [])]

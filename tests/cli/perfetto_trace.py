@@ -27,6 +27,9 @@ TRACK = {1: ('uuid', U), 5: ('parent_uuid', U), 2: ('name', TEXT),
          11: ('child_ordering', ('UNKNOWN', 'LEXICOGRAPHIC', 'CHRONOLOGICAL', 'EXPLICIT')),
          12: ('sibling_order_rank', I),
          19: ('process_ordering', ('PROCESS_ORDERING_UNSPECIFIED', 'PROCESS_ORDERING_EXPLICIT'))}
+# What Perfetto does not have, and passes over: for tmerge (src/base/export_mark.h).
+TRACK.update({n: (f'tmerge_{n}', TEXT if n in (9002, 9003, 9004, 9005, 9006, 9009, 9010) else I)
+              for n in range(9001, 9011)})
 PACKET = {8: ('timestamp', U), 58: ('timestamp_clock_id', U), 10: ('trusted_packet_sequence_id', U),
           13: ('sequence_flags', U), 87: ('first_packet_on_sequence', U), 50: ('compressed', BYTES),
           6: ('clock_snapshot', {1: ('clocks', {1: ('clock_id', U), 2: ('timestamp', U)}),

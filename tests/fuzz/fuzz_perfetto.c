@@ -1,23 +1,42 @@
-/* Arbitrary bytes as a Perfetto trace: told, read, linked and built to a timeline. Whatever they
- * are, the outcome is an error or a timeline that keeps its promises. */
+/* Arbitrary bytes as a Perfetto trace: told, read, linked and built to a timeline; of an export of
+ * tmerge each rank. Whatever they are, the outcome is an error or a timeline that keeps its
+ * promises. */
 #include "timeline.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    tm_source *source;
+/* Where it is an error, of the JSON that is made or of the packets. */
+static void read_one(tm_source *source, const tm_unit *unit) {
     tm_error err = {.offset = -1};
-    if (tm_source_open_memory(data, size, "fuzz.pftrace", &source, &err) != TM_OK)
-        return 0;
-    tell(data, size, &tm_format_perfetto);
     tm_names *names = tm_names_create();
     tm_trace trace;
     require(names != NULL);
-    tm_status status = tm_trace_read_source(&tm_format_perfetto, source, NULL, names, &trace, &err);
+    tm_status status = tm_trace_read_source(&tm_format_perfetto, source, unit, names, &trace, &err);
     if (status == TM_OK)
         build(&trace, names);
     else
         require(status == TM_ERR_INPUT && err.status == status && err.message[0] != '\0');
     tm_trace_free(&trace);
     tm_names_destroy(names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    enum { UNITS_MAX = 4 };
+    tm_vec units = TM_VEC(tm_unit);
+    tm_source *source;
+    tm_error err;
+    bool foreign;
+    if (tm_source_open_memory(data, size, "fuzz.pftrace", &source, &err) != TM_OK)
+        return 0;
+    tell(data, size, &tm_format_perfetto);
+    if (tm_format_perfetto.has_units((const char *)data, size))
+        require(tm_format_perfetto.list_units(source, false, &units, &foreign, &err) == TM_OK &&
+                tm_source_rewind(source, &err) == TM_OK);
+    if (units.n == 0)
+        read_one(source, NULL);
+    for (size_t i = 0; i < units.n && i < UNITS_MAX; i++) {
+        require(i == 0 || tm_source_rewind(source, &err) == TM_OK);
+        read_one(source, (const tm_unit *)units.data + i);
+    }
+    tm_vec_free(&units);
     tm_source_close(source);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/pages.h"
+#include "base/reach.h"
 #include "base/vec.h"
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
@@ -236,6 +237,26 @@ TEST(a_mixed_hash_goes_on_from_another_with_every_byte) {
     assert_true(tm_hash_mixed(a, "b", 1) != tm_hash_mixed(0, "b", 1));
     assert_true(tm_hash_mixed(a, "b", 1) == tm_hash_mixed(a, "b", 1));
     assert_true(tm_hash_mixed(0, "ba", 2) != ab);
+}
+
+/* Against a look at each; values repeat, and some are lower than what is ever asked for. */
+TEST(the_nearest_before_a_place_that_reaches_as_far_is_found) {
+    int64_t v[40];
+    for (size_t n = 0; n < COUNT(v); n++) {
+        tm_reach reach;
+        assert_true(tm_reach_init(&reach, n));
+        for (size_t i = 0; i < n; i++)
+            tm_reach_put(&reach, i, v[i] = (int64_t)(i * 17 % 11) - 2);
+        tm_reach_ready(&reach);
+        for (size_t end = 0; end <= n; end++)
+            for (int64_t wanted = -1; wanted < 10; wanted++) {
+                size_t i = end;
+                while (i > 0 && v[i - 1] < wanted)
+                    i--;
+                assert_true(tm_reach_before(&reach, end, wanted) == (i ? i - 1 : TM_REACH_NONE));
+            }
+        tm_reach_free(&reach);
+    }
 }
 
 RUN_TESTS()

@@ -348,4 +348,29 @@ TEST(types_values_autograds_number_and_stacks_are_kept_of_operators) {
     close_reading(&r);
 }
 
+/* Texts are remembered where their hashes say; with as many, those of one event meet there. */
+TEST(arrays_of_one_operator_are_not_taken_for_each_other) {
+    enum { N = 20000, ROOM = 200 };
+    char *text = malloc((size_t)N * ROOM), wanted[2][ROOM], *p = text;
+    p += sprintf(p, "{\"schemaVersion\":1,\"traceEvents\":[");
+    for (int i = 0; i < N; i++)
+        p +=
+            sprintf(p,
+                    "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"ts\":%d,\"dur\":1,"
+                    "\"args\":{\"Input Dims\":[[4, 64, %d]],\"Concrete Inputs\":[\"[7, 7, %d]\"]}}",
+                    i > 0 ? "," : "", i + 1, i, N - i);
+    strcpy(p, "]}");
+    reading r = read_text(text);
+    for (int i = 0; i < N; i++) {
+        const tm_shapes_attr *shapes = attr_at(&r, TM_ATTR_SHAPES, (size_t)i);
+        const tm_inputs_attr *inputs = attr_at(&r, TM_ATTR_INPUTS, (size_t)i);
+        snprintf(wanted[0], ROOM, "[[4, 64, %d]]", i);
+        snprintf(wanted[1], ROOM, "[\"[7, 7, %d]\"]", N - i);
+        assert_string_equal(tm_names_text(r.ground.names, shapes->shapes).bytes, wanted[0]);
+        assert_string_equal(tm_names_text(r.ground.names, inputs->concrete).bytes, wanted[1]);
+    }
+    close_reading(&r);
+    free(text);
+}
+
 RUN_TESTS()

@@ -1,5 +1,6 @@
 // Every view of jobs that together have all of them: it fits, says what it is, is read by everybody, and says nothing on the console.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { before } from "node:test";
 import { contrast, parsed } from "./colour.mjs";
 import { FULL, full, grave, listed, merge, moduleOf, open, realJob, SEED, seldom, sweep, synth, tablesIn, test, text, THEMES, tmerge, trace, WIDTHS } from "./page.mjs";
@@ -11,8 +12,19 @@ before(() => {
   jobs.many = merge("many", synth("sixty-four", { ranks: 64, ranks_per_host: 8, steps: 4, slow_rank: 20, slow_factor: 1.3 }));
   jobs.pipeline = merge("pipeline", synth("pipeline-traces", { ranks: 4, pp: 2, microbatches: 3, ...small }));
   jobs.compiled = merge("compiled", synth("compiled-traces", { ranks: 4, format: "xplane", ...small }));
-  jobs.stack = merge("stack", trace("stack_rank_0.json", [call("f", 0, 100, 1), call("g", 10, 50, 2)]));
+  jobs.stack = stuck("stack", trace("stack_rank_0.json", [call("f", 0, 100, 1), call("g", 10, 50, 2)]));
 });
+
+/* Rank 1 has not come to the second all_reduce: a store with dumps of flight recorders, and its page. */
+function stuck(name, traced) {
+  const entry = (n) => ({ record_id: n, frames: [{ name: "step", filename: "/home/me/train.py", line: 10 }], process_group: ["0", "default_pg"], collective_seq_id: n, p2p_seq_id: 0, profiling_name: "nccl:all_reduce", time_created_ns: 1_700_000_000_000_000_000 + n * 1000,
+    state: n > 1 ? "started" : "completed", retired: n === 1, input_sizes: [[4]], input_dtypes: ["Float"], output_sizes: [[4]], output_dtypes: ["Float"], is_p2p: false });
+  for (const rank of [0, 1]) writeFileSync(`trace_rank_${rank}`, JSON.stringify({ version: "2.10", pg_config: { 0: { name: "0", desc: "default_pg", ranks: "[0, 1]" } }, pg_status: {}, entries: rank === 0 ? [entry(1), entry(2)] : [entry(1)] }));
+  const job = { store: `${name}.h5`, page: `${name}.html` };
+  tmerge("hang", "trace_rank_0", "trace_rank_1", traced, "-o", job.store);
+  tmerge("report", job.store, "-o", job.page);
+  return job;
+}
 
 /* What is wrong with the view that a page shows: each list has to be empty. Runs in the page. */
 function faults() {

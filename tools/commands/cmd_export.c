@@ -20,8 +20,10 @@
 
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
-     "perfetto (Perfetto's own, any size: the default), chrome (Chrome's JSON, small windows, for "
-     "tmerge and Chrome: Perfetto 56 leaves out what overlaps on a stream, and rounds times to 256 "
+     "perfetto (Perfetto's own, any size: the default; tmerge reads it, too), chrome (Chrome's "
+     "JSON, "
+     "small windows, for tmerge and Chrome: Perfetto 56 leaves out what overlaps on a stream, and "
+     "rounds times to 256 "
      "ns), csv (a line an event), sqlite (a database with all tables and events), archive (the "
      "original traces, with tmerge's offsets of their clocks, which Perfetto 58 applies but cannot "
      "find; older ones ignore them), or the call stacks of all ranks as folded (a line a stack, "

@@ -27,11 +27,19 @@ bool tm_hang_has(const tm_vec *ranks, int64_t rank) {
     return ranks->n > 0 && bsearch(&rank, ranks->data, ranks->n, sizeof rank, by_rank);
 }
 
-static bool parse_ranks(const char *text, tm_vec *out) {
+static bool parse_ranks(const tm_hang_world *w, const char *text, tm_vec *out) {
     for (int64_t rank; (rank = tm_hang_next_rank(&text)) >= 0;)
-        if (rank < TM_HANG_RANKS_MAX && !add_rank(out, rank))
+        if (rank < w->most_ranks && !add_rank(out, rank))
             return false;
     return true;
+}
+
+/* How large a job lists and sizes of groups can make: one damaged number is no evidence of millions
+ * of ranks that left no dump, each of which would cost memory and a row. */
+static int64_t most_ranks(int64_t n_dumps, int64_t n_ranks) {
+    const int64_t usual = 1 << 17, by_dumps = n_dumps < 4096 ? 1024 * n_dumps : TM_HANG_RANKS_MAX;
+    const int64_t most = by_dumps > usual ? by_dumps : usual;
+    return n_ranks > most ? n_ranks : most;
 }
 
 static bool is_default(const tm_hang_world *w, size_t group) {
@@ -92,7 +100,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
         const bool used = is_of(w->lanes, first_of(w->lanes, key, INT64_MIN), key) ||
                           is_of(w->calls, first_of(w->calls, key, INT64_MIN), key);
         ranks.n = 0;
-        ok = parse_ranks(used ? tm_hang_text(w->groups, g, HG_RANKS) : "", &ranks);
+        ok = parse_ranks(w, used ? tm_hang_text(w->groups, g, HG_RANKS) : "", &ranks);
         w->told = w->told || (is_default(w, g) && ranks.n > 0);
         const int64_t *v = ranks.data;
         for (size_t i = 0; i < ranks.n && ok; i++)
@@ -101,7 +109,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
              is_default(w, g) && ranks.n == 0 && is_of(w->lanes, i, key); i++) {
             const int64_t size = tm_hang_int(w->lanes, i, HL_SIZE, 0);
             w->told = w->told || size > 0;
-            n = size > n && size < TM_HANG_RANKS_MAX ? size : n;
+            n = size > n && size <= w->most_ranks ? size : n;
         }
     }
     tm_vec_free(&ranks);
@@ -124,7 +132,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
 /* Of the default group all; of another that no dump tells all may be. */
 static bool find_members(const tm_hang_world *w, size_t group, members *out) {
     out->ranks = TM_VEC(int64_t);
-    bool ok = parse_ranks(tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
+    bool ok = parse_ranks(w, tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
     out->told = out->ranks.n > 0 || is_default(w, group);
     const int64_t n = out->ranks.n == 0 ? w->n_ranks : 0;
     for (int64_t r = 0; r < n && ok; r++)
@@ -487,6 +495,7 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                            .told = n_ranks > 0,
                            .unreadable = TM_VEC(int64_t),
                            .fronts = TM_VEC(tm_hang_front)};
+    out->most_ranks = most_ranks((int64_t)out->dumps->n_rows, n_ranks);
     TM_TRY(count_ranks(out, err));
     bool ok = true;
     for (size_t i = 0; i < out->lanes->n_rows; i++)

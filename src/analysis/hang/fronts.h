@@ -40,11 +40,12 @@ typedef struct tm_hang_front {
 typedef struct tm_hang_world {
     const tm_table *dumps, *groups, *lanes, *calls, *seen;
     int64_t n_ranks;
-    bool any_open;     /* some operation is not over */
-    bool told;         /* some dump, or the user, tells n_ranks */
-    size_t *dump_of;   /* [n_ranks] owned; row of dumps; NO_ROW: none that can be read */
-    tm_vec unreadable; /* of int64_t, ascending: ranks whose dump cannot be read */
-    tm_vec fronts;     /* of tm_hang_front */
+    int64_t most_ranks; /* what lists and sizes of groups may make of n_ranks at most */
+    bool any_open;      /* some operation is not over */
+    bool told;          /* some dump, or the user, tells n_ranks */
+    size_t *dump_of;    /* [n_ranks] owned; row of dumps; NO_ROW: none that can be read */
+    tm_vec unreadable;  /* of int64_t, ascending: ranks whose dump cannot be read */
+    tm_vec fronts;      /* of tm_hang_front */
 } tm_hang_world;
 
 #define TM_HANG_NO_ROW SIZE_MAX

@@ -5,6 +5,7 @@
 
 #include "ascend_kinds.h"
 #include "base/hash.h"
+#include "base/reach.h"
 #include "base/sorted.h"
 
 /* One end of an arrow. */
@@ -25,7 +26,6 @@ typedef struct place {
     uint32_t track;
     uint32_t event;
     int64_t begin_ns, end_ns;
-    int64_t reach_ns; /* of calls: the latest end of its track so far */
 } place;
 
 /* An event of the device, and where the arrow to it starts. */
@@ -41,7 +41,9 @@ typedef struct launched {
 typedef struct linker {
     const tm_ascend_flows *flows;
     tm_trace *trace;
-    tm_vec calls;    /* of place: by track and begin, the outer first */
+    tm_vec calls;    /* of place: by track and begin, the outer first; those that are put follow */
+    tm_reach ends;   /* of these calls, without those that are put */
+    tm_reach takers; /* the same of those that take from the queue */
     tm_vec devices;  /* of place: by track and begin */
     tm_vec launched; /* of launched, as `devices` */
     tm_vec starts;   /* of tip: by id, the earliest first */
@@ -146,18 +148,12 @@ static bool list_places(linker *l) {
         const tm_raw_event *e = &events[i];
         bool call = e->category == TM_CAT_RUNTIME;
         bool device = e->category == TM_CAT_KERNEL || e->category == TM_CAT_MEMCPY;
-        const place p = {e->track, (uint32_t)i, e->begin_ns, e->begin_ns + e->duration_ns, 0};
+        const place p = {e->track, (uint32_t)i, e->begin_ns, e->begin_ns + e->duration_ns};
         if ((call || device) && !tm_vec_append(call ? &l->calls : &l->devices, &p, 1))
             return false;
     }
     sort(&l->calls, by_place);
     sort(&l->devices, by_place);
-    place *v = l->calls.data;
-    for (size_t i = 0; i < l->calls.n; i++) {
-        v[i].reach_ns = v[i].end_ns;
-        if (i > 0 && v[i - 1].track == v[i].track && v[i - 1].reach_ns > v[i].reach_ns)
-            v[i].reach_ns = v[i - 1].reach_ns;
-    }
     return tm_vec_append(&l->launched, NULL, l->devices.n) != NULL || l->devices.n == 0;
 }
 
@@ -176,13 +172,28 @@ static bool has_lower_id(const void *element, const void *key) {
     return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
 }
 
-/* The index of the innermost call from `i` down that holds a time, TM_NO_EVENT where none does. */
-static uint32_t call_holding(const linker *l, size_t i, uint32_t track, int64_t ns) {
+/* The index of the innermost of these calls before `end` that holds a time, TM_NO_EVENT where none
+ * does. */
+static uint32_t call_holding(const linker *l, const tm_reach *of, size_t end, uint32_t track,
+                             int64_t ns) {
     const place *v = l->calls.data;
-    while (i-- > 0 && v[i].track == track && v[i].reach_ns >= ns)
-        if (v[i].end_ns >= ns)
-            return (uint32_t)i;
-    return TM_NO_EVENT;
+    const size_t i = tm_reach_before(of, end, ns);
+    return i != TM_REACH_NONE && v[i].track == track ? (uint32_t)i : TM_NO_EVENT;
+}
+
+/* Once the calls are in order. @param taken_of  [events] whose calls take from the queue */
+static bool find_ends(linker *l, const uint32_t *taken_of) {
+    const place *v = l->calls.data;
+    if (!tm_reach_init(&l->ends, l->calls.n) || !tm_reach_init(&l->takers, l->calls.n))
+        return false;
+    for (size_t i = 0; i < l->calls.n; i++) {
+        tm_reach_put(&l->ends, i, v[i].end_ns);
+        if (taken_of[v[i].event] > 0)
+            tm_reach_put(&l->takers, i, v[i].end_ns);
+    }
+    tm_reach_ready(&l->ends);
+    tm_reach_ready(&l->takers);
+    return true;
 }
 
 /* Marks what the arrows of one kind lead to and nothing did before. */
@@ -218,7 +229,7 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
                               .category = TM_CAT_RUNTIME,
                               .kind = TM_DURATION,
                               .launch = TM_NO_EVENT};
-    const place put = {raw.track, (uint32_t)l->trace->events.n, raw.begin_ns, raw.begin_ns, 0};
+    const place put = {raw.track, (uint32_t)l->trace->events.n, raw.begin_ns, raw.begin_ns};
     to->call = (uint32_t)l->calls.n;
     return l->trace->events.n < TM_NO_EVENT - 1 && tm_vec_append(&l->trace->events, &raw, 1) &&
            tm_vec_append(&l->calls, &put, 1);
@@ -236,7 +247,7 @@ static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
             continue;
         const place *v = l->calls.data, key = {.track = all[d].track, .begin_ns = all[d].ns};
         size_t i = tm_bisect(v, n_recorded, sizeof key, &key, begins_by);
-        all[d].holder = all[d].call = call_holding(l, i, key.track, key.begin_ns);
+        all[d].holder = all[d].call = call_holding(l, &l->ends, i, key.track, key.begin_ns);
         if (all[d].call == TM_NO_EVENT || taken_of[v[all[d].call].event] > 0)
             ok = put_call(l, &all[d], name);
     }
@@ -298,11 +309,8 @@ static uint32_t taken_around(const linker *l, const launched *from, const uint32
     const place *v = l->calls.data;
     if (from->holder == TM_NO_EVENT)
         return 0;
-    for (size_t i = (size_t)from->holder + 1;
-         i-- > 0 && v[i].track == from->track && v[i].reach_ns >= from->ns;)
-        if (v[i].end_ns >= from->ns && taken_of[v[i].event] > 0)
-            return taken_of[v[i].event];
-    return 0;
+    const uint32_t i = call_holding(l, &l->takers, (size_t)from->holder + 1, from->track, from->ns);
+    return i != TM_NO_EVENT ? taken_of[v[i].event] : 0;
 }
 
 /* Names a kernel by what it does alone. */
@@ -349,7 +357,7 @@ static bool set_launches(linker *l, tm_names *names) {
     bool ok = call_of && number && taken_of;
     for (size_t i = 0; i < l->flows->taken.n && ok; i++)
         taken_of[taken[i].event] = (uint32_t)i + 1;
-    ok = ok && find_calls(l, names, taken_of) && number_calls(l, number);
+    ok = ok && find_ends(l, taken_of) && find_calls(l, names, taken_of) && number_calls(l, number);
     const launched *all = l->launched.data;
     const place *calls = l->calls.data;
     for (size_t d = 0; d < l->launched.n && ok; d++)
@@ -382,5 +390,7 @@ tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm
     tm_vec_free(&l.devices);
     tm_vec_free(&l.launched);
     tm_vec_free(&l.starts);
+    tm_reach_free(&l.ends);
+    tm_reach_free(&l.takers);
     return ok ? TM_OK : tm_fail_memory(err);
 }

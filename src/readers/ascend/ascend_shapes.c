@@ -22,9 +22,16 @@ static size_t convert(const char *dims, size_t size, char *out) {
     return n;
 }
 
+bool tm_ascend_shapes_are(const tm_json_text *dims) {
+    for (size_t i = 0; i < dims->size; i++)
+        if (!strchr("0123456789,;- \\rnt\r\n\t", dims->bytes[i]))
+            return false;
+    return dims->size > 0;
+}
+
 bool tm_ascend_shapes_add(tm_trace *trace, tm_names *names, tm_vec *scratch,
                           const tm_json_text *dims, uint32_t event) {
-    if (dims->size == 0)
+    if (!tm_ascend_shapes_are(dims))
         return true;
     /* Decoded behind where it is converted to: a byte becomes four at most. */
     if (!tm_vec_reserve(scratch, dims->size * 5 + 4))

@@ -5,6 +5,10 @@
 #include "readers/json.h"
 #include "timeline/trace.h"
 
+/** Whether a text is of dimensions, as "32,256;\r\n;\r\n64" is: numbers and what stands between
+ * them. */
+bool tm_ascend_shapes_are(const tm_json_text *dims);
+
 /**
  * Adds the row of shapes of an event, if its arg "Input Dims" tells any: "32,256;\r\n;\r\n64"
  * becomes [[32, 256], [], [64]], as other profilers have it. False when memory is out.

@@ -82,7 +82,7 @@ static tm_status read_lists(tm_ascend_db *d, tm_error *err) {
     return TM_OK;
 }
 
-enum { BEGIN, END, THREAD, NAME, CONNECTION, TYPE, SEQUENCE, FORWARD_THREAD, SHAPES, STACK };
+enum { BEGIN, END, THREAD, NAME, CONNECTION, TYPE, SEQUENCE, FORWARD_THREAD, SHAPES, STACK, TYPES };
 
 static tm_status add_on_thread(tm_ascend_db *d, sqlite3_value **values, tm_category category,
                                uint32_t *row, tm_error *err) {
@@ -132,7 +132,10 @@ static bool add_operator(tm_ascend_db *d, sqlite3_value **values, uint32_t row) 
         .stack = (uint32_t)first_of(&d->stacks, tm_db_int(values, STACK, -1), TM_NO_NAME),
         .thread = tm_narrow_i32(tm_db_int(values, FORWARD_THREAD, 0)),
     };
-    const tm_json_text dims = tm_ascend_db_text(&d->strings, tm_db_int(values, SHAPES, -1));
+    tm_json_text dims = tm_ascend_db_text(&d->strings, tm_db_int(values, SHAPES, -1));
+    if (!tm_ascend_shapes_are(
+            &dims)) /* torch_npu has written the two columns the wrong way round */
+        dims = tm_ascend_db_text(&d->strings, tm_db_int(values, TYPES, -1));
     return ((attr.sequence < 0 && attr.stack == TM_NO_NAME) ||
             tm_vec_append(&d->trace->attrs[TM_ATTR_OPERATOR], &attr, 1)) &&
            tm_ascend_shapes_add(d->trace, d->names, &d->scratch, &dims, row);
@@ -189,11 +192,11 @@ static tm_status each_collection(void *context, sqlite3_value **values, tm_error
 tm_status tm_ascend_db_read_calls(tm_ascend_db *d, tm_error *err) {
     static const char *const api[] = {ON_THREAD,     "name",           "connectionId",
                                       "type",        "sequenceNumber", "fwdThreadId",
-                                      "inputShapes", "callchainId"};
+                                      "inputShapes", "callchainId",    "inputDtypes"};
     static const char *const range[] = {ON_THREAD, "message", "eventType"};
     TM_TRY(read_lists(d, err));
     TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"CANN_API", api, 5, NULL, NULL}, each_call, err));
-    TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"PYTORCH_API", api, 10, NULL, NULL}, each_api, err));
+    TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"PYTORCH_API", api, 11, NULL, NULL}, each_api, err));
     TM_TRY(
         tm_ascend_db_scan(d, &(tm_db_query){"MSTX_EVENTS", range, 5, NULL, NULL}, each_range, err));
     TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"OSRT_API", api, 4, NULL, NULL}, each_os_call, err));

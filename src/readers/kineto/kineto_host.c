@@ -402,7 +402,9 @@ static bool set_groups(finisher *f) {
         row->group_description = g->description;
         row->group_ranks = g->ranks;
         row->group_size = (int32_t)g->list.ranks.n;
-        set_elements(row, row->group_size);
+        if (row->out_elements <
+            0) /* as in an export of tmerge, whose groups may be of fewer ranks */
+            set_elements(row, row->group_size);
     }
     return true;
 }

@@ -21,9 +21,10 @@ static tm_status read_json(tm_pf_convert *convert, const char *path, tm_names *n
     return status;
 }
 
-static tm_status perfetto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+static tm_status read_unit(tm_source *source, const tm_unit *unit, tm_names *names, tm_trace *out,
+                           tm_error *err) {
     tm_pf_convert *convert;
-    TM_TRY(tm_pf_convert_open(source, &convert, err));
+    TM_TRY(tm_pf_convert_open(source, unit, &convert, err));
     tm_status status = read_json(convert, tm_source_path(source), names, out, err);
     out->truncated = tm_pf_convert_cut(convert);
     out->counts[TM_COUNT_OTHER_PHASE] += tm_pf_convert_lost(convert);
@@ -38,14 +39,30 @@ static tm_status perfetto_read(tm_source *source, tm_names *names, tm_trace *out
     return status;
 }
 
+static tm_status perfetto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
+    return read_unit(source, NULL, names, out, err);
+}
+
+static tm_status list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
+                            tm_error *err) {
+    (void)known;
+    (void)foreign;
+    return tm_pf_list_ranks(source, units, err);
+}
+
 const tm_format tm_format_perfetto = {
     .name = "perfetto",
-    .summary = "Perfetto traces (.pftrace, .perfetto-trace) of PyTorch, rocprofv3, rocprof-sys",
+    .summary =
+        "Perfetto traces (.pftrace, .perfetto-trace) of PyTorch, rocprofv3, rocprof-sys, tmerge",
     .cannot_tell =
         "PyTorch's .pftrace has no rank, size of the job or memory of tensors, which its "
         "JSON has: ranks come from the names of files.",
     .by_path = true,
     .sniff = tm_pf_sniff,
     .read = perfetto_read,
+    .has_units = tm_pf_is_export, /* of tmerge: others' files are of one rank */
+    .list_units = list_units,
+    .read_unit = read_unit,
+    .units_are_copies = true,
     .richer = "PyTorch's JSON (export_chrome_trace without .pftrace)",
 };

@@ -7,6 +7,8 @@
 #include "perfetto_events.h"
 #include "perfetto_json.h"
 #include "perfetto_slices.h"
+#include "tmerge/reader.h"
+#include "tmerge/timeline.h"
 
 /* JSON is made in pieces of this size, and a packet more. */
 enum { PIECE_BYTES = 1 << 18 };
@@ -14,7 +16,9 @@ enum { PIECE_BYTES = 1 << 18 };
 static const int64_t second_ns = 1000000000;
 
 struct tm_pf_convert {
-    tm_source *source; /* borrowed */
+    tm_source *source;   /* borrowed */
+    const tm_unit *unit; /* borrowed; the rank of an export; NULL: all is read */
+    bool in_unit;        /* the reading has come to it */
     tm_pf_walk walk;
     tm_pf_state state; /* of the reading that goes on */
     tm_pf_tracks tracks;
@@ -59,15 +63,20 @@ static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *
                        tm_pf_placed *out, tm_error *err) {
     tm_pf_event_parse(p->event, &out->event);
     out->type = tm_pf_event_type(&out->event);
+    out->track = tm_pf_track_of(&c->tracks, track_of(&out->event, s));
+    if (out->track == TM_NO_KEY)
+        return tm_fail_memory(err);
+    if (c->unit && !tm_pf_track_at(&c->tracks, out->track)->is_told) {
+        out->type = TYPE_NONE; /* what tmerge added for Perfetto: steps, totals of memory */
+        return TM_OK;
+    }
     if (!p->has_time && out->event.has_legacy_time)
         timed = legacy_time(s, &out->event, &out->time_ns);
     if (!timed || out->type == TYPE_NONE || out->type > TYPE_COUNTER) {
         c->lost += !c->writing;
         out->type = TYPE_NONE;
-        return TM_OK;
     }
-    out->track = tm_pf_track_of(&c->tracks, track_of(&out->event, s));
-    return out->track == TM_NO_KEY ? tm_fail_memory(err) : TM_OK;
+    return TM_OK;
 }
 
 static void note_time(tm_pf_convert *c, int64_t time_ns) {
@@ -120,7 +129,7 @@ static bool write_event(tm_pf_convert *c, const tm_pf_sequence *s, const tm_pf_p
     case TYPE_INSTANT:
         return tm_pf_write_instant(&c->writer, s, e);
     case TYPE_COUNTER:
-        return !e->event.has_counter || tm_pf_write_counter(&c->writer, e);
+        return !e->event.has_counter || tm_pf_write_counter(&c->writer, s, e);
     default:
         return true;
     }
@@ -180,11 +189,28 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
+/* The next packet of what is read. The packets of a rank lie side by side. */
+static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
+    bool other = true;
+    while (other) {
+        TM_TRY(tm_pf_walk_next(&c->walk, out, more, err));
+        const bool own = !c->unit || !*more || out->sequence == c->unit->process;
+        other = !own && out->sequence != TM_EXPORT_SEQUENCE;
+        *more = *more && !(other && c->in_unit);
+        other = other && *more;
+        c->in_unit = c->in_unit || own;
+    }
+    return TM_OK;
+}
+
 static tm_status begin_reading(tm_pf_convert *c, bool writing, tm_error *err) {
     c->writing = writing;
+    c->in_unit = false;
     c->n_slices = 0;
     tm_pf_state_init(&c->state, writing);
-    return tm_pf_walk_open(c->source, &c->walk, err);
+    TM_TRY(tm_pf_walk_open(c->source, &c->walk, err));
+    c->walk.first_block = c->unit ? c->unit->devices : 0;
+    return TM_OK;
 }
 
 static void end_reading(tm_pf_convert *c) {
@@ -203,17 +229,51 @@ static tm_status finish_look(tm_pf_convert *c, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+bool tm_pf_is_export(const char *head, size_t size) {
+    static const char first[] = TM_EXPORT_PACKET;
+    return size >= sizeof first - 1 && memcmp(head, first, sizeof first - 1) == 0;
+}
+
 /* Of an export the ranks would be one, and what was matched would have to be matched again without
  * what Perfetto does not show. */
 static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
-    static const char first[] = TM_EXPORT_PACKET;
-    TM_TRY(tm_wire_peek(&c->walk.wire, sizeof first - 1, err));
-    if ((size_t)(c->walk.wire.end - c->walk.wire.p) < sizeof first - 1 ||
-        memcmp(c->walk.wire.p, first, sizeof first - 1) != 0)
+    const tm_wire *wire = &c->walk.wire;
+    TM_TRY(tm_wire_peek(&c->walk.wire, sizeof TM_EXPORT_PACKET - 1, err));
+    if (c->unit || !tm_pf_is_export((const char *)wire->p, (size_t)(wire->end - wire->p)))
         return TM_OK;
-    return tm_fail(err, TM_ERR_INPUT, tm_source_path(c->source), -1,
-                   "tmerge wrote this for Perfetto: give the store or the traces that it is of, or "
-                   "an export with --format=chrome");
+    return tm_fail(
+        err, TM_ERR_INPUT, tm_source_path(c->source), -1,
+        "an earlier tmerge wrote this for Perfetto: give the store or the traces that it "
+        "is of, or export it again");
+}
+
+/* The rank that a track is of; -1 where it is another track. */
+static int64_t rank_of(tm_wire_message descriptor) {
+    tm_wire_field f;
+    while (tm_wire_next(&descriptor, &f))
+        if (f.number == TM_EXPORT_TRACK_RANK && f.type == TM_WIRE_VARINT)
+            return f.value <= (uint64_t)TM_RANK_MAX ? (int64_t)f.value : -1;
+    return -1;
+}
+
+tm_status tm_pf_list_ranks(tm_source *source, tm_vec *units, tm_error *err) {
+    tm_pf_walk walk;
+    tm_pf_packet p;
+    bool more = true;
+    TM_TRY(tm_pf_walk_open(source, &walk, err));
+    tm_status status = tm_pf_walk_next(&walk, &p, &more, err);
+    while (status == TM_OK && more) {
+        const int64_t rank = p.track.p ? rank_of(p.track) : -1;
+        const tm_unit unit = {.process = p.sequence,
+                              .devices = walk.inner.p ? walk.n_blocks - 1 : walk.n_blocks,
+                              .rank = rank,
+                              .told = rank,
+                              .clock_ns = -1};
+        bool ok = rank < 0 || tm_vec_append(units, &unit, 1);
+        status = ok ? tm_pf_walk_next(&walk, &p, &more, err) : tm_fail_memory(err);
+    }
+    tm_pf_walk_close(&walk);
+    return status == TM_ERR_FAULT ? status : TM_OK;
 }
 
 static tm_status look(tm_pf_convert *c, tm_error *err) {
@@ -223,7 +283,7 @@ static tm_status look(tm_pf_convert *c, tm_error *err) {
     if (status == TM_OK)
         status = refuse_export(c, err);
     while (status == TM_OK && more) {
-        status = tm_pf_walk_next(&c->walk, &packet, &more, err);
+        status = next_packet(c, &packet, &more, err);
         if (status == TM_OK && more)
             status = take_packet(c, &packet, err);
     }
@@ -233,11 +293,13 @@ static tm_status look(tm_pf_convert *c, tm_error *err) {
     return status;
 }
 
-tm_status tm_pf_convert_open(tm_source *source, tm_pf_convert **out, tm_error *err) {
+tm_status tm_pf_convert_open(tm_source *source, const tm_unit *unit, tm_pf_convert **out,
+                             tm_error *err) {
     tm_pf_convert *c = malloc(sizeof *c);
     if (!c)
         return tm_fail_memory(err);
     *c = (tm_pf_convert){.source = source,
+                         .unit = unit,
                          .writer = TM_PF_WRITER(),
                          .edges = TM_VEC(tm_pf_edge),
                          .durations = TM_VEC(int64_t),
@@ -271,6 +333,14 @@ void tm_pf_convert_close(tm_pf_convert *c) {
     free(c);
 }
 
+/* What the trace of an export's rank says of itself. */
+static bool write_members(tm_pf_convert *c) {
+    bool ok = true;
+    for (uint32_t i = 0; c->unit && i < c->tracks.tracks.n && ok; i++)
+        ok = tm_pf_put_bytes(&c->text, tm_pf_track_at(&c->tracks, i)->members);
+    return ok;
+}
+
 /* Times are told from a second before the first, as Kineto tells them from a base. */
 static bool write_head(tm_pf_convert *c) {
     const int64_t known_ns = 1000000000 * second_ns; /* 2001: what is earlier is no time of day */
@@ -280,9 +350,10 @@ static bool write_head(tm_pf_convert *c) {
                         .out = &c->text,
                         .name = w->name,
                         .category = w->category,
-                        .scratch = w->scratch};
+                        .scratch = w->scratch,
+                        .exported = c->unit != NULL};
     int64_t first = c->first_ns == INT64_MAX ? 0 : c->first_ns;
-    bool ok = tm_pf_put(&c->text, "{\"schemaVersion\":1,");
+    bool ok = tm_pf_put(&c->text, "{\"schemaVersion\":1,") && write_members(c);
     if (first > known_ns - c->epoch_ns) {
         int64_t base = (first + c->epoch_ns) / second_ns * second_ns - second_ns;
         w->base_ns = base - c->epoch_ns;
@@ -301,14 +372,14 @@ static tm_status make_more(tm_pf_convert *c, tm_error *err) {
     if (!c->begun && !write_head(c))
         return tm_fail_memory(err);
     while (more && c->text.n < PIECE_BYTES) {
-        TM_TRY(tm_pf_walk_next(&c->walk, &packet, &more, err));
+        TM_TRY(next_packet(c, &packet, &more, err));
         if (more)
             TM_TRY(take_packet(c, &packet, err));
     }
     if (!more) {
         end_reading(c);
         c->ended = true;
-        if (!tm_pf_put(&c->text, "\n]}\n"))
+        if (!tm_pf_write_end(&c->writer))
             return tm_fail_memory(err);
     }
     return TM_OK;

@@ -95,11 +95,23 @@ void tm_pf_writer_free(tm_pf_writer *writer) {
     tm_vec_free(&writer->scratch);
 }
 
+/* The series of a counter are values of several tracks, one after the other. */
+static bool end_counter(tm_pf_writer *w) {
+    bool open = w->counting;
+    w->counting = false;
+    return !open || tm_pf_put(w->out, "}}");
+}
+
+bool tm_pf_write_end(tm_pf_writer *w) {
+    return end_counter(w) && tm_pf_put(w->out, "\n]}\n");
+}
+
 bool tm_pf_begin_element(tm_pf_writer *w, char phase) {
     const char text[] = {phase, '"', '\0'};
     bool first = !w->any;
     w->any = true;
-    return tm_pf_put(w->out, first ? "\n{\"ph\":\"" : ",\n{\"ph\":\"") && tm_pf_put(w->out, text);
+    return end_counter(w) && tm_pf_put(w->out, first ? "\n{\"ph\":\"" : ",\n{\"ph\":\"") &&
+           tm_pf_put(w->out, text);
 }
 
 bool tm_pf_put_member(tm_pf_writer *w, const char *key, tm_text json) {
@@ -131,6 +143,8 @@ bool tm_pf_write_names(tm_pf_writer *w) {
     bool ok = true;
     for (uint32_t i = 0; i < w->tracks->tracks.n && ok; i++) {
         const tm_pf_track *t = tm_pf_track_at(w->tracks, i);
+        if (w->exported && !t->is_told)
+            continue;
         ok = write_name(w, i, "process_name",
                         t->process_name.size > 0 || !t->has_process ? t->process_name : t->name) &&
              write_name(w, i, "thread_name",
@@ -173,23 +187,71 @@ static bool put_category(tm_pf_writer *w, tm_text category, const char *word) {
     return tm_pf_put(w->out, ",\"cat\":\"") && tm_pf_put(w->out, word) && tm_pf_put(w->out, "\"");
 }
 
+/* The array that a text holds; size 0 where it was cut short, and holds none. */
+static tm_text array_of(tm_wire_message note) {
+    tm_wire_field f;
+    while (tm_wire_next(&note, &f))
+        if (f.number == NOTE_TEXT && f.type == TM_WIRE_BYTES && f.value > 1 && f.bytes[0] == '[' &&
+            f.bytes[f.value - 1] == ']')
+            return tm_wire_text(&f);
+    return (tm_text){.bytes = ""};
+}
+
+/* An arg of an export of tmerge; what tmerge found is found again. @param first  likewise */
+static bool put_exported(tm_pf_writer *w, const tm_pf_sequence *s, tm_text word,
+                         tm_wire_message note, bool memory, bool *first) {
+    const tm_pf_exported known = tm_pf_exported_of(word, memory);
+    const tm_text array = known.is_json ? array_of(note) : (tm_text){.bytes = ""};
+    if (!known.key || (known.is_json && array.size == 0))
+        return true;
+    bool ok = tm_pf_put(w->out, *first ? "\"" : ",\"") && tm_pf_put(w->out, known.key) &&
+              tm_pf_put(w->out, "\":");
+    *first = false;
+    return ok && (known.is_json ? tm_pf_put_bytes(w->out, array)
+                                : tm_pf_put_note(w->out, w->state, s, note, 0));
+}
+
+/* @param first  nothing stands before it; set to false where it is put */
+static bool put_arg(tm_pf_writer *w, tm_text key, const tm_pf_sequence *s, tm_wire_message note,
+                    bool *first) {
+    bool ok = (*first || tm_pf_put(w->out, ",")) && tm_pf_put_bytes(w->out, key) &&
+              tm_pf_put(w->out, ":");
+    *first = false;
+    return ok && tm_pf_put_note(w->out, w->state, s, note, 0);
+}
+
+static bool put_number(tm_pf_writer *w, const char *key, int64_t value, bool *first) {
+    bool ok = tm_pf_put(w->out, *first ? "\"" : ",\"") && tm_pf_put(w->out, key) &&
+              tm_pf_put(w->out, "\":") && tm_pf_put_int(w->out, value);
+    *first = false;
+    return ok;
+}
+
 /* @param rocm  args are translated */
-static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message message, bool rocm) {
+static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e, bool rocm) {
+    const tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
+    const bool memory = e->type == TYPE_INSTANT;
+    tm_wire_message message = e->event.message;
     tm_wire_field f;
     bool first = true, ok = tm_pf_put(w->out, ",\"args\":{");
+    ok = ok && (!t->has_device || put_number(w, "device", t->device, &first)) &&
+         (!t->has_stream || put_number(w, "stream", t->stream, &first));
     while (ok && tm_wire_next(&message, &f)) {
         if (f.number != EVENT_NOTE || f.type != TM_WIRE_BYTES)
             continue;
         w->scratch.n = 0;
         tm_text key = tm_pf_note_name(w->state, s, tm_wire_inner(&f), &w->scratch);
-        if (key.size == 0)
-            continue;
-        key = rocm ? tm_pf_rocm_key(key) : key;
-        ok = (first || tm_pf_put(w->out, ",")) && tm_pf_put_bytes(w->out, key) &&
-             tm_pf_put(w->out, ":") && tm_pf_put_note(w->out, w->state, s, tm_wire_inner(&f), 0);
-        first = false;
+        if (key.size > 0 && w->exported)
+            ok = put_exported(w, s, key, tm_wire_inner(&f), memory, &first);
+        else if (key.size > 0)
+            ok = put_arg(w, rocm ? tm_pf_rocm_key(key) : key, s, tm_wire_inner(&f), &first);
     }
     return ok && tm_pf_put(w->out, "}}");
+}
+
+/* What an export calls "none" had no category. */
+static bool is_none(tm_text category) {
+    return category.size == 6 && memcmp(category.bytes, "\"none\"", 6) == 0;
 }
 
 static bool write_event(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e, char phase,
@@ -198,15 +260,17 @@ static bool write_event(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_pl
     tm_text name, category;
     bool ok = text_of(w, s, TABLE_NAME, event->name_id, event->name, &name) &&
               text_of(w, s, TABLE_CATEGORY, event->category_id, event->category, &category);
-    const char *rocm = ok ? tm_pf_rocm_category(category) : NULL;
+    const char *rocm = ok && !w->exported ? tm_pf_rocm_category(category) : NULL;
     const char *word = rocm;
-    if (ok && category.size == 0)
+    if (ok && w->exported && is_none(category))
+        category.size = 0;
+    else if (ok && category.size == 0)
         word = tm_pf_guess(signs_of(w, s, event->message), name,
                            tm_pf_track_at(w->tracks, e->track)->thread_name);
     ok = ok && tm_pf_begin_element(w, phase) && put_category(w, category, word) &&
          (name.size == 0 || tm_pf_put_member(w, "name", name)) && put_place(w, e->track) &&
          tm_pf_put_times(w, e->time_ns, phase == 'X', duration_ns);
-    return ok && put_args(w, s, event->message, rocm != NULL);
+    return ok && put_args(w, s, e, rocm != NULL);
 }
 
 bool tm_pf_write_slice(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e,
@@ -229,8 +293,31 @@ static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t)
     return tm_pf_put_int(w->out, (int64_t)value);
 }
 
-bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_placed *e) {
+/* A value of a series of an export's counter: those of one event stand side by side. */
+static bool write_series(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e) {
     tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
+    const bool more = w->counting && w->counted_ns == e->time_ns &&
+                      w->counted.size == t->counter.size &&
+                      memcmp(w->counted.bytes, t->counter.bytes, t->counter.size) == 0;
+    tm_text category;
+    bool ok = text_of(w, s, TABLE_CATEGORY, e->event.category_id, e->event.category, &category);
+    category.size = is_none(category) ? 0 : category.size;
+    ok = ok &&
+         (more ? tm_pf_put(w->out, ",")
+               : tm_pf_begin_element(w, 'C') && put_category(w, category, NULL) &&
+                     tm_pf_put_member(w, "name", t->counter) && put_place(w, e->track) &&
+                     tm_pf_put_times(w, e->time_ns, false, 0) && tm_pf_put(w->out, ",\"args\":{"));
+    w->counting = true;
+    w->counted_ns = e->time_ns;
+    w->counted = t->counter;
+    return ok && tm_pf_put_bytes(w->out, t->series) && tm_pf_put(w->out, ":") &&
+           put_count(w, &e->event, t);
+}
+
+bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e) {
+    tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
+    if (t->counter.size > 0 && t->series.size > 0)
+        return write_series(w, s, e);
     return tm_pf_begin_element(w, 'C') &&
            tm_pf_put_member(w, "name", t->name.size > 0 ? t->name : t->tid_text) &&
            tm_pf_put_member(w, "pid", t->pid_text) && tm_pf_put_times(w, e->time_ns, false, 0) &&

@@ -39,6 +39,11 @@ typedef struct tm_pf_writer {
     tm_vec *out;                    /* of char, appended to */
     tm_vec name, category, scratch; /* of char */
     bool any;                       /* an element is written */
+    bool exported;                  /* by tmerge */
+    /* Of an export: the counter whose args are open, for its other series. */
+    bool counting;
+    int64_t counted_ns;
+    tm_text counted; /* of its track */
 } tm_pf_writer;
 
 #define TM_PF_WRITER()                                                                             \
@@ -58,7 +63,10 @@ bool tm_pf_write_slice(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_pla
 bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
 /** A value of a counter track. */
-bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_placed *e);
+bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
+
+/** What stands behind the last element. */
+bool tm_pf_write_end(tm_pf_writer *w);
 
 /** A stage of a GPU: a kernel, a copy, a range. */
 bool tm_pf_write_stage(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message stage,

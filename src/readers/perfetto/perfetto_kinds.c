@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/export_notes.h"
+
 /* Whether a text in quotes is a word. */
 static bool is(tm_text quoted, const char *word) {
     size_t size = strlen(word);
@@ -114,6 +116,22 @@ tm_text tm_pf_rocm_key(tm_text key) {
     static const char *const words[][2] = {
         {"corr_id", "\"correlation\""}, {"agent", "\"device\""}, {"queue", "\"stream\""}};
     return translate(words, sizeof words / sizeof *words, key);
+}
+
+tm_pf_exported tm_pf_exported_of(tm_text word, bool memory) {
+    enum { ANY, MEMORY, JSON };
+    static const struct {
+        const char *word, *key;
+        int of;
+    } known[] = {
+#define ROW(id, word, key, of) {word, key, of},
+        TM_EXPORT_NOTES(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is(word, known[i].word) && (memory || known[i].of != MEMORY))
+            return (tm_pf_exported){known[i].key, known[i].of == JSON};
+    return (tm_pf_exported){.key = NULL};
 }
 
 const char *tm_pf_stage_category(tm_text name) {

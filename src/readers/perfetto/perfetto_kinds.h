@@ -33,6 +33,15 @@ const char *tm_pf_rocm_category(tm_text category);
 /** Kineto's word, in quotes, for the name of an arg of theirs; the name where there is none. */
 tm_text tm_pf_rocm_key(tm_text key);
 
+/** What is read of an arg of an export of tmerge. */
+typedef struct tm_pf_exported {
+    const char *key; /* Kineto's; NULL: it was found by tmerge, which finds it again */
+    bool is_json;    /* its value is a text that holds an array */
+} tm_pf_exported;
+
+/** @param word  in quotes; @param memory  the event is a change of memory */
+tm_pf_exported tm_pf_exported_of(tm_text word, bool memory);
+
 /** Kineto's category of a stage of a GPU; NULL for what is none of its. @param name  in quotes */
 const char *tm_pf_stage_category(tm_text name);
 

@@ -177,6 +177,9 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
                                 err);
         if (packed.number == 0)
             return TM_OK;
+        walk->n_blocks++;
+        if (walk->n_blocks > 1 && walk->n_blocks <= walk->first_block)
+            continue;
         TM_TRY(unpack(walk, &packed, field.bytes, err));
     }
     return TM_OK;

@@ -19,6 +19,8 @@ typedef struct tm_pf_walk {
     tm_wire wire;
     tm_vec unpacked;       /* of uint8_t: the compressed packets at hand */
     tm_wire_message inner; /* what is left of them */
+    int64_t n_blocks;      /* of compressed packets so far */
+    int64_t first_block;   /* but for the file's first, those before it are passed over */
     bool cut;              /* the file ends too early: what came before counts */
 } tm_pf_walk;
 

@@ -1,5 +1,6 @@
 #include "perfetto_tracks.h"
 
+#include "base/export_mark.h"
 #include "perfetto_json.h"
 
 /* A chain of parents that is longer goes round in a circle. */
@@ -71,9 +72,63 @@ static void take_counter(tm_pf_track *track, tm_wire_message message) {
     }
 }
 
-static bool take_field(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_field *f) {
-    if (f->number == TRACK_PARENT && f->type == TM_WIRE_VARINT)
+/* A number goes without quotes, as profilers write it. */
+static bool keep_value(tm_pf_tracks *tracks, tm_text text, tm_text *out) {
+    tracks->scratch.n = 0;
+    return tm_pf_put_value(&tracks->scratch, text) && keep(tracks, out);
+}
+
+static void take_number(tm_pf_track *track, const tm_wire_field *f) {
+    const int64_t value = (int64_t)f->value;
+    switch (f->number) {
+    case TRACK_PARENT:
         track->parent = f->value;
+        break;
+    case TM_EXPORT_TRACK_RANK:
+        track->is_rank = true;
+        track->rank = value;
+        break;
+    case TM_EXPORT_TRACK_DEVICE:
+        track->has_device = true;
+        track->device = value;
+        break;
+    case TM_EXPORT_TRACK_STREAM:
+        track->has_stream = true;
+        track->stream = value;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What an export of tmerge says of its tracks. */
+static bool take_told(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_field *f) {
+    const tm_text text = tm_wire_text(f);
+    switch (f->number) {
+    case TM_EXPORT_TRACK_MEMBERS:
+        tracks->scratch.n = 0;
+        return tm_pf_put_bytes(&tracks->scratch, text) && keep(tracks, &track->members);
+    case TM_EXPORT_TRACK_PID:
+        track->is_told = true;
+        return keep_value(tracks, text, &track->pid_text);
+    case TM_EXPORT_TRACK_TID:
+        return keep_value(tracks, text, &track->tid_text);
+    case TM_EXPORT_TRACK_PROCESS_NAME:
+        return text.size == 0 || keep_text(tracks, text, &track->process_name);
+    case TM_EXPORT_TRACK_THREAD_NAME:
+        return text.size == 0 || keep_text(tracks, text, &track->thread_name);
+    case TM_EXPORT_TRACK_COUNTER:
+        return keep_text(tracks, text, &track->counter);
+    case TM_EXPORT_TRACK_SERIES:
+        return keep_text(tracks, text, &track->series);
+    default:
+        return true;
+    }
+}
+
+static bool take_field(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_field *f) {
+    if (f->type == TM_WIRE_VARINT)
+        take_number(track, f);
     if (f->type != TM_WIRE_BYTES)
         return true;
     switch (f->number) {
@@ -89,7 +144,7 @@ static bool take_field(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_f
         take_counter(track, tm_wire_inner(f));
         return true;
     default:
-        return true;
+        return take_told(tracks, track, f);
     }
 }
 
@@ -126,6 +181,8 @@ bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, 
  * thread: tracks of one name and parent are shown as one. */
 static bool finish_track(tm_pf_tracks *tracks, tm_pf_track *track, uint64_t id) {
     const tm_pf_track *up = track, *process = NULL, *thread = NULL;
+    if (track->pid_text.size > 0 && track->tid_text.size > 0)
+        return true;
     for (int i = 0; i < ANCESTORS_MAX; i++) {
         process = !process && (up->has_process || up->has_thread) ? up : process;
         thread = !thread && up->has_thread ? up : thread;

@@ -16,6 +16,12 @@ typedef struct tm_pf_track {
     bool has_process, has_thread, incremental;
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
     tm_text pid_text, tid_text;              /* as JSON, once all are known */
+    /* Of an export of tmerge: */
+    bool is_told, is_rank; /* what it was is told; it is that of a rank */
+    bool has_device, has_stream;
+    int64_t rank, device, stream;
+    tm_text members;         /* of JSON: what a rank's trace says of itself */
+    tm_text counter, series; /* in quotes */
 } tm_pf_track;
 
 typedef struct tm_pf_tracks {

@@ -3,6 +3,7 @@ import { about } from "./about";
 import { clocks } from "./clocks";
 import { communication } from "./communication";
 import { efficiency } from "./efficiency";
+import { hang } from "./hang";
 import { idle } from "./idle";
 import { input } from "./input";
 import { kernels } from "./kernels";
@@ -29,7 +30,7 @@ const WHO = "Who?",
 
 export const reportTabs: readonly Tab[] = [
   { group: "", views: [summary] },
-  { group: WHO, views: [stragglers, ranks] },
+  { group: WHO, views: [hang, stragglers, ranks] },
   { group: WHO, views: [steps, input] },
   { group: WHO, views: [whatif] },
   { group: WHERE, views: [timeline] },
