@@ -62,7 +62,6 @@ static tm_status count(const tm_vec *records, exchange *x, tm_error *err) {
 }
 
 static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_error *err) {
-    TM_TRY(tm_mpi_agree(x->comm, count(records, x, err), err));
     MPI_Request request;
     MPI_Ialltoall(x->send_n, 1, MPI_INT, x->receive_n, 1, MPI_INT, x->comm, &request);
     tm_mpi_await(&request, MPI_STATUS_IGNORE);
@@ -103,7 +102,7 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
         *records = (tm_vec){.size = out->size};
         return TM_OK;
     }
-    tm_status status = prepare(&x) ? TM_OK : tm_fail_memory(err);
+    tm_status status = prepare(&x) ? count(records, &x, err) : tm_fail_memory(err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
         status = exchange_records(&x, records, out, err);

@@ -141,23 +141,38 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
     return tm_mpi_agree(comm, status, err);
 }
 
-/* In how many parts the tables of an analysis are joined. */
-static uint64_t count_parts(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
-    uint64_t bytes = 0;
+enum { MOST_TABLES = 64 }; /* of an analysis */
+
+/* In how many parts the tables of an analysis are joined, and which have rows on any process. */
+typedef struct joins {
+    const tm_analysis *analysis;
+    uint64_t n_parts;
+    uint64_t has_rows; /* a bit for each table that is to be joined */
+} joins;
+
+static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
+    joins found = {.analysis = analysis};
+    uint64_t bytes = 0, own[1 + MOST_TABLES] = {0}; /* parts; 1 for each table with rows */
+    assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {
         const tm_table *table = tm_tables_find(tables, analysis->tables[t]->name);
-        bytes += analysis->tables[t]->n_merged > 0 && table->aside ? table->aside->n : 0;
+        const uint64_t aside = table->aside ? table->aside->n : 0;
+        bytes += analysis->tables[t]->n_merged > 0 ? aside : 0;
+        own[1 + t] = analysis->tables[t]->n_merged > 0 && aside + table->n_rows > 0;
     }
-    uint64_t n = 1 + bytes / PART_BYTES;
-    n = n < MOST_PARTS ? n : MOST_PARTS;
-    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_UINT64_T, MPI_MAX, comm);
-    return n;
+    own[0] = 1 + bytes / PART_BYTES < MOST_PARTS ? 1 + bytes / PART_BYTES : MOST_PARTS;
+    MPI_Allreduce(MPI_IN_PLACE, own, 1 + (int)analysis->n_tables, MPI_UINT64_T, MPI_MAX, comm);
+    found.n_parts = own[0];
+    for (size_t t = 0; t < analysis->n_tables; t++)
+        found.has_rows |= own[1 + t] << t;
+    return found;
 }
 
-static tm_status merge_part(MPI_Comm comm, tm_key_part part, const tm_analysis *analysis,
-                            const tm_names *names, tm_tables *tables, tm_error *err) {
+static tm_status merge_part(MPI_Comm comm, tm_key_part part, const joins *of, const tm_names *names,
+                            tm_tables *tables, tm_error *err) {
+    const tm_analysis *analysis = of->analysis;
     for (size_t t = 0; t < analysis->n_tables; t++)
-        if (analysis->tables[t]->n_merged > 0)
+        if (of->has_rows >> t & 1)
             TM_TRY(tm_mpi_join_keys(comm, part, tm_tables_find(tables, analysis->tables[t]->name),
                                     err));
     return tm_mpi_agree(comm, tm_analyse_merged(analysis, names, tables, err), err);
@@ -170,9 +185,10 @@ tm_status tm_mpi_merge_keys(MPI_Comm comm, const tm_names *names, tm_tables *tab
     for (size_t a = 0; a < n; a++) {
         if (!analyses[a]->merge)
             continue;
-        tm_key_part part = {.n = count_parts(comm, analyses[a], tables)};
+        const joins of = find_joins(comm, analyses[a], tables);
+        tm_key_part part = {.n = of.n_parts};
         for (; part.number < part.n; part.number++)
-            TM_TRY(merge_part(comm, part, analyses[a], names, tables, err));
+            TM_TRY(merge_part(comm, part, &of, names, tables, err));
         for (size_t t = 0; t < analyses[a]->n_tables; t++)
             if (analyses[a]->tables[t]->n_merged > 0)
                 tm_table_clear(tm_tables_find(tables, analyses[a]->tables[t]->name));
