@@ -1,7 +1,6 @@
 #include "pipeline.h"
 
 #include <inttypes.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "analysis/efficiency/peaks.h"
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/doubt.h"
+#include "base/pages.h"
 #include "base/pattern.h"
 #include "host_map.h"
 #include "launch.h"
@@ -154,14 +154,6 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* What was freed between what is kept goes back to the system: for what comes next it may lie in
- * the wrong places. */
-static void give_memory_back(void) {
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-}
-
 /* Ranks whose clocks nobody compares are not replayed together. */
 static tm_status replay(tm_pipeline *p, tm_error *err) {
     tm_replay_result_init(&p->replay);
@@ -178,7 +170,7 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     TM_TRY(tm_mpi_replay(p->comm, &plan, &p->collectives, &p->replay, err));
     p->collectives.replay = p->self == 0 ? &p->replay : NULL;
     p->collectives.has_works = p->replay.works.n_rows > 0;
-    give_memory_back();
+    tm_pages_give_back();
     if (p->self == 0 && p->replay.needed_bytes > 0)
         tm_console_warn("no whatif and no critical path: they would take %" PRId64
                         " GiB of a process; more processes share that",
@@ -370,7 +362,7 @@ static tm_status run_phases(tm_pipeline *p, const tm_pipeline_input *input, tm_e
                             err);
     }
     TM_TRY(analyse(p, err));
-    give_memory_back();
+    tm_pages_give_back();
     tm_times_end(&p->times, "analysing");
     if (p->output) {
         say(p, "writing the store");

@@ -473,6 +473,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
     tm_pairs_free(&pairs);
+    tm_pages_give_back();
     if (status == TM_OK)
         status = compare(ranks, err);
     if (status == TM_OK)
@@ -486,6 +487,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     free_parts(ranks);
+    tm_pages_give_back();
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "pages.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,6 +18,12 @@ void tm_pages_make(void *memory, size_t bytes) {
 #else
     (void)memory;
     (void)bytes;
+#endif
+}
+
+void tm_pages_give_back(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
 #endif
 }
 

@@ -27,4 +27,8 @@ void tm_pages_free(tm_pages *pages);
  * than one after the other. Where it does not know how, nothing is changed. */
 void tm_pages_make(void *memory, size_t bytes);
 
+/** What was freed between what is kept goes back to the system: for what comes next it may lie in
+ * the wrong places. Where it cannot, nothing is changed. */
+void tm_pages_give_back(void);
+
 #endif
