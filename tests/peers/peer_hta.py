@@ -180,15 +180,13 @@ def in_words(figure, file, key):
     if figure.endswith(WITH_TRITON):
         return "wrong there: the host's operators of Triton's kernels count as kernels"
     if figure == 'copies':
-        return ("HTA has the argument that the profiler wrote, tmerge the recorded bytes by the recorded duration; "
-                + ('the argument is by cycles of the clock, 2.3 in a ns' if file == 'lightllm8' else
-                   'durations in whole us' if file in ('dlrm8', 'hta2') else 'digits'))
+        return "HTA has the trace's argument of bandwidth, which is not the trace's bytes by its duration"
     if figure == 'idle':
         return 'wrong there: of kernels without a recorded launch the first event of the file counts as it'
     return None
 
 
-def within(figure):
+def within(figure, _):
     return {'overlap': 0.006, 'queue': 0, 'launch': 1, 'copies': 0.01}.get(figure, US)
 
 

@@ -8,6 +8,7 @@ import sys
 
 import peers
 
+TIES = '; among ties within the uncertainty of clocks tmerge has no last'
 COMMIT = '171dd74721ca1ec45709e5805b68ae1f65e27811'
 JOBS = ('nanogpt8', 'megatron2', 'single/mi300_resnet_ddp_rank0.json.gz', 'single/b200_eager.json.gz',
         'inference/vllm_decode_full.json.gz', *peers.MADE)
@@ -60,9 +61,7 @@ def ours(store):
     for row in peers.query(store, "SELECT rank, sum(duration_ns) AS sum FROM events WHERE role = 'communication' "
                            'GROUP BY rank'):
         found['collectives', (place[row['rank']], 'duration')] = row['sum']
-    for row in peers.query(store, 'SELECT rank, name, count(*) AS calls, sum(duration_ns) AS sum, max(duration_ns) AS max, '
-                           "min(duration_ns) AS min FROM events WHERE track = 'gpu' AND role IN ('compute', "
-                           "'communication') GROUP BY rank, name"):
+    for row in peers.query(store, peers.KERNELS):
         for name in ('sum', 'max', 'min'):
             found['kernel', (place[row['rank']], row['name'], name)] = row[name]
         found['calls', (place[row['rank']], row['name'])] = row['calls']
@@ -99,7 +98,8 @@ def by_their_rule(store):
         busy, work = merged(compute + comm + memory), length(merged(compute + comm))
         window = busy[-1][1] - busy[0][0]
         for name, value in {
-                'computation_time': length(compute), 'total_comm_time': length(comm), 'total_memcpy_time': length(memory),
+                'computation_time': length(compute), 'total_comm_time': length(comm),
+                'total_memcpy_time': length(memory),
                 'exposed_comm_time': work - length(compute), 'exposed_memcpy_time': length(busy) - work,
                 'busy_time': length(busy), 'total_time': window, 'idle_time': window - length(busy)}.items():
             found['timeline', (rank, name)] = value, why
@@ -117,13 +117,13 @@ def waits(store):
     for of in members.values():
         latest = max(of)[0]
         for begin, rank in of:
-            for at, value, reason in ((('collectives', (rank, 'wait')), latest - begin, ''), (
-                    ('arrivals', rank), begin == latest, '; among ties within the uncertainty of clocks tmerge has no last')):
+            for at, value, reason in ((('collectives', (rank, 'wait')), latest - begin, ''),
+                                      (('arrivals', rank), begin == latest, TIES)):
                 found[at] = found.get(at, (0,))[0] + value, why + reason
     return found
 
 
-def within(figure):
+def within(figure, _):
     return 0 if figure in ('calls', 'arrivals') else US
 
 

@@ -22,6 +22,10 @@ MADE = {
     'made8': '--ranks 8 --steps 3 --slow-rank 5',
     'made-tp-pp': '--ranks 8 --steps 2 --tp 2 --pp 2 --microbatches 2 --seed 7',
 }
+# The kernels of each rank by name, communication included.
+KERNELS = """SELECT rank, name, count(*) AS calls, sum(duration_ns) AS sum, max(duration_ns) AS max,
+                    min(duration_ns) AS min FROM events
+             WHERE track = 'gpu' AND role IN ('compute', 'communication') GROUP BY rank, name"""
 
 
 def skip(why):
@@ -114,7 +118,7 @@ class Table:
         def same(value):
             return theirs == value or None not in (theirs, value) and abs(value - theirs) <= within
         verdict = ('equal' if same(ours) else explained[1] if explained and same(explained[0]) else
-                   in_words(figure, file, key))
+                   in_words(figure, file.split(',')[0], key))
         if not verdict:
             verdict, self.failed = 'NOT EXPLAINED', self.failed + 1
         self.sums.setdefault((file, figure), collections.Counter())[verdict] += 1
@@ -125,21 +129,25 @@ class Table:
         """All of the peer's figures of one file. What tmerge has beyond them is no difference."""
         for figure, key, value in theirs:
             at = figure, tuple(key) if isinstance(key, list) else key
-            self.add(figure + kind, file, key, value, ours.get(at), within(figure), by_their_rule.get(at), in_words)
+            self.add(figure + kind, file + kind, key, value, ours.get(at), within(figure, value or 0),
+                     by_their_rule.get(at), in_words)
 
     def finish(self, costs):
+        """Prints a row for each file, and whose the differences are; fails where one is not explained."""
         self.file.close()
-        print(f'{self.peer} {self.version}\n\n| file | figure | figures | equal | else |\n|---|---|---|---|---|')
-        total = equal = 0
-        for (file, figure), verdicts in self.sums.items():
-            n, same = sum(verdicts.values()), verdicts['equal']
-            said = '; '.join(f'{d}: {v}' for v, d in verdicts.items() if v != 'equal')
-            print(f'| {file} | {figure} | {n} | {same} | {said} |')
-            total, equal = total + n, equal + same
-        print(f'\n{total} figures, {equal} equal, {self.failed} not explained\n')
-        print('| file | CPU s, theirs | ours | MB, theirs | ours |\n|---|---|---|---|---|')
+        print(f'{self.peer} {self.version}\n\n| file | figures | equal | else by definition | wrong there | '
+              'CPU s, theirs | ours | MB, theirs | ours |\n|---|---|---|---|---|---|---|---|---|')
+        reasons = collections.Counter()
         for file, (theirs, ours) in costs.items():
-            print(f'| {file} | {theirs[0]:.2f} | {ours[0]:.2f} | {theirs[1]:.0f} | {ours[1]:.0f} |')
+            verdicts = sum((count for (of, _), count in self.sums.items() if of == file), collections.Counter())
+            wrong = sum(count for verdict, count in verdicts.items() if verdict.startswith('wrong there'))
+            n, equal = sum(verdicts.values()), verdicts.pop('equal', 0)
+            print(f'| {file} | {n} | {equal} | {n - equal - wrong} | {wrong} | {theirs[0]:.1f} | {ours[0]:.1f} | '
+                  f'{theirs[1]:.0f} | {ours[1]:.0f} |')
+            reasons.update(verdicts)
+        print(f'\n{sum(map(sum, (c.values() for c in self.sums.values())))} figures, {self.failed} not explained\n')
+        for reason, count in reasons.most_common():
+            print(f'- {count}: {reason}')
         sys.exit(1 if self.failed else 0)
 
 
@@ -169,7 +177,7 @@ def main(peer, version, packages, jobs, ours, by_their_rule, within, in_words=la
     ours(store)   tmerge's figures as {(figure, key): value}
     by_their_rule(store)  where the peer's rule is another: {(figure, key): (tmerge's value by it, whose
                   the difference is and why)}
-    within(figure)  the difference that the peer's arithmetic or its output's digits make
+    within(figure, value)  the difference that the peer's arithmetic or its output's digits make
     prepared(path)  the job as the peer reads it, or several ways of it: [(what is said of it, path)]
     in_words(figure, file, key)  whose a difference is that remains, where no arithmetic can show it; or None
     """
