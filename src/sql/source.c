@@ -106,6 +106,8 @@ static int64_t above(double value) {
 
 void tm_sql_narrow(tm_sql_range *range, int op, sqlite3_value *value) {
     int type = sqlite3_value_type(value);
+    if (type == SQLITE_NULL)
+        *range = (tm_sql_range){INT64_MAX, INT64_MIN};
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
         return;
     bool whole = type == SQLITE_INTEGER;

@@ -64,8 +64,9 @@ typedef struct tm_sql_range {
     int64_t least, most;
 } tm_sql_range;
 
-/** Narrows a range by a constraint; one that is not of a number leaves it as it is, for SQLite
- * looks at every row again. @param op  SQLITE_INDEX_CONSTRAINT_... */
+/** Narrows a range by a constraint: null, which no value equals, leaves nothing of it, and what is
+ * no number leaves it as it is, for SQLite looks at every row again. @param op
+ * SQLITE_INDEX_CONSTRAINT_... */
 void tm_sql_narrow(tm_sql_range *range, int op, sqlite3_value *value);
 
 /**

@@ -1,0 +1,146 @@
+"""AMD's TraceLens beside tmerge (peers.py): timelines of GPUs, kernels, waits of collectives. It is on
+GitHub, not on PyPI: TMERGE_TRACELENS may name a clone that is here already.
+"""
+import os
+import re
+import subprocess
+import sys
+
+import peers
+
+TIES = '; among ties within the uncertainty of clocks tmerge has no last'
+COMMIT = '171dd74721ca1ec45709e5805b68ae1f65e27811'
+JOBS = ('nanogpt8', 'megatron2', 'single/mi300_resnet_ddp_rank0.json.gz', 'single/b200_eager.json.gz',
+        'inference/vllm_decode_full.json.gz', *peers.MADE)
+US = 1000
+TIMES = {'computation_time': 'compute_ns', 'exposed_comm_time': 'exposed_comm_ns', 'busy_time': 'busy_ns',
+         'exposed_memcpy_time': 'exposed_memory_ns', 'idle_time': 'idle_ns', 'total_time': 'window_ns',
+         'total_comm_time': 'comm_ns', 'total_memcpy_time': 'memory_ns'}
+
+
+def theirs(path):
+    sys.path.insert(0, os.path.join(peers.CACHE, 'tracelens', 'source'))
+    from TraceLens import NcclAnalyser, TreePerfAnalyzer
+    files = sorted(os.path.join(path, name) for name in os.listdir(path))
+    for rank, file in enumerate(files):
+        analysis = TreePerfAnalyzer.from_file(file)
+        for row in analysis.get_df_gpu_timeline().to_dict('records'):
+            yield 'timeline', [rank, row['type']], row['time ms'] * 1000 * US
+        kernels = analysis.get_df_kernels()
+        for name, times in kernels.groupby('Kernel name')['Kernel duration (µs)']:
+            for figure, value in (('sum', times.sum()), ('max', times.max()), ('min', times.min())):
+                yield 'kernel', [rank, name, figure], value * US
+            yield 'calls', [rank, name], len(times)
+    if len(files) > 1:
+        for row in NcclAnalyser(files, len(files)).build_df_straggler_summary(False).to_dict('records'):
+            yield 'collectives', [row['rank'], 'wait'], row['total_wait_time_us'] * US
+            yield 'collectives', [row['rank'], 'duration'], row['total_nccl_dur_us'] * US
+            yield 'arrivals', row['rank'], row['times_arrived_last']
+
+
+def prepared(path):
+    """Files in the order of their ranks, each with its rank's name."""
+    names = sorted(os.listdir(path)) if os.path.isdir(path) else ['']
+    return [('', peers.written('given', {name or 'rank0': peers.read(os.path.join(path, name).rstrip('/'))
+                                         for name in names if name != 'truth.json'}))]
+
+
+def places(store):
+    """The place of each rank among them, by which TraceLens numbers them."""
+    return {row['rank']: at for at, row in enumerate(peers.tables(store, 'job.rank')['job.rank'])}
+
+
+def ours(store):
+    tables, found, place = peers.tables(store, 'overlap.rank', 'stragglers.rank'), {}, places(store)
+    for row in tables['overlap.rank']:
+        for name, column in TIMES.items():
+            found['timeline', (place[row['rank']], name)] = row[column]
+    for row in tables['stragglers.rank']:
+        found['collectives', (place[row['rank']], 'wait')] = row['wait_ns']
+        found['arrivals', place[row['rank']]] = row['last_arrivals']
+    for row in peers.query(store, "SELECT rank, sum(duration_ns) AS sum FROM events WHERE role = 'communication' "
+                           'GROUP BY rank'):
+        found['collectives', (place[row['rank']], 'duration')] = row['sum']
+    for row in peers.query(store, peers.KERNELS):
+        for name in ('sum', 'max', 'min'):
+            found['kernel', (place[row['rank']], row['name'], name)] = row[name]
+        found['calls', (place[row['rank']], row['name'])] = row['calls']
+    return found
+
+
+def kept(store):
+    """The GPU's events by rank as TraceLens takes them, and what of this is a rule of its own."""
+    found, reasons, place = {}, {}, places(store)
+    amd = any(row['name'].startswith('hip') for row in peers.tables(store, 'launches.api')['launches.api'])
+    for e in peers.query(store, "SELECT rank, name, category, role, begin_ns, duration_ns, launch FROM events "
+                         "WHERE track = 'gpu' AND role IS NOT NULL"):
+        rank, is_set = place[e['rank']], e['category'] == 'gpu_memset'
+        why = reasons.setdefault(rank, set())
+        if e['launch'] is None or is_set and amd:
+            why.add('TraceLens leaves out ' + ("sets of memory on AMD's GPUs" if e['launch'] else
+                                               'kernels without a recorded launch'))
+            continue
+        e['kind'] = e['role']
+        if is_set or e['role'] == 'communication' and not re.search('nccl|rccl|cross_device_reduce', e['name']):
+            why.add('to TraceLens sets of memory are computation' if is_set else
+                    f"TraceLens does not know {e['name'][:24]} as communication")
+            e['kind'] = 'compute'
+        found.setdefault(rank, []).append(e)
+    return {rank: (events, '; '.join(sorted(reasons[rank]))) for rank, events in found.items()}
+
+
+def by_their_rule(store):
+    """From tmerge's events as TraceLens takes them."""
+    found, length, merged = {}, peers.length, peers.merged
+    for rank, (events, why) in kept(store).items():
+        compute, comm, memory = (peers.union([e for e in events if e['kind'] == kind])
+                                 for kind in ('compute', 'communication', 'memory'))
+        busy, work = merged(compute + comm + memory), length(merged(compute + comm))
+        window = busy[-1][1] - busy[0][0]
+        for name, value in {
+                'computation_time': length(compute), 'total_comm_time': length(comm),
+                'total_memcpy_time': length(memory),
+                'exposed_comm_time': work - length(compute), 'exposed_memcpy_time': length(busy) - work,
+                'busy_time': length(busy), 'total_time': window, 'idle_time': window - length(busy)}.items():
+            found['timeline', (rank, name)] = value, why
+    found.update(waits(store))
+    return found
+
+
+def waits(store):
+    """Waits of the operations whose kernels have metadata, with what of them comes after a kernel's end."""
+    why, found, members = 'TraceLens leaves out collectives without metadata', {}, {}
+    place = places(store)
+    for e in peers.query(store, 'SELECT rank, operation, begin_ns FROM events WHERE wait_ns IS NOT NULL AND '
+                         'process_group IS NOT NULL'):
+        members.setdefault(e['operation'], []).append((e['begin_ns'], place[e['rank']]))
+    for of in members.values():
+        latest = max(of)[0]
+        for begin, rank in of:
+            for at, value, reason in ((('collectives', (rank, 'wait')), latest - begin, ''),
+                                      (('arrivals', rank), begin == latest, TIES)):
+                found[at] = found.get(at, (0,))[0] + value, why + reason
+    return found
+
+
+def within(figure, _):
+    return 0 if figure in ('calls', 'arrivals') else US
+
+
+def source():
+    folder = os.path.join(peers.CACHE, 'tracelens', 'source')
+    if not os.path.exists(os.path.join(folder, 'setup.py')):
+        where = os.environ.get('TMERGE_TRACELENS', 'https://github.com/AMD-AGI/TraceLens')
+        for command in (['git', 'clone', '-q', '--no-checkout', where, folder],
+                        ['git', '-C', folder, 'checkout', '-q', COMMIT, '--', 'TraceLens', 'setup.py']):
+            if subprocess.run(command).returncode:
+                peers.skip(f'no TraceLens from {where}')
+
+
+PACKAGES = ['pandas==2.2.3', 'tqdm', 'openpyxl', 'orjson', 'PyYAML', 'matplotlib', 'tabulate', 'protobuf']
+if sys.argv[1:2] == ['--peer']:
+    peers.inside(theirs)
+else:
+    peers.environment('tracelens', PACKAGES)
+    source()
+    peers.main('tracelens', COMMIT[:8], PACKAGES, JOBS, ours, by_their_rule, within, prepared=prepared)
