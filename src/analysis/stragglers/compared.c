@@ -180,10 +180,12 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
  * ranks are from the others of theirs, as a part of what is done there: a stage has few ranks. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
-/* Sums are compared, in parts and in steps; then the medians of calls, of which hosts are asked.
- * These have a small part of what is allowed to chance: each has thousands. So do begins that
- * nothing explains: ranks hardly have any. */
-static const double N_SUMMED = 2.0, CALLS_SHARE = 0.05, LAG_SHARE = 0.05;
+/* What kinds of sums have of what is allowed to chance, in parts and in steps together; the medians
+ * of calls, of which hosts are asked, have theirs beside. Small are those of calls, for each has
+ * thousands, and of begins that nothing explains, for ranks hardly have any. */
+static const double SHARES[] = {
+    [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
+static const double CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
 /* In so many steps or fewer parts are evidence where their steps' mean is so many times what it
  * varies by: Student's t is 6 of four steps then (p 0.009). */
@@ -425,19 +427,18 @@ static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *e
     const bool stages = n > 0 && end_of_stage(works, 0) < n;
     const bool parts = works->n_rows > 1 && works->steps[0] == works->steps[1];
     const bool calls = has_calls(works);
-    const double n_ways = parts ? 2.0 : 1.0;
-    const double n_summed = n_ways * N_SUMMED / (1.0 - LAG_SHARE - (calls ? CALLS_SHARE : 0.0));
+    const double n_tests = (parts ? 2.0 : 1.0) / (calls ? 1.0 - CALLS_SHARE : 1.0);
     works_range r = {.works = works};
     for (r.kind = 0; r.kind < TM_WORKS_CALL && n >= 2; r.kind++) {
-        const double n_tests = r.kind == TM_WORKS_LAG ? n_ways / LAG_SHARE : n_summed;
+        const double of_kind = n_tests / SHARES[r.kind];
         r.way = WAY_PARTS;
         for (r.first = 0; r.first < n && parts; r.first += r.n) {
             r.n = end_of_stage(works, r.first) - r.first;
-            r.n_tests = n_tests * (double)n / (double)r.n;
+            r.n_tests = of_kind * (double)n / (double)r.n;
             if (r.n >= 2)
                 TM_TRY(test_works(&r, tables, err));
         }
-        r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, n_tests};
+        r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind};
         TM_TRY(test_works(&r, tables, err));
     }
     /* Only hosts are asked: their part of it is all. */
