@@ -161,12 +161,14 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
 }
 
 /* Whether nobody can be named any more, nor come near enough for more draws, were no other of the
- * draws to reach anybody. */
+ * draws to reach anybody. Whom none has reached yet, most draws decide: of many tests so few tell
+ * nothing. */
 static bool nobody_stands_out(const level *l) {
     bool nobody = true;
     for (size_t i = 0; i < l->units.n && nobody; i++) {
         tm_window w;
-        nobody = p_in(l, reach_of(l, i, &w), DRAWS) > NEAR_P * TM_CHANCE_MOST;
+        const size_t reach = reach_of(l, i, &w);
+        nobody = p_in(l, reach, reach > 0 ? DRAWS : DRAWS_MAX) > NEAR_P * TM_CHANCE_MOST;
     }
     return nobody;
 }
