@@ -1,15 +1,14 @@
 """What tmerge diff says of two jobs: numbers worked out from the truth of made jobs, changes that
 were planted and are found, and none where there is none."""
-import base64
 import json
 import os
 import re
 import statistics
-import zlib
 
 import jobs
 from common import (FULL, Skip, contains, content, equal, files, has_line, holds, kernel, lacks,
-                    limited, main, merged, put, same_bytes, seldom, synth, tmerge, trace)
+                    limited, main, merged, put, same_bytes, seldom, split_page, synth, tmerge,
+                    trace)
 
 NONE = ('same', 'unclear', 'too few steps')
 SAME = 'No difference: everything that is compared is the same'
@@ -211,9 +210,7 @@ def page_tables(path):
     if tmerge('diff', 'a.h5', 'b.h5', '--html', path).err.startswith(
             'tmerge: this tmerge was built without the report page'):
         raise Skip('no page is built in')
-    text = content(path).decode()
-    start = text.index('id="tables">') + len('id="tables">')
-    page = json.loads(zlib.decompress(base64.b64decode(text[start:text.index('</script>', start)])))
+    page = json.loads(split_page(content(path))[1])
     equal((page['tmerge'], page['kind']), (1, 'diff'))
     return {name: [dict(zip([column[0] for column in table['columns']], row))
                    for row in table['rows']] for name, table in page['tables'].items()}

@@ -1,13 +1,11 @@
 """Pages of more ranks and steps than they can hold: how large they are, whom they keep, and that
 what they say of all rows is so, by tmerge show."""
-import base64
 import json
 import os
-import re
 import statistics
-import zlib
 
-from common import TMERGE, content, equal, holds, main, merged, seldom, synth, tables
+from common import (TMERGE, content, equal, holds, main, merged, seldom, split_page, synth,
+                    tables)
 
 BYTES_MAX, MEMORY_MAX_KIB = 6_000_000, 200 * 1024
 
@@ -19,9 +17,7 @@ def report(store):
     equal(status, 0, 'status of tmerge report')
     holds(used.ru_maxrss <= MEMORY_MAX_KIB, f'{used.ru_maxrss} KiB')
     holds(os.path.getsize('page.html') <= BYTES_MAX, f'{os.path.getsize("page.html")} bytes')
-    with open('page.html', encoding='utf-8') as page:
-        packed = re.search(r'id="tables">(.*?)</script>', page.read(), re.S)[1]
-        return json.loads(zlib.decompress(base64.b64decode(packed)))
+    return json.loads(split_page(content('page.html'))[1])
 
 
 def known(rows, column):

@@ -4,6 +4,7 @@ A test is a function test_SENTENCE() that starts in an empty folder of its own a
 something is wrong. A script ends with `common.main()`; it exits with 1 if a test failed, with 111 if
 all of them were skipped.
 """
+import base64
 import ctypes
 import gc
 import gzip
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 import traceback
+import zlib
 
 TMERGE = os.environ.get('TMERGE', 'tmerge')
 SYNTH = os.environ.get('TMERGE_SYNTH', 'tmerge-synth')
@@ -315,6 +317,13 @@ def zstd_framed(content, size=65536):
 def files(folder='.'):
     """The names in a folder, hidden ones too."""
     return sorted(os.listdir(folder))
+
+
+def split_page(page):
+    """What is before the tables of a page, the tables as JSON, and what is after them."""
+    before, rest = page.split(b'id="tables">', 1)
+    packed, after = rest.split(b'</script>', 1)
+    return before, zlib.decompress(base64.b64decode(packed)), after
 
 
 def content(path):

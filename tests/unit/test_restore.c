@@ -533,7 +533,8 @@ TEST(a_column_that_is_missing_is_named) {
             tm_status status = read_store(path, 7, &found, &err);
             bool is_needed = table->columns[c].take && !table->columns[c].later;
             assert_int_equal(status, is_needed ? TM_ERR_INPUT : TM_OK);
-            snprintf(expected, sizeof expected, "the store has no column %s", column);
+            snprintf(expected, sizeof expected,
+                     "the store has no column %s: merge its traces again", column);
             if (status != TM_OK)
                 assert_string_equal(err.message, expected);
             read_job_free(&found);
