@@ -56,6 +56,7 @@ each("the first screen is an answer: the finding, what to do, what it saves, and
   const [words, numbers] = [/[A-Za-z][\w’'-]*/g, /\d[\d.\u202f]*/g].map((each) => seen.text.match(each).length);
   assert.ok(words <= 120 && numbers <= 25, `${words} words, ${numbers} numbers`);
   assert.equal(seen.bars, 8);
+  assert.match(await page.textContent("header .facts"), /\d steps of [\d.]+\u00a0ms · /);
 });
 
 test("what a step holds gives rates beside its time, and else nothing", async () => {
