@@ -2,7 +2,7 @@
  * epoch on the job's clock, which is what Perfetto calls REALTIME: Perfetto's UI shows times from
  * the begin of what it opened anyway, can show the time of day too, and puts exports of two windows
  * of a job, or a trace of the hosts, where they belong. tmerge reads it back
- * (readers/perfetto): what its tracks were stands in fields that Perfetto passes over. */
+ * (readers/perfetto): fields that Perfetto ignores say what each track was. */
 #include "perfetto.h"
 
 #include <inttypes.h>

@@ -261,8 +261,9 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
     }
 }
 
-/* The end of what a stream was given before a recording began, of which *row is the first: it runs
- * that in order, so of the events without a recorded launch those before the first with one.
+/* When a stream ends what it was given before a recording began. *row is the first event of the
+ * recording. A stream runs its events in order, so these are the events without a recorded launch
+ * that come before the first with one.
  * INT64_MIN for none, or where as many without one follow: then most launches of this kind are not
  * recorded, such as those of graphs. *row comes to the first row of the next recording. */
 static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,

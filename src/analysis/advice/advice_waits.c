@@ -408,10 +408,9 @@ static const char *leading_host_work(const tm_facts *f) {
     char headline[TM_SAVINGS_MAX];
     if (lead >= items->n_rows || !text_is(items, lead, "what", "kind"))
         return NULL;
-    tm_savings_kind(f->tables, lead, headline);
+    tm_savings_head(f->tables, lead, headline);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        if (text_is(items, lead, "name", kinds[k]) &&
-            strcmp(verdict_text(f, "headline"), headline) == 0)
+        if (headline[0] && text_is(items, lead, "name", kinds[k]))
             return kinds[k];
     return NULL;
 }

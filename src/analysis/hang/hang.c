@@ -154,7 +154,7 @@ static void join_untold(const tm_table *groups, tm_table *rows, int group, int r
     tm_table_sort(rows);
 }
 
-/* Moves a rank's times to the job's clock, as far as its trace tells how its own stood to it. */
+/* Moves a rank's times to the job's clock. Where its trace has no clock, they stay. */
 static void move_times(const tm_table *seen, tm_table *rows, int rank, int column) {
     for (size_t i = 0; i < rows->n_rows; i++) {
         tm_cell *row = tm_table_row(rows, i);

@@ -197,12 +197,18 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
+/* The same where it is worth fixing; n_rows where none is. */
+static size_t worth_plan(const topic *t) {
+    const size_t plan = find_plan(t), none = t->items->n_rows;
+    return plan < none && saved_pct(t, plan) >= TM_FIX_LEAST_PCT ? plan : none;
+}
+
 /* What the ranks of the plan save together; empty where that is not worth it. */
 static void plan_text(const topic *t, char *out, size_t size) {
-    const size_t plan = find_plan(t);
+    const size_t plan = worth_plan(t);
     char saves[192];
     out[0] = '\0';
-    if (plan == t->items->n_rows || saved_pct(t, plan) < TM_FIX_LEAST_PCT)
+    if (plan == t->items->n_rows)
         return;
     bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
     saves_text(t, plan, t->items->n_rows, saves, sizeof saves);
@@ -356,6 +362,13 @@ void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_M
     snprintf(out, TM_SAVINGS_MAX, "%s %s", subject, saves);
 }
 
+void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]) {
+    const tm_table *verdict = tm_tables_find(tables, "stragglers.job");
+    tm_savings_kind(tables, item, out);
+    if (verdict->n_rows == 0 || !is_text(verdict, 0, "headline", out))
+        out[0] = '\0';
+}
+
 /* Whether a kind of work holds what makes a finding late. */
 static bool holds(const topic *t, size_t kind, size_t finding) {
     bool compute = is_text(t->items, kind, "what", "kernel") ||
@@ -413,8 +426,7 @@ int64_t tm_savings_first(const tm_tables *tables) {
         return -1;
     const size_t plan = find_plan(&t), lead = tm_savings_lead(tables).kind, none = t.items->n_rows;
     const bool said =
-        lead < none ? !is_nobody(&t, lead) && plan < none && saved_pct(&t, plan) >= TM_FIX_LEAST_PCT
-                    : plan_is_more(&t, plan);
+        lead < none ? !is_nobody(&t, lead) && worth_plan(&t) < none : plan_is_more(&t, plan);
     return said ? strtoll(tm_table_cell(t.items, plan, "name")->value.text, NULL, 10) : -1;
 }
 
@@ -422,10 +434,8 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     topic t;
     if (!open_topic(tables, &t))
         return "";
-    const size_t plan = find_plan(&t);
-    return plan < t.items->n_rows && saved_pct(&t, plan) >= TM_FIX_LEAST_PCT
-               ? tm_table_cell(t.items, plan, "name")->value.text
-               : "";
+    const size_t plan = worth_plan(&t);
+    return plan < t.items->n_rows ? tm_table_cell(t.items, plan, "name")->value.text : "";
 }
 
 /* What fixing who is named saves, which is the row `item`, of whom is said `it`. */
@@ -477,9 +487,7 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
     if (lead < t.items->n_rows) {
         after_kind(&t, lead, item, more, sizeof more);
-        tm_savings_kind(tables, lead, out);
-        if (!is_text(verdict, 0, "headline", out)) /* too much is in doubt for it to lead there */
-            out[0] = '\0';
+        tm_savings_head(tables, lead, out);
         const size_t used = strlen(out);
         snprintf(out + used, TM_SAVINGS_MAX - used, "%s%s", used > 0 && more[0] ? ". " : "", more);
         return item;

@@ -35,6 +35,10 @@ const char *tm_savings_ranks(const tm_tables *tables);
  * the median rank's saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
+/** The same where it is the verdict's headline; "" where too much is in doubt for it to lead there.
+ */
+void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
+
 /** More of why, "" for nothing. */
 void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 

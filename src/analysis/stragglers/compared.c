@@ -180,9 +180,10 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
  * ranks are from the others of theirs, as a part of what is done there: a stage has few ranks. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
-/* What kinds of sums have of what is allowed to chance, in parts and in steps together; the medians
- * of calls, of which hosts are asked, have theirs beside. Small are those of calls, for each has
- * thousands, and of begins that nothing explains, for ranks hardly have any. */
+/* The share of the allowed chance that each kind of sum has, for parts and steps together. The
+ * medians of calls, which only hosts are tested by, have a share of their own. The shares of calls
+ * and of unexplained begins are small: a median has thousands of calls, and ranks hardly have such
+ * begins. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;

@@ -65,7 +65,7 @@ bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_p
 /** A value of a counter track. */
 bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
-/** What stands behind the last element. */
+/** Writes what comes after the last element. */
 bool tm_pf_write_end(tm_pf_writer *w);
 
 /** A stage of a GPU: a kernel, a copy, a range. */
