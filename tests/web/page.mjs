@@ -241,7 +241,7 @@ export async function viewed(page, view) {
   lastStep = Date.now();
 }
 
-/** Goes to an address in the page. */
+/** Goes to an address in the page, and waits for the frame that draws it: until then data-detail and data-slowness are those of the place before. */
 export async function visit(page, hash) {
   await page.evaluate((h) => {
     if (location.hash === h) return; // which draws nothing
@@ -249,6 +249,7 @@ export async function visit(page, hash) {
     location.hash = h;
   }, hash);
   await viewed(page, hash.slice(1).split("/")[0]);
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /** The views in the list, by the names in their addresses. */
