@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/** True for operators that libraries have tensor-core kernels for. */
+/** Returns whether libraries have tensor-core kernels for an operator. */
 bool tm_operator_fits_tensor_cores(const char *name);
 
 #endif
