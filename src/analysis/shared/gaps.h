@@ -33,12 +33,11 @@ typedef struct tm_gap {
 
 /** The gaps of a rank, and what its host did. */
 typedef struct tm_gaps {
-    tm_vec gaps;                /* of tm_gap, ascending */
-    const tm_intervals *hidden; /* times when the GPU may have worked unrecorded; borrowed */
-    tm_intervals input;         /* the host waited for the next batch, outside of hidden */
-    tm_intervals comm;          /* it was in a communication call, outside of the sets above */
-    tm_intervals
-        allocation; /* it allocated or freed memory or loaded code, outside of these sets */
+    tm_vec gaps;                    /* of tm_gap, ascending */
+    const tm_intervals *hidden;     /* times when the GPU may have worked unrecorded; borrowed */
+    tm_intervals input;             /* the host waited for the next batch, outside of hidden */
+    tm_intervals comm;              /* it was in a communication call, outside of the sets above */
+    tm_intervals allocation;        /* it managed memory or loaded code, outside of these sets */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] by cause; they add up to all gaps */
     int64_t queued_ns; /* part of TM_IDLE_OTHER whose next event is known to have been queued */
 } tm_gaps;
