@@ -195,8 +195,7 @@ static void find_device(summing *s) {
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
 }
 
-/* Attributes backward work to the call that was open when its forward operator ran, and to the
- * calls around that. */
+/* Attributes backward work to the call open when its forward operator ran, and to its ancestors. */
 static void find_backward(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_call *calls = s->calls->calls, *ops = s->view->operators->calls;

@@ -4,8 +4,7 @@
 
 #include "analysis/shared/calls.h"
 
-/** Maximum rows of a table of calls, those with the highest cost. There may be as many names and
- * shapes as calls. */
+/** Maximum rows of a table of calls, highest cost first. There may be as many names as calls. */
 enum { TM_CALL_ROWS = 1000 };
 
 /** Columns of the internal table, which has a row for each rank. */

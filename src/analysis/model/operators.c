@@ -40,7 +40,7 @@ static const tm_table_def op_def = {
 
 static const tm_table_def shape_def = {
     .name = "operators.shape",
-    .doc = "The same by operator and input shapes, where the profiler recorded shapes.",
+    .doc = "The same by operator and input shapes, if the profiler recorded shapes.",
     .columns = shape_columns,
     .n_columns = sizeof shape_columns / sizeof *shape_columns,
     .n_keys = 2,

@@ -85,8 +85,8 @@ static const tm_column rank_columns[] = {
     {"path_ns", TM_INT, "ns", "Part of the critical path of all steps that lies on the rank."},
     {"path_share", TM_REAL, "", "path_ns / the sum over steps of step_ns."},
     {"near_ns", TM_INT, "ns",
-     "Time of its compute kernels and copies that could end later by less than 1 % of all steps' "
-     "time before the job ends later. If many ranks have much of it, one fix helps little."},
+     "Time of its compute kernels and copies with slack under 1 % of all steps' time. If many "
+     "ranks have much of it, one fix helps little."},
     {"slack_ns", TM_INT, "ns",
      "Delay that everything on the rank could have without the job ending later; null if no step's "
      "end depends on it."},
@@ -365,8 +365,7 @@ static size_t pieces_of_a_step(const tm_replay_result *r) {
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Joins similar adjacent pieces of a step, then merges all but the longest into the preceding
- * ones. */
+/* Joins similar adjacent pieces of a step, and merges all but the longest into their neighbours. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);

@@ -15,9 +15,8 @@
 #include "table/shown.h"
 #include "timeline/collectives.h"
 
-/* Figures are sure up to this unexplained share of the steps and of each saving [%], from this
- * slowdown on (the ideal must not exceed the recorded time), and up to this share of missing
- * ranks. */
+/* Limits for figures to be sure: unexplained share of the steps and of each saving [%], minimum
+ * slowdown (the ideal must not exceed the recorded time), and share of missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
 /* Maximum share of unmatched communication [%]; above it, the effects between ranks are unknown. */
 static const double LEAST_MATCHED_PCT = 50.0;

@@ -81,8 +81,7 @@ static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_in
     return true;
 }
 
-/* Splits exposed communication. Time in which one kernel waits and another transfers is
- * transfer. */
+/* Splits exposed communication; time with one kernel waiting, another transferring is transfer. */
 static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
     tm_intervals wait = TM_INTERVALS(), transfer = TM_INTERVALS(), shown = TM_INTERVALS();
     bool ok = collect_waits(timeline, &wait, &transfer, &out->any_wait) &&

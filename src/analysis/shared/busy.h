@@ -22,7 +22,7 @@ typedef struct tm_busy {
     bool any_wait;   /* the rank has operations with wait and transfer */
 } tm_busy;
 
-/** Lengths of the sets within one window [ns]; compute + exposed_comm + exposed_memory + idle =
+/** Lengths of the sets within a window [ns]; compute + exposed_comm + exposed_memory + idle =
  * window. */
 typedef struct tm_busy_times {
     int64_t window_ns, compute_ns, comm_ns, memory_ns, overlap_ns;
@@ -37,7 +37,7 @@ void tm_busy_free(tm_busy *busy);
 /** One of several devices of a rank; window is that of the rank, waits and transfers are empty. */
 typedef struct tm_device_busy {
     int32_t device;
-    bool works; /* busy for over 1 / TM_DEVICE_WORKS of the rank's busiest device */
+    bool works; /* busy for over 1 / TM_DEVICE_WORKS of the busiest device's time */
     tm_busy busy;
 } tm_device_busy;
 

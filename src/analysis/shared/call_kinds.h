@@ -46,8 +46,7 @@ typedef struct tm_call_kinds {
     tm_kernel_words words;
 } tm_call_kinds;
 
-/** Returns false if out of memory; free it in either case. Names may not be added during its
- * use. */
+/** Returns false if out of memory; free it in either case. Do not add names while it is in use. */
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names);
 void tm_call_kinds_free(tm_call_kinds *call_kinds);
 

@@ -23,7 +23,8 @@ static open_call *innermost(walk *w) {
     return w->open.n > 0 ? (open_call *)w->open.data + w->open.n - 1 : NULL;
 }
 
-/* Pops the calls that have ended. A call of zero length contains what begins at the same time. */
+/* Pops the calls that have ended. A zero-length call contains events that begin at the same
+ * time. */
 static void leave_ended(walk *w, int64_t begin_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
         if (top->end_ns > begin_ns || (top->end_ns == begin_ns && top->begin_ns == begin_ns))

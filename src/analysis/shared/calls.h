@@ -1,4 +1,4 @@
-/* The calls of one class on a rank's threads: their nesting, and what each launched. */
+/* The calls of one class on a rank's threads: their nesting, and the work that each launched. */
 #ifndef TMERGE_CALLS_H
 #define TMERGE_CALLS_H
 

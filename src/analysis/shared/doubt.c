@@ -77,7 +77,7 @@ static void append(char out[TM_DOUBT_TEXT], const char *text) {
     snprintf(out + used, TM_DOUBT_TEXT - used, "%s", text);
 }
 
-/* "2 of 8 ranks, most of rank 3: " */
+/* "on 2 of 8 ranks, most on rank 3: " */
 static void append_who(const tm_table *table, size_t worst, int64_t n, char out[TM_DOUBT_TEXT]) {
     char text[96];
     int64_t rank = count(table, worst, "rank");

@@ -4,8 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** A fix is worth naming from this saving on [% of a step], and beside another one from this
- * fraction of what is at stake. */
+/** Minimum saving that is worth naming [% of a step], and minimum fraction of what is at stake for
+ * naming it beside others. */
 #define TM_FIX_LEAST_PCT 1.0
 #define TM_FIX_LEAST_SHARE 0.1
 

@@ -37,8 +37,7 @@ static inline bool tm_host_is_scoped(const tm_timeline *timeline, uint32_t row) 
             timeline->category[row] == TM_CAT_USER_ANNOTATION);
 }
 
-/** Computes the sets of a timeline. Release them with the functions below, even on failure. TM_OK;
- * TM_ERR_FAULT. */
+/** Computes the sets of a timeline. Release them as below, even on failure. TM_OK; TM_ERR_FAULT. */
 tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *call_kinds,
                             tm_host_time *out, tm_host_work *work, tm_error *err) TM_MUST_CHECK;
 void tm_host_time_free(tm_host_time *host);

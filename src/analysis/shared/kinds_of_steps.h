@@ -4,8 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Maximum number of kinds. With more names they are not kinds: they hold a loss or a request's
- * name. */
+/** Maximum number of kinds. More distinct names are no kinds: they hold a loss or a request's
+ * id. */
 enum { TM_STEP_KINDS_MAX = 8 };
 
 typedef struct tm_step_kinds {

@@ -7,8 +7,7 @@
 #include "base/median.h"
 #include "same_kernels.h"
 
-/* Speeds between SLOW and NORMAL neither blame nor clear the GPU; from SAME on a rank is as fast as
- * the others. */
+/* Speeds from SLOW to NORMAL neither blame nor clear the GPU; from SAME on a rank is not slower. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
 /* Idling outweighs slower kernels if it takes this many times longer. */
 static const double FAR = 10.0;
@@ -23,8 +22,7 @@ typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* Returns whether its idle time is the longest, and its excess over the median most of its
- * lateness. */
+/* Returns whether its idle time is the longest and mostly accounts for its lateness. */
 static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
     return late_ns > 0 && c->idle_ns > most_idle_ns &&
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
@@ -190,8 +188,7 @@ static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank,
     return own;
 }
 
-/* Returns whether more than communication is recorded of a rank; otherwise its idle time is
- * unknown. */
+/* Returns whether idle time is known: more than communication is recorded of the rank. */
 static bool knows_idle(const tm_table *overlap, size_t row) {
     return !tm_table_cell(overlap, row, "compute_ns")->null ||
            !tm_table_cell(overlap, row, "idle_ns")->null;

@@ -133,8 +133,7 @@ static void settle_graphs(survey *s) {
     }
 }
 
-/* If a queue lies between the call that asked for an event and the call that launched it, both
- * count as having run. */
+/* If a queue is between the call that asked for an event and its launch, both count as run. */
 static bool look_at_device(survey *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++) {

@@ -37,8 +37,7 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
                                                                     : TM_NO_EVENT;
 }
 
-/** Returns the same for an operator's host time, unless an enclosing operator already counts for
- * it. */
+/** Returns the same for an operator's host time, unless an enclosing operator counts for it. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

@@ -456,7 +456,7 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
 }
 
 /* Writes the part about ranks after the leading kind of work: the named ranks by number, and the
- * ranks with most of that work. Ranks have no part in an uneven split or a slow network. */
+ * plan. Ranks have no part in an uneven split or a slow network. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))

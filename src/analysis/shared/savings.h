@@ -26,8 +26,8 @@ tm_lead tm_savings_lead(const tm_tables *tables);
  * whose fix saves most; -1 if none. */
 int64_t tm_savings_first(const tm_tables *tables);
 
-/** Returns the ranks with the largest savings as the sentence lists them: "1, 2, 0"; "" if none is
- * worth naming. Borrowed from the tables. */
+/** Returns the ranks of the plan as the sentence lists them: "1, 2, 0"; "" if they are not worth
+ * naming. Borrowed from the tables. */
 const char *tm_savings_ranks(const tm_tables *tables);
 
 /** Writes the saving of a row of whatif.item for a kind, kernel, network or split: "Bringing copies
@@ -41,9 +41,9 @@ void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_M
 void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
 /**
- * Writes what fixing the named ranks of stragglers.finding saves, or that it saves nothing by
- * itself and what does. If no rank is named, writes what would help most. If something else leads,
- * begins with the verdict's headline about it. Empty if nothing is known.
+ * Writes the saving from fixing the named ranks of stragglers.finding, or says that this saves
+ * nothing by itself and which fix does. If no rank is named, writes what would help most. If
+ * something else leads, begins with the verdict's headline about it. Empty if nothing is known.
  *
  * @return  the row of whatif.item about the named ranks; its n_rows if none
  */

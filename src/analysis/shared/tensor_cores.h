@@ -1,4 +1,4 @@
-/* Whether an operator could run on tensor cores. */
+/* Which operators can run on tensor cores. */
 #ifndef TMERGE_TENSOR_CORES_H
 #define TMERGE_TENSOR_CORES_H
 

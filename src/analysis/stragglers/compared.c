@@ -125,8 +125,7 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* Returns the number of members of the first operation in a group's own times [n], which are sorted
- * by operation. */
+/* Returns how many members the first operation of a group's own times [n] has. */
 static size_t count_members(const tm_own_time *own, size_t n) {
     size_t members = 1;
     while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)

@@ -1,4 +1,4 @@
-/* Tests the groups of a process one by one; rows carry the ranks that stand out to the job. */
+/* Tests the groups of a process one by one and passes ranks that stand out to the job in rows. */
 #ifndef TMERGE_COMPARED_H
 #define TMERGE_COMPARED_H
 

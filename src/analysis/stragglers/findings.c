@@ -295,8 +295,8 @@ static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *membe
 }
 
 /* Keeps a finding that half of all waiting was for, if the replay is too unsure to say that fixing
- * it saves little. Its saving is then unknown. @p worth is [all], out; returns whether there is
- * one. */
+ * it saves little. Its saving is then unknown. Returns whether there is one. @p worth: [all]
+ * out. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -422,8 +422,7 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
-/* Returns whether half of all waiting was for one rank while the replay is too unsure to say what
- * fixing it saves. */
+/* Returns whether half of all waiting was for one rank and its saving is too unsure to be known. */
 static bool is_open(const tm_findings_input *in) {
     const tm_tolls *t = in->tolls;
     bool half = false;
@@ -482,8 +481,7 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* No rank is cleared if much could not be compared, or if most was compared in groups that may
-     * have further ranks. */
+    /* No rank is cleared if much was not compared, or mostly in groups that may have more ranks. */
     bool cleared =
         tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

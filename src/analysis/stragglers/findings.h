@@ -1,5 +1,4 @@
-/* Turns suspects of groups into the job's findings: who stands out, when, and with what
- * certainty. */
+/* Turns suspects of groups into findings on the job: who stands out, when, how certainly. */
 #ifndef TMERGE_FINDINGS_H
 #define TMERGE_FINDINGS_H
 
@@ -100,17 +99,20 @@ typedef struct tm_findings_input {
 } tm_findings_input;
 
 /**
- * Finds what the verdict reports. Suspects of one rank from several groups are merged: minimum p,
- * window of the largest excess. If a replay knows the savings, findings stay that save 1 % of a
- * step and, beside others, a tenth of the total saving; if none does and the replay is unsure, one
- * that caused half of all waiting. Otherwise findings stay whose excess is 1 % of the steps. A host
- * with at most half of all ranks is named instead of its ranks if 80 % of these, and at least 2,
- * are found; else such a process group. Two episodes of which one ends before the other begins
- * alternate. If no rank is found, a pipeline whose ranks wait for transfers between stages for 1 %
- * of the windows has a bubble: the time in which waiting, for transfers and in collectives, keeps
- * ranks from computing. The ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches,
- * counted as transfers from a first-stage rank per step. Without such a pipeline, at most 5
- * operations, and 10 % of all, that hold half of the waiting are an event.
+ * Finds what the verdict reports.
+ *
+ * Suspects of one rank from several groups are merged: minimum p, window of the largest excess. If
+ * a replay knows the savings, findings stay that save 1 % of a step and, beside others, a tenth of
+ * the total saving; if none does and the replay is unsure, one that caused half of all waiting.
+ * Without a replay, findings stay whose excess is 1 % of the steps. A host with at most half of all
+ * ranks is named instead of its ranks if 80 % of these, and at least 2, are found; else such a
+ * process group. Two episodes of which one ends before the other begins alternate.
+ *
+ * If no rank is found, a pipeline whose ranks wait for transfers between stages for 1 % of the
+ * windows has a bubble: the time in which waiting, for transfers and in collectives, keeps ranks
+ * from computing. The ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches, counted as
+ * transfers from a first-stage rank per step. Without such a pipeline, at most 5 operations, and 10
+ * % of all, that hold half of the waiting are an event.
  *
  * @param out  its vector initialised
  * @return     TM_OK; TM_ERR_FAULT
@@ -124,7 +126,7 @@ static inline bool tm_finding_names(const tm_finding *f) {
 }
 
 /** Sets the flags of the ranks that a finding is about.
- * @param members  [n_ranks] of the tolls; other flags are unchanged */
+ * @param members  [tolls->n_ranks]; other flags are unchanged */
 void tm_finding_members(const tm_tolls *tolls, const tm_finding *finding, bool *members);
 
 /** Derives the verdict from the findings. */

@@ -5,8 +5,7 @@
 #include "findings.h"
 #include "tmerge/analysis.h"
 
-/** Internal tables: operations with the longest waits, communication compared by rank, and the
- * pipeline. */
+/** Internal tables: operations with the longest waits, communication compared, and the pipeline. */
 extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
 /** Adds the job's worst operations that this process matched, and, from the first process, the
@@ -22,9 +21,9 @@ tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline,
 typedef struct tm_judgement {
     tm_verdict_kind kind;
     tm_findings found;
-    bool *among;            /* [n_ranks] of the tolls: whether a rank is named; owned */
-    tm_standing *standings; /* [n_ranks] maximum excess and minimum p over the rank's groups; member
-                               -1 if it was compared in none; owned */
+    bool *among;            /* [tolls->n_ranks] whether a rank is named; owned */
+    tm_standing *standings; /* [tolls->n_ranks] maximum excess and minimum p over the rank's groups;
+                               member -1 if it was compared in none; owned */
     int64_t window_ns;      /* sum of all ranks' windows */
     double matched_share;   /* share of communication time in complete operations */
     bool withheld;          /* too much of the underlying data was not recorded */

@@ -1,5 +1,4 @@
-/* Own work of a group's members in each stretch (waits/stretches.h), and the units that are
- * compared. */
+/* Own work of a group's members per stretch (waits/stretches.h), and the units compared. */
 #ifndef TMERGE_OWN_TIMES_H
 #define TMERGE_OWN_TIMES_H
 

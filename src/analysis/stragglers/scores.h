@@ -68,8 +68,7 @@ typedef struct tm_chance {
     double *largest; /* [n_draws] ascending */
 } tm_chance;
 
-/** Draws until there are @p n_draws. The i-th draw is the same in every run. TM_OK;
- * TM_ERR_FAULT. */
+/** Draws up to @p n_draws. The i-th draw is the same in every run. TM_OK; TM_ERR_FAULT. */
 tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draws,
                          tm_error *err) TM_MUST_CHECK;
 void tm_chance_free(tm_chance *chance);

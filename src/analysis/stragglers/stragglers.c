@@ -1,5 +1,4 @@
-/* Analysis `stragglers`: which ranks arrive last, how much wait that causes, and whether it
- * lasts. */
+/* Analysis `stragglers`: which ranks arrive last, the wait this causes, and whether it lasts. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -177,8 +176,7 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns the contribution of one kernel; wait caused through others is added by
- * tm_tolls_add_own. */
+/* Returns what one kernel adds; wait caused through others comes with tm_tolls_add_own. */
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_toll){
@@ -304,7 +302,7 @@ static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm
     return tm_table_set_text(table, &row[R_VERDICT], word, err);
 }
 
-/* Tolls are in the order of job.rank's rows. */
+/* t->ranks is in the order of job.rank's rows. */
 static tm_status add_ranks(const tm_tolls *t, const tm_judgement *j, tm_tables *tables,
                            tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);

@@ -106,8 +106,7 @@ static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
 
-/* Returns how many draws reach a member's height, and sets the window in which it stands out
- * most. */
+/* Returns how many draws reach a member's height, and sets the window of its largest height. */
 static size_t reach_of(const level *l, size_t member, tm_window *window) {
     const tm_window *best = l->windows;
     for (size_t i = 1; i < l->n_windows; i++)
@@ -133,8 +132,7 @@ static int64_t excess_in(const level *l, size_t member, tm_window w) {
     return sum;
 }
 
-/* Returns whether a window counts as the whole: 80 % of the units, or half as late outside of
- * it. */
+/* Returns whether a window counts as the whole: 80 % of the units, or half as late outside. */
 static bool is_throughout(const level *l, size_t member, tm_window w) {
     size_t n = l->units.n_rows, inside = w.end - w.first;
     if (5 * inside >= 4 * n)
@@ -405,8 +403,7 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
     return true;
 }
 
-/* Of the suspects from `first` on, keeps those whose ranks are all late; these ranks leave the test
- * of ranks. */
+/* Keeps suspects from `first` on whose ranks are all late; these ranks leave the test of ranks. */
 static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size_t first,
                               level *ranks, tm_vec *suspects, tm_error *err) {
     size_t kept = first;
@@ -513,9 +510,8 @@ static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     return make_room(l, err);
 }
 
-/* Tests stages against each other, as if all ranks were equal; all members of a found stage become
- * suspects. Then tests single ranks, because few ranks of a stage can prove little among
- * themselves. */
+/* Tests stages against each other, as if all ranks were equal; all members of a found stage are
+ * suspects. Then tests single ranks, since few ranks of a stage prove little among themselves. */
 static tm_status find_across(const tm_compared *c, double n_tests, tm_vec *suspects,
                              tm_error *err) {
     level stages = {.n_tests = n_tests, .least = EXCESS_LEAST};

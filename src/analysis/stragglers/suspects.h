@@ -63,12 +63,15 @@ typedef struct tm_compared {
  * scored by their distance from its median (scores.h). The largest height over members and windows
  * is compared with its distribution when members are permuted in each unit. Each member of a group
  * has the same share of the 1 %: p is 1 - (1 - p)^(members of all groups / of this one), and for
- * blocks, whose length is an estimate, twice that power. If the group has several hosts of several
- * ranks, medians over each host's ranks are tested first, at a twentieth of the 1 %, then ranks at
- * the rest. Ranks of a found host leave the test of ranks if 80 % of them have half of their median
- * excess. Stages of a pipeline are not exchangeable: members are compared within their stage, then
- * stages with each other, where all members of a found stage are suspects, then all ranks with each
- * other, which need an excess of 5 % of the time of the slowest.
+ * blocks, whose length is an estimate, twice that power.
+ *
+ * If the group has several hosts of several ranks, medians over each host's ranks are tested first,
+ * at a twentieth of the 1 %, then ranks at the rest. Ranks of a found host leave the test of ranks
+ * if 80 % of them have half of their median excess.
+ *
+ * Stages of a pipeline are not exchangeable. Members are first compared within their stage, then
+ * stages with each other, and all members of a found stage are suspects. Finally all ranks are
+ * compared, with a minimum excess of 5 % of the slowest one's time.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; none for members that are alone in their stage

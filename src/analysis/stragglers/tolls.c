@@ -152,7 +152,7 @@ static tm_toll read_part(const tm_cell *row) {
     };
 }
 
-/* Returns a toll with only the fields that delay propagation changes, to be added to a part. */
+/* Returns a tm_toll with only the fields that delay propagation changes, to be added to a part. */
 static tm_toll read_cost(const tm_cell *row) {
     return (tm_toll){
         .rank = row[C_RANK].value.i,
@@ -182,7 +182,7 @@ static void add_up_parts(tm_tolls *t) {
     t->n_parts = n;
 }
 
-/* Merges both internal tables into a toll for each rank, and one for each rank and step. */
+/* Merges both internal tables into a tm_toll per rank, and one per rank and step. */
 static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err) {
     const tm_table *parts = tm_tables_find(tables, tm_tolls_part.name);
     const tm_table *costs = tm_tables_find(tables, tm_tolls_cost.name);
@@ -211,7 +211,7 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     return TM_OK;
 }
 
-/* Tolls ascend by rank, one for each row of job.rank. */
+/* ranks is ascending, with one entry for each row of job.rank. */
 static bool is_lower(const void *toll, const void *rank) {
     return ((const tm_toll *)toll)->rank < *(const int64_t *)rank;
 }

@@ -49,7 +49,7 @@ typedef struct tm_tolls {
 tm_status tm_tolls_open(const tm_tables *tables, tm_tolls *out, tm_error *err) TM_MUST_CHECK;
 void tm_tolls_close(tm_tolls *tolls);
 
-/** Returns the index of a rank of job.rank in the tolls. */
+/** Returns the index in tolls->ranks of a rank of job.rank. */
 size_t tm_tolls_index(const tm_tolls *tolls, int64_t rank);
 
 #endif

@@ -33,8 +33,7 @@ typedef enum tm_verdict_kind {
  */
 const char *tm_verdict_word(tm_verdict_kind kind);
 
-/** Returns the wait that a rank caused by itself in the operations in which it was late: caused -
- * passed. */
+/** Returns the wait that a rank caused by itself where it was late: caused - passed. */
 tm_share tm_toll_direct(const tm_toll *toll);
 
 /** Returns its total cost: direct + indirect. */
@@ -51,7 +50,7 @@ typedef enum tm_culprit { TM_CULPRIT_RANK, TM_CULPRIT_HOST, TM_CULPRIT_GROUP } t
 /** "rank", "host" or "group". */
 const char *tm_culprit_word(tm_culprit level);
 
-/** Adds a toll to another one of the same rank; the step of @p sum stays. */
+/** Adds a tm_toll to another one of the same rank; the step of @p sum stays. */
 void tm_toll_add(tm_toll *sum, const tm_toll *toll);
 
 /**
