@@ -570,7 +570,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
-/* Without unrecorded work, a replay ends too early and its savings mean nothing. */
+/* If work was not recorded, the replay ends too early and its savings mean nothing. */
 static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_table *items = tm_tables_find(out, item_def.name);
     char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];

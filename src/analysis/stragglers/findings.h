@@ -64,7 +64,7 @@ typedef struct tm_findings {
     double most_pct;      /* largest excess of a rank over all steps, named or not */
     double least_p;       /* minimum p of a rank, 1 if nothing could be tested */
     bool tested;          /* at least one group had enough data for a test */
-    int64_t few;          /* so few operations hold half of the waiting; 0: more are needed */
+    int64_t few;          /* number of operations that hold half of the waiting; 0: too many */
     double bubble, ideal; /* shares of the windows; 0 without a pipeline */
     double transfers;     /* share of the windows spent waiting for transfers */
     int64_t stages, micro_batches;
