@@ -14,39 +14,41 @@
 #include "timeline/trace.h"
 
 const tm_column tm_call_part_columns[TM_CALL_P_N_PASSES] = {
-    [TM_CALL_P_NAME] = {"name", TM_INT, "", "Id of the name."},
+    [TM_CALL_P_NAME] = {"name", TM_INT, "", "Name id."},
     [TM_CALL_P_SHAPES] = {"shapes", TM_INT, "", "Id of the input shapes, 0 for all."},
     [TM_CALL_P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [TM_CALL_P_CALLS] = {"calls", TM_INT, "", "Calls."},
-    [TM_CALL_P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns", "GPU time launched by itself."},
-    [TM_CALL_P_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns", "GPU time launched in it."},
-    [TM_CALL_P_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "Own time on the host."},
-    [TM_CALL_P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Time on the host."},
-    [TM_CALL_P_TENSOR_SELF] = {"tensor_self_ns", TM_INT, "ns", "On tensor cores, of self."},
-    [TM_CALL_P_TENSOR_TOTAL] = {"tensor_total_ns", TM_INT, "ns", "On tensor cores, of total."},
-    [TM_CALL_P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "In kernels, of self."},
-    [TM_CALL_P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "In kernels, of total."},
-    [TM_CALL_P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could do it."},
-    [TM_CALL_P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns", "Backward's GPU time."},
-    [TM_CALL_P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns", "With what is inside."},
-    [TM_CALL_P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns", "Backward's host time."},
+    [TM_CALL_P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
+    [TM_CALL_P_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns", "Directly launched GPU time."},
+    [TM_CALL_P_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns", "GPU time launched within it."},
+    [TM_CALL_P_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "Host self time."},
+    [TM_CALL_P_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns", "Host time."},
+    [TM_CALL_P_TENSOR_SELF] = {"tensor_self_ns", TM_INT, "ns",
+                               "Tensor-core time in device_self_ns."},
+    [TM_CALL_P_TENSOR_TOTAL] = {"tensor_total_ns", TM_INT, "ns",
+                                "Tensor-core time in device_total_ns."},
+    [TM_CALL_P_KERNEL_SELF] = {"kernel_self_ns", TM_INT, "ns", "Kernel time in device_self_ns."},
+    [TM_CALL_P_KERNEL_TOTAL] = {"kernel_total_ns", TM_INT, "ns", "Kernel time in device_total_ns."},
+    [TM_CALL_P_FITS] = {"tensor_cores_fit", TM_BOOL, "", "Whether tensor cores could be used."},
+    [TM_CALL_P_BACKWARD_SELF] = {"backward_device_self_ns", TM_INT, "ns", "Its backward GPU time."},
+    [TM_CALL_P_BACKWARD_TOTAL] = {"backward_device_total_ns", TM_INT, "ns", "With nested calls."},
+    [TM_CALL_P_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns", "Its backward host time."},
 };
 
 typedef struct call_key {
     uint32_t name, shapes;
 } call_key;
 
-/* GPU time of one kind of total: with what lies inside, or without. */
+/* GPU time with or without nested calls. */
 typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
 
-/* Of the backward pass: what belongs to a call itself, and with what lies inside. */
+/* Backward pass of a call: its own, and with nested calls. */
 typedef struct backward_time {
     int64_t self_ns, total_ns, host_ns;
 } backward_time;
 
-/* What one key's calls come to on this rank. */
+/* Sums of one key's calls on this rank. */
 typedef struct call_sum {
     int64_t calls, host_self_ns, host_total_ns;
     device_time self, total;
@@ -54,46 +56,46 @@ typedef struct call_sum {
     bool fits;
 } call_sum;
 
-/* By what a rank's calls are summed. */
+/* One way to group a rank's calls. */
 typedef struct grouping {
-    tm_table *part; /* that the sums go to; NULL: nothing is summed so */
+    tm_table *part; /* receives the sums; NULL: unused */
     tm_keys keys;   /* of call_key */
     tm_vec sums;    /* of call_sum, by key */
-    uint32_t *slot; /* [calls->n] the key of each call, TM_NO_KEY where it is not summed */
+    uint32_t *slot; /* [calls->n] key of each call, TM_NO_KEY if it is not summed */
 } grouping;
 
 enum { BY_NAME, BY_SHAPES, N_GROUPINGS };
 
-/* A rank's sums in the making. */
+/* State of summing a rank's calls. */
 typedef struct summing {
     const tm_rank_view *view;
     const tm_calls *calls;
     bool gpus;
     grouping by[N_GROUPINGS];
-    device_time *total;      /* [calls->n] of each call */
-    backward_time *backward; /* likewise; NULL where that is not asked for */
-    bool *fits;              /* [calls->n] tensor cores fit it, or what it holds */
+    device_time *total;      /* [calls->n] */
+    backward_time *backward; /* [calls->n]; NULL if not requested */
+    bool *fits;              /* [calls->n] whether the call or a nested one fits tensor cores */
 } summing;
 
 static call_sum *sum_at(const grouping *g, uint32_t slot) {
     return (call_sum *)g->sums.data + slot;
 }
 
-/* The key's number, new or known; TM_NO_KEY when memory is out. */
+/* Returns the index of a key, adding it if new; TM_NO_KEY if out of memory. */
 static uint32_t add_key(grouping *g, const call_key *key) {
     const call_sum *sum = tm_keys_value(&g->keys, &g->sums, key);
     return sum ? (uint32_t)(sum - (const call_sum *)g->sums.data) : TM_NO_KEY;
 }
 
-/* Gives every call the key of its name. */
+/* Assigns every call the key of its name. */
 static bool key_by_name(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
-    uint32_t *known = calloc(s->view->n_names, sizeof *known); /* 1 + key, by name */
+    uint32_t *known = calloc(s->view->n_names, sizeof *known); /* [names] 1 + key */
     bool ok = known != NULL;
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
         if (known[name] == 0)
-            /* 0 after TM_NO_KEY, which the line below makes TM_NO_KEY again. */
+            /* TM_NO_KEY overflows to 0, and the line below restores it. */
             known[name] = 1 + add_key(g, &(call_key){name, TM_NO_NAME});
         g->slot[i] = known[name] - 1;
         ok = g->slot[i] != TM_NO_KEY;
@@ -102,8 +104,8 @@ static bool key_by_name(const summing *s, grouping *g) {
     return ok;
 }
 
-/* Gives every call with input shapes the key of its name and shapes. Calls and shapes both ascend
- * in row. */
+/* Assigns every call with input shapes the key of its name and shapes. Calls and shapes both ascend
+ * by row. */
 static bool key_by_shapes(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
@@ -122,12 +124,12 @@ static bool key_by_shapes(const summing *s, grouping *g) {
     return true;
 }
 
-/* Names of kernels and operators tell of tensor cores where the devices are GPUs. */
+/* Returns whether the devices are GPUs: only then do names indicate tensor cores. */
 static bool on_gpus(const tm_rank_view *view) {
     return tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size == 0;
 }
 
-/* Whether a call lies in another of its key. */
+/* Returns whether a call is nested in another one of its key. */
 static bool is_repeated(const tm_call *calls, const grouping *g, size_t i) {
     for (uint32_t above = calls[i].parent; above != TM_NO_CALL; above = calls[above].parent)
         if (g->slot[above] == g->slot[i])
@@ -141,7 +143,7 @@ static void add_time(device_time *to, const device_time *time) {
     to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
 }
 
-/* Own times add up; of calls of one key in one another the outermost holds what is in all. */
+/* Adds up self times; of nested calls of one key, only the outermost adds to totals. */
 static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
@@ -165,7 +167,7 @@ static void sum_calls(const summing *s, const grouping *g) {
     }
 }
 
-/* A GPU event is its launcher's own. */
+/* Adds a GPU event to the self time of the call that launched it. */
 static void add_event(summing *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t duration = timeline->duration_ns[row];
@@ -179,7 +181,7 @@ static void add_event(summing *s, uint32_t call, uint32_t row) {
             add_time(&sum_at(&s->by[i], s->by[i].slot[call])->self, &time);
 }
 
-/* It is in the total of every call around that, too. */
+/* Adds GPU events to the calls that launched them and to the totals of all enclosing calls. */
 static void find_device(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t end = tm_timeline_work_end(timeline);
@@ -188,13 +190,12 @@ static void find_device(summing *s) {
         if (call != TM_NO_CALL)
             add_event(s, call, row);
     }
-    for (size_t i = s->calls->n; i-- > 0;) /* children come behind their parents */
+    for (size_t i = s->calls->n; i-- > 0;) /* children come after their parents */
         if (s->calls->calls[i].parent != TM_NO_CALL && s->total[i].all_ns > 0)
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
 }
 
-/* What backward did goes to the call that was open when its operator ran forward, and to those
- * around that. */
+/* Attributes backward work to the call open when its forward operator ran, and to its ancestors. */
 static void find_backward(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_call *calls = s->calls->calls, *ops = s->view->operators->calls;
@@ -214,7 +215,7 @@ static void find_backward(summing *s) {
             s->backward[call].host_ns =
                 tm_sum(s->backward[call].host_ns, timeline->duration_ns[ops[i].row]);
     }
-    for (size_t i = s->calls->n; i-- > 0;) { /* children come behind their parents */
+    for (size_t i = s->calls->n; i-- > 0;) { /* children come after their parents */
         backward_time *own = &s->backward[i];
         own->total_ns = tm_sum(own->total_ns, own->self_ns);
         if (calls[i].parent == TM_NO_CALL)
@@ -225,7 +226,7 @@ static void find_backward(summing *s) {
     }
 }
 
-/* What tensor cores fit is asked once for each key; what holds a call that fits them fits them. */
+/* Looks up each key once. A call that contains a fitting call fits as well. */
 static void find_fitting(const summing *s, const grouping *g) {
     for (uint32_t k = 0; k < g->sums.n; k++) {
         tm_text name = tm_names_text(s->view->names, ((const call_key *)g->keys.keys.data)[k].name);
@@ -259,7 +260,7 @@ static void set_row(tm_cell *row, const call_key *key, int64_t rank, const call_
     tm_cell_set_bool(&row[TM_CALL_P_FITS], sum->fits || sum->total.tensor_ns > 0);
 }
 
-/* A row for each key of this rank, on its way to those of the other ranks. */
+/* Adds a row for each key of this rank, to be merged with other ranks. */
 static bool add_rows(const summing *s, const grouping *g) {
     for (uint32_t i = 0; i < g->sums.n; i++) {
         tm_cell *row = tm_table_add_row(g->part);
@@ -277,8 +278,8 @@ static bool add_rows(const summing *s, const grouping *g) {
     return true;
 }
 
-/* What calls are grouped by is known before anything is summed: own times go to their sums right
- * away, and only those with what lies inside have to be kept call by call. */
+/* Determines keys before anything is summed, so that self times go directly to their sums and only
+ * totals are kept per call. */
 static bool make_groups(summing *s) {
     bool ok = true;
     for (int i = 0; i < N_GROUPINGS && s->by[i].part && ok; i++) {
@@ -330,14 +331,14 @@ tm_status tm_call_rows(const tm_rank_view *view, const tm_calls *calls, tm_table
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Names and shapes are ids until here. */
+/* Turns ids of names and shapes into text. */
 static tm_status set_key(const tm_names *names, tm_table *shown, tm_cell *cell, int64_t id,
                          tm_error *err) {
     tm_text text = tm_names_text(names, (uint32_t)id);
     return tm_table_set_bytes(shown, cell, text.bytes, text.size, err);
 }
 
-/* Four columns side by side: min, median, max and the rank that has it. */
+/* Sets four adjacent columns: min, median, max and the rank of the max. */
 static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[0], m->min);
     tm_cell_set_int(&cells[1], m->median);
@@ -345,7 +346,7 @@ static void set_spread(tm_cell *cells, const tm_over_ranks *m) {
     tm_cell_set_int(&cells[3], m->max_rank);
 }
 
-/* The shown columns of rows [first, end) of the part: one key, a row for each rank. */
+/* Sets the shown columns of one key from rows [first, end) of the part, one per rank. */
 static tm_status set_merged(const tm_table *part, size_t first, size_t end, tm_cell *cells,
                             tm_error *err) {
     tm_over_ranks device, host;
@@ -385,16 +386,16 @@ tm_status tm_call_merge(const tm_names *names, const tm_table *part, tm_table *s
         if (!passes && fits < shown->def->n_columns)
             tm_cell_set_bool(&row[fits], tm_over_ranks_sum(part, first, end, TM_CALL_P_FITS) > 0);
     }
-    /* This process has all rows of its keys: what is in the job's first TM_CALL_ROWS is in its own.
-     * By their keys first, so that equal rows are cut alike here and on the job. */
+    /* This process has all rows of its keys, so the job's first TM_CALL_ROWS are among its own.
+     * Sorting by keys first makes ties be cut alike here and on the job. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;
 }
 
 void tm_call_order(tm_table *shown) {
-    /* By the host first: the sort by the device keeps the order of equal rows. */
-    int top = shown->def->top; /* the device's column; the host's is its pair */
+    /* Host first: the sort by device time keeps the order of ties. */
+    int top = shown->def->top; /* device column; the host column is at a fixed distance */
     tm_table_rank(shown, top + TM_CALL_HOST_SELF - TM_CALL_DEVICE_SELF);
     tm_table_rank(shown, top);
     if (shown->n_rows > TM_CALL_ROWS)

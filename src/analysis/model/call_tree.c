@@ -10,27 +10,27 @@
 #include "timeline/host_comm.h"
 
 const tm_column tm_tree_part_columns[] = {
-    {"path", TM_INT, "", "Hash of the names from the root on."},
-    {"parent", TM_INT, "", "That of the parent; 0 for none."},
-    {"depth", TM_INT, "", "Nodes above it."},
+    {"path", TM_INT, "", "Hash of the names from the root."},
+    {"parent", TM_INT, "", "Hash of the parent; 0 for none."},
+    {"depth", TM_INT, "", "Number of ancestors."},
     {"rank", TM_INT, "", "Global rank."},
-    {"name", TM_INT, "", "Id of the name, or what stands in its place."},
-    {"calls", TM_INT, "", "Calls."},
-    {"host_total_ns", TM_INT, "ns", "Sum of their durations."},
-    {"host_self_ns", TM_INT, "ns", "Of it, in none below."},
-    {"device_total_ns", TM_INT, "ns", "Sum of durations of what they launched."},
-    {"device_self_ns", TM_INT, "ns", "Of it, launched in none below."},
-    {"forward_device_ns", TM_INT, "ns", "Of device_total_ns, forward's."},
-    {"recomputed_device_ns", TM_INT, "ns", "Of device_total_ns, computed again."},
-    {"backward_device_ns", TM_INT, "ns", "Of device_total_ns, backward's."},
-    {"backward_host_ns", TM_INT, "ns", "Host time of backward."},
+    {"name", TM_INT, "", "Name id, or a value in its place."},
+    {"calls", TM_INT, "", "Number of calls."},
+    {"host_total_ns", TM_INT, "ns", "Total duration of the calls."},
+    {"host_self_ns", TM_INT, "ns", "Part of it outside of child nodes."},
+    {"device_total_ns", TM_INT, "ns", "Total duration of the GPU events launched within them."},
+    {"device_self_ns", TM_INT, "ns", "Part of it not launched in child nodes."},
+    {"forward_device_ns", TM_INT, "ns", "Part of device_total_ns of the forward pass."},
+    {"recomputed_device_ns", TM_INT, "ns", "Part of device_total_ns that is recomputed."},
+    {"backward_device_ns", TM_INT, "ns", "Part of device_total_ns of the backward pass."},
+    {"backward_host_ns", TM_INT, "ns", "Host time of the backward pass."},
 };
 
 #define NO_NODE UINT32_MAX
-/* Of a call: its node is that of another, or below one, and comes later. */
+/* The call's node is that of another call or a child of it, and is set later. */
 #define LATER (UINT32_MAX - 1)
 
-/* A node of a rank; its parent's number is less than its own. */
+/* A node of a rank; its parent has a lower index. */
 typedef struct node {
     uint64_t path;
     int64_t calls, host_ns, host_below_ns, backward_host_ns;
@@ -39,7 +39,7 @@ typedef struct node {
     uint32_t parent, depth;
 } node;
 
-/* What tells nodes of one rank apart: the text's hash, for names may differ in addresses alone. */
+/* Key of a node within a rank, with the text's hash: names may differ only in addresses. */
 typedef struct node_key {
     uint64_t text;
     uint64_t parent;
@@ -49,11 +49,11 @@ typedef struct tree {
     const tm_rank_view *view;
     const tm_calls *calls;
     const tm_passes *passes; /* or NULL */
-    tm_keys keys;            /* of node_key, and */
+    tm_keys keys;            /* of node_key */
     tm_vec nodes;            /* of node */
-    uint64_t *hashes;        /* by name id, 0 not known yet */
-    uint32_t *of;            /* by call */
-    bool stacks;             /* calls bear their stacks */
+    uint64_t *hashes;        /* [names] by name id, 0 if unknown */
+    uint32_t *of;            /* [calls] node of each call */
+    bool stacks;             /* calls carry their stacks */
 } tree;
 
 tm_plain_name tm_tree_plain_name(tm_text name) {
@@ -84,7 +84,7 @@ static uint64_t text_hash(tree *t, uint32_t name) {
     return t->hashes[name];
 }
 
-/* The node of a name below another, new or known; NO_NODE when memory is out. */
+/* Returns the node of a name below a parent, adding it if new; NO_NODE if out of memory. */
 static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) {
     const node_key key = {text, parent};
     node *n = tm_keys_value(&t->keys, &t->nodes, &key);
@@ -101,7 +101,7 @@ static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) 
     return (uint32_t)(n - nodes);
 }
 
-/* Its parent has a node already. */
+/* Adds a call whose parent already has a node. */
 static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     uint32_t row = t->calls->calls[call].row, name = t->view->timeline->name[row];
     uint32_t at = add_node(t, text_hash(t, name), name, parent);
@@ -114,8 +114,8 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     return true;
 }
 
-/* Of what is computed again in the backward pass, its call in the forward pass: of those around the
- * operator whose gradient is computed the one of its name. TM_NO_CALL for none. */
+/* Returns the forward call that a recomputed call repeats: the one of the same name around the
+ * operator whose gradient is computed. TM_NO_CALL for none. */
 static uint32_t twin_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
     uint32_t row = t->calls->calls[call].row;
@@ -127,8 +127,8 @@ static uint32_t twin_of(tree *t, uint32_t call) {
     return found;
 }
 
-/* Another call of a node that is there; its time lies in none of what the node lies in, which has
- * it as well. */
+/* Adds a repeated call to an existing node. Its duration is also added to all ancestors, which do
+ * not contain the call. */
 static void add_again(tree *t, uint32_t call, uint32_t at) {
     node *nodes = t->nodes.data;
     int64_t duration = t->view->timeline->duration_ns[t->calls->calls[call].row];
@@ -159,8 +159,8 @@ static bool add_calls(tree *t) {
     return ok;
 }
 
-/* Of calls that bear stacks. Own time of a function is what its calls take but for calls in them
- * that have another stack; until the sums go up, host_ns is that. */
+/* Adds calls that carry stacks. The self time of a function is the duration of its calls minus
+ * nested calls with another stack. Until sum_up, host_ns holds self time. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
@@ -194,8 +194,7 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* A call of the runtime that bears a stack launches by itself; what bears one else lies around the
- * call that launched. */
+/* Returns the call that launched an event: a runtime call with a stack, else an enclosing call. */
 static uint32_t call_of_event(const tree *t, uint32_t row) {
     uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
     const tm_call *calls = t->calls->calls, *own = NULL;
@@ -204,9 +203,9 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
     return own ? (uint32_t)(own - calls) : t->calls->above[row];
 }
 
-/* The node to which the time of a GPU event goes, and as what; NO_NODE when memory is out. */
+/* Returns the node that a GPU event's time goes to, and sets its pass; NO_NODE if out of memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    static const uint64_t outside = 1, unknown = 2; /* in the place of hashes */
+    static const uint64_t outside = 1, unknown = 2; /* in place of hashes */
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
     *pass = op == TM_NO_CALL ? TM_PASS_FORWARD : (tm_pass)t->passes->pass[op];
@@ -237,7 +236,7 @@ static bool add_device(tree *t) {
     return true;
 }
 
-/* Of backward's nodes that lie in no other, the host time goes to the calls of their forward. */
+/* Adds the host time of outermost backward nodes to the calls of their forward operators. */
 static void add_backward_host(tree *t) {
     const tm_call *ops = t->view->operators->calls;
     for (size_t i = 0; i < t->view->operators->n; i++) {
@@ -250,7 +249,7 @@ static void add_backward_host(tree *t) {
     }
 }
 
-/* Sums go from the leaves to the roots: nodes stand behind their parents. */
+/* Accumulates from leaves to roots: children come after their parents. */
 static void sum_up(tree *t) {
     node *nodes = t->nodes.data;
     for (size_t i = t->nodes.n; i-- > 0;) {
@@ -290,7 +289,7 @@ static bool add_rows(const tree *t, tm_table *part) {
         tm_cell_set_int(&row[TM_TREE_P_NAME], n->name);
         tm_cell_set_int(&row[TM_TREE_P_CALLS], n->calls);
         tm_cell_set_int(&row[TM_TREE_P_HOST_TOTAL], n->host_ns);
-        /* Calls of rounded times may cross one another, and take longer than what holds them. */
+        /* Calls with rounded times may cross and exceed the call around them. */
         int64_t own = n->host_ns - n->host_below_ns;
         tm_cell_set_int(&row[TM_TREE_P_HOST_SELF], own > 0 ? own : 0);
         tm_cell_set_int(&row[TM_TREE_P_DEVICE_TOTAL], device);

@@ -1,4 +1,4 @@
-/* Calls of one class as a tree, merged over ranks: who called whom, and what each path took. */
+/* Calls of one class as a tree merged over ranks: callers, callees, and the time of each path. */
 #ifndef TMERGE_CALL_TREE_H
 #define TMERGE_CALL_TREE_H
 
@@ -7,17 +7,17 @@
 
 struct tm_passes;
 
-/* Nodes of the job that are shown. */
+/* Maximum number of nodes shown for a job. */
 #define TM_TREE_NODES 10000
 
-/* In the place of a name's id: what no call of the class launched, what a launch that is not in the
- * trace did, what is left out of a long table; further below the id of a call stack, of which the
+/* Values in place of a name id: launched by no call of the class; launch not recorded; rows omitted
+ * from a long table. Values from TM_TREE_STACK down encode the id of a call stack, of which the
  * node is the function at its depth. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
 enum {
     TM_TREE_P_PATH,   /* hash of the names from the root to the node */
-    TM_TREE_P_PARENT, /* that of the parent, 0 of none */
+    TM_TREE_P_PARENT, /* hash of the parent, 0 for none */
     TM_TREE_P_DEPTH,
     TM_TREE_P_RANK,
     TM_TREE_P_NAME,
@@ -27,7 +27,7 @@ enum {
     TM_TREE_P_DEVICE_TOTAL,
     TM_TREE_P_DEVICE_SELF,
     TM_TREE_P_N,
-    TM_TREE_P_FORWARD = TM_TREE_P_N, /* of modules alone, from here on */
+    TM_TREE_P_FORWARD = TM_TREE_P_N, /* from here on only for modules */
     TM_TREE_P_RECOMPUTED,
     TM_TREE_P_BACKWARD,
     TM_TREE_P_BACKWARD_HOST,
@@ -36,8 +36,8 @@ enum {
 
 extern const tm_column tm_tree_part_columns[];
 
-/** The internal table of a tree: a row for each rank and node. @p n  TM_TREE_P_N or
- * TM_TREE_P_N_PASSES */
+/** Defines the internal table of a tree, with a row for each rank and node. @p n is TM_TREE_P_N or
+ * TM_TREE_P_N_PASSES. */
 #define TM_TREE_PART(table, n)                                                                     \
     {                                                                                              \
         .name = (table), .doc = "A row for each rank and path of calls.",                          \
@@ -63,7 +63,7 @@ enum {
     TM_TREE_DEVICE_MAX,
     TM_TREE_DEVICE_RANK,
     TM_TREE_N,
-    TM_TREE_FORWARD = TM_TREE_N, /* of modules alone, from here on */
+    TM_TREE_FORWARD = TM_TREE_N, /* from here on only for modules */
     TM_TREE_RECOMPUTED,
     TM_TREE_BACKWARD,
     TM_TREE_BACKWARD_HOST,
@@ -74,41 +74,40 @@ enum {
 extern const tm_column tm_tree_columns[TM_TREE_N_PASSES];
 
 /**
- * Adds the nodes of a rank, and one each for what was launched outside of them or nobody knows
- * where.
+ * Adds the nodes of a rank, plus one node each for work launched outside of them and for work with
+ * an unknown launch.
  *
  * @param calls   of one class, of this rank
- * @param passes  by which what backward launched, or computed again, goes to the calls that were
- *                open when it was forward; NULL: it goes to those that are open then
+ * @param passes  attributes work that backward launched or recomputed to the calls that were open
+ *                in forward; NULL: to the calls open at the time
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_tree_rows(const tm_rank_view *view, const tm_calls *calls,
                        const struct tm_passes *passes, tm_table *part, tm_error *err) TM_MUST_CHECK;
 
-/** The same of calls that bear their stacks, tm_operator_attr, each: nodes are the functions in
- * these, and of calls in one another with one stack the outermost counts. */
+/** Adds the nodes of calls that carry their stacks (tm_operator_attr). Nodes are the functions of
+ * the stacks; of nested calls with the same stack, the outermost counts. TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm_table *part,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Merges the ranks' nodes into the shown table, not yet numbered. TM_OK; TM_ERR_FAULT.
+/** Merges the ranks' nodes into the shown table, without numbering them. TM_OK; TM_ERR_FAULT.
  * @param outside  the name of TM_TREE_OUTSIDE */
 tm_status tm_tree_merge(const tm_names *names, const tm_table *part, const char *outside,
                         tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
-/** Once all nodes are there: keeps the TM_TREE_NODES with most host_total_ns, each with all above
- * it, and one of all others, and numbers them so that what a node holds follows it, the longest
- * first. TM_OK; TM_ERR_FAULT. */
+/** Numbers the complete tree. Keeps the TM_TREE_NODES nodes with most host_total_ns, each with all
+ * its ancestors, and merges all others into one. Children follow their parent, the longest first.
+ * TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_number(tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
-/** A name without the first address in it, " at 0x7f5c2c0b1d30": what stands before and behind it.
- */
+/** A name without its first address (" at 0x7f5c2c0b1d30"): the text before and after it. */
 typedef struct tm_plain_name {
     tm_text head, tail;
 } tm_plain_name;
 
 tm_plain_name tm_tree_plain_name(tm_text name);
 
-/** Takes the outermost function off a call stack, which stands last in it. */
+/** Removes the outermost function, which is last, from a call stack and returns it. */
 tm_text tm_tree_next_frame(tm_text *stack);
 
 #endif

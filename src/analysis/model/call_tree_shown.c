@@ -11,41 +11,42 @@
 #include "base/vec.h"
 
 const tm_column tm_tree_columns[TM_TREE_N_PASSES] = {
-    [TM_TREE_NODE] = {"node", TM_INT, "", "Its number: what a node holds follows it."},
-    [TM_TREE_PARENT] = {"parent", TM_INT, "", "The node that it lies in; null for none."},
-    [TM_TREE_DEPTH] = {"depth", TM_INT, "", "How many nodes it lies in."},
+    [TM_TREE_NODE] = {"node", TM_INT, "", "Number of the node: its descendants follow it."},
+    [TM_TREE_PARENT] = {"parent", TM_INT, "", "Parent node; null for none."},
+    [TM_TREE_DEPTH] = {"depth", TM_INT, "", "Number of ancestors."},
     [TM_TREE_NAME] = {"name", TM_TEXT, "", "Name of the call, without addresses."},
-    [TM_TREE_CALLS] = {"calls", TM_INT, "", "Calls by this path, over all ranks."},
-    [TM_TREE_HOST_TOTAL] = {"host_total_ns", TM_INT, "ns",
-                            "Sum of their durations; null in the rows in "
-                            "brackets, which are no calls."},
-    [TM_TREE_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
-                           "host_total_ns without that of the nodes in it."},
+    [TM_TREE_CALLS] = {"calls", TM_INT, "", "Number of calls by this path, over all ranks."},
+    [TM_TREE_HOST_TOTAL] =
+        {"host_total_ns", TM_INT, "ns",
+         "Total duration of the calls; null in the rows in brackets, which are not calls."},
+    [TM_TREE_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "host_total_ns without its child nodes."},
     [TM_TREE_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
-                              "Sum of the durations of what was launched in them, on GPUs; of "
-                              "modules also by the backward pass of what they computed."},
+                              "Total duration of the GPU work launched within them; for modules "
+                              "also that of the backward pass for what they computed."},
     [TM_TREE_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
-                             "device_total_ns without that of the nodes in it."},
-    [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Ranks that have it."},
+                             "device_total_ns without its child nodes."},
+    [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have it."},
     [TM_TREE_HOST_MEDIAN] = {"host_median_ns", TM_INT, "ns",
-                             "Median over these ranks of a rank's host_total_ns."},
-    [TM_TREE_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "The largest of a rank."},
-    [TM_TREE_HOST_RANK] = {"host_max_rank", TM_INT, "", "That rank; of equals the lowest."},
+                             "Median over these ranks of host_total_ns per rank."},
+    [TM_TREE_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_total_ns of a rank."},
+    [TM_TREE_HOST_RANK] = {"host_max_rank", TM_INT, "",
+                           "Rank with host_max_ns; the lowest in a tie."},
     [TM_TREE_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",
-                               "Median over these ranks of a rank's device_total_ns."},
-    [TM_TREE_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "The largest of a rank."},
-    [TM_TREE_DEVICE_RANK] = {"device_max_rank", TM_INT, "", "That rank; of equals the lowest."},
-    [TM_TREE_FORWARD] = {"forward_device_ns", TM_INT, "ns",
-                         "Of device_total_ns, what forward launched; in brackets, what was not "
-                         "backward's. The three sum to it."},
+                               "Median over these ranks of device_total_ns per rank."},
+    [TM_TREE_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_total_ns of a rank."},
+    [TM_TREE_DEVICE_RANK] = {"device_max_rank", TM_INT, "",
+                             "Rank with device_max_ns; the lowest in a tie."},
+    [TM_TREE_FORWARD] =
+        {"forward_device_ns", TM_INT, "ns",
+         "Part of device_total_ns that the forward pass launched; in the rows in brackets, all "
+         "that the backward pass did not. The three parts sum to it."},
     [TM_TREE_RECOMPUTED] = {"recomputed_device_ns", TM_INT, "ns",
-                            "Of it, what the backward pass computed again (activation "
-                            "checkpointing)."},
+                            "Part that the backward pass recomputed (activation checkpointing)."},
     [TM_TREE_BACKWARD] = {"backward_device_ns", TM_INT, "ns",
-                          "Of it, what the backward pass launched to compute gradients."},
-    [TM_TREE_BACKWARD_HOST] = {"backward_host_ns", TM_INT, "ns",
-                               "Time of the host in the backward pass of what they computed, with "
-                               "what was computed again."},
+                          "Part that the backward pass launched to compute gradients."},
+    [TM_TREE_BACKWARD_HOST] =
+        {"backward_host_ns", TM_INT, "ns",
+         "Host time of the backward pass for what they computed, including recomputation."},
 };
 
 #define NO_NODE UINT32_MAX
@@ -58,7 +59,7 @@ tm_text tm_tree_next_frame(tm_text *stack) {
     return (tm_text){stack->bytes + begin, end - begin};
 }
 
-/* The function at this depth of a call stack. */
+/* Returns the function at a depth of a call stack. */
 static tm_text frame_at(tm_text stack, int64_t depth) {
     tm_text frame = {"", 0};
     for (; depth >= 0 && stack.size > 0; depth--)
@@ -89,7 +90,7 @@ static tm_status set_name(const tm_names *names, const tm_cell *key, const char 
     return set_plain(frame_at(stack, key[TM_TREE_P_DEPTH].value.i), shown, cell, err);
 }
 
-/* Sums that stand side by side in both tables. What is no call has no times of the host. */
+/* Sums adjacent columns of both tables. Rows that are not calls have no host times. */
 static void set_sums(const tm_table *part, size_t first, size_t end, tm_cell *row) {
     bool calls = tm_table_row(part, first)[TM_TREE_P_NAME].value.i != TM_TREE_OUTSIDE &&
                  tm_table_row(part, first)[TM_TREE_P_NAME].value.i != TM_TREE_UNKNOWN;
@@ -132,25 +133,26 @@ tm_status tm_tree_merge(const tm_names *names, const tm_table *part, const char 
     return TM_OK;
 }
 
-/* A row, by what it is found and in which order it is put. */
+/* A row with its sort keys and tree links. */
 typedef struct place {
     int64_t path, parent, total_ns;
-    uint32_t row, above;  /* above: the place of the parent, NO_NODE for none */
-    uint32_t first, next; /* its first child, and the one behind it in its parent's list */
+    uint32_t row, above;  /* above: place of the parent, NO_NODE for none */
+    uint32_t first, next; /* its first child, and its next sibling */
 } place;
 
 static int by_path(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
 }
 
-/* The shorter first, so that lists that are filled from the front begin with the longest. */
+/* Shorter first: lists are filled from the front, so the longest ends up first. */
 static int by_time(const void *a, const void *b) {
     const place *x = *(const place *const *)a, *y = *(const place *const *)b;
     return x->total_ns != y->total_ns ? tm_order_i64(x->total_ns, y->total_ns)
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* What is left out, as one row: own times of all, and what those hold that lie in none of them. */
+/* Adds an omitted row to the row of others: self times always, totals only of roots and of nodes
+ * whose parent is kept. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost, int n_columns) {
     for (int c = TM_TREE_CALLS; c < n_columns; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
@@ -160,7 +162,7 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost, int n
     }
 }
 
-/* Keeps the first n rows, and what is no call, which stands behind all others. */
+/* Keeps the first n rows, and the rows that are not calls, which are last. */
 static tm_status cut(tm_table *shown, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N_PASSES];
     int64_t *paths = malloc((n + 1) * sizeof *paths);
@@ -193,14 +195,14 @@ static tm_status cut(tm_table *shown, size_t n, tm_error *err) {
     return tm_table_set_text(shown, &row[TM_TREE_NAME], TM_LAUNCHED_OTHERS, err);
 }
 
-/* A parent is no shorter than what it holds, so that the longest nodes are a tree. */
+/* A parent is at least as long as its children, so the longest nodes form a tree. */
 static tm_status keep_longest(tm_table *shown, tm_error *err) {
     size_t n = TM_TREE_NODES;
     if (shown->n_rows <= n)
         return TM_OK;
     tm_table_sort(shown);
     tm_table_rank(shown, TM_TREE_HOST_TOTAL);
-    /* Of equals all go, for a child may be among them and its parent not. */
+    /* Drops all ties, because they may include a child without its parent. */
     int64_t least = tm_table_row(shown, n)[TM_TREE_HOST_TOTAL].value.i;
     while (n > 0 && tm_table_row(shown, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;
@@ -219,7 +221,7 @@ static bool find_parents(place *places, size_t n) {
         order[i] = &places[i];
     }
     qsort(order, n, sizeof *order, by_time);
-    /* places[n] is above the roots. */
+    /* places[n] is the parent of the roots. */
     places[n].first = NO_NODE;
     for (size_t i = 0; i < n; i++) {
         place *above = &places[order[i]->above == NO_NODE ? n : order[i]->above];
@@ -230,13 +232,13 @@ static bool find_parents(place *places, size_t n) {
     return true;
 }
 
-/* Numbers them in the order of a walk that goes down first. */
+/* Numbers the nodes in depth-first order. */
 static void number_nodes(tm_table *shown, place *places, size_t n) {
     int64_t next = 0;
     uint32_t at = places[n].first;
     while (at != NO_NODE) {
         tm_cell *row = tm_table_row(shown, places[at].row);
-        places[at].total_ns = next; /* from here on its number */
+        places[at].total_ns = next; /* holds its number from here on */
         tm_cell_set_int(&row[TM_TREE_NODE], next++);
         if (places[at].above == NO_NODE)
             row[TM_TREE_PARENT].null = true;

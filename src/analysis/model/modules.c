@@ -9,7 +9,7 @@
 #include "call_tree.h"
 
 static const tm_column module_columns[] = {
-    {"name", TM_TEXT, "", "Name of the module as the profiler numbers it: nn.Module: Linear_3."},
+    {"name", TM_TEXT, "", "Name of the module as numbered by the profiler: nn.Module: Linear_3."},
     TM_CALL_COLUMNS("module", "modules"),
     TM_CALL_BACKWARD_COLUMNS("module"),
 };
@@ -24,9 +24,9 @@ static const tm_table_def annotation_part = TM_CALL_PART("modules.annotation_par
 
 static const tm_table_def module_def = {
     .name = "modules.module",
-    .doc = "A row for each module over all ranks, where the profiler recorded modules: its forward "
-           "calls, and what the backward pass does for them. The 1000 with most device_self_ns, "
-           "then host_self_ns, in this order.",
+    .doc = "A row for each module over all ranks, if the profiler recorded modules: its forward "
+           "calls, and the backward pass for them. The 1000 with most device_self_ns, ties by "
+           "host_self_ns, in this order.",
     .columns = module_columns,
     .n_columns = sizeof module_columns / sizeof *module_columns,
     .n_keys = 1,
@@ -35,10 +35,9 @@ static const tm_table_def module_def = {
 
 static const tm_table_def annotation_def = {
     .name = "modules.annotation",
-    .doc =
-        "A row for each annotation of the program or a framework on the CPU, steps and the copies "
-        "on the GPU left out: the 1000 with most device_total_ns, then host_total_ns, in this "
-        "order.",
+    .doc = "A row for each annotation of the program or a framework on the CPU, without steps and "
+           "the copies on the GPU: the 1000 with most device_total_ns, ties by host_total_ns, in "
+           "this order.",
     .columns = annotation_columns,
     .n_columns = sizeof annotation_columns / sizeof *annotation_columns,
     .n_keys = 1,
@@ -47,11 +46,11 @@ static const tm_table_def annotation_def = {
 
 static const tm_table_def tree_def = {
     .name = "modules.tree",
-    .doc = "A row for each path of modules, where the profiler recorded them, merged over ranks. "
-           "What the backward pass launches goes to the module whose gradient it computes, where "
-           "autograd's numbers tell it. The 10000 nodes with most host_total_ns, one of all "
-           "others, and in brackets what no module launched: device_self_ns of all rows adds up "
-           "to the time of all streams of the ranks with modules.",
+    .doc = "A row for each path of modules, if the profiler recorded them, merged over ranks. "
+           "Backward work counts for the module whose gradient it computes, if autograd's numbers "
+           "show it. The 10000 nodes with most host_total_ns, one node of all others, and in "
+           "brackets work that no module launched: device_self_ns of all rows sums to the time of "
+           "all streams of the ranks with modules.",
     .columns = tm_tree_columns,
     .n_columns = TM_TREE_N_PASSES,
     .n_keys = 1,
@@ -63,12 +62,12 @@ static const tm_table_def tree_part = TM_TREE_PART("modules.tree_part", TM_TREE_
 static const tm_table_def *const defs[] = {&module_def,  &annotation_def,  &tree_def,
                                            &module_part, &annotation_part, &tree_part};
 
-/* PyTorch records modules as calls of Python, beside other calls. */
+/* PyTorch records modules as Python calls, among other calls. */
 static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) {
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* How modules lie in one another, whatever other calls are between them. */
+/* Finds the nesting of modules, ignoring other calls between them. */
 static tm_status add_modules(const tm_rank_view *view, tm_table *part, tm_table *tree,
                              tm_error *err) {
     const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
@@ -84,7 +83,7 @@ static tm_status add_modules(const tm_rank_view *view, tm_table *part, tm_table 
 
 static tm_status modules_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    /* Most traces have no Python calls, and so no modules to walk for. */
+    /* Most traces have no Python calls, hence no modules to search for. */
     if (memchr(timeline->category, TM_CAT_PYTHON, timeline->n_events))
         TM_TRY(add_modules(view, tm_tables_find(out, module_part.name),
                            tm_tables_find(out, tree_part.name), err));
@@ -103,7 +102,7 @@ static tm_status modules_merge(const tm_names *names, tm_tables *tables, tm_erro
                          tm_tables_find(tables, tree_def.name), err);
 }
 
-/* As of operators: each process sent the rows of its keys that cost most. */
+/* As for operators, each process sent the most expensive rows of its keys. */
 static tm_status modules_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_call_order(tm_tables_find(out, module_def.name));

@@ -8,8 +8,8 @@
 #define FITS                                                                                       \
     {                                                                                              \
         "tensor_cores_fit", TM_BOOL, "",                                                           \
-            "Libraries have tensor-core kernels for it or for an operator inside it, or it used "  \
-            "some."                                                                                \
+            "Whether libraries have tensor-core kernels for it or an operator inside it, or it "   \
+            "used some."                                                                           \
     }
 
 static const tm_column op_columns[] = {
@@ -20,7 +20,7 @@ static const tm_column op_columns[] = {
 
 static const tm_column shape_columns[] = {
     {"name", TM_TEXT, "", "Name of the operator."},
-    {"shapes", TM_TEXT, "", "Dimensions of its inputs as the trace has them, cut at 512 bytes."},
+    {"shapes", TM_TEXT, "", "Dimensions of its inputs as in the trace, cut at 512 bytes."},
     TM_CALL_COLUMNS("operator", "operators"),
     FITS,
 };
@@ -30,8 +30,8 @@ static const tm_table_def shape_part = TM_CALL_PART("operators.shape_part", TM_C
 
 static const tm_table_def op_def = {
     .name = "operators.op",
-    .doc = "A row for each operator over all ranks, the 1000 with most device_self_ns, then "
-           "host_self_ns, in this order. An operator lies in another of its thread by time.",
+    .doc = "A row for each operator over all ranks; the 1000 with most device_self_ns, ties by "
+           "host_self_ns, in this order. Operators of a thread nest by time.",
     .columns = op_columns,
     .n_columns = sizeof op_columns / sizeof *op_columns,
     .n_keys = 1,
@@ -40,7 +40,7 @@ static const tm_table_def op_def = {
 
 static const tm_table_def shape_def = {
     .name = "operators.shape",
-    .doc = "The same by operator and input shapes, where the profiler recorded shapes.",
+    .doc = "The same by operator and input shapes, if the profiler recorded shapes.",
     .columns = shape_columns,
     .n_columns = sizeof shape_columns / sizeof *shape_columns,
     .n_keys = 2,
@@ -49,7 +49,7 @@ static const tm_table_def shape_def = {
 
 static const tm_column kernel_columns[] = {
     {"operator", TM_TEXT, "",
-     "The innermost operator that launched it, or why there is none: the launch was outside of any "
+     "Innermost operator that launched it, or why there is none: the launch was outside of any "
      "operator, or is not in the trace."},
     {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
     TM_LAUNCHED_COLUMNS("operator"),
@@ -57,9 +57,9 @@ static const tm_column kernel_columns[] = {
 
 static const tm_table_def kernel_def = {
     .name = "operators.kernel",
-    .doc = "A row for each operator and kernel, copy or set that it launched itself, over all "
-           "ranks: the 5000 with most total_ns, the rest in one row. All rows add up to the time "
-           "of all streams.",
+    .doc = "A row for each operator and kernel, copy or set that it launched directly, over all "
+           "ranks: the 5000 with most total_ns, the rest in one row. All rows sum to the time of "
+           "all streams.",
     .columns = kernel_columns,
     .n_columns = 2 + TM_LAUNCHED_N,
     .n_keys = 2,
@@ -70,11 +70,10 @@ static const tm_table_def kernel_part = TM_LAUNCHED_PART(TM_LAUNCHED_BY_OPERATOR
 
 static const tm_table_def tree_def = {
     .name = "operators.tree",
-    .doc = "A row for each path of operators that lie in one another, merged over ranks. What the "
-           "backward pass runs lies in autograd's nodes, on a thread of its own. The 10000 nodes "
-           "with most host_total_ns, one of all others, and in brackets what no operator "
-           "launched: device_self_ns of all rows adds up to the time of all streams of the ranks "
-           "with operators.",
+    .doc = "A row for each path of nested operators, merged over ranks. Backward work is nested in "
+           "autograd's nodes on a separate thread. The 10000 nodes with most host_total_ns, one "
+           "node of all others, and in brackets work that no operator launched: device_self_ns of "
+           "all rows sums to the time of all streams of the ranks with operators.",
     .columns = tm_tree_columns,
     .n_columns = TM_TREE_N,
     .n_keys = 1,
@@ -86,7 +85,7 @@ static const tm_table_def tree_part = TM_TREE_PART("operators.tree_part", TM_TRE
 static const tm_table_def *const defs[] = {&op_def,  &shape_def,  &kernel_def,  &tree_def,
                                            &op_part, &shape_part, &kernel_part, &tree_part};
 
-/* What they launched is summed with what launched it, by the analysis of kernels. */
+/* The kernels that operators launched are summed by the analysis of kernels. */
 static tm_status operators_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     TM_TRY(tm_call_rows(view, view->operators, tm_tables_find(out, op_part.name),
                         tm_tables_find(out, shape_part.name), err));
@@ -106,7 +105,7 @@ static tm_status operators_merge(const tm_names *names, tm_tables *tables, tm_er
                              tm_tables_find(tables, kernel_def.name), err);
 }
 
-/* Each process sent the rows of its keys that cost most; the job's are among them. */
+/* Each process sent the most expensive rows of its keys, which include those of the job. */
 static tm_status operators_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_call_order(tm_tables_find(out, op_def.name));

@@ -1,4 +1,4 @@
-/* Analysis `stacks`: call stacks of Python, as a tree over all ranks. */
+/* Analysis `stacks`: Python call stacks as a tree over all ranks. */
 #include "tmerge/analysis.h"
 
 #include <string.h>
@@ -9,12 +9,12 @@
 
 static const tm_table_def frame_def = {
     .name = "stacks.frame",
-    .doc = "A row for each path of calls of functions, where the profiler recorded stacks, merged "
-           "over ranks: what flame graphs draw. Functions of Python (with_stack=True); where "
-           "operators or calls of the runtime alone bear their stacks, what these take is all the "
-           "host time that is known. The 10000 nodes with most host_total_ns, one of all others, "
-           "and in brackets what no function launched: device_self_ns of all rows adds up to the "
-           "time of all streams of the ranks with stacks.",
+    .doc = "A row for each path of function calls, if the profiler recorded stacks, merged over "
+           "ranks, as drawn in flame graphs. Functions are Python's (with_stack=True); if only "
+           "operators or runtime calls carry stacks, their durations are the only known host time. "
+           "The 10000 nodes with most host_total_ns, one node of all others, and in brackets work "
+           "that no function launched: device_self_ns of all rows sums to the time of all streams "
+           "of the ranks with stacks.",
     .columns = tm_tree_columns,
     .n_columns = TM_TREE_N,
     .n_keys = 1,
@@ -25,7 +25,7 @@ static const tm_table_def part_def = TM_TREE_PART("stacks.frame_part", TM_TREE_P
 
 static const tm_table_def *const defs[] = {&frame_def, &part_def};
 
-/* Rows are asked for in their order, in which what is told of them is, too. */
+/* Rows are queried in ascending order, as the attributes are sorted. */
 static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
     size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];

@@ -1,4 +1,4 @@
-/* Analysis `criticalpath`: the chain of calls, kernels and transfers over all ranks that decides
+/* Analysis `criticalpath`: the chain of calls, kernels and transfers over all ranks that determines
  * when each step ends. */
 #include "tmerge/analysis.h"
 
@@ -10,22 +10,25 @@
 #include "replay/result.h"
 #include "timeline/collectives.h"
 
-/* Rows kept: names with most of the path, and pieces of a step and of all. */
+/* Maximum rows: names with most of the path, and pieces per step and in total. */
 enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 200000 };
 
-/* The parts of a path by edge, in the order of these columns. */
+/* Parts of a path by kind of edge, in the order of the columns. */
 #define PARTS(X)                                                                                   \
-    X(COMPUTE, "compute_ns", "In compute kernels.")                                                \
-    X(COPY, "copy_ns", "In copies and sets.")                                                      \
-    X(COMM, "comm_ns", "In communication kernels that belong to no operation that joins ranks.")   \
-    X(TRANSFER, "transfer_ns", "From the last begin of an operation to a member's end.")           \
-    X(LAUNCH, "launch_ns", "From the begin of a call to that of the event it launched.")           \
-    X(GAP, "gap_ns", "From the end of the event before on the stream to a begin.")                 \
-    X(WAIT, "wait_ns", "From an end on another stream to the begin of what waited for it.")        \
-    X(HOST, "host_ns", "Between calls on the host: everything that it does there.")                \
-    X(CALL, "call_ns", "In calls of the runtime or driver.")                                       \
+    X(COMPUTE, "compute_ns", "Time in compute kernels.")                                           \
+    X(COPY, "copy_ns", "Time in copies and sets.")                                                 \
+    X(COMM, "comm_ns", "Time in communication kernels that were not matched between ranks.")       \
+    X(TRANSFER, "transfer_ns",                                                                     \
+      "From the begin of an operation's last rank to the end of a member.")                        \
+    X(LAUNCH, "launch_ns", "From the begin of a call to the begin of the event it launched.")      \
+    X(GAP, "gap_ns", "From the end of the previous event on the stream to the begin of the next.") \
+    X(WAIT, "wait_ns",                                                                             \
+      "From an end on another stream to the begin of the event that waited for it.")               \
+    X(HOST, "host_ns", "Host time between runtime and driver calls.")                              \
+    X(CALL, "call_ns", "Time in runtime and driver calls.")                                        \
     X(SYNC, "sync_ns", "From an end on the GPU to the end of the call that waited for it.")        \
-    X(BEFORE, "before_ns", "From the job's first GPU event to what nothing recorded leads to.")
+    X(BEFORE, "before_ns",                                                                         \
+      "From the job's first GPU event to an event without a recorded predecessor.")
 
 enum {
 #define PART_ENUM(id, name, doc) PART_##id,
@@ -54,21 +57,21 @@ enum {
 };
 
 static const tm_column step_columns[] = {
-    {"step", TM_INT, "", "Number of the step; 0 where the traces mark none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the traces mark none."},
     {"step_ns", TM_INT, "ns",
-     "From the latest GPU end of all steps before it to that of this one, over all ranks; of the "
-     "first from the job's first GPU event, or where the GPUs had done what was before it when it "
-     "began, from the last rank's first launch in it. The parts sum to it exactly."},
-    {"hops", TM_INT, "", "How often the path is on another rank or comes back: stretches of it."},
-    {"pieces", TM_INT, "", "Edges of the path."},
-    {"rank", TM_INT, "", "The rank that most of it lies on; the lowest of equals."},
-    {"rank_share", TM_REAL, "", "That rank's part / step_ns."},
+     "From the latest GPU end of all previous steps to that of this step, over all ranks. The "
+     "first step begins at the job's first GPU event or, if the GPUs had finished all earlier work "
+     "by then, at the last rank's first launch in the step. The parts sum to it exactly."},
+    {"hops", TM_INT, "", "Number of stretches of the path, each on one rank."},
+    {"pieces", TM_INT, "", "Number of edges of the path."},
+    {"rank", TM_INT, "", "Rank with most of the path; the lowest in a tie."},
+    {"rank_share", TM_REAL, "", "Time of the path on that rank / step_ns."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def step_def = {
     .name = "criticalpath.step",
-    .doc = "A row for each step: what its critical path is made of. The path waits for nobody: "
-           "where ranks meet it goes on with the one that came last.",
+    .doc = "A row for each step: the parts of its critical path. The path contains no waiting for "
+           "other ranks: at each operation it continues on the rank that came last.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 1,
@@ -79,20 +82,20 @@ enum { R_RANK, R_PATH, R_SHARE, R_NEAR, R_SLACK, R_PARTS, N_RANK_COLUMNS = R_PAR
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"path_ns", TM_INT, "ns", "Of the critical path of all steps, what lies on it."},
+    {"path_ns", TM_INT, "ns", "Part of the critical path of all steps that lies on the rank."},
     {"path_share", TM_REAL, "", "path_ns / the sum over steps of step_ns."},
     {"near_ns", TM_INT, "ns",
-     "Its compute kernels and copies that could be later by less than 1 % of all steps' time "
-     "before the job ends later: where many ranks have much of it, one fix helps little."},
+     "Time of its compute kernels and copies with slack under 1 % of all steps' time. If many "
+     "ranks have much of it, one fix helps little."},
     {"slack_ns", TM_INT, "ns",
-     "How much later it could be everywhere without the job ending later; null where nothing of "
-     "it leads to the end of a step."},
+     "Delay that everything on the rank could have without the job ending later; null if no step's "
+     "end depends on it."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def rank_def = {
     .name = "criticalpath.rank",
-    .doc = "A row for each rank: what of the critical path lies on it. A transfer is of the rank "
-           "that the path goes on with.",
+    .doc = "A row for each rank: its part of the critical path. A transfer counts for the rank on "
+           "which the path continues.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -103,19 +106,19 @@ static const tm_table_def rank_def = {
 enum { N_KIND, N_NAME, N_PATH, N_SHARE, N_COUNT, N_RANKS, N_NAME_COLUMNS };
 
 static const tm_column name_columns[N_NAME_COLUMNS] = {
-    [N_KIND] = {"kind", TM_TEXT, "", "Of the edge: as the parts of criticalpath.step."},
+    [N_KIND] = {"kind", TM_TEXT, "", "Kind of edge, as the parts of criticalpath.step."},
     [N_NAME] = {"name", TM_TEXT, "",
-                "Of the event or call; of a lag that of what began, of host time that of the call "
-                "behind it; null for none."},
-    [N_PATH] = {"path_ns", TM_INT, "ns", "Of the critical path of all steps."},
+                "Name of the event or call; for a lag, of the event that began; for host time, of "
+                "the call after it; null for none."},
+    [N_PATH] = {"path_ns", TM_INT, "ns", "Time on the critical path of all steps."},
     [N_SHARE] = {"path_share", TM_REAL, "", "path_ns / the sum over steps of step_ns."},
-    [N_COUNT] = {"count", TM_INT, "", "Pieces of the path."},
-    [N_RANKS] = {"ranks", TM_INT, "", "Ranks that they lie on."},
+    [N_COUNT] = {"count", TM_INT, "", "Number of pieces of the path."},
+    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks that these lie on."},
 };
 
 static const tm_table_def name_def = {
     .name = "criticalpath.name",
-    .doc = "A row for each kind and name on the critical path: the 200 with most of it.",
+    .doc = "A row for each kind and name on the critical path; the 200 with most time.",
     .columns = name_columns,
     .n_columns = N_NAME_COLUMNS,
     .n_keys = 2,
@@ -126,21 +129,23 @@ enum { P_STEP, P_PLACE, P_RANK, P_KIND, P_NAME, P_EVENT, P_BEGIN, P_DURATION, N_
 
 static const tm_column piece_columns[N_PIECE_COLUMNS] = {
     [P_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [P_PLACE] = {"place", TM_INT, "", "From 0, in the order of time."},
-    [P_RANK] = {"rank", TM_INT, "", "The rank that it lies on."},
+    [P_PLACE] = {"place", TM_INT, "", "Position in the step from 0, in order of time."},
+    [P_RANK] = {"rank", TM_INT, "", "Rank on which the piece lies."},
     [P_KIND] = {"kind", TM_TEXT, "", "As in criticalpath.name."},
-    [P_NAME] = {"name", TM_TEXT, "", "Likewise; of several in one row the longest's."},
+    [P_NAME] = {"name", TM_TEXT, "",
+                "As in criticalpath.name; for merged pieces, that of the longest."},
     [P_EVENT] = {"event", TM_INT, "",
-                 "Row of that event or call among the rank's in the store; null for none."},
-    [P_BEGIN] = {"begin_ns", TM_INT, "ns", "On the job's clock, since the epoch."},
-    [P_DURATION] = {"duration_ns", TM_INT, "ns", "Of a step they sum to step_ns."},
+                 "Row of the event or call among the rank's events in the store; null for none."},
+    [P_BEGIN] = {"begin_ns", TM_INT, "ns", "Begin on the job's clock, since the epoch."},
+    [P_DURATION] = {"duration_ns", TM_INT, "ns",
+                    "Length of the piece; the pieces of a step sum to step_ns."},
 };
 
 static const tm_table_def piece_def = {
     .name = "criticalpath.piece",
-    .doc = "The critical path itself, piece after piece without a gap. Neighbours of one rank, "
-           "kind and name are one row; of a step with over 2,000, or its share of 200,000 in "
-           "all, the shortest are added to the one before.",
+    .doc = "The critical path itself, piece by piece without gaps. Adjacent pieces of one rank, "
+           "kind and name are one row. If a step has over 2,000 pieces, or more than its share of "
+           "200,000 in total, the shortest are merged into the preceding ones.",
     .columns = piece_columns,
     .n_columns = N_PIECE_COLUMNS,
     .n_keys = 2,
@@ -151,25 +156,25 @@ enum { L_RANK, L_DEVICE, L_STREAM, L_BEGIN, L_EVENTS, L_SLACK, L_MOST, N_SLACK_C
 
 static const tm_column slack_columns[N_SLACK_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [L_DEVICE] = {"device", TM_INT, "", "Device of the stream; null where the trace has none."},
-    [L_STREAM] = {"stream", TM_INT, "", "Stream; null where the trace has none."},
+    [L_DEVICE] = {"device", TM_INT, "", "Device of the stream; null if not recorded."},
+    [L_STREAM] = {"stream", TM_INT, "", "Stream; null if not recorded."},
     [L_BEGIN] = {"begin_ns", TM_INT, "ns",
-                 "Of the first of these events, on the job's clock, since the epoch. They are all "
-                 "that begin on the stream before the next row's."},
-    [L_EVENTS] = {"events", TM_INT, "", "Kernels, copies and sets of the row."},
+                 "Begin of the first of these events on the job's clock, since the epoch. The row "
+                 "covers all events that begin on the stream before the next row."},
+    [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets in the row."},
     [L_SLACK] = {"slack_ns", TM_INT, "ns",
-                 "How much later each could end, all others as they are, without the job ending "
-                 "later, by the waits that are recorded or inferred: the least of the row; null "
-                 "where no step's end depends on any."},
+                 "Delay that the end of each event could have, with all others unchanged, without "
+                 "the job ending later, given the recorded or inferred waits: the minimum of the "
+                 "row; null if no step's end depends on any of them."},
     [L_MOST] = {"slack_most_ns", TM_INT, "ns",
-                "The most of the row; null where no step's end depends on one of it."},
+                "Maximum of the row; null if no step's end depends on one of its events."},
 };
 
 static const tm_table_def slack_def = {
     .name = "criticalpath.slack",
-    .doc = "A row for neighbours on a stream that have the same slack. Of a rank with over 2,048 "
-           "such rows, or its share of 32,768 in all, though not less than 8, neighbours that have "
-           "about the same are one row, which then has the least and the most of them.",
+    .doc = "A row for adjacent events on a stream with the same slack. If a rank has over 2,048 "
+           "such rows, or more than its share (at least 8) of 32,768 in total, adjacent events "
+           "with similar slack are merged; the row then gives minimum and maximum.",
     .columns = slack_columns,
     .n_columns = N_SLACK_COLUMNS,
     .n_keys = 4,
@@ -203,7 +208,7 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_replay_result
                : tm_table_set_text(table, cell, tm_names_text(r->names, name).bytes, err);
 }
 
-/* A row for a step, whose pieces are [first, behind). */
+/* Adds the row of a step whose pieces are [first, behind). */
 static tm_status add_step(const tm_replay_result *r, const tm_path_step *step, size_t first,
                           size_t behind, tm_tables *out, tm_error *err) {
     int64_t parts[N_PARTS] = {0}, ns = step->end_ns - step->begin_ns;
@@ -264,7 +269,7 @@ static tm_status add_ranks(const tm_replay_result *r, tm_tables *out, tm_error *
     return status;
 }
 
-/* What one row of criticalpath.name is of. */
+/* Key of a row of criticalpath.name. */
 typedef struct label {
     uint32_t name, kind;
 } label;
@@ -274,7 +279,7 @@ typedef struct labelled {
     int64_t path_ns, count, ranks;
 } labelled;
 
-/* The same of one rank. */
+/* The same for one rank. */
 typedef struct rank_label {
     label label;
     int64_t rank;
@@ -287,7 +292,7 @@ static int by_path(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->label.name, y->label.name);
 }
 
-/* Sums by kind, name and rank: there are few of these, and very many pieces. */
+/* Sums by kind, name and rank first, since these are few and pieces are very many. */
 static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     for (size_t i = 0; i < r->pieces.n; i++) {
         const tm_path_piece *p = piece_at(r, i);
@@ -300,7 +305,7 @@ static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {
     return true;
 }
 
-/* The same by kind and name, the ranks counted. */
+/* Sums these by kind and name, and counts ranks. */
 static bool join_ranks(const tm_keys *rank_keys, const tm_vec *of_ranks, tm_vec *sums) {
     tm_keys keys = TM_KEYS(label);
     bool ok = true;
@@ -354,13 +359,13 @@ static tm_status add_names(const tm_replay_result *r, tm_tables *out, tm_error *
     return status;
 }
 
-/* How many pieces each step may have. */
+/* Returns the maximum number of pieces per step. */
 static size_t pieces_of_a_step(const tm_replay_result *r) {
     size_t share = ALL_PIECES_MAX / (r->path_steps.n + 1);
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Joins alike neighbours of a step; then what is not among its longest with the one before. */
+/* Joins similar adjacent pieces of a step, and merges all but the longest into their neighbours. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);

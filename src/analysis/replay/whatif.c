@@ -1,5 +1,5 @@
-/* Analysis `whatif`: how fast the job were if a rank, host, stage, kind of work or kernel were as
- * its peers: wall time, where stragglers counts the time that GPUs waited. */
+/* Analysis `whatif`: the job's wall time if a rank, host, stage, kind of work or kernel performed
+ * like its peers. Analysis `stragglers` instead counts the time that GPUs waited. */
 #include "tmerge/analysis.h"
 
 #include <inttypes.h>
@@ -15,13 +15,12 @@
 #include "table/shown.h"
 #include "timeline/collectives.h"
 
-/* Figures hold where what nothing explains is at most so much of T, both of all steps and of what a
- * fix saves with and without it; where the ideal is hardly above what was recorded; and where at
- * most so many of the job's ranks are missing. */
+/* Limits for figures to be sure: unexplained share of the steps and of each saving [%], minimum
+ * slowdown (the ideal must not exceed the recorded time), and share of missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
-/* Below half, what ranks do to one another is not known. */
+/* Maximum share of unmatched communication [%]; above it, the effects between ranks are unknown. */
 static const double LEAST_MATCHED_PCT = 50.0;
-/* Of what marked steps take, the replay has to cover so much. */
+/* Minimum share of the marked steps' time that the replay must cover. */
 static const double LEAST_REPLAYED_PCT = 90.0;
 
 enum {
@@ -43,53 +42,50 @@ enum {
 };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_STEP] = {"step_ns", TM_INT, "ns", "Mean time of a step, as in criticalpath.step."},
-    [J_IDEAL] =
-        {"ideal_ns", TM_INT, "ns",
-         "The same, replayed with everything at the median of the other ranks of its role "
-         "(stage of a pipeline) at the same place, and transfers at that of their kind, "
-         "group and size; where there is but one other rank, the shorter of the two. Of "
-         "operation-level traces: with each operation at what its type takes, computation at "
-         "the mean of the job, communication at the median."},
+    [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
+    [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
+                 "Mean step when replayed with all work at the median of the other ranks of its "
+                 "role (pipeline stage) at the same place, and transfers at the median of their "
+                 "kind, group and size; with only one other rank, at the shorter of the two. For "
+                 "operation-level traces: each operation at the value of its type, the job's mean "
+                 "for computation, the median for communication."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "S = step_ns / ideal_ns; of operation-level traces the step is what it "
-                    "takes without what nothing recorded explains."},
+                    "S = step_ns / ideal_ns; for operation-level traces the step excludes time "
+                    "that nothing recorded explains."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
     [J_WORKER] = {"worker_share", TM_REAL, "",
-                  "M_w: what fixing the worst 3 % of ranks saves (those with the largest slowdown "
-                  "in whatif.item, rounded up) / (step_ns - ideal_ns); null under 1 % of waste."},
+                  "M_w: saving from fixing the worst 3 % of ranks (largest slowdown in "
+                  "whatif.item, rounded up) / (step_ns - ideal_ns); null if waste is under 1 %."},
     [J_STAGE] = {"stage_share", TM_REAL, "",
-                 "M_s: the same of the last stage; null without a pipeline."},
+                 "M_s: the same for the last stage; null without a pipeline."},
     [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
-                 "How much longer (below 0: shorter) the steps are, replayed without the time that "
-                 "nothing recorded explains."},
+                 "Change of the steps' duration when replayed without the time that nothing "
+                 "recorded explains; negative if shorter."},
     [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
-                     "Of the time in communication kernels: in those that join no ranks, and keep "
-                     "the length that was recorded, waiting included."},
-    [J_INFERRED] =
-        {"inferred_waits", TM_INT, "",
-         "Waits of one stream for another that were not recorded, but follow from order and "
-         "times."},
-    [J_SURE] =
-        {"sure", TM_BOOL, "",
-         "Whether these figures hold: replay_error_pct within 5, slowdown 0.99 at least, "
-         "half of the communication joining ranks, nine tenths of the ranks read and of the marked "
-         "steps replayed (they are from the job's first GPU event on), and twice the clocks' "
-         "uncertainty within 5 % of a step."},
+                     "Share of communication kernel time in kernels that are not matched between "
+                     "ranks; these keep their recorded length, including waits."},
+    [J_INFERRED] = {"inferred_waits", TM_INT, "",
+                    "Number of waits between streams that were not recorded but inferred from "
+                    "order and times."},
+    [J_SURE] = {"sure", TM_BOOL, "",
+                "Whether these figures hold: replay_error_pct within 5, slowdown at least 0.99, "
+                "half of the communication matched between ranks, nine tenths of the ranks read "
+                "and of the marked steps replayed (the replay starts at the job's first GPU "
+                "event), and twice the clock uncertainty within 5 % of a step."},
     [J_FIX] = {"mend_ns", TM_INT, "ns",
-               "What fixing who is named in stragglers.finding saves of a mean step; null where "
-               "nobody is named, or where fixing takes under 0.05 % off the critical path."},
+               "Saving from fixing the ranks named in stragglers.finding, of a mean step; null if "
+               "none is named, or if the fix takes under 0.05 % off the critical path."},
     [J_FIX_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
-    [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "What fixing who is named in stragglers.finding saves, or what else would; "
-                    "after the headline of stragglers.job where a kind of work leads that. Null "
-                    "where it is not known."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "What that rests on."},
+    [J_HEADLINE] =
+        {"headline", TM_TEXT, "",
+         "Saving from fixing the ranks named in stragglers.finding, or what else would help; if a "
+         "kind of work leads, after the headline of stragglers.job. Null if unknown."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "Basis and limits of these figures."},
 };
 
 static const tm_table_def job_def = {
     .name = "whatif.job",
-    .doc = "One row: the job against itself with nobody slower than its peers.",
+    .doc = "One row: the job compared with itself if no rank were slower than its peers.",
     .columns = job_columns,
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,
@@ -115,45 +111,44 @@ enum {
 static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_WHAT] =
         {"what", TM_TEXT, "",
-         "plan: the rank that saves most, then the one that saves most with the first fixed, and "
-         "so on, each row with all before it; rank, host, stage, kind, kernel; limit: a kind "
-         "that takes no time at all, more than which no fix can save; network: transfers that "
-         "cross a host with a slow network as fast as the others' (whatif.network); split: the "
-         "compute kernels of each stage at the mean of their work (whatif.split), its host and "
-         "the operations of its groups at the mean of their number; scenario: what was asked "
-         "for."},
+         "plan: the rank that saves most, then the one that saves most once the first is fixed, "
+         "and so on, each row including all before it; rank, host, stage, kind, kernel; limit: a "
+         "kind that takes no time at all, the upper bound of any fix; network: transfers across a "
+         "host with a slow network at the speed of the others (whatif.network); split: each "
+         "stage's compute kernels at the mean work of all stages (whatif.split), its host and the "
+         "operations of its groups at their mean number; scenario: the requested change."},
     [I_NAME] = {"name", TM_TEXT, "",
-                "Its name; of a network the host, several where no operation shows which; of a "
-                "split the stages that differ; of kinds also stall: host time over 1 ms and 5 "
-                "times the other ranks'; input: the host in the loader of the next batch; gc: in "
+                "Name of the item; for a network its host, several if no operation shows which "
+                "one; for a split the stages that differ. Further kinds are stall: host time over "
+                "1 ms and 5 times the other ranks'; input: host waiting in the data loader; gc: "
                 "Python's garbage collection; launch: lags from a call or an end to a begin."},
-    [I_RANKS] = {"ranks", TM_INT, "", "How many ranks it holds."},
+    [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the item."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
-                 "By how much a mean step is shorter with it as on the other ranks; below 0: "
-                 "longer. Null where that takes under 0.05 % off the critical path, and so saves "
-                 "no more."},
+                 "Reduction of a mean step if it performed as on the other ranks; negative if the "
+                 "step gets longer. Null if this takes under 0.05 % off the critical path, which "
+                 "limits the saving."},
     [I_MOST] = {"saved_most_ns", TM_INT, "ns",
-                "The same, without the time that nothing recorded explains."},
+                "The same without the time that nothing recorded explains."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
-                "How much of the critical path of a mean step lies on it; of a place in the plan, "
-                "how much its rank takes off the path that is left."},
+                "Part of a mean step's critical path that lies on it; for a position of the plan, "
+                "how much its rank takes off the remaining path."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [I_SLOWDOWN] =
         {"slowdown", TM_REAL, "",
-         "S_x: the time with all others at their peers' and this as recorded / "
-         "ideal_ns; a diagnosis, not what is saved. For ranks, hosts and stages; of a rank of "
-         "operation-level traces the lower of that of its data rank and its stage."},
+         "S_x: duration with all others at their peers' and this as recorded / ideal_ns; a "
+         "diagnosis, not a saving. For ranks, hosts and stages; for a rank of operation-level "
+         "traces the lower of the values of its data rank and its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "", "24 x the job's ranks x saved_ns / step_ns."},
-    [I_NEXT] = {"next_rank", TM_INT, "",
-                "The rank with most of the critical path once it is fixed."},
+    [I_NEXT] = {"next_rank", TM_INT, "", "Rank with most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
-                "Whether saved_ns holds: sure in whatif.job, saved_most_ns within 5 % of step_ns "
-                "of it, and above twice the clocks' uncertainty at each change of rank."},
+                "Whether saved_ns holds: sure in whatif.job, saved_most_ns differs by at most 5 % "
+                "of step_ns, and saved_ns exceeds twice the clock uncertainty for each change of "
+                "rank on the path."},
 };
 
 static const tm_table_def item_def = {
     .name = "whatif.item",
-    .doc = "A row for each thing that could be fixed, and by how much a step would be shorter.",
+    .doc = "A row for each item that could be fixed, with the reduction of a step.",
     .columns = item_columns,
     .n_columns = N_ITEM_COLUMNS,
     .n_keys = 1,
@@ -163,21 +158,19 @@ static const tm_table_def item_def = {
 enum { S_STEP, S_NS, S_IDEAL, S_SLOWDOWN, S_BEST, S_SAVED, S_PARTIAL, N_STEP_COLUMNS };
 
 static const tm_column step_columns[N_STEP_COLUMNS] = {
-    [S_STEP] = {"step", TM_INT, "", "Number of the step; 0 where the traces mark none."},
+    [S_STEP] = {"step", TM_INT, "", "Number of the step; 0 if the traces mark none."},
     [S_NS] = {"step_ns", TM_INT, "ns", "As in criticalpath.step."},
     [S_IDEAL] = {"ideal_ns", TM_INT, "ns", "As in whatif.job."},
     [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "As in whatif.job."},
-    [S_BEST] =
-        {"best_rank", TM_INT, "",
-         "The rank that makes this step shorter most where it is fixed in all steps; null for "
-         "none."},
-    [S_SAVED] = {"saved_ns", TM_INT, "ns", "By how much."},
-    [S_PARTIAL] = {"partial", TM_BOOL, "", "Not all ranks recorded it."},
+    [S_BEST] = {"best_rank", TM_INT, "",
+                "Rank whose fix in all steps shortens this step most; null for none."},
+    [S_SAVED] = {"saved_ns", TM_INT, "ns", "Reduction of this step by that fix."},
+    [S_PARTIAL] = {"partial", TM_BOOL, "", "Whether some ranks did not record the step."},
 };
 
 static const tm_table_def step_def = {
     .name = "whatif.step",
-    .doc = "A row for each step.",
+    .doc = "A row for each step: its duration, ideal, and best rank to fix.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 1,
@@ -187,30 +180,32 @@ static const tm_table_def step_def = {
 enum { P_STAGE, P_RANKS, P_WORK, P_USUAL, P_OWN, P_LAYERS, P_DIFFERS, P_TIMES, N_SPLIT_COLUMNS };
 
 static const tm_column split_columns[N_SPLIT_COLUMNS] = {
-    [P_STAGE] = {"stage", TM_INT, "", "Stage, from 0: the first to send."},
-    [P_RANKS] = {"ranks", TM_INT, "", "How many ranks it has."},
+    [P_STAGE] = {"stage", TM_INT, "", "Stage number from 0, the first to send."},
+    [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the stage."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
-                "What the compute kernels of one of its ranks take in a mean step, of several "
-                "ranks the lower median; usual_ns where a stage has one rank, for a slow GPU "
-                "cannot be told from more work then."},
+                "Time of the compute kernels of one of its ranks in a mean step, for several ranks "
+                "the lower median; usual_ns if any stage has a single rank, because a slow GPU "
+                "then looks like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
-                 "The same with each kernel at the median of the job's ranks for its name and "
+                 "The same with each kernel at the median over the job's ranks for its name and "
                  "launch shape."},
-    [P_OWN] = {"own_ns", TM_INT, "ns", "Of that, in kernels that no other stage runs."},
-    [P_LAYERS] = {"layers", TM_INT, "",
-                  "How often four fifths of its passes, or more, repeat one row of kernels; a pass "
-                  "is what the host launches between two transfers. Null where that is not so."},
-    [P_DIFFERS] = {"differs", TM_BOOL, "",
-                   "It is one of the stages with more work: above the mean by at least half of "
-                   "what the largest is, and above all others by 3 % and three times what ranks of "
-                   "one stage differ by. Where these are most, it is one of those with less."},
+    [P_OWN] = {"own_ns", TM_INT, "ns", "Part of usual_ns in kernels that no other stage runs."},
+    [P_LAYERS] =
+        {"layers", TM_INT, "",
+         "How often a pass repeats one sequence of kernels, if at least four fifths of its passes "
+         "agree; else null. A pass is what the host launches between two transfers."},
+    [P_DIFFERS] =
+        {"differs", TM_BOOL, "",
+         "Whether it is one of the stages with more work: at least half as far above the mean as "
+         "the largest, and above all others by 3 % and three times the difference between ranks of "
+         "one stage. If most stages are, those with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
-                 "Of those that differ: the mean of their work / that of the others."},
+                 "For stages that differ: mean of their work / mean of the others' work."},
 };
 
 static const tm_table_def split_def = {
     .name = "whatif.split",
-    .doc = "A row for each stage of a pipeline, where some have more work than the others.",
+    .doc = "A row for each stage of a pipeline, if some have more work than others.",
     .columns = split_columns,
     .n_columns = N_SPLIT_COLUMNS,
     .n_keys = 1,
@@ -232,28 +227,28 @@ enum {
 };
 
 static const tm_column network_columns[N_NETWORK_COLUMNS] = {
-    [N_PLACE] = {"place", TM_INT, "", "0 for the operations that take most time in all."},
+    [N_PLACE] = {"place", TM_INT, "", "0 for the operations with the longest total time."},
     [N_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for sends and receives."},
-    [N_BYTES] = {"bytes", TM_INT, "B", "Size of each."},
-    [N_RANKS] = {"ranks", TM_INT, "", "How many ranks each has."},
-    [N_HOSTS] = {"hosts", TM_INT, "", "And hosts."},
-    [N_COUNT] = {"count", TM_INT, "", "Operations that cross the host of whatif.item."},
+    [N_BYTES] = {"bytes", TM_INT, "B", "Size of each operation."},
+    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of each operation."},
+    [N_HOSTS] = {"hosts", TM_INT, "", "Number of hosts of each operation."},
+    [N_COUNT] = {"count", TM_INT, "", "Number of operations that cross the host of whatif.item."},
     [N_TIME] = {"median_ns", TM_INT, "ns",
-                "Median over their groups of the median of what an operation takes: its shortest "
-                "kernel, that of the last rank to come."},
-    [N_OTHERS] =
-        {"others_ns", TM_INT, "ns",
-         "The same of operations that do not cross it. That of each group across it is "
-         "above theirs with its lower quartile above each of their upper ones, and by 30 % "
-         "and 10 us."},
-    [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "bytes x f / median_ns; f as in collectives.kind."},
-    [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s", "The same of others_ns."},
+                "Median over their groups of the median duration of an operation, which is its "
+                "shortest kernel, that of the last rank to arrive."},
+    [N_OTHERS] = {"others_ns", TM_INT, "ns",
+                  "The same for operations that do not cross it. Each group across it is slower "
+                  "than these: its lower quartile exceeds all their upper quartiles, and its "
+                  "median theirs by 30 % and 10 us."},
+    [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
+                 "bytes x f / median_ns, with f as in collectives.kind."},
+    [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s", "The same for others_ns."},
 };
 
 static const tm_table_def network_def = {
     .name = "whatif.network",
-    .doc = "Where the transfers across a host are slow, a row for each sort of operations that is; "
-           "so are all of 1 MiB or more that can be compared.",
+    .doc = "If transfers across a host are slow, a row for each class of operations that is slow; "
+           "all comparable ones of 1 MiB or more are.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,
@@ -294,13 +289,13 @@ static bool is_matched(const tm_replay_result *r) {
     return percent(r->unmatched_ns, r->comm_ns) <= LEAST_MATCHED_PCT || r->n_ranks == 1;
 }
 
-/* Whether clocks are known well enough to tell what a step took. */
+/* Returns whether clocks are known well enough to measure a step. */
 static bool is_timed(const tm_replay_result *r) {
     return percent(2 * r->uncertainty_ns, mean(r, r->total_ns)) <= DOUBT_PCT || r->n_ranks == 1;
 }
 
-/* What lies before the first GPU event is not replayed: of a recording of one short step that may
- * be most of it. */
+/* Returns how much of the marked steps was replayed [%]. Time before the first GPU event is not,
+ * which may be most of a recording of one short step. */
 static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
@@ -310,7 +305,7 @@ static bool is_sure(const tm_replay_result *r) {
            !lacks_ranks(r) && is_timed(r) && replayed_pct(r) >= LEAST_REPLAYED_PCT;
 }
 
-/* The first of what makes the figures doubtful, else what they rest on. */
+/* Writes the first reason for doubt, else the basis of the figures. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
@@ -387,7 +382,7 @@ static tm_status add_job(const tm_replay_result *r, tm_tables *out, tm_error *er
     return tm_table_set_text(table, &row[J_EVIDENCE], evidence, err);
 }
 
-/* Whose numbers follow from what ranks do to one another. */
+/* Returns whether an item's figures depend on effects between ranks. */
 static bool is_across(const tm_whatif_item *item) {
     return item->what != TM_WHATIF_KIND && item->what != TM_WHATIF_KERNEL &&
            item->what != TM_WHATIF_LIMIT;
@@ -406,7 +401,7 @@ static const char *name_text(const tm_replay_result *r, int64_t name) {
     return tm_names_text(r->names, (uint32_t)name).bytes;
 }
 
-/* The hosts whose network is slow: "host3". */
+/* Lists the hosts with a slow network: "host3". */
 static void name_network(const tm_replay_result *r, char *out, size_t size) {
     const int64_t *hosts = r->network.hosts.data;
     size_t used = 0;
@@ -415,7 +410,7 @@ static void name_network(const tm_replay_result *r, char *out, size_t size) {
                                  name_text(r, hosts[i]));
 }
 
-/* The stages that differ: "0, 2". */
+/* Lists the stages that differ: "0, 2". */
 static void name_split(const tm_replay_result *r, char *out, size_t size) {
     const tm_split_stage *stages = r->stages.data;
     size_t used = 0;
@@ -425,7 +420,7 @@ static void name_split(const tm_replay_result *r, char *out, size_t size) {
                                      stages[i].stage);
 }
 
-/* The ranks of a plan up to one of its places: "3, 1". */
+/* Lists the ranks of a plan up to a position: "3, 1". */
 static void name_plan(const tm_replay_result *r, size_t item, char *out, size_t size) {
     const tm_whatif_item *items = r->items.data;
     size_t first = item + 1 - (size_t)items[item].ranks, used = 0;
@@ -537,7 +532,7 @@ static tm_status add_network(const tm_replay_result *r, tm_tables *out, tm_error
 }
 
 static tm_status add_split(const tm_replay_result *r, tm_tables *out, tm_error *err) {
-    double sums[2] = {0}; /* of those that differ, and of the others */
+    double sums[2] = {0}; /* of the other stages, and of those that differ */
     size_t n[2] = {0};
     for (size_t i = 0; i < r->stages.n; i++) {
         const tm_split_stage *s = (const tm_split_stage *)r->stages.data + i;
@@ -575,7 +570,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
-/* A replay without work that was not recorded ends too early, and what it saves says nothing. */
+/* If work was not recorded, the replay ends too early and its savings mean nothing. */
 static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_table *items = tm_tables_find(out, item_def.name);
     char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
@@ -587,7 +582,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* Who is named, the job part of stragglers has found. */
+/* The named ranks come from the job part of stragglers. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

@@ -1,4 +1,4 @@
-/* What a trace's metadata says of allocators of memory. */
+/* Facts about memory allocators from a trace's metadata. */
 #ifndef TMERGE_ALLOCATORS_H
 #define TMERGE_ALLOCATORS_H
 
@@ -7,13 +7,13 @@
 
 #include "tmerge/timeline.h"
 
-/** What a trace of TensorFlow or JAX tells of an allocator. */
+/** A memory allocator as described by a TensorFlow or JAX trace. */
 typedef struct tm_allocator {
-    int64_t limit_bytes; /* the most that it hands out; -1 where that is not told */
-    char name[64];       /* cut; empty where it is not told */
+    int64_t limit_bytes; /* limit on the memory it hands out; -1 if not recorded */
+    char name[64];       /* truncated to fit; empty if not recorded */
 } tm_allocator;
 
-/** Whether a rank's trace tells of allocators. */
+/** Returns whether a rank's trace describes its allocators. */
 bool tm_allocators_are_told(const tm_timeline *timeline);
 tm_allocator tm_allocator_find(const tm_timeline *timeline, int32_t type, int32_t device);
 

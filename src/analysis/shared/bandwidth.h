@@ -1,10 +1,10 @@
-/* Bandwidths of collectives, as nccl-tests counts them. */
+/* Bus bandwidth factors of collectives, as defined by nccl-tests. */
 #ifndef TMERGE_BANDWIDTH_H
 #define TMERGE_BANDWIDTH_H
 
 #include "tmerge/timeline.h"
 
-/** What an operation of @p n ranks moves over its slowest link, as a multiple of its size. */
+/** Returns the traffic of @p n ranks' operation on its slowest link, as a multiple of its size. */
 static inline double tm_bus_factor(uint8_t kind, int32_t n) {
     double ranks = n;
     if (kind == TM_COLL_ALLREDUCE)

@@ -2,7 +2,7 @@
 
 #include "timeline/host_comm.h"
 
-/* All sets by number, to be opened and freed in a loop; NULL behind the last. */
+/* Returns set i, so that all sets can be initialised and freed in a loop; NULL after the last. */
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
         &busy->compute,          &busy->communication,  &busy->memory,       &busy->overlap,
@@ -12,10 +12,10 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
-/* Which events count: of all devices of the rank, or of one. */
+/* Selects the events of all devices of the rank instead of those of one device. */
 static const int32_t ALL_DEVICES = -1;
 
-/* P, C and M of a track by the roles of its events. */
+/* Adds the events of a track to P, C or M by their roles. */
 static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm_busy *out) {
     tm_intervals *by_role[] = {
         [TM_ROLE_NONE] = NULL,
@@ -36,7 +36,7 @@ static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm
     return true;
 }
 
-/* P, C and M of all streams together; and the window, which is the rank's. */
+/* Collects P, C and M over all streams, and the window, which is always the whole rank's. */
 static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     for (size_t k = 0; k < timeline->n_tracks; k++) {
         const tm_track *track = &timeline->tracks[k];
@@ -45,7 +45,7 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
         if (counts && !collect_track(timeline, track, out))
             return false;
     }
-    /* Span by span: between two nothing was recorded, and the GPU is not idle for that. */
+    /* One window per span: the GPU is not idle between spans, only unrecorded. */
     for (size_t i = 0; i < timeline->n_spans; i++)
         if (timeline->spans[i].n_gpu_events > 0 &&
             !tm_intervals_add(&out->window, tm_opened(timeline, timeline->spans[i].gpu_begin_ns),
@@ -58,13 +58,13 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     return true;
 }
 
-/* A waiting kernel waits first and transfers then, on its rank's own clock. */
+/* Splits communication kernels into a wait and a subsequent transfer, on the rank's own clock. */
 static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_intervals *transfer,
                           bool *any) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n; i++) {
-        /* below 0: its operation has no wait, and the kernel is neither waiting nor transfer */
+        /* below 0: the operation has no wait; the kernel counts neither as wait nor as transfer */
         int64_t waited = timeline->answers[i].wait_ns;
         if (waited < 0)
             continue;
@@ -81,7 +81,7 @@ static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_in
     return true;
 }
 
-/* A moment in which one kernel waits and another transfers is the transfer's. */
+/* Splits exposed communication; time with one kernel waiting, another transferring is transfer. */
 static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
     tm_intervals wait = TM_INTERVALS(), transfer = TM_INTERVALS(), shown = TM_INTERVALS();
     bool ok = collect_waits(timeline, &wait, &transfer, &out->any_wait) &&
@@ -115,8 +115,7 @@ static tm_status compute(const tm_timeline *timeline, int32_t device, tm_busy *o
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Of a rank of which nothing but communication is recorded: neither is what it does else known, nor
- * when it does nothing, nor what hides communication. */
+/* Clears everything but communication and the window, for a rank with nothing else recorded. */
 static void forget_others(tm_busy *out) {
     out->any_wait = false;
     out->comm_alone = true;
@@ -132,7 +131,7 @@ tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *e
     return TM_OK;
 }
 
-/* The devices that streams name, ascending. */
+/* Lists the devices of the GPU tracks in ascending order. */
 static bool list_devices(const tm_timeline *timeline, tm_vec *out) {
     bool ok = true;
     for (size_t k = 0; k < timeline->n_tracks && ok; k++) {
@@ -156,7 +155,7 @@ static bool list_devices(const tm_timeline *timeline, tm_vec *out) {
     return ok;
 }
 
-/* Whether a device computes in at least half of the tenths of the rank's recording. */
+/* Returns whether a device computes in at least half of the tenths of the rank's recording. */
 static bool computes_throughout(const tm_busy *busy) {
     enum { PARTS = 10 };
     const tm_interval *window = busy->window.data;
@@ -170,7 +169,7 @@ static bool computes_throughout(const tm_busy *busy) {
     return 2 * parts >= PARTS;
 }
 
-/* Leaves the rank's own; none where that is one alone. */
+/* Keeps only the rank's own devices; keeps none if only one is left. */
 static void leave_own(const tm_timeline *timeline, tm_vec *devices) {
     tm_device_busy *v = devices->data;
     const bool whole_job = timeline->world_size <= 1;
@@ -222,7 +221,7 @@ void tm_busy_free(tm_busy *busy) {
         tm_vec_free(sets_of(busy, i));
 }
 
-/* Busy time is the union of P, C and M, which P, C \ P and (M \ P) \ C make without overlap. */
+/* Busy time is the union of P, C and M. P, C \ P and (M \ P) \ C partition it. */
 static void complete(tm_busy_times *t, int64_t window_ns) {
     t->busy_ns = t->compute_ns + t->exposed_comm_ns + t->exposed_memory_ns;
     t->window_ns = window_ns;
@@ -263,7 +262,7 @@ int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_
 
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step) {
     int64_t begin = step->begin_ns, end = step->end_ns;
-    /* No window either: a rank without GPU events is in no mean over ranks. */
+    /* The window is 0 as well, so that a rank without GPU events enters no mean over ranks. */
     if (!busy->any)
         return (tm_busy_times){0};
     tm_busy_times t = {

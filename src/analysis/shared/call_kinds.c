@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that begins with `start` and holds `part` behind it is of `kind`; the first row counts: so
- * a loader's next batch, which alone is waiting, stands before its other spans. "cu" begins the
- * calls of the driver and those of the runtime, cuda... */
+/* A name that begins with `start` and contains `part` after it is of `kind`. The first matching row
+ * wins, so a loader's next batch, its only span that waits, precedes its other spans. "cu" matches
+ * the calls of both the driver (cu...) and the runtime (cuda...). */
 typedef struct rule {
     const char *start;
     size_t size; /* of start */
@@ -24,7 +24,7 @@ static const rule rules[] = {
     RULE("hip", "LaunchHostFunc", TM_CALL_KIND_OTHER),
     RULE("cu", "Launch", TM_CALL_KIND_LAUNCH),
     RULE("hip", "Launch", TM_CALL_KIND_LAUNCH),
-    RULE("Node@launch", "", TM_CALL_KIND_LAUNCH), /* of Ascend */
+    RULE("Node@launch", "", TM_CALL_KIND_LAUNCH), /* Ascend */
     RULE("cu", "StreamBeginCapture", TM_CALL_KIND_CAPTURE),
     RULE("hip", "StreamBeginCapture", TM_CALL_KIND_CAPTURE),
     RULE("cu", "StreamEndCapture", TM_CALL_KIND_CAPTURED),
@@ -62,7 +62,7 @@ static const rule rules[] = {
     RULE("AscendCL@aclrtSynchronize", "", TM_CALL_KIND_SYNC),
     RULE("AscendCL@aclrtMemcpy", "", TM_CALL_KIND_COPY),
     RULE("AscendCL@aclrtMemset", "", TM_CALL_KIND_COPY),
-    RULE("synchronizeStream", "", TM_CALL_KIND_SYNC), /* of MTIA */
+    RULE("synchronizeStream", "", TM_CALL_KIND_SYNC), /* MTIA */
     RULE("cu", "Synchronize", TM_CALL_KIND_SYNC),
     RULE("hip", "Synchronize", TM_CALL_KIND_SYNC),
     RULE("cu", "Memcpy", TM_CALL_KIND_COPY),
@@ -72,8 +72,8 @@ static const rule rules[] = {
     RULE("autograd::engine::evaluate_function: ", "", TM_CALL_KIND_BACKWARD),
     RULE("enumerate(DataLoader)#", "__next__", TM_CALL_KIND_INPUT),
     RULE("enumerate(DataPipe)#", "", TM_CALL_KIND_INPUT),
-    RULE("IteratorGetNext", "::DoCompute", TM_CALL_KIND_INPUT), /* of TensorFlow */
-    RULE("Input::Wait", "", TM_CALL_KIND_INPUT), /* of XPlane, around stages of other libraries */
+    RULE("IteratorGetNext", "::DoCompute", TM_CALL_KIND_INPUT), /* TensorFlow */
+    RULE("Input::Wait", "", TM_CALL_KIND_INPUT), /* XPlane, around stages of other libraries */
     RULE("enumerate(DataLoader)#", "", TM_CALL_KIND_SCOPE),
     RULE("Optimizer.step#", "", TM_CALL_KIND_OPTIMIZER),
     RULE("Optimizer.zero_grad#", "", TM_CALL_KIND_ZERO_GRAD),
@@ -99,7 +99,7 @@ static const rule rules[] = {
 tm_call_kind tm_call_kind_of(tm_text name) {
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
         const rule *x = &rules[r];
-        if (*x->start != *name.bytes && x->size > 0) /* tells most of them apart */
+        if (*x->start != *name.bytes && x->size > 0) /* cheap check that rejects most rows */
             continue;
         if (name.size >= x->size && memcmp(name.bytes, x->start, x->size) == 0 &&
             strstr(name.bytes + x->size, x->part))

@@ -5,10 +5,10 @@
 #include "base/vec.h"
 #include "call_kinds.h"
 
-/* A call that has begun and not ended, on the thread that is gone through. */
+/* A call on the current thread that has begun and not ended. */
 typedef struct open_call {
     int64_t begin_ns, end_ns;
-    int64_t covered_ns; /* until there its time is its own or counted as held by another */
+    int64_t covered_ns; /* time up to here is already attributed, to this call or to its children */
     uint32_t call;
 } open_call;
 
@@ -23,22 +23,23 @@ static open_call *innermost(walk *w) {
     return w->open.n > 0 ? (open_call *)w->open.data + w->open.n - 1 : NULL;
 }
 
-/* Leaves the calls that are over. One without length holds what begins at the same time. */
+/* Pops the calls that have ended. A zero-length call contains events that begin at the same
+ * time. */
 static void leave_ended(walk *w, int64_t begin_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
         if (top->end_ns > begin_ns || (top->end_ns == begin_ns && top->begin_ns == begin_ns))
             return;
 }
 
-/* Leaves the calls that a new one crosses. */
+/* Pops the calls that a new call outlasts. */
 static void leave_crossed(walk *w, int64_t end_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
         if (top->end_ns >= end_ns)
             return;
 }
 
-/* Takes [begin, end) from the own time of the innermost call, what is taken already left out. What
- * comes to one call comes in order of begin. */
+/* Subtracts [begin, end) from the self time of the innermost call, minus what was already
+ * subtracted. The ranges for one call arrive in order of begin. */
 static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     open_call *top = innermost(w);
     if (!top)
@@ -51,7 +52,7 @@ static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     top->covered_ns = end_ns;
 }
 
-/* A call that outlasts those around it does not lie in them: they are left before it is placed. */
+/* Adds a call. Open calls that it outlasts cannot contain it and are popped first. */
 static bool enter(walk *w, uint32_t row) {
     int64_t begin = w->timeline->begin_ns[row], end = begin + w->timeline->duration_ns[row];
     leave_crossed(w, end);
@@ -75,8 +76,8 @@ static bool is_of(const tm_call_class *class, const tm_timeline *timeline, uint3
            (!class->is_call || class->is_call(class->context, timeline, row));
 }
 
-/* A thread's rows are in order of begin, the longer first: what may hold an event is open when it
- * comes. */
+/* Rows of a thread are sorted by begin, longer first, so every call that may contain an event is
+ * open when the event is reached. */
 static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *class) {
     const tm_timeline *timeline = w->timeline;
     w->open.n = 0;
@@ -101,7 +102,7 @@ static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *cla
     return true;
 }
 
-/* What asked for a GPU event lies on a thread, which may come behind its stream or before. */
+/* Places GPU events last: the call that launched one may be on a track after its stream's. */
 static void place_gpu_events(const tm_timeline *timeline, uint32_t *above) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];

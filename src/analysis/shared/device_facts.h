@@ -1,4 +1,4 @@
-/* What a trace's metadata says of its GPUs. */
+/* Facts about a trace's GPUs from its metadata. */
 #ifndef TMERGE_DEVICE_FACTS_H
 #define TMERGE_DEVICE_FACTS_H
 
@@ -6,17 +6,17 @@
 
 #include "tmerge/timeline.h"
 
-/** One device; what is not told is -1, or an empty name. */
+/** One device; unknown numbers are -1, an unknown name is empty. */
 typedef struct tm_device {
     int64_t memory_bytes;
-    int64_t n_sms; /* multiprocessors */
+    int64_t n_sms; /* number of multiprocessors */
     double peak_tflops;
-    double peak_bw_gbps; /* of its main memory */
-    char name[64];       /* cut */
+    double peak_bw_gbps; /* of its main memory, [GB/s] */
+    char name[64];       /* truncated to fit */
 } tm_device;
 
-/** Of `deviceProperties` (2021: `computeProperties`); where several entries have its number, the
- * last that tells. */
+/** Reads a device from `deviceProperties` (2021: `computeProperties`). If several entries have its
+ * number, the last one that states a value wins. */
 void tm_device_find(const tm_timeline *timeline, const tm_names *names, int32_t device,
                     tm_device *out);
 

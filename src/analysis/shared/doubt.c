@@ -6,8 +6,8 @@
 
 #include "table/shown.h"
 
-static const double DOUBT_PCT = 5.0; /* from a figure that could be off by more, nothing follows */
-static const double TOLD_PCT = 1.0;  /* what could be off by less is not told on the first screen */
+static const double DOUBT_PCT = 5.0; /* a figure that could be off by more supports no conclusion */
+static const double TOLD_PCT = 1.0;  /* smaller uncertainties are not shown on the first screen */
 
 static const tm_table *rows_of(const tm_tables *tables) {
     return tm_tables_find(tables, "job.integrity");
@@ -18,19 +18,19 @@ static int64_t count(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* 0 where it is null: without GPU events. */
+/* Returns 0 for null (no GPU events). */
 static double percent(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0.0 : cell->value.r;
 }
 
-/* By how much figures of a rank could be off. */
+/* Returns by how much [%] figures of a rank could be off. */
 static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
-/* Ranks weigh alike: of a mean over all of them this is as much as it could be off. What compares
- * them says nothing either where the figures of many could be. */
+/* All ranks have equal weight: a mean over ranks is as uncertain as their mean uncertainty.
+ * Comparisons between ranks are also void if many ranks are uncertain. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
     double sum = 0.0, n = 0.0, much = 0.0;
@@ -77,7 +77,7 @@ static void append(char out[TM_DOUBT_TEXT], const char *text) {
     snprintf(out + used, TM_DOUBT_TEXT - used, "%s", text);
 }
 
-/* "2 of 8 ranks, most of rank 3: " */
+/* "on 2 of 8 ranks, most on rank 3: " */
 static void append_who(const tm_table *table, size_t worst, int64_t n, char out[TM_DOUBT_TEXT]) {
     char text[96];
     int64_t rank = count(table, worst, "rank");
@@ -91,8 +91,8 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
     append(out, text);
 }
 
-/* "240 of 256 launches have no kernel", of graphs alone "the computing kernels of 40 graph launches
- * were not recorded". */
+/* "240 of 256 launches have no kernel"; for graphs only, "the computing kernels of 40 graph
+ * launches were not recorded". */
 static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
     int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
     if (graphs == lost)
@@ -121,7 +121,7 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     char text[320], how[64] = "lasts for longer than it can have", more[48] = "";
-    tm_shown_text times[3]; /* in doubt, with it, without */
+    tm_shown_text times[3]; /* [ns] in doubt, compute with these kernels, compute without them */
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
     tm_shown_durations((const int64_t[]){count(table, row, "impossible_ns"),
@@ -136,7 +136,7 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
              name->null ? "" : name->value.text, how, more, times[0].text);
     append(out, text);
     if (count(table, row, "compute_ns") == count(table, row, "compute_least_ns"))
-        return; /* it communicates, or others compute meanwhile */
+        return; /* the kernel communicates, or others compute at the same time */
     snprintf(text, sizeof text, " (compute %s with them, %s without)", times[1].text,
              times[2].text);
     append(out, text);

@@ -1,4 +1,4 @@
-/* Whether figures may be concluded from, by what the recording lacks: job.integrity. */
+/* Decides from job.integrity whether the recording is complete enough to draw conclusions. */
 #ifndef TMERGE_DOUBT_H
 #define TMERGE_DOUBT_H
 
@@ -6,32 +6,32 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Whether figures of the whole job could be off by more than 5 %, or those of more than one rank
- * in twenty: nothing is concluded from them. */
+/** Returns whether nothing may be concluded about the whole job: its figures could be off by more
+ * than 5 %, or those of more than one rank in twenty could be. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
-/** Whether figures of a rank could be off by more than 5 %. */
+/** Returns whether the figures of a rank could be off by more than 5 %. */
 bool tm_doubt_of_rank(const tm_tables *tables, int64_t rank);
 
-/** The same of any rank. */
+/** Returns whether the figures of any rank could be off by more than 5 %. */
 bool tm_doubt_of_any(const tm_tables *tables);
 
-/** Whether more than 5 % is in doubt of what lies between recorded work of the whole job: who made
- * others wait there is not said. */
+/** Returns whether the stretch between the job's recorded GPU events is in doubt by more than 5 %.
+ * If so, no rank is named for making others wait. */
 bool tm_doubt_between(const tm_tables *tables);
 
-/** The same of one rank. */
+/** Returns the same for one rank. */
 bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
 
 /**
- * Says what is missing or cannot be, of the rank where figures could be off most: a clause such as
- * "kernels of 30 of 32 steps were not recorded (240 of 256 launches have no kernel)".
+ * Describes what is missing or impossible on the rank whose figures could be off most, as a clause
+ * such as "kernels of 30 of 32 steps were not recorded (240 of 256 launches have no kernel)".
  *
- * @return  false where no figure could be off by 1 %; nothing is written then
+ * @return  false if no figure could be off by 1 %; @p out is then not written
  */
 bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
 
-/** The same as a sentence for the head of a screen or page, with what follows of it. */
+/** Writes the same as a sentence for the head of a screen or page, including the consequences. */
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the communication: what joins no ranks keeps its recorded length, the waiting for them too. */
+/* Limit [% of communication]. Unmatched communication keeps its recorded length and waits. */
 static const double UNMATCHED_MOST_PCT = 10.0;
 
 bool tm_fixes_is(const tm_table *items, size_t row, const char *what) {

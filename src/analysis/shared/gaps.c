@@ -5,7 +5,7 @@
 #include "lost.h"
 #include "timeline/host_comm.h"
 
-/* Whether a call that launched it is known and began after the gap did. */
+/* Returns whether the call that launched the event is known and began after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     return call != TM_NO_EVENT && timeline->begin_ns[call] > gap_begin_ns;
@@ -17,8 +17,8 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
-/* Whether the call that launched a kernel kept the host for long after the gap began, as where code
- * is loaded by its first launch: it put nothing into the queue before. */
+/* Returns whether the call that launched a kernel was still running long after the gap began, as
+ * when the first launch loads code: it queued nothing before it returned. */
 static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT || timeline->role[row] == TM_ROLE_MEMORY)
@@ -28,8 +28,8 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
     return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
 }
 
-/* The shortest time from the end of a call to the begin of what it launched, at least 0: all of it
- * may be that the device's clock is behind the host's. */
+/* Returns the shortest time from the end of a call to the begin of its GPU event, at least 0. All
+ * of it may be clock offset between device and host. */
 static int64_t least_lag(const tm_timeline *timeline) {
     const uint32_t end = tm_timeline_work_end(timeline);
     int64_t least = INT64_MAX;
@@ -44,8 +44,8 @@ static int64_t least_lag(const tm_timeline *timeline) {
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
-/* How much of a gap lies after its next event was on the GPU's queue: what is more than a launch
- * takes to get there is not the host's, such as another process that has the GPU meanwhile. */
+/* Returns how much of a gap lies after its next event reached the GPU's queue. Time beyond the
+ * usual launch lag is not caused by the host, but for example by another process on the GPU. */
 static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns,
                        int64_t lag_ns) {
     const uint32_t call = timeline->launch[row];
@@ -56,7 +56,7 @@ static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begi
     return from_ns < timeline->begin_ns[row] ? timeline->begin_ns[row] - from_ns : 0;
 }
 
-/* Where nothing ran, within the windows of the rank's recordings. */
+/* Lists the times within the rank's spans when nothing ran. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     tm_intervals idle = TM_INTERVALS();
     bool ok =
@@ -70,7 +70,7 @@ static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     return ok;
 }
 
-/* Of two events that end a gap, the one that the host launched first could not have come later. */
+/* If two events end a gap, the one launched first decides, because it could not have come later. */
 static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t other) {
     uint32_t a = timeline->launch[row], b = other == TM_NO_EVENT ? other : timeline->launch[other];
     if (other == TM_NO_EVENT || (a != TM_NO_EVENT && b == TM_NO_EVENT))
@@ -82,8 +82,8 @@ static bool ends_before(const void *gap, const void *ns) {
     return ((const tm_gap *)gap)->end_ns < *(const int64_t *)ns;
 }
 
-/* The first gap that does not end before a time: most often one of the next few, of a stream that
- * rarely runs among thousands far off. */
+/* Returns the first gap that ends at or after a time. Checks the next few before bisecting: most
+ * events need a near gap, while a rarely used stream skips thousands. */
 static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     enum { NEAR = 8 };
     for (int i = 0; i < NEAR && gap < end && gap->end_ns < ns; i++)
@@ -93,7 +93,7 @@ static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     return gap;
 }
 
-/* Gaps and the events of a stream both ascend. */
+/* Merges gaps with the events of a stream; both ascend. */
 static void find_next_events(const tm_timeline *timeline, const tm_track *track, tm_vec *found) {
     tm_gap *gap = found->data, *end = gap + found->n;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -102,13 +102,13 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
         gap = gap_from(gap, end, timeline->begin_ns[row]);
         if (gap == end)
             return;
-        /* Several streams may go on at the same moment. */
+        /* Several streams may resume at the same moment. */
         if (gap->end_ns == timeline->begin_ns[row] && comes_first(timeline, row, gap->next))
             gap->next = row;
     }
 }
 
-/* The stretch of a set in which a moment lies, which come in order; NULL for none. */
+/* Returns the interval of a set that holds a moment, or NULL. Moments arrive in ascending order. */
 static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t *next) {
     const tm_interval *v = set->data;
     while (*next < set->n && v[*next].end_ns <= ns)
@@ -116,8 +116,8 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* Whether the GPU ran dry while the host was in a call that waits for it, and how long that took.
- * A call that has work of its own waited until then at most. */
+/* Finds whether the GPU ran dry while the host was in a call that waits for it, and how long that
+ * wait took. A call with work of its own (may_sync) waited at most until the gap began. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     const int64_t lag_ns = TM_SHORT_GAP_NS + least_lag(timeline);
     size_t next_sync = 0, next_may = 0;
@@ -135,7 +135,7 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
     }
 }
 
-/* Sets that are apart, and the causes of what of a gap lies in them. */
+/* The disjoint sets, and the cause of the part of a gap that lies in each. */
 enum { N_SETS = 4 };
 static const tm_idle_cause causes_of_sets[N_SETS] = {TM_IDLE_OTHER, TM_IDLE_INPUT,
                                                      TM_IDLE_COMMUNICATION, TM_IDLE_ALLOCATION};
@@ -146,9 +146,9 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* The parts of a gap by cause, given how much of it lies in each set until its next event was held;
- * they add up to its length. Had the host not waited, it would have launched earlier by that wait
- * at most. */
+/* Splits a gap into parts by cause that add up to its length. in_ns is how much of the gap, before
+ * its next event was held, lies in each set. Without its wait, the host would have launched earlier
+ * by at most the length of that wait. */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
@@ -168,7 +168,7 @@ static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES], in_ns[N_SETS];
-    /* Of equal parts the first of tm_idle_cause. */
+    /* Ties go to the cause that is first in tm_idle_cause. */
     int most = 0;
     for (int i = 0; i < N_SETS; i++)
         in_ns[i] =
@@ -179,8 +179,8 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     return (tm_idle_cause)most;
 }
 
-/* The length of a set within a gap until its next event was held; gaps come in order, and @p next
- * is the first interval that may matter. */
+/* Returns the length of a set within a gap before its next event was held. Gaps arrive in order;
+ * @p next is the first interval that may still matter. */
 static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
     const tm_interval *v = set->data;
     const int64_t end_ns = gap->end_ns - gap->held_ns;
@@ -205,13 +205,13 @@ static void sum_up(const tm_timeline *timeline, tm_gaps *gaps) {
         for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
             gaps->sums[cause] += parts[cause];
         if (gap->next != TM_NO_EVENT && timeline->launch[gap->next] != TM_NO_EVENT &&
-            parts[TM_IDLE_OTHER] > in_ns[0]) /* the rest was hidden */
+            parts[TM_IDLE_OTHER] > in_ns[0]) /* the rest lies in hidden */
             gaps->queued_ns += parts[TM_IDLE_OTHER] - in_ns[0];
         gap->sync_ns = parts[TM_IDLE_SYNC];
     }
 }
 
-/* What is in a set and in none of @p n others. */
+/* Subtracts all @p n other sets from a set. */
 static bool leave_out(const tm_intervals *set, const tm_intervals *const *others, size_t n,
                       tm_intervals *out) {
     bool ok = tm_intervals_subtract(set, others[0], out);

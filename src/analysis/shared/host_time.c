@@ -5,23 +5,23 @@
 
 #include "call_kinds.h"
 
-/* Libraries that communicate on the host: elsewhere such a span only asks the GPU to. */
+/* Returns whether a library communicates on the host; spans of others only enqueue GPU work. */
 static bool is_host_communication(const tm_names *names, uint32_t name) {
     tm_text text = tm_names_text(names, name);
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
 }
 
-/* What is being found. */
+/* Output of the pass over the threads. */
 typedef struct finding {
     tm_host_time *time;
     tm_host_work *work;
 } finding;
 
-/* The set of an operator or annotation, NULL for none. */
+/* Returns the set that an operator or annotation belongs to; NULL for none. */
 static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
                             uint32_t name) {
     switch (kind) {
-    /* It holds everything else, and is no work of its own. */
+    /* A step contains everything else and is not work by itself. */
     case TM_CALL_KIND_STEP:
         return NULL;
     case TM_CALL_KIND_INPUT:
@@ -35,7 +35,7 @@ static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_ca
     }
 }
 
-/* What may explain that the GPU has nothing to do; waiting for a batch aside. */
+/* Records calls that may explain an idle GPU, except waits for a batch. */
 static bool add_wait(tm_host_time *out, tm_call_kind kind, uint32_t row, int64_t begin_ns,
                      int64_t end_ns) {
     switch (kind) {

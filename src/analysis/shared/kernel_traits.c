@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* A class is that of the first row of which a word stands in the name, and none that excepts it.
- * Found on the kernels of some 150 public traces: `norm` is in `normal`, `conv` in `convert`,
- * `gemm` in `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in `lambda`. */
+/* A kernel gets the class of the first row with a word in its name and no exception in it. Derived
+ * from the kernels of some 150 public traces: `norm` is in `normal`, `conv` in `convert`, `gemm` in
+ * `fbgemm_gpu`, `flash` in `flashinfer::norm`, `lamb` in `lambda`. */
 typedef struct rule {
     tm_class work;
     const char *words, *except;
@@ -67,9 +67,9 @@ static const rule rules[] = {
 };
 enum { N_RULES = sizeof rules / sizeof *rules };
 
-/* The first of which a word stands in the name: kernels name the 32 bits that they add up in, too.
- * cuBLAS writes the types of its inputs behind nvjet_: q and r are FP8 of e4m3 and e5m2, t is BF16,
- * h FP16. */
+/* The first row with a matching word wins, because kernels also name the 32 bits in which they
+ * accumulate. cuBLAS writes the types of its inputs after nvjet_: q and r are FP8 of e4m3 and e5m2,
+ * t is BF16, h FP16. */
 static const struct {
     tm_precision precision;
     const char *words;
@@ -84,8 +84,8 @@ static const struct {
 };
 enum { N_PRECISION_ROWS = sizeof precisions / sizeof *precisions };
 
-/* Those of NVIDIA's PyProf, which TensorBoard has too; cuDNN on Ampere and later, CUTLASS, cuBLAS
- * on Hopper and Blackwell; attention, of which what prepares it and what cleans up run on the
+/* The list of NVIDIA's PyProf, which TensorBoard shares; cuDNN on Ampere and later, CUTLASS, cuBLAS
+ * on Hopper and Blackwell; attention without its preparation and clean-up, which run on the
  * ordinary units; AMD: MFMA instructions, Composable Kernel, MIOpen's implicit GEMM. */
 static const char on_tensor_cores[] =
     "h884 s884 h1688 s1688 c1688 i8816 16816 hmma dgrad_1x1_stride_2x2 first_layer_wgrad_kernel "
@@ -96,10 +96,10 @@ static const char on_tensor_cores[] =
     "native_sdpa MLAPageAttentionHopper "
     "mfma xdlops _xdl _gtc";
 
-/* Kernels of the same libraries for the ordinary units. */
+/* Kernels of the same libraries that run on the ordinary units. */
 static const char on_others[] = "simt ffma";
 
-/* The fused kernels of Triton, as PyTorch has them for ROCm, are attn_fwd. */
+/* Triton's fused kernels, as in PyTorch for ROCm, are called attn_fwd. */
 static const char flash[] = "flash fmha mla MLA sage PageAttention attn_fwd attn_bwd";
 
 enum {
@@ -145,8 +145,8 @@ static bool begins(const char *name, const char *with) {
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* TorchInductor names a kernel after its form and the operators that it fused, which need not be
- * what takes its time: a pointwise one is elementwise, whatever they are. */
+/* TorchInductor names a kernel after its form and the operators that it fused, which need not
+ * dominate its time. A pointwise kernel is therefore elementwise, whatever it fused. */
 static tm_class inductor_class(const char *name) {
     if (begins(name, "triton_poi_") || begins(name, "triton_for_"))
         return TM_CLASS_ELEMENTWISE;
@@ -177,7 +177,7 @@ static tm_precision precision_of(uint64_t found, tm_class work) {
     return TM_PRECISION_UNKNOWN;
 }
 
-/* Tensile writes the matrix instruction of a kernel as in _MI16x16x16x1_. */
+/* Tensile names matrix instructions as in _MI16x16x16x1_. */
 static bool is_tensile_matrix(const char *name) {
     const char *tile = begins(name, "Cijk_") ? strstr(name, "_MI") : NULL;
     return tile && tile[3] >= '1' && tile[3] <= '9';

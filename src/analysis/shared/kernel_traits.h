@@ -1,11 +1,10 @@
-/* What the name of a kernel tells of it: the class of its work, the numbers that it computes with,
- * whether it is on tensor cores. */
+/* Classifies kernels by name: class of work, numeric precision, and use of tensor cores. */
 #ifndef TMERGE_KERNEL_TRAITS_H
 #define TMERGE_KERNEL_TRAITS_H
 
 #include "base/finder.h"
 
-/* Classes of work: id and word. */
+/* Classes of work: id and displayed word. */
 #define TM_CLASS_LIST(X)                                                                           \
     X(TM_CLASS_COMMUNICATION, "communication")                                                     \
     X(TM_CLASS_MATRIX, "matrix multiply")                                                          \
@@ -32,51 +31,52 @@ typedef enum tm_class {
         TM_N_CLASSES
 } tm_class;
 
-/** "matrix multiply", ... */
+/** Returns the word of a class: "matrix multiply", ... */
 const char *tm_class_word(tm_class work);
 
-/** Whether kernels of a class multiply matrices, as far as names tell: these have a precision. */
+/** Returns whether kernels of a class multiply matrices (by name); these have a precision. */
 static inline bool tm_class_multiplies(tm_class work) {
     return work == TM_CLASS_MATRIX || work == TM_CLASS_CONVOLUTION || work == TM_CLASS_ATTENTION;
 }
 
-/* The numbers that a kernel multiplies, where its name tells. */
+/* Precision of the numbers that a kernel multiplies, if its name says so. */
 typedef enum tm_precision {
     TM_PRECISION_UNKNOWN,
     TM_PRECISION_8,    /* FP8, INT8 */
     TM_PRECISION_16,   /* FP16, BF16 */
-    TM_PRECISION_TF32, /* 32 bits, of which tensor cores multiply 19 */
+    TM_PRECISION_TF32, /* 32-bit numbers of which tensor cores multiply 19 bits */
     TM_PRECISION_32,
     TM_PRECISION_64,
     TM_N_PRECISIONS
 } tm_precision;
 
 typedef struct tm_kernel_traits {
-    uint8_t work;      /* tm_class by the name alone */
-    uint8_t precision; /* tm_precision, of matrix multiply, convolution and attention alone */
-    bool tensor_cores; /* matrix units of NVIDIA or AMD. What compilers (Triton, TorchInductor) made
-                        * does not tell: false */
-    bool flash;        /* attention in one kernel, that never writes the scores */
+    uint8_t work;      /* tm_class by name only */
+    uint8_t precision; /* tm_precision; for matrix multiply, convolution and attention only */
+    bool tensor_cores; /* runs on matrix units of NVIDIA or AMD; false for kernels that compilers
+                          (Triton, TorchInductor) generated, whose names do not say */
+    bool flash;        /* fused attention that never writes the scores */
 } tm_kernel_traits;
 
-/** The class of a kernel: whether it communicates is told by more than its name, so that the time
- * of that class is the rank's communication. */
+/** Returns the class of a kernel. @p communicates is not decided by the name alone, so that the
+ * time of that class equals the rank's communication. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;
     return traits.work == TM_CLASS_COMMUNICATION ? TM_CLASS_OTHER : (tm_class)traits.work;
 }
 
-/** All words of all rules. */
+/** The words of all rules. */
 typedef struct tm_kernel_words {
     tm_finder finder;
 } tm_kernel_words;
 
-/** False when memory is out; free it in either case. */
+/** Returns false if out of memory; free it in either case. */
 bool tm_kernel_words_init(tm_kernel_words *words);
 void tm_kernel_words_free(tm_kernel_words *words);
 
-/** What a name tells: demangled and whole, for short names of templates ("Kernel2") lose it. */
+/** Classifies a name. It must be demangled and complete: short template names ("Kernel2") omit the
+ * words. */
 tm_kernel_traits tm_kernel_traits_of(const tm_kernel_words *words, const char *name);
 
 #endif

@@ -7,45 +7,44 @@
 #include "base/median.h"
 #include "same_kernels.h"
 
-/* Between the two limits the speed by itself neither accuses the GPU nor clears it; from the third
- * on a rank computes as fast as the others. */
+/* Speeds from SLOW to NORMAL neither blame nor clear the GPU; from SAME on a rank is not slower. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
-/* So many times what slower kernels take, idling outweighs them. */
+/* Idling outweighs slower kernels if it takes this many times longer. */
 static const double FAR = 10.0;
-/* From this share of its steps on, waiting for batches may be why. */
+/* Share of step time from which waiting for batches may be the cause. */
 static const double STALLED = 0.05;
 
-/* From this length on a gap is a stall of the host, as in the kind of whatif.item. */
+/* Length from which a gap is a host stall, as for the stall kind of whatif.item. */
 static const int64_t STALL_NS = 1000000;
 
-/* Sums of a rank. */
+/* Sums over the steps of a rank. */
 typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* Whether it idles longer than every other, and that makes up most of what it is late. */
+/* Returns whether its idle time is the longest and mostly accounts for its lateness. */
 static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
     return late_ns > 0 && c->idle_ns > most_idle_ns &&
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
 }
 
-/* Whether computing longer makes it late, and idling longer does not.
- * @param far  it idles so much longer that it outweighs slower kernels */
+/* Returns whether it is late because it computes longer and not because it idles longer.
+ * @param far  its idle time outweighs slower kernels */
 static bool computes_longer(double speed, double slower_ns, double idle_ns, bool far) {
     return (speed < SLOW && !far) || (speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0));
 }
 
-/* Its own time and that of those that it is compared with. */
+/* A rank's times, and those of the ranks it is compared with. */
 typedef struct peers {
     int64_t *compute_ns, *idle_ns; /* [n] */
     size_t n;
-    bool equal; /* they have as much work */
+    bool equal; /* the peers have the same amount of work */
     int64_t own_compute_ns, own_idle_ns;
 } peers;
 
-/* What it computes longer than the median, and what it idles longer, tell who has most of it.
- * @param same  how fast its kernels are beside the same ones of others
- * @param p     brought out of order */
+/* Decides whether excess compute time or excess idle time explains the lateness.
+ * @param same  speed relative to the same kernels on other ranks
+ * @param p     its arrays are reordered */
 static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, int64_t late_ns) {
     const int64_t compute_ns = p->own_compute_ns;
     int64_t most_idle_ns = 0;
@@ -59,7 +58,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    /* A GPU may be slow, and that be nothing beside what its host leaves it idle. */
+    /* A slow GPU is irrelevant if its idle time is far larger. */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
@@ -77,8 +76,8 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
     return tm_table_cell(table, row, column)->value.i;
 }
 
-/* The lengths of the gaps that are told of: of many, those above that of the 100th, for each
- * process has its own that are not. */
+/* Returns the length above which gaps count, that of the 100th longest: idle.gap holds the longest
+ * gaps of each process, which need not be among the longest overall. */
 static int64_t least_gap(const tm_table *gaps) {
     enum { LONGEST = 100 };
     int64_t *lengths = malloc((gaps->n_rows + 1) * sizeof *lengths), ns = lengths ? 0 : INT64_MAX;
@@ -90,7 +89,7 @@ static int64_t least_gap(const tm_table *gaps) {
     return ns;
 }
 
-/* Whether a row of idle.gap is of a rank and some of its steps, its host's work, and long. */
+/* Returns whether a row of idle.gap is a long gap of the rank and steps caused by host work. */
 static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t from, int64_t to,
                         int64_t least_ns) {
     const tm_cell *step = tm_table_cell(gaps, row, "step");
@@ -101,7 +100,7 @@ static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t 
            strcmp(tm_table_cell(gaps, row, "cause")->value.text, "host_work") == 0;
 }
 
-/* What the host was in for most of a rank's longest gaps. */
+/* Finds the call that the host was in for most of a rank's longest gaps. */
 static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                       tm_late_cause *c) {
     const tm_table *gaps = tm_tables_find(tables, "idle.gap");
@@ -123,8 +122,8 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
         most = ns > most_ns ? call->value.text : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
-    /* In shorter gaps it is in what it launches with, as every rank is; few are not why it is late.
-     */
+    /* During shorter gaps the host is in the launching call, on every rank. Few gaps do not explain
+     * lateness. */
     if (most_ns == 0 || 2 * most_ns < gaps_ns || gaps_ns < n * STALL_NS ||
         10 * gaps_ns < c->idle_ns - c->median_idle_ns)
         return;
@@ -133,7 +132,7 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
     c->gaps_ns = gaps_ns;
 }
 
-/* What it runs that its peers do not, in steps [from, to]. */
+/* Sums the work in steps [from, to] that the rank's peers do not run. */
 static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                        int64_t late_ns, tm_late_cause *c) {
     const tm_table *table = tm_tables_find(tables, "stragglers.extra");
@@ -156,23 +155,22 @@ static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int6
             c->extra.name = name->value.text;
         }
     }
-    /* GPU and host may do theirs at once, so their times are not summed. */
+    /* GPU and host may overlap, so their times are not added. */
     const int64_t longer_ns = c->extra.ns > c->extra.host_ns ? c->extra.ns : c->extra.host_ns;
     if (late_ns > 0 && c->extra.kernels > 0 && 2 * longer_ns >= late_ns)
         c->kind = TM_LATE_EXTRA;
 }
 
-/* The rank's stage of a pipeline, -1 for none: stages need not have equal work, and so only ranks
- * of one are compared. */
+/* Returns the rank's pipeline stage, -1 for none. Stages may have unequal work, so only ranks of
+ * the same stage are compared. */
 static int64_t stage_of(const tm_tables *tables, int64_t rank) {
     const tm_table *places = tm_tables_find(tables, "bubble.place");
     size_t row = tm_table_find_row(places, &rank, 1);
     return row < places->n_rows ? number(places, row, "stage") : -1;
 }
 
-/* How fast its kernels are beside the same ones of others: in a pipeline, beside those of its
- * stage.
- * @param values  room for all ranks */
+/* Returns the speed of its kernels relative to the same ones on other ranks (of its stage).
+ * @param values  scratch space [ranks] */
 static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank, double *values) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -190,13 +188,13 @@ static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank,
     return own;
 }
 
-/* Whether more than communication is recorded of a rank: else nobody knows when it idles. */
+/* Returns whether idle time is known: more than communication is recorded of the rank. */
 static bool knows_idle(const tm_table *overlap, size_t row) {
     return !tm_table_cell(overlap, row, "compute_ns")->null ||
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Those of its stage, where it is not alone there; else all others. */
+/* Selects the other ranks of its stage, or all other ranks if there are none. */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -220,7 +218,7 @@ static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     return p->compute_ns && p->idle_ns;
 }
 
-/* Of a rank in a pipeline that of its stage, else that of stragglers.rank. */
+/* Returns the speed within its stage for a rank in a pipeline, else that of stragglers.rank. */
 static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     size_t at = tm_table_find_row(ranks, &rank, 1);
@@ -231,7 +229,7 @@ static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     return tm_table_cell(ranks, at, "relative_speed")->value.r;
 }
 
-/* Whether most of what its GPU idles longer than others' is in a column of idle.rank. */
+/* Returns whether most of a rank's excess idle time over the others is in a column of idle.rank. */
 static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause *c,
                      const char *column) {
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
@@ -247,7 +245,7 @@ static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause 
     return 2 * more > c->idle_ns - c->median_idle_ns;
 }
 
-/* What its GPU idles for is the host's only where nothing was queued, as far as is known. */
+/* Idle time is the host's only if nothing is known to have been queued. */
 static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
            : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN
@@ -287,7 +285,7 @@ tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t 
     return c;
 }
 
-/* The sums of each rank over the steps, by rank; returns how many ranks there are. */
+/* Sums the steps of each rank into v, ascending by rank; returns the number of ranks. */
 static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v) {
     size_t n = 0;
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -303,7 +301,7 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Of ranks that have as many of the steps, those of a stage; -1: all. */
+/* Returns whether a rank has as many of the steps and is in the given stage (-1: any). */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

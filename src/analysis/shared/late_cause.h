@@ -1,5 +1,5 @@
-/* Why a rank comes late, as far as its kernels, its idle time and what its host did meanwhile tell:
- * the sentence of the verdict and the advice say the same. */
+/* Finds why a rank is late from its kernels, its idle time and its host's activity. The verdict and
+ * the advice both use it, so that they agree. */
 #ifndef TMERGE_LATE_CAUSE_H
 #define TMERGE_LATE_CAUSE_H
 
@@ -8,54 +8,54 @@
 
 #include "tmerge/table.h"
 
-/** From this speed on a rank's kernels do not tell that it is late. */
+/** Relative speed from which a rank's kernels do not explain its lateness. */
 #define TM_LATE_NORMAL_SPEED 0.97
 
 typedef enum tm_late_kind {
-    TM_LATE_UNKNOWN, /* neither accuses */
-    TM_LATE_GPU,     /* it computes longer than the others, and does not idle far longer */
-    TM_LATE_WORK,    /* likewise, while the same kernels take no longer than on other ranks */
-    TM_LATE_EXTRA,   /* half of what it is late by, or more, is what it runs and its peers do not */
-    TM_LATE_QUEUE,   /* its GPU idles as of TM_LATE_HOST, most of it queued_ns of idle.rank: kernels
-                        had been launched and waited for what was not recorded */
-    TM_LATE_HOST     /* its GPU idles more than twice as long, or longer than any other by most of
-                        what it is late, and that outweighs its kernels; less than half of it is
-                        other_ns of idle.rank, which is no host's */
+    TM_LATE_UNKNOWN, /* neither GPU nor host explains it */
+    TM_LATE_GPU,     /* it computes longer than the others and does not idle far longer */
+    TM_LATE_WORK,    /* as TM_LATE_GPU, but identical kernels are as fast as elsewhere */
+    TM_LATE_EXTRA,   /* at least half of its lateness is work that its peers do not run */
+    TM_LATE_QUEUE, /* its GPU idles as for TM_LATE_HOST, mostly in queued_ns of idle.rank: launched
+                      kernels waited for something unrecorded */
+    TM_LATE_HOST   /* its GPU idles more than twice the median, or longer than any other by most of
+                      its lateness, and this outweighs slower kernels; less than half of it is
+                      other_ns of idle.rank, which no host causes */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
-    double speed;      /* median compute time / its own; negative where it is not known */
-    bool same_kernels; /* of TM_LATE_GPU: nearly all kernels are slower than the same ones of other
-                          ranks, so that it is not more work */
-    int64_t idle_ns, median_idle_ns; /* its own, and of the others */
-    const char *call; /* of TM_LATE_HOST: what the host was in for most of the longest gaps, where
-                         these are stalls; NULL: no one call. Borrowed */
-    int64_t call_ns, gaps_ns; /* how long, and all of these gaps */
-    struct {                  /* of TM_LATE_EXTRA, over the steps meant: as in stragglers.extra */
-        int64_t steps, of_steps; /* of the steps recorded of the rank those that have any */
+    double speed;      /* median compute time / its own; negative if unknown */
+    bool same_kernels; /* for TM_LATE_GPU: nearly all kernels are slower than the same ones on other
+                          ranks, so it is not more work */
+    int64_t idle_ns, median_idle_ns; /* its own, and the median of the others */
+    const char *call; /* for TM_LATE_HOST: the host call that fills most of the longest gaps, if
+                         these are stalls; NULL if no single call; borrowed */
+    int64_t call_ns, gaps_ns; /* time in that call, and total length of these gaps */
+    struct { /* for TM_LATE_EXTRA, over the steps in question, as in stragglers.extra */
+        int64_t steps, of_steps; /* steps with extra work, and steps recorded of the rank */
         int64_t kernels, ns, host_ns;
-        const char *name; /* of the step where one name has most, that; NULL for none. Borrowed */
+        const char *name; /* the name with most time in any one step; NULL for none; borrowed */
     } extra;
 } tm_late_cause;
 
-/** Of a rank that is late throughout, by @p late_ns in all (0: that is not known). Needs
- * stragglers.rank with its speeds, and overlap.rank. If kernels.same has the rank's kernels
- * against the same ones of other ranks, their speed is taken from it. */
+/** Finds the cause for a rank that is late throughout, by @p late_ns in total (0: unknown). Reads
+ * stragglers.rank with its speeds and overlap.rank. If kernels.same compares the rank's kernels
+ * with the same ones of other ranks, the speed is taken from it. */
 tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns);
 
-/** Of a rank that is late in steps [from, to]: only these count, for the others would hide it.
- * Needs overlap.step. */
+/** Finds the cause for a rank that is late in steps [from, to]. Reads only these steps of
+ * overlap.step, since the others would hide it. */
 tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                                int64_t late_ns);
 
-/** Sets the kind by what was found to take longer, which was compared by itself: @p work as in
- * stragglers.finding, "" where no replay tells. Work of its own and what waits in a queue stay. */
+/** Sets the kind from @p work of stragglers.finding ("" if no replay says), which names the work
+ * that was found to take longer. TM_LATE_EXTRA and TM_LATE_QUEUE are kept. */
 void tm_late_by_work(tm_late_cause *cause, const char *work);
 
-/** Whether it comes late for its batches: in steps [from, to] its GPU did nothing for at least 5 %
- * of them while it waited for one (input.step), and what that is beyond the others' median makes
- * up half of what its GPU idles longer, by c, at least. */
+/** Returns whether a rank is late because of its input: in steps [from, to] its GPU idled for at
+ * least 5 % of the time while waiting for a batch (input.step), and the excess over the others'
+ * median is at least half of its excess idle time in @p c. */
 bool tm_late_for_input(const tm_tables *tables, const tm_late_cause *c, int64_t rank, int64_t from,
                        int64_t to);
 

@@ -5,7 +5,7 @@
 
 void tm_launch_shape_text(const int64_t axes[3], char out[TM_LAUNCH_SHAPE_MAX]) {
     out[0] = '\0';
-    /* One launch has all three numbers or none. */
+    /* A launch has all three numbers or none. */
     if (axes[0] >= 0)
         snprintf(out, TM_LAUNCH_SHAPE_MAX, "%" PRId64 ",%" PRId64 ",%" PRId64, axes[0], axes[1],
                  axes[2]);

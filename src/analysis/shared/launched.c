@@ -9,16 +9,16 @@
 #include "named.h"
 #include "over_ranks.h"
 
-/* Rows that are shown; the rest is one row. */
+/* Number of rows shown; the others become one row. */
 enum { LISTED = 5000 };
 
-/* In the place of an operator's name id. */
+/* Values in place of an operator's name id. */
 enum { UNKNOWN = -2, OUTSIDE = -1 };
 
 const tm_column tm_launched_part_columns[] = {
-    {"first", TM_INT, "", "Id of the name of the event or operator."},
-    {"second", TM_INT, "", "Id of the name of the other."},
-    {"inside", TM_INT, "", "Id of the name of the place."},
+    {"first", TM_INT, "", "Name id of the GPU event or operator."},
+    {"second", TM_INT, "", "Name id of the operator or GPU event, respectively."},
+    {"inside", TM_INT, "", "Name id of the code location."},
     {"rank", TM_INT, "", "Global rank."},
     {"calls", TM_INT, "", "Events."},
     {"total_ns", TM_INT, "ns", "Sum of durations."},
@@ -60,7 +60,7 @@ static bool add_parts(int64_t rank, const tm_keys *keys, const tm_vec *sums, tm_
     return true;
 }
 
-/* By event, operator and place. */
+/* Sums GPU events by event, operator and code location. */
 static bool sum_events(const tm_rank_view *view, tm_keys *keys, tm_vec *sums) {
     const tm_timeline *timeline = view->timeline;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
@@ -82,7 +82,7 @@ static bool sum_events(const tm_rank_view *view, tm_keys *keys, tm_vec *sums) {
     return true;
 }
 
-/* The same by operator and event. */
+/* Regroups these sums by operator and event. */
 static bool sum_places(const tm_keys *keys, const tm_vec *sums, tm_keys *into, tm_vec *into_sums) {
     for (size_t i = 0; i < sums->n; i++) {
         const int64_t *parts = ((const launch_key *)keys->keys.data)[i].parts;
@@ -146,12 +146,12 @@ tm_status tm_launched_merge(const tm_names *names, const tm_table *part, tm_tabl
     return TM_OK;
 }
 
-/* Names that no trace has are null. */
+/* Names without text are null. */
 static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Rows are sorted by their keys, so that those of one first key stand together. */
+/* Rows are sorted by key, so rows with the same first key are adjacent. */
 static void set_shares(tm_table *shown) {
     int at = shown->def->n_keys;
     for (size_t first = 0, end; first < shown->n_rows; first = end) {

@@ -6,31 +6,31 @@
 #include "busy.h"
 #include "call_kinds.h"
 
-/* Of a recording, how much of its time at either end may hold launches without a kernel: the
- * profiler begins and ends with the host and the GPU at different places of the program. */
+/* Launches within 1 / EDGE_PART of a recording at either end may lack kernels, because the profiler
+ * starts and stops host and GPU at different points. Less than 1 / LITTLE_PART is few. */
 enum { EDGE_PART = 10, LITTLE_PART = 100 };
 
-/* A graph begins so soon after it was launched, and goes on. */
+/* A graph starts within this time of its launch and then runs without a longer pause. */
 static const int64_t QUIET_NS = 200000;
 
-/* Which devices' launches count; a device is unseen where nothing of its thread was recorded. */
+/* Devices of launches. Those of a thread without any recorded GPU event are for UNSEEN_DEVICE. */
 static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
 /* A call that launches, copies or waits for the GPU. */
 typedef struct made {
     int64_t begin_ns, end_ns;
-    int64_t ran_ns; /* first begin of what it launched; INT64_MAX: nothing was recorded of it */
+    int64_t ran_ns; /* begin of the first event that it launched; INT64_MAX: nothing was recorded */
     uint32_t row;
-    int32_t device; /* that it was for */
+    int32_t device; /* device it was for */
     uint8_t kind;   /* tm_call_kind */
-    bool part;      /* something was recorded of it, but not its computing kernels */
+    bool part;      /* some events were recorded, but not the computing kernels */
     bool lost, edge, between;
 } made;
 
-/* In place of the first event that a call launched. */
+/* Marks a graph in survey.ran of which only part was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
-/* What besides computing kernels a graph's launch ran. */
+/* An event other than a computing kernel that a graph launch ran. */
 typedef struct told {
     uint32_t call, row;
 } told;
@@ -43,13 +43,13 @@ static bool has_run(const made *call) {
     return call->ran_ns < INT64_MAX;
 }
 
-/* What is known of a rank so far. */
+/* What is known about a rank so far. */
 typedef struct survey {
     const tm_rank_view *view;
-    uint32_t *ran;         /* [n_events] the first event that a call launched, or TM_NO_EVENT */
-    uint8_t *step_kernels; /* [n_steps] whether a recorded kernel is of it */
-    tm_vec calls;          /* of made, ascending in begin */
-    tm_vec unlinked;       /* of int64_t: begins of kernels of which no launch is known */
+    uint32_t *ran; /* [n_events] the first event that a call launched, TM_NO_EVENT or PART_ALONE */
+    uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
+    tm_vec calls;          /* of made, ascending by begin */
+    tm_vec unlinked;       /* of int64_t: begins of kernels without a known launch */
     tm_vec others;         /* of told */
 } survey;
 
@@ -59,8 +59,8 @@ static void set_run(survey *s, uint32_t call, uint32_t row) {
         s->ran[call] = row;
 }
 
-/* A graph of copies alone is no program's: one of which copies are recorded lacks its kernels. One
- * of communication may be. */
+/* No program launches a graph of copies only, so a graph with only copies recorded lacks its
+ * kernels. A graph of communication only is possible. */
 static bool note_run(survey *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const told other = {call, row};
@@ -74,7 +74,7 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* What was recorded of a device; of all where it has no set of its own. */
+/* Returns the recorded events of a device, or those of all devices if it has no set of its own. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)
@@ -87,8 +87,9 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
     return tm_timeline_track(timeline, row)->device;
 }
 
-/* Whether only copies were recorded of a graph, or its device mostly did nothing from its launch to
- * the end of its communication. @param v  [n] what it ran */
+/* Returns whether a graph has only copies recorded, or its device was mostly idle from the launch
+ * to the end of the graph's communication.
+ * @param v  [n] events that the graph ran */
 static bool lacks_computation(const survey *s, const told *v, size_t n) {
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t call = v->call;
@@ -114,7 +115,7 @@ static int by_call(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-/* Which graphs have run as recorded. */
+/* Decides which graphs ran as recorded. */
 static void settle_graphs(survey *s) {
     const uint8_t *role = s->view->timeline->role;
     const told *v = s->others.data;
@@ -132,8 +133,7 @@ static void settle_graphs(survey *s) {
     }
 }
 
-/* Where a queue stands between them, both the call that asked and the one that launched have run.
- */
+/* If a queue is between the call that asked for an event and its launch, both count as run. */
 static bool look_at_device(survey *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++) {
@@ -156,8 +156,8 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
-/* A launch of which nothing was recorded was for the device that those before and after it on its
- * thread were for. */
+/* Assigns launches without recorded events to the device that launches before and after them on the
+ * thread agree on. */
 static void place(made *v, size_t n) {
     int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
     for (size_t i = 0; i < n; i++) {
@@ -180,12 +180,12 @@ static void place(made *v, size_t n) {
     }
 }
 
-/* The calls of one thread. One that lies in another (the driver's in the runtime's) is part of
+/* Collects the calls of one thread. A launch nested in another (driver in runtime) is part of
  * it. */
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
-    const tm_track *stream = NULL; /* of the last launch: mostly of the next, too */
+    const tm_track *stream = NULL; /* of the last launch; usually also that of the next */
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (timeline->kind[row] != TM_DURATION ||
@@ -250,14 +250,14 @@ static bool look(survey *s) {
     return ok;
 }
 
-/* Whether anything was recorded of a launch. */
+/* Returns whether any event of a launch was recorded. */
 static bool was_recorded(const made *call) {
     return is_launch(call) && (has_run(call) || call->part);
 }
 
-/* Of the calls of one recording the launches of which nothing was recorded. Before the first and
- * after the last launch that ran, they are at an edge where that is little of the recording; where
- * none ran there is no edge. */
+/* Marks the launches of one recording that have no recorded events. Those before the first or after
+ * the last launch that ran are at an edge if the edge is a small part of the recording. If no
+ * launch ran, there is no edge. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
@@ -277,15 +277,15 @@ static int64_t earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Whether a call counts for a device: of what is not known of any, each that ran may be its next.
- */
+/* Returns whether a call counts for a device. For UNKNOWN_DEVICE, every launch that ran counts,
+ * since it may be the next one on that device. */
 static bool is_for(const made *call, int32_t device) {
     return device == ANY_DEVICE || call->device == device ||
            (device == UNKNOWN_DEVICE && !call->lost);
 }
 
-/* From a lost launch for a device until the host has waited for the GPU, or what was launched next
- * began. */
+/* Adds the times from a lost launch for a device until the host has waited for the GPU or the next
+ * launch that ran began. */
 static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t device,
                       tm_intervals *out) {
     int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;
@@ -311,7 +311,7 @@ static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t devi
     return open_ns == INT64_MAX || tm_intervals_add(out, open_ns, earlier(end_ns, span->end_ns));
 }
 
-/* Kernels whose launch is not known may be of a launch whose kernel is not known. */
+/* Returns how many kernels without a known launch may belong to launches without a known kernel. */
 static int64_t explained(const survey *s) {
     const made *v = s->calls.data;
     const int64_t *begins = s->unlinked.data;
@@ -323,8 +323,8 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Where hardly any are lost between others that ran, those at an edge are as expected; else they
- * are lost as well. */
+/* If few launches are lost between others that ran, the losses at the edges are expected; otherwise
+ * these are lost as well. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -361,7 +361,7 @@ static void count_steps(const survey *s, tm_lost *out) {
     }
 }
 
-/* How many of the calls from one on are of a span, where those before are of the spans before. */
+/* Returns how many calls from @p first on are of a span; earlier calls are of earlier spans. */
 static size_t calls_of(const survey *s, size_t span, size_t first) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -372,7 +372,7 @@ static size_t calls_of(const survey *s, size_t span, size_t first) {
     return end - first;
 }
 
-/* When launches for a device may have run, and nothing was recorded of it. */
+/* Finds when launches for a device may have run while nothing was recorded of it. */
 static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -396,7 +396,7 @@ static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy
     return ok;
 }
 
-/* Of several devices each by itself, and together what is of none of them. */
+/* Sums hidden time per device; launches for unknown devices are handled together. */
 static bool hide_all(survey *s, tm_lost *out) {
     const tm_rank_view *view = s->view;
     const tm_device_busy *devices = view->devices->data;

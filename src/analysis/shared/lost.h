@@ -1,4 +1,4 @@
-/* Launches of which no kernel was recorded, and when the GPU may have run these. */
+/* Launches without any recorded GPU event, and when the GPU may have run their kernels. */
 #ifndef TMERGE_LOST_H
 #define TMERGE_LOST_H
 
@@ -7,25 +7,25 @@
 
 typedef struct tm_lost {
     int64_t launches; /* calls that launch kernels or graphs */
-    int64_t lost;     /* of them, those of which nothing was recorded */
-    int64_t graphs;   /* of these, launches of graphs */
-    int64_t between;  /* launches from the first to the last of which something was recorded */
+    int64_t lost;     /* launches of which nothing was recorded */
+    int64_t graphs;   /* graph launches among the lost */
+    int64_t between;  /* launches from the first to the last with a recorded event */
     int64_t lost_between;
-    int64_t steps;       /* steps that the trace marks */
-    int64_t steps_lost;  /* those in which kernels were launched and none was recorded */
-    tm_intervals hidden; /* when devices may have run them: nothing else was recorded then */
-    int64_t hidden_ns;   /* the same of all devices, each while nothing was recorded of it: of the
-                            one that a launch was for, where that is known */
-    bool known;          /* the trace holds launches */
+    int64_t steps;       /* steps marked by the trace */
+    int64_t steps_lost;  /* marked steps with launches but no recorded kernel */
+    tm_intervals hidden; /* times when devices may have run lost launches, with nothing recorded */
+    int64_t hidden_ns;   /* [ns] the same summed over devices, each against its own events; a launch
+                            counts for its device if known */
+    bool known;          /* the trace contains launches */
 } tm_lost;
 
 /**
- * Finds them. Launches during the capture of a graph run nothing. A graph of which only copies were
- * recorded, or communication in whose middle the device did nothing, lacks its computing kernels: a
- * graph runs without the host, so it waits for nothing. What was launched shortly before
- * the first recorded event, or is still queued when the recording ends, is lost by no fault.
+ * Finds lost launches. Launches during the capture of a graph run nothing. A graph lacks its
+ * computing kernels if only copies were recorded of it, or communication during which the device
+ * was mostly idle: a graph runs without the host and waits for nothing. Launches shortly before the
+ * first recorded event, or still queued when the recording ends, normally have no event.
  *
- * @param out  free it with tm_lost_free whatever comes of it
+ * @param out  free it with tm_lost_free, even on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) TM_MUST_CHECK;

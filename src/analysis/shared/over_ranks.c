@@ -5,7 +5,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* Keys are integers: a table that is merged has no texts. */
+/* Keys are integers: merged tables contain no texts. */
 static bool same_key(const tm_table *part, size_t a, size_t b) {
     const tm_cell *x = tm_table_row(part, a), *y = tm_table_row(part, b);
     for (int c = 0; c < part->def->n_merged; c++)
@@ -42,7 +42,7 @@ tm_status tm_over_ranks_column(const tm_table *part, size_t first, size_t end, i
         if (row[column].null)
             continue;
         int64_t value = row[column].value.i;
-        /* Rows ascend in rank, so of equals the lowest rank stays. */
+        /* Rows ascend by rank, so the lowest rank wins a tie. */
         if (n == 0 || value > found.max) {
             found.max = value;
             found.max_rank = row[part->def->n_merged].value.i;

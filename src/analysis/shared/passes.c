@@ -11,7 +11,7 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* The outermost node of the graph that a call lies in, or is. */
+/* Returns the outermost autograd node that is or contains a call. */
 static uint32_t outermost(const tm_calls *calls, const tm_passes *p, uint32_t call) {
     uint32_t found = TM_NO_CALL;
     for (; call != TM_NO_CALL && p->pass[call] != TM_PASS_FORWARD; call = calls->calls[call].parent)
@@ -19,8 +19,8 @@ static uint32_t outermost(const tm_calls *calls, const tm_passes *p, uint32_t ca
     return found;
 }
 
-/* Whether the forward operator of a node ran in another node: its gradient is one of a gradient,
- * unless it was computed again in the same one. */
+/* Returns whether the forward operator of a node ran in another node. It then computes a gradient
+ * of a gradient, except if the operator was recomputed in the same node. */
 static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t call) {
     const tm_call *forward =
         bsearch(&p->forward[call], calls->calls, calls->n, sizeof *calls->calls, by_row);
@@ -29,8 +29,8 @@ static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t c
     return around != TM_NO_CALL && around != outermost(calls, p, call);
 }
 
-/* Parents come before what they hold; calls and what is told of operators ascend in row. What notes
- * gradients in a node is marked as computed again. */
+/* Parents precede their children; calls and operator attributes ascend by row. An operator that
+ * records for autograd inside a node is marked as recomputed. */
 static void find_nodes(const tm_rank_view *view, tm_passes *p) {
     const tm_timeline *timeline = view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];

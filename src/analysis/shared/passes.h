@@ -1,36 +1,35 @@
-/* Forward, backward and what is computed again there: of each operator of a rank. */
+/* The pass of each operator of a rank: forward, recomputed or backward. */
 #ifndef TMERGE_PASSES_H
 #define TMERGE_PASSES_H
 
 #include "calls.h"
 
 typedef enum tm_pass {
-    TM_PASS_FORWARD, /* or any other that is not backward */
+    TM_PASS_FORWARD, /* or any other work that is not backward */
     TM_PASS_RECOMPUTED,
     TM_PASS_BACKWARD,
     TM_N_PASSES
 } tm_pass;
 
 /**
- * An operator is backward's inside a node of autograd's graph. Where it ran there as forward does,
- * noting gradients to be taken, it is computed again (activation checkpointing), for what computes
- * gradients notes none; but where a rank takes gradients of gradients that is not known, and such
- * operators are backward's.
+ * An operator inside a node of autograd's graph is backward. If it records for autograd there, as
+ * forward does, it is recomputed (activation checkpointing), since computing gradients records
+ * nothing. If a rank takes gradients of gradients, these cannot be distinguished and such operators
+ * are backward.
  */
 typedef struct tm_passes {
     uint8_t *pass;     /* [operators->n] tm_pass; owned */
-    uint32_t *forward; /* [operators->n] of the innermost node around it, the row of the forward
-                          operator whose gradient it computes; TM_NO_EVENT where it is in none, or
-                          that is not known; owned */
-    bool twice;        /* gradients of gradients are taken */
+    uint32_t *forward; /* [operators->n] row of the forward operator whose gradient the innermost
+                          node around it computes; TM_NO_EVENT if in no node or unknown; owned */
+    bool twice;        /* the rank takes gradients of gradients */
 } tm_passes;
 
-/** Free it with tm_passes_free, whatever comes of the call. TM_OK; TM_ERR_FAULT. */
+/** Finds the passes. Free them with tm_passes_free, even on failure. TM_OK; TM_ERR_FAULT. */
 tm_status tm_passes_find(const tm_rank_view *view, tm_passes *out, tm_error *err) TM_MUST_CHECK;
 void tm_passes_free(tm_passes *passes);
 
-/** The forward operator (a row) whose gradient an event of a device computes; TM_NO_EVENT for none,
- * or where that is not known. What is computed again goes with the calls that are open then. */
+/** Returns the row of the forward operator whose gradient a device event computes; TM_NO_EVENT if
+ * none or unknown. Recomputed work counts for the calls that are open at its time. */
 static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) {
     const tm_passes *passes = view->passes;
     uint32_t op = view->operators->above[row];
@@ -38,7 +37,7 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
                                                                     : TM_NO_EVENT;
 }
 
-/** The same of an operator's time on the host, if it lies in no other of which that is known. */
+/** Returns the same for an operator's host time, unless an enclosing operator counts for it. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

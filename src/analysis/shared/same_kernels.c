@@ -4,23 +4,23 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* From so many times the usual time on a kernel is slower by more than chance. */
+/* Factor over the usual time from which a kernel is slower by more than chance. */
 static const double SLOWER = 1.02;
 
 enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"own_ns", TM_INT, "ns", "Its compute kernels."},
-    {"alike_ns", TM_INT, "ns", "Those of a name and shape that others run, too."},
-    {"usual_ns", TM_INT, "ns", "What these take at the mean of the median of the other ranks."},
-    {"slower_ns", TM_INT, "ns", "Of them, those that take over 2 % longer."},
-    {"kernels", TM_INT, "", "Names and shapes of them."},
+    {"own_ns", TM_INT, "ns", "Time of the rank's compute kernels."},
+    {"alike_ns", TM_INT, "ns", "Time of the kernels whose name and shape other ranks run too."},
+    {"usual_ns", TM_INT, "ns", "The same calls at the median of the other ranks' mean durations."},
+    {"slower_ns", TM_INT, "ns", "Part of alike_ns whose kernels take over 2 % longer."},
+    {"kernels", TM_INT, "", "Number of names and shapes compared."},
 };
 
 const tm_table_def tm_same_kernels_table = {
     .name = "kernels.same",
-    .doc = "Rows for each rank: how long its kernels take beside the same ones on other ranks.",
+    .doc = "Rows for each rank: the time of its kernels, and of the same ones on other ranks.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -43,7 +43,7 @@ void tm_same_kernels_free(tm_same_kernels *same) {
     tm_vec_free(&same->means);
 }
 
-/* The median of ascending means without one of them. */
+/* Returns the median of ascending means without one occurrence of @p own. */
 static int64_t median_of_others(const tm_vec *means, int64_t own) {
     const int64_t *v = means->data;
     const size_t n = means->n - 1, place = tm_lower_bound(v, means->n, own);
@@ -102,8 +102,8 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 }
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
-    /* Nearly all: what more data does not make longer, as the optimizer, is a few per cent. One
-     * kernel may be slow by itself; several are not. */
+    /* Not quite all: work that does not grow with the data, such as the optimizer, is a few per
+     * cent. A single kernel may be slow for its own reasons; several are not. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

@@ -1,15 +1,15 @@
-/* How fast a rank's kernels are beside the same ones on other ranks: of one name and one launch
- * shape, so that more work does not look like a slow GPU. */
+/* Speed of a rank's kernels relative to the same ones on other ranks. Only kernels of equal name
+ * and launch shape are compared, so that more work does not look like a slow GPU. */
 #ifndef TMERGE_SAME_KERNELS_H
 #define TMERGE_SAME_KERNELS_H
 
 #include "base/keys.h"
 #include "tmerge/table.h"
 
-/** Internal; rows of a rank come from every process, and add up. */
+/** Internal table. Every process adds rows for a rank; they add up. */
 extern const tm_table_def tm_same_kernels_table;
 
-/** Where a part table has what is compared. */
+/** Column indices of the compared values in a part table. */
 typedef struct tm_same_kernels_columns {
     int rank, grid, calls, total, communication;
 } tm_same_kernels_columns;
@@ -23,19 +23,19 @@ typedef struct tm_same_kernels {
 void tm_same_kernels_init(tm_same_kernels *same);
 void tm_same_kernels_free(tm_same_kernels *same);
 
-/** Adds rows [first, end) of a part table, of one kernel and shape. False when memory is out. */
+/** Adds rows [first, end) of a part table, all of one kernel and shape. False if out of memory. */
 bool tm_same_kernels_add(tm_same_kernels *same, const tm_table *part, size_t first, size_t end,
                          const tm_same_kernels_columns *at);
 
-/** Adds the rows of the sums. TM_OK; TM_ERR_FAULT. */
+/** Writes the sums as table rows. TM_OK; TM_ERR_FAULT. */
 tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table,
                               tm_error *err) TM_MUST_CHECK;
 
-/** What they say of a rank. */
+/** A rank's speed relative to the other ranks. */
 typedef struct tm_same_kernels_speed {
-    double speed;    /* what its kernels take on the median of the others / what they take here;
-                        negative    where too few of them run elsewhere, too */
-    bool all_slower; /* nearly all of them take longer */
+    double speed; /* time at the median of the other ranks / time on this rank; negative if too few
+                     of its kernels run elsewhere */
+    bool all_slower; /* nearly all of its kernels take longer */
 } tm_same_kernels_speed;
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank);

@@ -14,13 +14,13 @@
 
 enum { PHRASE_MAX = 320 };
 
-/* What is said of it. All borrowed. */
+/* Inputs of the sentences, all borrowed. */
 typedef struct topic {
     const tm_tables *tables;
     const tm_table *items, *findings, *job;
-    const char *whole; /* what shares are of */
-    bool alone;        /* the job is of one rank: its steps are compared */
-    bool operations;   /* the traces hold operations, not kernels */
+    const char *whole; /* what percentages refer to */
+    bool alone;        /* the job has one rank: its steps are compared */
+    bool operations;   /* the traces contain operations, not kernels */
 } topic;
 
 static bool is_text(const tm_table *table, size_t row, const char *column, const char *word) {
@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* The last place of the plan that is no more than half of the ranks: what is of most is nobody's.
- * n_rows without a plan. */
+/* Returns the last row of the plan with at most half of the ranks: a plan of most ranks singles out
+ * none. n_rows without a plan. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -52,7 +52,7 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* "1.2 % of a step (0.64 ms)", in the unit that suits @p beside, too; n_rows for nothing. */
+/* "1.2 % of a step (0.64 ms)", in a unit that also suits row @p beside (n_rows for none). */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     tm_shown_text times[2];
     double percent = saved_pct(t, item);
@@ -68,14 +68,14 @@ static void amount_text(const topic *t, size_t item, size_t beside, char *out, s
              times[0].text);
 }
 
-/* Whether what the figures lack may be told too: that nothing helps. What was not matched, or came
- * at times that are not known, might. */
+/* Returns whether the figures are complete enough to say that nothing helps. Unmatched
+ * communication or unknown times could hide savings. */
 static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" where what
- * nothing recorded explains may go as well; "may save ..." where the figures are not sure. */
+/* "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if time that
+ * nothing recorded explains may be saved too; "may save ..." if the figures are unsure. */
 static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -88,7 +88,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* So narrow a range is no range: what is not sure is not how much, but whether. */
+    /* If the range is this narrow, the uncertainty is not how much it saves but whether it does. */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         snprintf(out, size, "may save %s", amount);
@@ -99,7 +99,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
              most_pct, t->whole, least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
-/* What would have to be done with operations, which have an ideal that all ranks share. */
+/* Names the work to improve in traces of operations, whose ideal is shared by all ranks. */
 static void operations_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     const char *what = strcmp(name, "compute") == 0    ? "computation"
@@ -109,7 +109,7 @@ static void operations_text(const topic *t, size_t item, char *out, size_t size)
     snprintf(out, size, "Bringing %.60s to what is usual for its type in this job", what);
 }
 
-/* What no rank and no kind of work is to blame for, with what is done about it as a subject. */
+/* Describes an uneven split, for which no rank or kind of work is to blame, and its remedy. */
 static void split_text(const topic *t, char *out, size_t size) {
     char stages[TM_UNEVEN_MAX], remedy[TM_UNEVEN_MAX];
     tm_uneven_text(t->tables, stages);
@@ -123,7 +123,7 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as theirs", transfers);
 }
 
-/* Whose work it is brought to: the median of the others has, of two others, the less
+/* Names the reference that work is brought to. The median of two others is the smaller one
  * (replay/peers.h). */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"the median rank's", "the median step's"},
@@ -136,7 +136,7 @@ static const char *usual_text(const topic *t) {
     return of[n == 2 ? 1 : n == 3 ? 2 : 0][t->alone];
 }
 
-/* What is done about a kind of work or a kernel, as a subject. */
+/* Writes the remedy for a kind of work or a kernel, as a subject. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
         const char *kind, *text;
@@ -167,7 +167,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Bringing %s to %s", kinds[k].text, where);
 }
 
-/* Neither work that all ranks have nor a rank's: what is uneven by plan, or between ranks. */
+/* Returns whether an item is not work of all or of one rank: an uneven split or the network. */
 static bool is_nobody(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }
@@ -176,20 +176,20 @@ static bool is_kind(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
 }
 
-/* What saves most by itself of those items that are worth it; n_rows for none. */
+/* Returns the item with the largest saving among those worth it; n_rows for none. */
 static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     size_t best = t->items->n_rows;
     double most = TM_FIX_LEAST_PCT;
     for (size_t i = 0; i < t->items->n_rows; i++)
         if (is(t, i) && saved_pct(t, i) >= most) {
-            /* A kernel that saves as much as its kind says more. */
+            /* In a tie the kernel wins over its kind, because it is more specific. */
             most = saved_pct(t, i);
             best = i;
         }
     return best;
 }
 
-/* The same of all of these. */
+/* Returns the best of both sorts. */
 static size_t best_kind(const topic *t) {
     const size_t kind = best_of(t, is_kind), nobody = best_of(t, is_nobody);
     const size_t none = t->items->n_rows;
@@ -197,13 +197,13 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* The same where it is worth fixing; n_rows where none is. */
+/* Returns the plan if it is worth fixing; n_rows if not. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && saved_pct(t, plan) >= TM_FIX_LEAST_PCT ? plan : none;
 }
 
-/* What the ranks of the plan save together; empty where that is not worth it. */
+/* Writes the combined saving of the ranks of the plan; empty if it is not worth it. */
 static void plan_text(const topic *t, char *out, size_t size) {
     const size_t plan = worth_plan(t);
     char saves[192];
@@ -216,14 +216,14 @@ static void plan_text(const topic *t, char *out, size_t size) {
              tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "", saves);
 }
 
-/* Whether no kind of work saves more than a plan. */
+/* Returns whether no kind of work saves more than a plan. */
 static bool plan_is_more(const topic *t, size_t plan) {
     const size_t kind = best_kind(t), none = t->items->n_rows;
     return !t->alone && plan < none &&
            saved_pct(t, plan) >= (kind < none ? saved_pct(t, kind) : TM_FIX_LEAST_PCT);
 }
 
-/* Whether every stage of a pipeline has one rank, with which none is compared. */
+/* Returns whether every stage of a pipeline has a single rank, so that none can be compared. */
 static bool lacks_peers(const topic *t) {
     size_t stages = 0, single = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -234,10 +234,10 @@ static bool lacks_peers(const topic *t) {
     return stages > 0 && single == stages;
 }
 
-/* What is worth it instead, or that nothing is. */
+/* Writes what is worth fixing instead, or that nothing is. */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
-    /* Of operations nobody's wait is known, so that the plan alone says whom to look at. */
+    /* Waits are unknown for operations, so only the plan says which ranks to look at. */
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
@@ -270,8 +270,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     }
 }
 
-/* Who the verdict is about, as "it" and as an item: a host, the plan that holds all who are named,
- * or the rank. */
+/* Returns the item the verdict is about (a host, the plan of all named ranks, or the rank) and sets
+ * the pronoun for it. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -313,7 +313,7 @@ static bool names_nobody(const topic *t) {
     return t->findings->n_rows == 0 || is_text(t->findings, 0, "level", "job");
 }
 
-/* Of one who is named and alone saves little: who is nearly as late, and what helps instead. */
+/* For a named rank or host that saves little by itself: who is nearly as late, and what helps. */
 static void little_text(const topic *t, size_t item, const char *it, const char *instead, char *out,
                         size_t size) {
     char amount[128], next[64] = "";
@@ -325,8 +325,7 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
              instead);
 }
 
-/* False where nothing can be told of what ranks do to one another, or there is nothing to compare.
- */
+/* Returns false if effects between ranks are unknown or there is nothing to compare. */
 static bool open_topic(const tm_tables *tables, topic *t) {
     const tm_table *whole = tm_tables_find(tables, "job.job");
     const tm_table *check = tm_tables_find(tables, "clock.check");
@@ -369,7 +368,7 @@ void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_M
         out[0] = '\0';
 }
 
-/* Whether a kind of work holds what makes a finding late. */
+/* Returns whether a kind of work includes the work that makes a finding late. */
 static bool holds(const topic *t, size_t kind, size_t finding) {
     bool compute = is_text(t->items, kind, "what", "kernel") ||
                    is_text(t->items, kind, "name", "compute") ||
@@ -412,7 +411,7 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* Work and bandwidth are known without clocks, which what is saved may lack. */
+        /* Work and bandwidth are known even if clocks, and hence savings, are uncertain. */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -438,7 +437,7 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < t.items->n_rows ? tm_table_cell(t.items, plan, "name")->value.text : "";
 }
 
-/* What fixing who is named saves, which is the row `item`, of whom is said `it`. */
+/* Writes what fixing the named ranks saves: row `item`, called `it` in the sentence. */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], more[224] = "";
     const size_t plan = find_plan(t);
@@ -456,8 +455,8 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s", it, saves, more);
 }
 
-/* What is said of ranks after the kind of work that leads: of who is named, by their numbers, and
- * of those that have most of it. Ranks have no part in an uneven split and a slow network. */
+/* Writes the part about ranks after the leading kind of work: the named ranks by number, and the
+ * plan. Ranks have no part in an uneven split or a slow network. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))

@@ -1,5 +1,5 @@
-/* What fixing saves, in sentences, and what of it leads: the verdict, what-if and the advice say
- * the same. */
+/* Sentences about what fixes save, and which one leads. Shared by the verdict, what-if and the
+ * advice, so that they agree. */
 #ifndef TMERGE_SAVINGS_H
 #define TMERGE_SAVINGS_H
 
@@ -7,46 +7,45 @@
 
 enum { TM_SAVINGS_MAX = 960 };
 
-/** What saves most of a step, and so is said first. */
+/** The largest saving, which is reported first. */
 typedef struct tm_lead {
-    size_t kind;      /* the row of whatif.item of the kind of work that leads on all ranks; n_rows
-                         where the verdict on ranks does */
-    double named_pct; /* what fixing who is named saves together, in percent of a step */
+    size_t kind; /* row of whatif.item of the kind of work that leads on all ranks; n_rows if the
+                    verdict on ranks leads */
+    double named_pct; /* combined saving from fixing the named ranks [% of a step] */
 } tm_lead;
 
 /**
- * A kind of work on all ranks leads before who is named in stragglers.finding where it saves more
- * (of the sort of work that makes them late, which holds what they take longer, three times as
- * much); and where nobody is named and it saves 5 % of a step. So do an uneven split of a
- * pipeline and a slow network, which save 1 % of a step at least and hold nothing that makes ranks
- * late.
+ * Finds what leads. A kind of work on all ranks leads over the ranks named in stragglers.finding if
+ * it saves more, or three times as much if it includes the work that makes them late. If no rank is
+ * named, it must save 5 % of a step. An uneven pipeline split and a slow network make no rank late:
+ * they lead if they save more than the named ranks, and at least 1 % of a step.
  */
 tm_lead tm_savings_lead(const tm_tables *tables);
 
-/** The rank that tm_savings_sentence has first where nobody is named and nobody is cleared: that
- * which fixing saves most. -1 where it has none. */
+/** Returns the rank that tm_savings_sentence lists first if no rank is named or cleared: the one
+ * whose fix saves most; -1 if none. */
 int64_t tm_savings_first(const tm_tables *tables);
 
-/** The ranks that have most of it, as the sentence lists them: "1, 2, 0"; "" where none is worth
+/** Returns the ranks of the plan as the sentence lists them: "1, 2, 0"; "" if they are not worth
  * naming. Borrowed from the tables. */
 const char *tm_savings_ranks(const tm_tables *tables);
 
-/** What a row of whatif.item saves that is of a kind, kernel, network or split: "Bringing copies to
- * the median rank's saves 3.1 % of a step (310 us)". */
+/** Writes the saving of a row of whatif.item for a kind, kernel, network or split: "Bringing copies
+ * to the median rank's saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** The same where it is the verdict's headline; "" where too much is in doubt for it to lead there.
- */
+/** Writes the same if it is the verdict's headline; "" if it is too uncertain to lead there. */
 void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** More of why, "" for nothing. */
+/** Writes further reasons, "" if none. */
 void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** What fixing who is named in stragglers.finding saves of a step, or that it saves nothing by
- * itself, and what does; where nobody is named, what would help most. Where something else leads,
- * it begins with the verdict's headline, which is about that. Empty where nothing is known.
+/**
+ * Writes the saving from fixing the named ranks of stragglers.finding, or says that this saves
+ * nothing by itself and which fix does. If no rank is named, writes what would help most. If
+ * something else leads, begins with the verdict's headline about it. Empty if nothing is known.
  *
- * @return  the row of whatif.item that is about who is named; its n_rows for none
+ * @return  the row of whatif.item about the named ranks; its n_rows if none
  */
 size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]);
 

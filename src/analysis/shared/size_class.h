@@ -1,10 +1,10 @@
-/* Sizes by which operations and copies are told apart: powers of two. */
+/* Size classes of operations and copies: powers of two. */
 #ifndef TMERGE_SIZE_CLASS_H
 #define TMERGE_SIZE_CLASS_H
 
 #include <stdint.h>
 
-/** The power of two at or below @p bytes; -1 for an unknown size, 0 for none. */
+/** Returns the largest power of two that is at most @p bytes; -1 if unknown (negative), 0 for 0. */
 static inline int64_t tm_size_class(int64_t bytes) {
     int64_t power = 1;
     if (bytes <= 0)

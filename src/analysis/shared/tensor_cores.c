@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first group by name; the second are the backward operators that launch such kernels. */
+/* Forward operators, then the backward operators that launch such kernels. */
 #define N(name)                                                                                    \
     { name, sizeof(name) - 1 }
 static const struct {

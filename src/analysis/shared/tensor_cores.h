@@ -1,10 +1,10 @@
-/* Whether an operator could run on tensor cores. */
+/* Which operators can run on tensor cores. */
 #ifndef TMERGE_TENSOR_CORES_H
 #define TMERGE_TENSOR_CORES_H
 
 #include <stdbool.h>
 
-/** True for operators that libraries have tensor-core kernels for. */
+/** Returns whether libraries have tensor-core kernels for an operator. */
 bool tm_operator_fits_tensor_cores(const char *name);
 
 #endif

@@ -7,20 +7,19 @@
 
 #include "table/shown.h"
 
-/* Work goes by layers where both differ by the same factor, to this. */
+/* Tolerance up to which work and layers differ by the same factor, so that work follows layers. */
 static const double SAME = 0.03;
 
-/* The stages that differ, and the others: sums over their rows. */
+/* Sums over the stages that differ, or over the others. */
 typedef struct side {
     size_t n;
     double work_ns, usual_ns, own_ns, ranks;
-    int64_t layers, most, least; /* their sum, and of one stage; least 0: of some not known */
+    int64_t layers, most, least; /* sum, maximum, minimum over stages; least 0: some are unknown */
 } side;
 
 typedef struct sides {
     side differ, other;
-    int64_t each, moved; /* layers of a stage were they even, 0: they cannot be; how many move then
-                          */
+    int64_t each, moved; /* layers per stage after an even split (0: impossible); layers to move */
     char names[96];      /* "stage 2", "stages 0 and 1" */
 } sides;
 
@@ -53,7 +52,7 @@ static void name(const tm_table *table, size_t n_differ, char *out, size_t size)
     }
 }
 
-/* How many layers have to move until all stages have as many. */
+/* Counts the layers that must move until all stages have the same number. */
 static void count_moved(const tm_table *table, sides *s) {
     const int64_t n = (int64_t)table->n_rows, all = s->differ.layers + s->other.layers;
     const double by_layers = (double)s->differ.layers / (double)s->differ.n /
@@ -82,7 +81,7 @@ static bool read(const tm_tables *tables, sides *s) {
     return true;
 }
 
-/* How many times what the others have, each the mean of its stages. */
+/* Returns the ratio of the two sides' means per stage. */
 static double times(const sides *s, double differ, double other) {
     return other > 0.0 ? differ / (double)s->differ.n / (other / (double)s->other.n)
                        : (double)INFINITY;
@@ -111,7 +110,7 @@ void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
 }
 
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
-    const double much = 0.5; /* of what the work differs by */
+    const double much = 0.5; /* share of the difference in work */
     char own[32];
     sides s;
     out[0] = '\0';

@@ -29,10 +29,10 @@ const char *tm_words_whole(const tm_tables *tables) {
     return marked ? "a step" : "the time from the devices' first event to their last";
 }
 
-/* What is no word of the field but of the GPUs' programs, and what is said of other devices. A TPU
- * has no streams, and runs programs that XLA has made of many kernels. */
+/* Phrases that hold only for GPUs, and their wording for other devices. A TPU has no streams, and
+ * runs programs that XLA compiled from many kernels. */
 static const struct {
-    const char *device; /* NULL: any other */
+    const char *device; /* NULL: any other device */
     const char *of_gpus, *of_others;
 } words[] = {
     {"TPU", "CUDA or HIP graphs", "more of a step in one program"},
@@ -66,7 +66,7 @@ static bool is_letter(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The bytes at p, behind the character `before`, that are said in another way; 0 where none are. */
+/* Returns how many bytes at p, which follow the character `before`, are reworded; 0 if none. */
 static size_t said_otherwise(const char *device, const char *p, char before, const char **said) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t size = strlen(words[i].of_gpus);

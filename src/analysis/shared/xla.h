@@ -1,5 +1,5 @@
-/* What ranks of XLA and TensorFlow have that others do not: their profiles tell of each event of
- * the device which operation of which program it is (TM_ATTR_XLA). */
+/* Data that only ranks of XLA and TensorFlow have: their profiles name the operation and program of
+ * each device event (TM_ATTR_XLA). */
 #ifndef TMERGE_ANALYSIS_XLA_H
 #define TMERGE_ANALYSIS_XLA_H
 
@@ -7,20 +7,20 @@
 
 #include "tmerge/analysis.h"
 
-/** True for a rank whose trace a profiler of TensorFlow or JAX wrote as an XSpace. */
+/** Returns whether a profiler of TensorFlow or JAX wrote the rank's trace as an XSpace. */
 static inline bool tm_xla_is(const tm_rank_view *view) {
     uint32_t format = view->timeline->format;
     return format != TM_NO_NAME && strcmp(tm_names_text(view->names, format).bytes, "xplane") == 0;
 }
 
-/** True for a core of a TPU: what its device does is XLA's alone. */
+/** Returns whether the device is a TPU core, which runs only XLA programs. */
 static inline bool tm_xla_is_tpu(const tm_rank_view *view) {
     const char *metadata = view->timeline->metadata;
     return metadata && strstr(metadata, "\"device_kind\":\"TPU\"") != NULL;
 }
 
-/** What is told of a row; NULL where nothing is.
- * @param next  place to go on from, for ascending rows; begins at 0 */
+/** Returns the attribute of a row; NULL if none.
+ * @param next  position to continue from for ascending rows; starts at 0 */
 static inline const tm_xla_attr *tm_xla_of(const tm_timeline *timeline, uint32_t row,
                                            size_t *next) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];

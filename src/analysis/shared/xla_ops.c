@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-/* The operations of a track that hold others and have not ended, the innermost last. */
+/* The open operations of a track that contain others, innermost last. */
 typedef struct nest {
     const tm_timeline *timeline;
     tm_vec *ops;  /* of tm_xla_op */
-    tm_vec stack; /* of uint32_t: indices of those */
+    tm_vec stack; /* of uint32_t: indices into ops */
 } nest;
 
 static bool ends_in(tm_text text, const char *end) {
@@ -22,7 +22,7 @@ static int64_t end_of(const tm_timeline *timeline, uint32_t row) {
     return timeline->begin_ns[row] + timeline->duration_ns[row];
 }
 
-/* What only starts or awaits stands beside the whole, and is no event that counts. */
+/* Events that only start or await an operation accompany the whole operation and have no role. */
 static tm_xla_part part_of(const tm_timeline *timeline, const tm_names *names,
                            const tm_xla_attr *attr) {
     bool counts = timeline->role[attr->event] != TM_ROLE_NONE;
@@ -39,7 +39,7 @@ static bool is_same(const tm_xla_attr *a, const tm_xla_attr *b) {
     return a->hlo == b->hlo && a->program == b->program;
 }
 
-/* The innermost of them around a row, or NULL. */
+/* Returns the innermost open operation around a row, or NULL. */
 static tm_xla_op *around(nest *n, uint32_t row) {
     const uint32_t *open = n->stack.data;
     while (n->stack.n > 0 && end_of(n->timeline, op_at(n, open[n->stack.n - 1])->attr->event) <=
@@ -58,7 +58,7 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            return true; /* what a loop does itself is in the loop's own time */
+            return true; /* a loop's nested event of its own stays in its self time */
         if (holder)
             holder->self_ns -= op.self_ns;
     }
@@ -77,7 +77,7 @@ tm_status tm_xla_ops_find(const tm_timeline *timeline, const tm_names *names, tm
     *out = TM_VEC(tm_xla_op);
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_XLA] && ok; i++) {
         for (; track < end && attrs[i].event - track->first >= track->count; track++)
-            n.stack.n = 0; /* nothing lies in what another track runs */
+            n.stack.n = 0; /* operations do not nest across tracks */
         ok = add(&n, names, &attrs[i]);
     }
     tm_vec_free(&n.stack);

@@ -1,32 +1,32 @@
-/* What a device ran, where XLA or TensorFlow tells more of it: with its own time, and with FLOP and
- * bytes where they are its own. */
+/* The operations that a device ran, for XLA or TensorFlow profiles: self time, and FLOP and bytes
+ * without those counted elsewhere. */
 #ifndef TMERGE_XLA_OPS_H
 #define TMERGE_XLA_OPS_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** What an event of TM_ATTR_XLA is. */
+/** The role of an event of TM_ATTR_XLA. */
 typedef enum tm_xla_part {
-    TM_XLA_WHOLE, /* an operation that runs from its begin to its end */
-    TM_XLA_HOLDS, /* others run in it: a loop, a call, a branch */
-    TM_XLA_START, /* only starts what is asynchronous, and */
-    TM_XLA_DONE,  /* waits for it: time in which the device does nothing else, and */
-    TM_XLA_ASYNC, /* the same from start to end, beside what the device runs: no time of its own */
+    TM_XLA_WHOLE, /* an operation that runs from begin to end */
+    TM_XLA_HOLDS, /* contains other operations: a loop, call or branch */
+    TM_XLA_START, /* starts an asynchronous operation */
+    TM_XLA_DONE,  /* waits for an asynchronous operation; the device does nothing else */
+    TM_XLA_ASYNC, /* an asynchronous operation from start to end, beside other work: no self time */
 } tm_xla_part;
 
 typedef struct tm_xla_op {
-    const tm_xla_attr *attr; /* borrowed of the timeline */
-    int64_t self_ns;         /* its duration without the operations that lie in it */
-    int64_t flop, bytes;     /* that it adds to sums: 0 where others have them (what holds, what
-                                waits); -1 where nothing tells them */
-    uint8_t part;            /* tm_xla_part */
+    const tm_xla_attr *attr; /* borrowed from the timeline */
+    int64_t self_ns;         /* its duration without the operations nested in it */
+    int64_t flop, bytes; /* contribution to sums: 0 if other events account for them (containers,
+                            waits); -1 if unknown */
+    uint8_t part;        /* tm_xla_part */
 } tm_xla_op;
 
 /**
- * Finds the operations of a rank's device, none where its traces are not of XLA or TensorFlow. Of a
- * device that runs one after the other (a TPU's core), self_ns sum to the time in which it ran any.
- * @param out  of tm_xla_op, ascending in row; freed by the caller whatever comes of the call
+ * Finds the operations of a rank's device; none for traces that are not of XLA or TensorFlow. On a
+ * device that runs operations one after the other (a TPU core), self_ns sums to its busy time.
+ * @param out  vector of tm_xla_op, ascending by row; freed by the caller, even on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_xla_ops_find(const tm_timeline *timeline, const tm_names *names, tm_vec *out,

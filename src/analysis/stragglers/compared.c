@@ -28,18 +28,18 @@ enum {
 
 static const tm_column suspect_columns[N_S] = {
     [S_GROUP] = {"group", TM_INT, "", "Identity of the process group that was tested."},
-    [S_PLACE] = {"place", TM_INT, "", "In which order they were found in it."},
-    [S_RANK] = {"rank", TM_INT, "", "Global rank, the lowest of a host's."},
+    [S_PLACE] = {"place", TM_INT, "", "Order in which the suspects of the group were found."},
+    [S_RANK] = {"rank", TM_INT, "", "Global rank; for a host, its lowest one."},
     [S_FROM] = {"from", TM_INT, "", "As in stragglers.finding."},
     [S_TO] = {"to", TM_INT, "", "As in stragglers.finding."},
     [S_UNITS] = {"units", TM_INT, "", "As in stragglers.finding."},
     [S_EXCESS] = {"excess_ns", TM_INT, "ns", "As in stragglers.finding."},
     [S_P] = {"p", TM_REAL, "", "As in stragglers.finding."},
-    [S_UNIT] = {"unit", TM_INT, "", "What is compared: a tm_unit_kind."},
-    [S_HOST] = {"host", TM_BOOL, "", "Whether it is a host."},
-    [S_ALL] = {"throughout", TM_BOOL, "", "Whether in all units."},
-    [S_STAGE] = {"of_stage", TM_BOOL, "", "Whether its stage was compared with others."},
-    [S_WORK] = {"work", TM_INT, "", "Of what: a tm_suspect_work."},
+    [S_UNIT] = {"unit", TM_INT, "", "Kind of unit compared, a tm_unit_kind."},
+    [S_HOST] = {"host", TM_BOOL, "", "Whether the suspect is a host."},
+    [S_ALL] = {"throughout", TM_BOOL, "", "Whether it is late in all units."},
+    [S_STAGE] = {"of_stage", TM_BOOL, "", "Whether its stage was compared with other stages."},
+    [S_WORK] = {"work", TM_INT, "", "Kind of work compared, a tm_suspect_work."},
 };
 
 const tm_table_def tm_compared_suspect = {
@@ -61,7 +61,7 @@ static const tm_column standing_columns[] = {
 
 const tm_table_def tm_compared_standing = {
     .name = "stragglers.standing",
-    .doc = "A row for each group and member: what its own time tells.",
+    .doc = "A row for each group and member: the result for its own time.",
     .columns = standing_columns,
     .n_columns = 4,
     .n_keys = 2,
@@ -125,8 +125,7 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
     return TM_OK;
 }
 
-/* Of a group's own times [n], an operation after the other, how many have the members of the first.
- */
+/* Returns how many members the first operation of a group's own times [n] has. */
 static size_t count_members(const tm_own_time *own, size_t n) {
     size_t members = 1;
     while (members < n && own[members].key == own->key && own[members].last_ns == own->last_ns)
@@ -149,7 +148,7 @@ static void fill(const tm_collectives *all, const tm_own_time *own, tm_own_times
     }
 }
 
-/* Every operation of a group has all its members. */
+/* Tests one group, whose operations all have all members. */
 static tm_status test_group(const tm_collectives *all, const tm_own_time *own, size_t n,
                             tm_tables *tables, tm_error *err) {
     size_t members = count_members(own, n), rows = n / members;
@@ -175,24 +174,24 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     return status;
 }
 
-/* How the works of ranks are compared. Parts tell a rank that always takes a little longer, in few
- * steps too; steps one that once in each takes much longer; where there are stages, by how far
- * ranks are from the others of theirs, as a part of what is done there: a stage has few ranks. */
+/* How the work of ranks is compared. WAY_PARTS finds a rank that is always a little slower, even in
+ * few steps. WAY_STEPS finds one that takes much longer once per step. WAY_STAGES compares ranks of
+ * all stages by their difference to the rest of their stage, relative to its usual time, because a
+ * stage has few ranks. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
-/* The share of the allowed chance that each kind of sum has, for parts and steps together. The
- * medians of calls, which only hosts are tested by, have a share of their own. The shares of calls
- * and of unexplained begins are small: a median has thousands of calls, and ranks hardly have such
- * begins. */
+/* Share of the significance level for each kind of sum, parts and steps together. Median call
+ * times, which test only hosts, have a separate share. The shares of calls and of unexplained
+ * begins are small: a median covers thousands of calls, and few ranks have such begins. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
-/* In so many steps or fewer parts are evidence where their steps' mean is so many times what it
- * varies by: Student's t is 6 of four steps then (p 0.009). */
+/* With at most STEADY_STEPS steps, parts are evidence only if the mean over steps is STEADY_TIMES
+ * the standard deviation. For four steps this is a Student's t of 6 (p 0.009). */
 static const double STEADY_STEPS = 8.0, STEADY_TIMES = 3.0;
 
-/* Works of one kind, of ranks [first, first + n). */
+/* One kind of work of ranks [first, first + n). */
 typedef struct works_range {
     const tm_works *works;
     size_t first, n;
@@ -205,7 +204,7 @@ static int64_t work_at(const works_range *r, size_t i, size_t row) {
     return tm_works_sums(r->works, r->first + i, r->kind)[row];
 }
 
-/* Rows [row, end) are of one step. */
+/* Returns the end of the rows of the step of @p row. */
 static size_t end_of_step(const tm_works *works, size_t row) {
     size_t end = row + 1;
     while (end < works->n_rows && works->steps[end] == works->steps[row])
@@ -213,7 +212,7 @@ static size_t end_of_step(const tm_works *works, size_t row) {
     return end;
 }
 
-/* The ranks of a stage from one on. */
+/* Returns the end of the ranks of the stage of rank @p first. */
 static size_t end_of_stage(const tm_works *works, size_t first) {
     size_t end = first + 1;
     while (end < works->ranks.n &&
@@ -241,8 +240,8 @@ static void fill_works(const works_range *r, tm_own_times *times, int64_t *steps
     }
 }
 
-/* Of rows of times, by how much each member exceeds the others of its stage, whose numbers begin
- * with first. @param out  [n_rows][times->n] */
+/* Finds by how much each member exceeds the others of its stage in each row.
+ * @param out  [n_rows][times->n] */
 static tm_status find_excess(const works_range *r, const tm_own_times *times, int64_t *out,
                              tm_error *err) {
     int64_t *sorted = malloc((r->n + 1) * sizeof *sorted);
@@ -263,8 +262,8 @@ static tm_status find_excess(const works_range *r, const tm_own_times *times, in
     return TM_OK;
 }
 
-/* Puts in the place of what members took how far that is from the others of their stage, in parts
- * of what the members of the stage take in a row. */
+/* Replaces each member's time by its excess over the others of its stage, relative to the median
+ * time of the stage's members. */
 static tm_status scale_by_stage(const works_range *r, tm_own_times *times, const int64_t *excess,
                                 tm_error *err) {
     int64_t *taken = malloc((times->n_rows * r->n + 1) * sizeof *taken);
@@ -286,7 +285,7 @@ static tm_status scale_by_stage(const works_range *r, tm_own_times *times, const
     return TM_OK;
 }
 
-/* In the time of a suspect, or in all, what it takes longer in ns. */
+/* Returns a member's excess [ns] in rows within [from, to]. */
 static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64_t member,
                          int64_t from, int64_t to) {
     int64_t sum = 0;
@@ -297,8 +296,8 @@ static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64
     return sum;
 }
 
-/* Whether what a member takes longer is about the same in each of few steps: parts of a step are no
- * evidence of their own where one step differs from another, as shares of data do. */
+/* Returns whether a member's excess is similar in each step, if there are few. If steps differ, as
+ * with shares of data, parts of a step are not independent evidence. */
 static bool is_steady(const works_range *r, const tm_own_times *times, const tm_suspect *s,
                       const int64_t *excess) {
     double n = 0.0, sum = 0.0, squares = 0.0;
@@ -320,7 +319,7 @@ static bool is_steady(const works_range *r, const tm_own_times *times, const tm_
     return mean >= STEADY_TIMES * sqrt(fmax(variance, 0.0));
 }
 
-/* Leaves the suspects of parts that are steady. Excesses are of hosts as of their ranks. */
+/* Keeps suspects from parts that are steady. A host's excess is not a rank's, so hosts stay. */
 static tm_status keep_steady(const works_range *r, const tm_own_times *times, int64_t *excess,
                              tm_vec *suspects, tm_error *err) {
     tm_suspect *v = suspects->data;
@@ -352,7 +351,7 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* A rank's share of the data makes no kernel begin late. */
+        /* A rank's share of the data does not delay kernel begins. */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = keep_steady(r, times, excess, suspects, err);
     }
@@ -377,8 +376,8 @@ static bool has_calls(const tm_works *works) {
     return any;
 }
 
-/* Of calls only hosts are asked, and those that take so many times as long that they are said to be
- * slow; what a host's ranks take longer is that part of the work of their hosts. */
+/* Keeps only hosts, and only those that are at least TM_HOST_FACTOR_LEAST times as slow. Their
+ * excess is scaled from calls to all host work. */
 static void keep_slow_hosts(const works_range *r, const tm_own_times *times, tm_vec *suspects) {
     tm_suspect *v = suspects->data;
     size_t kept = 0;
@@ -422,7 +421,7 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
     return status;
 }
 
-/* Of each kind of work, ranks of one stage against one another in parts, and all in steps. */
+/* For each kind of work, compares ranks of one stage in parts, and all ranks in steps. */
 static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *err) {
     const size_t n = works->ranks.n;
     const bool stages = n > 0 && end_of_stage(works, 0) < n;
@@ -442,7 +441,7 @@ static tm_status add_works(const tm_works *works, tm_tables *tables, tm_error *e
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* Only hosts are asked: their part of it is all. */
+    /* Only hosts are tested, so their share is the whole level. */
     r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }

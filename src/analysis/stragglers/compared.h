@@ -1,4 +1,4 @@
-/* The groups that a process owns, tested one by one; who stands out goes to the job in rows. */
+/* Tests the groups of a process one by one and passes ranks that stand out to the job in rows. */
 #ifndef TMERGE_COMPARED_H
 #define TMERGE_COMPARED_H
 
@@ -6,18 +6,18 @@
 #include "timeline/collectives.h"
 #include "tmerge/table.h"
 
-/** Internal tables: suspects and standings on their way to the job. */
+/** Internal tables that carry suspects and standings to the job. */
 extern const tm_table_def tm_compared_suspect, tm_compared_standing;
 
-/** Tests the ranks of each role by what the replay knows that they did themselves; without a replay
- * every group of which own times are known. TM_OK; TM_ERR_FAULT. */
+/** Tests the ranks of each role by the work of their own that the replay knows. Without a replay,
+ * tests every group whose own times are known. TM_OK; TM_ERR_FAULT. */
 tm_status tm_compared_add(tm_tables *tables, const tm_collectives *own,
                           tm_error *err) TM_MUST_CHECK;
 
-/** A row of the first table. */
+/** Reads a row of tm_compared_suspect. */
 tm_suspect tm_compared_read(const tm_cell *row);
 
-/** A row of the second. */
+/** Reads a row of tm_compared_standing. */
 tm_standing tm_compared_read_standing(const tm_cell *row);
 
 #endif

@@ -14,26 +14,25 @@ static const tm_column columns[N_X] = {
     [X_STEP] = {"step", TM_INT, "", "Number of the step."},
     [X_KERNELS] = {"kernels", TM_INT, "",
                    "Its kernels, copies and sets (on CPUs operators) that most ranks of its role, "
-                   "or of its stage of a pipeline, do not run: of a name those beyond what others "
-                   "run in the same stretch of the step, from one launch of communication to the "
-                   "next."},
+                   "or of its pipeline stage, do not run: the surplus per name over the others in "
+                   "the same stretch of the step, between two launches of communication."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
-                 "What these take longer than the median of what the others run in this step that "
-                 "not all run: kernels that a rank was compiled to instead of others are none. At "
-                 "most what all of its kernels take longer than the median of the others'."},
+                 "Excess of these over the median of the kernels that others run in this step and "
+                 "not all ranks run, so that a different choice of kernels is not extra work. At "
+                 "most the excess of all its kernels over the others' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
-                "The same of the host: calls that launch them, and what lies before these, at most "
-                "what the host's own work in the whole step takes longer than the median of the "
-                "others': what others do before other kernels is no extra."},
-    [X_NAME] = {"name", TM_TEXT, "", "The name with most of extra_ns."},
-    [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "How many of the kernels have this name."},
+                "The same for the host: launch calls and the host work before them. At most the "
+                "excess of the host's own work in the whole step over the others' median, because "
+                "host work before other kernels is not extra."},
+    [X_NAME] = {"name", TM_TEXT, "", "Kernel name with most of extra_ns."},
+    [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of these kernels with this name."},
     [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Their part of extra_ns."},
 };
 
 const tm_table_def tm_extras_def = {
     .name = "stragglers.extra",
-    .doc = "A row for each rank and step in which it runs what its peers do not; steps whose "
-           "numbers are a multiple of 255 apart have the mean of them.",
+    .doc = "A row for each rank and step in which it runs work that its peers do not; steps whose "
+           "numbers differ by a multiple of 255 share one mean.",
     .columns = columns,
     .n_columns = N_X,
     .n_keys = 2,
@@ -63,7 +62,7 @@ tm_status tm_extras_fill(const tm_collectives *own, tm_tables *tables, tm_error 
     return TM_OK;
 }
 
-/* Shown without decimals. */
+/* Returns whether a number is shown without decimals. */
 static bool is_whole(double number) {
     return number >= 100.0 || number - (double)(int64_t)number == 0.0;
 }

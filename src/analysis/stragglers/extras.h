@@ -1,4 +1,4 @@
-/* What ranks run that their peers do not, as a table and in words. */
+/* Extra work of ranks, which their peers do not run, as a table and in words. */
 #ifndef TMERGE_STRAGGLERS_EXTRAS_H
 #define TMERGE_STRAGGLERS_EXTRAS_H
 
@@ -8,14 +8,14 @@
 
 extern const tm_table_def tm_extras_def;
 
-/** Adds the rows that the replay has. TM_OK; TM_ERR_FAULT. */
+/** Adds the rows that the replay found. TM_OK; TM_ERR_FAULT. */
 tm_status tm_extras_fill(const tm_collectives *own, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** What a rank runs that its peers do not: "it runs 80 kernels a step that its peers do not run
- * (7.20 ms, most in "add", and 0.80 ms of the host up to their launches): look at ..."; where only
- * some of its steps have any: "in 3 of 10 steps it runs 80 kernels that ...", a mean of these.
+/** Describes extra work: "it runs 80 kernels a step that its peers do not run (7.20 ms, most in
+ * "add", and 0.80 ms of the host up to their launches): look at ..."; if only some steps have any:
+ * "in 3 of 10 steps it runs 80 kernels that ...", averaged over these steps.
  * @param cause  TM_LATE_EXTRA
- * @param when   said before it */
+ * @param when   text before the description */
 void tm_extras_text(const tm_late_cause *cause, const char *when, char *out, size_t size);
 
 #endif

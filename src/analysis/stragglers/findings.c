@@ -8,9 +8,9 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* What is named takes so much of the steps, in percent, and so little chance. */
+/* Minimum excess of a finding [% of the steps], and maximum p of a confident one. */
 static const double EXCESS_LEAST_PCT = 1.0, CONFIDENT_P = 0.001 + 1e-9;
-/* Stages do different things, so that little is no news. */
+/* Minimum for stages, which do different work, so that small differences are expected. */
 static const double STAGE_LEAST_PCT = 5.0;
 
 const char *tm_shape_word(tm_shape shape) {
@@ -26,7 +26,7 @@ const char *tm_certainty_word(tm_certainty certainty) {
     return certainty == TM_CERTAINTY_CONFIDENT ? "confident" : "likely";
 }
 
-/* The first place of the host of a rank; n_places where it is not known. */
+/* Returns the first place of a rank's host; n_places if unknown. */
 static size_t host_place(const tm_tolls *t, int64_t rank) {
     size_t index = tm_tolls_index(t, rank), at = t->n_places;
     for (size_t i = 0; i < t->n_places && at == t->n_places; i++)
@@ -37,7 +37,7 @@ static size_t host_place(const tm_tolls *t, int64_t rank) {
     return at;
 }
 
-/* Places [first, end) of one host or group. */
+/* Returns the end of the places of one host or group. */
 static size_t place_end(const tm_tolls *t, size_t first) {
     size_t end = first + 1;
     while (end < t->n_places && tm_places_share(&t->places[first], &t->places[end]))
@@ -84,16 +84,16 @@ static bool same_culprit(const tm_finding *a, const tm_finding *b) {
            (a->level == TM_CULPRIT_RANK ? a->rank == b->rank : a->place == b->place);
 }
 
-/* Several groups may find one: the largest excess with the least p. */
+/* Merges findings of the same culprit: largest excess, minimum p. */
 static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     for (size_t i = 0; i < in->n_suspects; i++) {
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->tolls->n_places)
             continue;
-        /* Before they are brought together with what ranks do by themselves. */
+        /* Applied before merging with findings of individual ranks. */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* What fixing its rank saves may be of other work, which chance explains. */
+        /* The saving from fixing the rank may come from other work that chance explains. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))
@@ -114,7 +114,7 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
     return TM_OK;
 }
 
-/* Takes out what is not wanted. */
+/* Keeps the wanted findings. */
 static void keep_if(tm_vec *all, const bool *wanted) {
     tm_finding *v = all->data;
     size_t n = 0;
@@ -124,7 +124,7 @@ static void keep_if(tm_vec *all, const bool *wanted) {
     all->n = n;
 }
 
-/* The findings of ranks that are of a place [first, end), as one. */
+/* Merges the findings of ranks of a place [first, end) into one. */
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {
     const tm_finding *v = all->data;
@@ -139,7 +139,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
         wanted[i] = !of_place;
         if (!of_place)
             continue;
-        /* All of them, if one is late in all. */
+        /* The window is the whole recording if one of them is late throughout. */
         if (n == 0 || (v[i].shape == TM_SHAPE_THROUGHOUT && out.shape != TM_SHAPE_THROUGHOUT)) {
             double p = out.p;
             int64_t rank = n == 0 || v[i].rank < out.rank ? v[i].rank : out.rank;
@@ -160,7 +160,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     return out;
 }
 
-/* How many ranks of a place are found. */
+/* Counts the found ranks of a place. */
 static size_t count_found(const tm_tolls *t, const tm_vec *all, size_t first, size_t end) {
     size_t found = 0;
     for (size_t k = first; k < end; k++)
@@ -171,13 +171,13 @@ static size_t count_found(const tm_tolls *t, const tm_vec *all, size_t first, si
     return found;
 }
 
-/* The place whose ranks are found: a host before a group, then the one of most ranks. */
+/* Finds the place whose ranks are found: hosts before groups, then the one with most ranks. */
 static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size_t *end) {
     size_t most = 0;
     for (size_t i = 0, e; i < t->n_places; i = e) {
         e = place_end(t, i);
         size_t n = e - i, found = count_found(t, all, i, e);
-        /* Hosts come first. */
+        /* Hosts are sorted first. */
         if (most > 0 && t->places[*first].level != t->places[i].level)
             break;
         if (found >= 2 && 5 * found >= 4 * n && 2 * n <= t->n_ranks && found > most) {
@@ -189,7 +189,7 @@ static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size
     return most > 0;
 }
 
-/* Ranks of a host that is found are no findings of their own. */
+/* Removes findings of ranks whose host is found. */
 static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     const tm_finding *v = all->data;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
@@ -208,7 +208,7 @@ static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ranks of a host or group that are found one by one are one finding. */
+/* Merges findings of individual ranks of a host or group. */
 static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     size_t first = 0, end = 0;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
@@ -224,7 +224,7 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Which of the findings a rank is of; n for none. */
+/* Returns the finding that a rank belongs to; n if none. */
 static size_t finding_of_rank(const tm_tolls *t, const tm_vec *all, int64_t rank, bool *members) {
     size_t found = all->n;
     for (size_t i = 0; i < all->n && found == all->n; i++) {
@@ -236,8 +236,8 @@ static size_t finding_of_rank(const tm_tolls *t, const tm_vec *all, int64_t rank
     return found;
 }
 
-/* What the places of the plan add, to the findings whose ranks they are. Where one adds enough,
- * those that came before it and added nothing were as late: together they are worth it.
+/* Adds the saving of each position of the plan to the finding of its rank. If a position saves
+ * enough, earlier ones that saved nothing were equally late: they are worth fixing together.
  * @param seen, worth  [all] out */
 static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
                         bool *worth) {
@@ -272,14 +272,14 @@ static int by_saving(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* What fixing a finding saves by itself. */
+/* Returns the saving from fixing only this finding. */
 static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
     if (f->level == TM_CULPRIT_HOST)
         return tm_fixes_of_host(&in->fixes, f->rank);
     return f->level == TM_CULPRIT_RANK ? tm_fixes_of_rank(&in->fixes, f->rank) : 0.0;
 }
 
-/* What the ranks of a finding cost the others, in its window where that is told by steps. */
+/* Returns the wait that a finding's ranks caused, within its window if that is in steps. */
 static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =
@@ -294,9 +294,9 @@ static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *membe
     return sum;
 }
 
-/* Where too much is unexplained for the replay to say that fixing somebody saves little, who stands
- * out is named if half of all waiting was for that one: then nobody knows what fixing saves.
- * @param worth  [all] out  @return  whether there is one */
+/* Keeps a finding that half of all waiting was for, if the replay is too unsure to say that fixing
+ * it saves little. Its saving is then unknown. Returns whether there is one. @p worth: [all]
+ * out. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -312,7 +312,7 @@ static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *memb
     return false;
 }
 
-/* Leaves those that are worth fixing. */
+/* Keeps the findings that are worth fixing. */
 static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_error *err) {
     tm_vec *all = &out->all;
     tm_finding *v = all->data;
@@ -352,7 +352,7 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
         v[i].excess_pct = percent(in, v[i].excess_ns);
         if (!in->fixes.known && v[i].excess_pct < EXCESS_LEAST_PCT)
             continue;
-        /* One step does not tell a slow rank from a larger share of the data. */
+        /* One step cannot distinguish a slow rank from a larger share of the data. */
         bool one_step = v[i].unit == TM_UNIT_PART && in->n_steps < 2;
         bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= TM_MATCHED_LEAST && !one_step;
         v[i].certainty = sure ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
@@ -374,7 +374,7 @@ static int by_excess(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Two episodes that exclude each other. */
+/* Marks two episodes that exclude each other. */
 static void find_alternation(tm_vec *all) {
     tm_finding *v = all->data;
     if (all->n != 2 || v[0].shape != TM_SHAPE_EPISODE || v[1].shape != TM_SHAPE_EPISODE ||
@@ -384,7 +384,7 @@ static void find_alternation(tm_vec *all) {
         v[0].shape = v[1].shape = TM_SHAPE_ALTERNATION;
 }
 
-/* The fewest operations that hold half of the waiting, at most 5 and a tenth of all. */
+/* Finds the fewest operations that hold half of the waiting, at most 5 and a tenth of all. */
 static bool find_event(const tm_findings_input *in, tm_finding *out) {
     enum { OPERATIONS_MOST = 5 };
     tm_finding f = {.shape = TM_SHAPE_EVENT, .rank = -1, .n_members = 1, .p = 1.0};
@@ -405,7 +405,7 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
     return false;
 }
 
-/* What the pipeline costs, and would at best. Micro-batches are whole: steps may be cut. */
+/* Computes the pipeline's bubble and its ideal. Micro-batches are rounded: steps may be cut off. */
 static void look_at_pipeline(const tm_findings_input *in, tm_findings *out) {
     const tm_pipeline_use *p = &in->pipeline;
     int64_t sends = p->senders * in->n_steps;
@@ -422,8 +422,7 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
-/* Whether half of all waiting was for one rank, and too much is unexplained to say what fixing it
- * saves. */
+/* Returns whether half of all waiting was for one rank and its saving is too unsure to be known. */
 static bool is_open(const tm_findings_input *in) {
     const tm_tolls *t = in->tolls;
     bool half = false;
@@ -482,8 +481,7 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* Where much could not be compared, or most not with all who may have kept it waiting, nobody
-     * is cleared. */
+    /* No rank is cleared if much was not compared, or mostly in groups that may have more ranks. */
     bool cleared =
         tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

@@ -11,16 +11,16 @@
 enum { HEAVY_MOST = 5 };
 
 static const tm_column heavy_columns[] = {
-    {"place", TM_INT, "", "0 for the operation that waited most."},
-    {"wait_ns", TM_INT, "ns", "Wait of all its members."},
-    {"last_rank", TM_INT, "", "Who came last; -1 for several at once."},
+    {"place", TM_INT, "", "0 for the operation with the longest wait."},
+    {"wait_ns", TM_INT, "ns", "Sum of the waits of all its members."},
+    {"last_rank", TM_INT, "", "Rank that came last; -1 if several did."},
     {"step", TM_INT, "", "Its step, -1 for none."},
-    {"operations", TM_INT, "", "Operations of the job that have waits."},
+    {"operations", TM_INT, "", "Number of the job's operations with waits."},
 };
 
 const tm_table_def tm_judge_heavy = {
     .name = "stragglers.heavy",
-    .doc = "A row for each of the operations that waited most.",
+    .doc = "A row for each of the operations with the longest waits.",
     .columns = heavy_columns,
     .n_columns = 5,
     .n_keys = 1,
@@ -30,9 +30,10 @@ const tm_table_def tm_judge_heavy = {
 
 static const tm_column heard_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"comm_ns", TM_INT, "ns", "Sum of its communication kernels."},
-    {"compared_ns", TM_INT, "ns", "Of it, of operations that are complete or have a wait."},
-    {"open_ns", TM_INT, "ns", "Of that, of groups that may have further ranks."},
+    {"comm_ns", TM_INT, "ns", "Total time of its communication kernels."},
+    {"compared_ns", TM_INT, "ns",
+     "Part of comm_ns in operations that are complete or have a wait."},
+    {"open_ns", TM_INT, "ns", "Part of compared_ns in groups that may have further ranks."},
 };
 
 const tm_table_def tm_judge_heard = {
@@ -46,16 +47,16 @@ const tm_table_def tm_judge_heard = {
 };
 
 static const tm_column pipeline_columns[] = {
-    {"stages", TM_INT, "", "Stages of the pipeline, 0 for none."},
-    {"transfers", TM_INT, "", "From the first stage to the second."},
-    {"senders", TM_INT, "", "Ranks of the first stage."},
-    {"wait_ns", TM_INT, "ns", "Of all ranks for transfers."},
-    {"kept_ns", TM_INT, "ns", "That these and collectives kept ranks from computing."},
+    {"stages", TM_INT, "", "Number of pipeline stages, 0 for no pipeline."},
+    {"transfers", TM_INT, "", "Number of transfers from the first stage to the second."},
+    {"senders", TM_INT, "", "Number of ranks of the first stage."},
+    {"wait_ns", TM_INT, "ns", "Wait of all ranks for transfers."},
+    {"kept_ns", TM_INT, "ns", "Time in which these and collectives kept ranks from computing."},
 };
 
 const tm_table_def tm_judge_pipeline = {
     .name = "stragglers.pipeline",
-    .doc = "One row: who sends to whom.",
+    .doc = "One row: use of the pipeline.",
     .columns = pipeline_columns,
     .n_columns = 5,
     .n_keys = 0,
@@ -150,7 +151,7 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->window_ns, x->window_ns);
 }
 
-/* The longest window of a rank. */
+/* Returns the longest window of a rank. */
 static int64_t longest_window(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "overlap.rank");
     int64_t longest = 0;
@@ -161,7 +162,7 @@ static int64_t longest_window(const tm_tables *tables) {
     return longest;
 }
 
-/* The sum of the longest rank of each step; where the traces mark none, the recording is one. */
+/* Sums the longest window of each step; without marked steps, the recording is one step. */
 static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_error *err) {
     const tm_table *table = tm_tables_find(tables, "overlap.step");
     step_window *v = malloc((table->n_rows + 1) * sizeof *v);
@@ -176,7 +177,7 @@ static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_e
             out->steps_ns = tm_sum(out->steps_ns, v[i].window_ns);
             out->n_steps++;
         }
-    if (table->n_rows == 0) { /* of no rank more than communication is recorded */
+    if (table->n_rows == 0) { /* only communication is recorded */
         out->steps_ns = longest_window(tables);
         out->n_steps = 1;
     }
@@ -223,7 +224,7 @@ static tm_status read_sent(const tm_tables *tables, sent *s, tm_findings_input *
     return TM_OK;
 }
 
-/* What groups tell of each rank. */
+/* Merges the standings of each rank over its groups. */
 static void bring_together(const tm_findings_input *in, tm_standing *out) {
     for (size_t i = 0; i < in->tolls->n_ranks; i++)
         out[i] = (tm_standing){-1, INT64_MIN, (double)NAN};
@@ -247,8 +248,8 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     return TM_OK;
 }
 
-/* Of what was not recorded nobody knows whose it is: no verdict on the job where much of it lies
- * between what was, none on a rank of which it does, and no all-clear wherever it lies. */
+/* Unrecorded time may belong to any rank: no verdict is given on the job if much of it lies between
+ * recorded events, none on a rank that has much of it, and no all-clear if any rank has. */
 static void hold_back(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *j) {
     bool any = tm_doubt_of_any(tables);
     j->withheld = tm_doubt_between(tables) || (any && j->kind == TM_VERDICT_NONE);

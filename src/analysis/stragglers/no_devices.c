@@ -8,7 +8,7 @@
 #include "analysis/shared/words.h"
 #include "tmerge/timeline.h"
 
-/* By what the profiler's error is called; the last is of all others. */
+/* Causes by a part of the profiler's error name; the last row matches all others. */
 static const struct {
     const char *error, *what;
 } causes[] = {
@@ -26,7 +26,7 @@ static const struct {
          "another profiler had it"},
 };
 
-/* The first text of a column of job.rank, NULL where all are null. */
+/* Returns the first text in a column of job.rank, NULL if all are null. */
 static const char *first_text(const tm_table *ranks, const char *column) {
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *cell = tm_table_cell(ranks, i, column);
@@ -36,7 +36,7 @@ static const char *first_text(const tm_table *ranks, const char *column) {
     return NULL;
 }
 
-/* GPU events that were left out, for the profiler knew no time of them. */
+/* Returns the number of GPU events dropped because the profiler did not know their time. */
 static int64_t count_unknown(const tm_table *remarks) {
     const char *word = tm_count_info(TM_COUNT_UNKNOWN_WORK_TIME)->word;
     int64_t n = 0;
@@ -60,7 +60,7 @@ static const char *cause_of(const char *error) {
     return causes[i].what;
 }
 
-/* "20 graphs (batch 1 to 16)": what was captured, of all ranks that captured it one. */
+/* "20 graphs (batch 1 to 16)": distinct graphs captured, over all ranks. */
 static void graphs_text(const tm_tables *tables, char *out, size_t size) {
     const tm_table *marks = tm_tables_find(tables, "steps.mark");
     const int64_t n = tm_table_cell(tm_tables_find(tables, "job.job"), 0, "steps")->value.i;

@@ -39,7 +39,7 @@ void tm_own_times_drop(tm_own_times *times, size_t member) {
     times->n--;
 }
 
-/* The k-th of sorted values without the one at a place. */
+/* Returns the k-th of the sorted values, skipping the one at @p place. */
 static int64_t without(const int64_t *sorted, size_t place, size_t k) {
     return sorted[k + (k >= place)];
 }
@@ -57,13 +57,12 @@ void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted,
     }
 }
 
-/* Where a step's stretches lie among the rows. */
+/* The rows of a step's stretches. */
 typedef struct step_rows {
     size_t first, end;
 } step_rows;
 
-/* The steps of rows that are in one; the first and the last where they are whole. At most n_rows.
- */
+/* Finds the steps of the rows, without an incomplete first or last one. At most n_rows. */
 static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, int64_t *scratch) {
     size_t n = 0, first = 0;
     for (size_t i = 0; i < n_rows; i++) {
@@ -85,7 +84,7 @@ static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, in
     return n - first;
 }
 
-/* Sums of rows [first, end), as one of the units. */
+/* Appends the sum of rows [first, end) as a unit. */
 static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_times *units) {
     int64_t *sums = units->ns + units->n_rows * units->n;
     for (size_t row = first; row < end; row++)
@@ -96,9 +95,10 @@ static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_
     units->n_rows++;
 }
 
-/* How many others a member exceeds in each row less how many exceed it, and of that less the mean
- * over the rows; NULL when memory is out.
- * @param candidate  who exceeds most: it may be slow, and says nothing of chance */
+/* Returns each member's rank score in each row (members below minus members above), minus its mean
+ * over the rows; NULL if out of memory.
+ * @param candidate  the member with the largest sum, which may be slow and says nothing about
+ *                   chance */
 static double *centred_places(const tm_own_times *times, size_t *candidate, tm_error *err) {
     size_t n = times->n;
     double most = -(double)INFINITY, *places = malloc((n * times->n_rows + 1) * sizeof *places);
@@ -130,9 +130,10 @@ static double *centred_places(const tm_own_times *times, size_t *candidate, tm_e
     return places;
 }
 
-/* The squared sums of scores over steps, over all steps and members. Places are counted from the
- * last of a step, for the first may lack its first. @param orders  [places][n][steps] which step's
- * score stands where, or NULL for each its own */
+/* Sums the squared sums of scores per step, over all steps and members. Positions count from the
+ * end of a step, because the first step may lack its beginning.
+ * @param orders  [places][n][steps] step whose score is used at each place, or NULL for the actual
+ *                one */
 static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
                            const size_t *orders, size_t n_places) {
     double squares = 0.0;
@@ -158,7 +159,7 @@ static void shuffle(size_t *order, size_t n, uint64_t seed) {
     }
 }
 
-/* Whether what a member does hangs together in a step. */
+/* Tests whether a member's times are correlated within a step. */
 static tm_status hangs_together(const tm_own_times *times, const step_rows *steps, size_t n_steps,
                                 bool *out, tm_error *err) {
     enum { ORDERS = 199 };
@@ -183,7 +184,7 @@ static tm_status hangs_together(const tm_own_times *times, const step_rows *step
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* How many stretches a block has: see TM_UNIT_BLOCK. 0 when memory is out. */
+/* Returns the number of stretches per block (see TM_UNIT_BLOCK), 0 if out of memory. */
 static size_t block_length(const tm_own_times *times, tm_error *err) {
     size_t n = times->n, rows = times->n_rows, candidate = 0;
     double *scores = centred_places(times, &candidate, err);
@@ -191,7 +192,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
     for (size_t i = 0; i < rows * n && ok; i++)
         whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
-    /* Where one is always last, centred scores are but what rounding leaves. */
+    /* If one member is always last, centred scores are only rounding errors. */
     bool varies = whole > 1e-9 * (double)(rows * n);
     for (size_t lag = 1; lag < rows && ok && varies; lag++) {
         double sum = 0.0;
@@ -206,7 +207,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     return !ok ? 0 : tau < 1.15 ? 1 : (size_t)ceil(8.0 * tau);
 }
 
-/* Joins neighbours until there are not too many cells. */
+/* Joins neighbours until the number of cells is acceptable. */
 static void join(tm_own_times *units) {
     size_t most = TM_UNITS_MAX / units->n, made = 0;
     most = most < TM_UNITS_LEAST ? TM_UNITS_LEAST : most;
@@ -272,7 +273,7 @@ static int64_t longest_of(const int64_t *ns, size_t n) {
     return longest;
 }
 
-/* Adds a row to the last. */
+/* Adds a row to the last row. */
 static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out) {
     size_t n = from->n, last = out->n_rows - 1;
     for (size_t i = 0; i < n; i++)
@@ -280,21 +281,20 @@ static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out)
     out->to[last] = from->to[row];
 }
 
-/* Takes the last row, of a step that ends, which is too short, to the one before it, if that is of
- * the step. */
+/* Adds a last row that is too short to the previous one of its step; drops it if there is none. */
 static void close_short(tm_own_times *out, const int64_t *steps) {
     size_t last = --out->n_rows;
     if (last > 0 && steps[last - 1] == steps[last])
         add_to_last(out, last, out);
 }
 
-/* Joins what is too short to compare with the next of its step; what is left at the end of a step
- * with the one before it, and with nothing where there is none. */
+/* Joins rows that are too short with the next of their step, at the end of a step with the previous
+ * one. */
 static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_own_times *out,
                        int64_t *steps) {
     size_t n = from->n;
     double mean = 0.0;
-    bool open = false; /* the last row is too short as yet */
+    bool open = false; /* the last row is still too short */
     for (size_t row = 0; row < from->n_rows; row++)
         mean += (double)longest_of(from->ns + row * n, n) / (double)from->n_rows;
     out->n_rows = 0;

@@ -1,4 +1,4 @@
-/* How fast each rank computes against the others. */
+/* Compute speed of each rank relative to the others. */
 #ifndef TMERGE_RANK_SPEED_H
 #define TMERGE_RANK_SPEED_H
 
@@ -6,11 +6,11 @@
 
 /**
  * Sets every rank's relative speed: the median over its steps of the ranks' median compute_ns in
- * that step / its own; null where it computed in no step.
+ * that step / its own; null if it computed in no step.
  *
  * @param tables  with overlap.step
- * @param ranks   rows ascending in rank, whose first column is the rank
- * @param column  where the speed goes
+ * @param ranks   rows ascending by rank, whose first column is the rank
+ * @param column  receives the speed
  */
 tm_status tm_rank_speeds(const tm_tables *tables, tm_table *ranks, int column,
                          tm_error *err) TM_MUST_CHECK;

@@ -7,7 +7,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Scores of a row. @param sorted  [n] scratch */
+/* Scores one row; @p sorted is [n] scratch. */
 static void score_row(const int64_t *ns, size_t n, int64_t *sorted, double *out) {
     double mean = 0.0;
     memcpy(sorted, ns, n * sizeof *sorted);
@@ -64,7 +64,7 @@ void tm_windows_scale(const tm_trial *trial) {
     }
 }
 
-/* 1 / the root of each class's members. */
+/* Sets the weight of each class: 1 / the root of its size. */
 static void weigh(const tm_trial *trial, double *weights) {
     memset(weights, 0, trial->n_classes * sizeof *weights);
     for (size_t i = 0; i < trial->n; i++)
@@ -73,7 +73,7 @@ static void weigh(const tm_trial *trial, double *weights) {
         weights[k] = 1.0 / sqrt(fmax(weights[k], 1.0));
 }
 
-/* Adds a unit's scores, its members in an order, to the sums of those before it. */
+/* Extends the prefix sums by a unit whose members are in the given order. */
 static void add_unit(const tm_trial *trial, size_t unit, const uint32_t *order,
                      const double *weights, double *sums) {
     const double *scores = trial->scores + unit * trial->n;
@@ -87,13 +87,13 @@ static void add_unit(const tm_trial *trial, size_t unit, const uint32_t *order,
             out[i] += scores[order[i]];
 }
 
-/* Room of one draw, and what it needs. */
+/* Buffers of one draw. */
 typedef struct drawer {
     const tm_trial *trial;
-    double *sums;    /* [n_units + 1][n_classes] of the units before */
+    double *sums;    /* [n_units + 1][n_classes] prefix sums */
     double *weights; /* [n_classes] */
     uint32_t *order; /* [n] */
-    double *left;    /* [n] scores of a unit that have no place yet */
+    double *left;    /* [n] scores of a unit that are not placed yet */
 } drawer;
 
 static void close_drawer(drawer *d) {
@@ -130,12 +130,12 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Which of [i] places comes to stand at the last of them. */
+/* Returns which of the first i places is swapped to the last of them. */
 static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }
 
-/* The members of a unit in random order (Fisher and Yates). */
+/* Permutes the members of a unit (Fisher-Yates). */
 static void permute(drawer *d, uint64_t seed) {
     for (size_t i = 0; i < d->trial->n; i++)
         d->order[i] = (uint32_t)i;
@@ -147,7 +147,7 @@ static void permute(drawer *d, uint64_t seed) {
     }
 }
 
-/* The same and add_unit at once, of members one by one: most of the time goes here. */
+/* Combines permute and add_unit for members without classes; most of the time is spent here. */
 static void add_permuted(drawer *d, size_t unit, uint64_t seed) {
     size_t n = d->trial->n;
     double *before = d->sums + unit * n, *out = before + n, *left = d->left;
@@ -163,8 +163,8 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* The largest difference. Four at a time, for a processor can compare several but a compiler may
- * not reorder; the last four may be some of those before again. */
+/* Returns the largest difference. Compares in groups of four, since the compiler may not reorder
+ * floating-point comparisons to vectorise them; the last four may overlap those before. */
 static double largest_sum(const double *from, const double *to, size_t n) {
     double most[4];
     for (size_t i = 0; i < 4; i++)
@@ -177,7 +177,7 @@ static double largest_sum(const double *from, const double *to, size_t n) {
     return larger(larger(most[0], most[1]), larger(most[2], most[3]));
 }
 
-/* The largest height over classes is that of the largest sum: scales are not negative. */
+/* Within a window the largest sum gives the largest height, as scales are not negative. */
 static double largest_in(const drawer *d) {
     size_t n = d->trial->n_classes;
     double found = -(double)INFINITY;
@@ -229,7 +229,7 @@ static bool is_below(const void *element, const void *value) {
     return *(const double *)element < *(const double *)value;
 }
 
-/* Sums of scores are rounded in the order of their units: what is equal but for that reaches. */
+/* Tolerates rounding: the order of units changes sums, and equal heights count as reached. */
 size_t tm_chance_reach(const tm_chance *chance, double height) {
     double least = height - 1e-9;
     return chance->n_draws -

@@ -1,4 +1,4 @@
-/* Analysis `stragglers`: who comes last, what it costs the others, and whether it lasts. */
+/* Analysis `stragglers`: which ranks arrive last, the wait this causes, and whether it lasts. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -40,55 +40,54 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
     [R_COLLECTIVES] = {"collectives", TM_INT, "",
-                       "Complete synchronising collectives that it took part in."},
-    [R_LAST] = {"last_arrivals", TM_INT, "", "In how many of them it came last alone."},
-    [R_LAST_SHARE] = {"last_share", TM_REAL, "",
-                      "last_arrivals / those of its collectives in which one rank came last "
-                      "alone."},
-    [R_TIED] = {"tied", TM_INT, "", "In how many it shared the last place within uncertainty."},
-    [R_WAIT] =
-        {"wait_ns", TM_INT, "ns",
-         "Sum of max(0, min(end, L) - begin), L the begin of the last rank; null where it has "
-         "no such collective."},
+                       "Complete synchronising collectives in which it took part."},
+    [R_LAST] = {"last_arrivals", TM_INT, "", "Number of these in which it alone came last."},
+    [R_LAST_SHARE] =
+        {"last_share", TM_REAL, "",
+         "last_arrivals / the number of its collectives in which exactly one rank came last."},
+    [R_TIED] = {"tied", TM_INT, "",
+                "Number of these in which it shared the last place within clock uncertainty."},
+    [R_WAIT] = {"wait_ns", TM_INT, "ns",
+                "Sum of max(0, min(end, L) - begin), where L is the begin of the last rank; null "
+                "if it has no such collective."},
     [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
-                  "Wait of others that it caused, in layers: the ranks before each gap between two "
-                  "arrivals wait because of those behind it, who share that equally."},
-    [R_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
-                        "(direct_ns + indirect_ns) / the sum over all ranks, as in "
-                        "stragglers.finding: of all waiting what it caused in the end, where "
-                        "caused_wait_ns is what it caused as the one who came last."},
+                  "Wait of other ranks that it caused. At each gap between two arrivals, the ranks "
+                  "that have arrived wait for those that have not, which share the blame equally."},
+    [R_CAUSED_SHARE] =
+        {"caused_share", TM_REAL, "",
+         "(direct_ns + indirect_ns) / the sum over all ranks, as in stragglers.finding: its share "
+         "of all waiting as root cause; caused_wait_ns counts all wait for its late arrivals."},
     [R_DIRECT] =
         {"direct_ns", TM_INT, "ns",
-         "Of its caused_wait_ns, what it caused by itself: without the part that is due to "
-         "its own waiting in other groups' operations, or for a sender, since its group was "
-         "together last."},
+         "Part of caused_wait_ns that it caused by itself, without the part due to its own waiting "
+         "in other groups' operations, or for a sender, since its group was last together."},
     [R_INDIRECT] =
         {"indirect_ns", TM_INT, "ns",
-         "What it caused through others: that part of their caused waits, passed back to "
-         "those who kept them waiting; over ranks direct_ns + indirect_ns sum to wait_ns."},
+         "Wait that it caused through others: the part of their caused wait due to their waiting "
+         "for it. Summed over ranks, direct_ns + indirect_ns equals wait_ns."},
     [R_SPEED] = {"relative_speed", TM_REAL, "",
-                 "Median over steps of the ranks' median compute_ns / its own: below 1 is slow."},
-    [R_LED] = {"steps_led", TM_INT, "",
-               "Steps in which its direct_ns + indirect_ns are larger than any other rank's."},
-    [R_P] = {"p", TM_REAL, "",
-             "The chance that one of equal ranks stands out by itself as much, in any window and "
-             "group; null where too little is recorded for a test. See stragglers.finding."},
-    [R_EXCESS] =
-        {"excess_ns", TM_INT, "ns",
-         "By how much its own time, without waits, exceeds the median of the others of its group, "
-         "over all that was compared; below 0 it is faster."},
+                 "Median over steps of the ranks' median compute_ns / its own; below 1 is slow."},
+    [R_LED] =
+        {"steps_led", TM_INT, "",
+         "Number of steps in which its direct_ns + indirect_ns is larger than any other rank's."},
+    [R_P] =
+        {"p", TM_REAL, "",
+         "Probability that one of several equal ranks stands out as much by chance, in any window "
+         "and group; null if too little is recorded for a test. See stragglers.finding."},
+    [R_EXCESS] = {"excess_ns", TM_INT, "ns",
+                  "Excess of its own time, without waits, over the median of the other ranks of "
+                  "its group, summed over all that was compared; negative if it is faster."},
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "100 x excess_ns / the sum over steps of the longest rank's window."},
-    [R_VERDICT] =
-        {"verdict", TM_TEXT, "",
-         "straggler where it, or the host or group that it is of, is named; else ok; "
-         "unknown where the verdict is inconclusive or an event, or less than half of the "
-         "communication could be compared: then nobody is cleared."},
+    [R_VERDICT] = {"verdict", TM_TEXT, "",
+                   "straggler if it, its host or its group is named; else ok; unknown if the "
+                   "verdict is inconclusive, an event or a bubble, or if less than 90 % of the "
+                   "communication could be compared."},
 };
 
 static const tm_table_def rank_def = {
     .name = "stragglers.rank",
-    .doc = "A row for each rank: how often it came last, and what that cost the others.",
+    .doc = "A row for each rank: how often it came last, and how much wait that caused.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -100,13 +99,14 @@ static const tm_column pair_columns[] = {
     {"rank", TM_INT, "", "The rank that came late."},
     {"for_rank", TM_INT, "", "The rank that waited."},
     {"wait_ns", TM_INT, "ns",
-     "The part of its wait that the late rank caused; pairs with a share only, and none in jobs of "
+     "Part of for_rank's wait that the late rank caused. Only pairs with any; empty for jobs of "
      "over 512 ranks."},
 };
 
 static const tm_table_def pair_def = {
     .name = "stragglers.pair",
-    .doc = "A row for each late and waiting rank: the layered split by who caused it.",
+    .doc =
+        "A row for each late and waiting rank: the wait split by who caused it, as caused_wait_ns.",
     .columns = pair_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -116,21 +116,22 @@ static const tm_table_def pair_def = {
 enum { S_STEP, S_RANK, S_CAUSED, S_DIRECT, S_INDIRECT, S_LATENESS, N_STEP_COLUMNS };
 
 static const tm_column step_columns[N_STEP_COLUMNS] = {
-    {"step", TM_INT, "", "Number of the step; steps with waits only."},
+    {"step", TM_INT, "", "Number of the step; only steps with waits."},
     {"rank", TM_INT, "",
-     "The step's leader: the largest direct_ns + indirect_ns, the lowest of equals."},
-    {"caused_wait_ns", TM_INT, "ns", "What it caused in this step's operations."},
-    {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself, as in stragglers.rank."},
+     "The step's leader: the rank with the largest direct_ns + indirect_ns, the lowest in a tie."},
+    {"caused_wait_ns", TM_INT, "ns", "Wait of others that it caused in this step's operations."},
+    {"direct_ns", TM_INT, "ns",
+     "Part of it that the rank caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
-     "What it caused through others in this step's operations, as in stragglers.rank; followed "
-     "back into the steps before, so that the first ones recorded have less of it."},
+     "Wait that it caused through others in this step's operations, as in stragglers.rank; "
+     "followed back into earlier steps, so that the first recorded steps have less of it."},
     {"lateness_ns", TM_INT, "ns",
-     "Sum of L minus the runner-up's begin over the collectives in which it came last."},
+     "Sum of L minus the second to last begin over the collectives in which it came last."},
 };
 
 static const tm_table_def step_def = {
     .name = "stragglers.step",
-    .doc = "A row for each step: who held it up most.",
+    .doc = "A row for each step: the rank that delayed it most.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 1,
@@ -141,16 +142,17 @@ enum { B_RANK, B_STEP, B_WAIT, B_CAUSED, B_DIRECT, B_INDIRECT, N_BOTH_COLUMNS };
 
 static const tm_column both_columns[N_BOTH_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; steps with waits only."},
+    {"step", TM_INT, "", "Number of the step; only steps with waits."},
     {"wait_ns", TM_INT, "ns", "Its waits in this step's operations, as in stragglers.rank."},
-    {"caused_wait_ns", TM_INT, "ns", "What it caused in them, as in stragglers.rank."},
-    {"direct_ns", TM_INT, "ns", "Of it, what it caused by itself."},
-    {"indirect_ns", TM_INT, "ns", "What it caused through others, as in stragglers.step."},
+    {"caused_wait_ns", TM_INT, "ns",
+     "Wait of others that it caused in them, as in stragglers.rank."},
+    {"direct_ns", TM_INT, "ns", "Part of it that the rank caused by itself."},
+    {"indirect_ns", TM_INT, "ns", "Wait that it caused through others, as in stragglers.step."},
 };
 
 static const tm_table_def both_def = {
     .name = "stragglers.rank_step",
-    .doc = "A row for each rank and step: what it waited, and what others waited because of it.",
+    .doc = "A row for each rank and step: its wait, and the wait of others that it caused.",
     .columns = both_columns,
     .n_columns = N_BOTH_COLUMNS,
     .n_keys = 2,
@@ -174,7 +176,7 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* What one kernel adds; what it cost through others comes with tm_tolls_add_own. */
+/* Returns what one kernel adds; wait caused through others comes with tm_tolls_add_own. */
 static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_toll){
@@ -188,16 +190,16 @@ static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        /* Mean and variance of being last by chance, for z; in a tie nobody was. */
+        /* Expectation and variance of coming last by chance; no rank came last in a tie. */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
 }
 
-/* The rank's toll of one step, begun where it is new; NULL when memory is out. */
+/* Returns the rank's sums of one step, adding them if new; NULL if out of memory. */
 static tm_toll *toll_of_step(tm_vec *tolls, int64_t rank, int64_t step) {
     tm_toll *v = tolls->data;
-    /* From behind: a stream's kernels are mostly of the step of the one before. */
+    /* Searches backwards: a kernel is mostly of the same step as the previous one. */
     for (size_t i = tolls->n; i-- > 0;)
         if (v[i].step == step)
             return &v[i];
@@ -212,7 +214,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n && status == TM_OK; i++) {
         const tm_comm_answer *answer = &timeline->answers[i];
-        /* Of an operation that has no wait: nobody can tell who was late. */
+        /* Without a wait, the operation does not show which rank was late. */
         if (answer->wait_ns < 0)
             continue;
         tm_toll one = toll_of(timeline->rank, answer);
@@ -228,7 +230,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return status == TM_OK ? tm_judge_add_heard(out, timeline, err) : status;
 }
 
-/* A causing rank's pairs came from several processes: they are added up before they are rounded. */
+/* Pairs of a causing rank come from several processes; they are summed before rounding. */
 static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_pair *pairs = own->pairs.data;
     tm_table *table = tm_tables_find(out, pair_def.name);
@@ -270,7 +272,7 @@ static int64_t steps_led(const tm_tolls *t, int64_t rank) {
     return led;
 }
 
-/* A rank that only sends may have cost without collectives of its own. */
+/* A rank that only sends may have caused wait without collectives of its own. */
 static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm_table *table,
                           tm_cell *row, tm_error *err) {
     const tm_toll *r = &t->ranks[i];
@@ -300,7 +302,7 @@ static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm
     return tm_table_set_text(table, &row[R_VERDICT], word, err);
 }
 
-/* Tolls have the order of job.rank's rows. */
+/* t->ranks is in the order of job.rank's rows. */
 static tm_status add_ranks(const tm_tolls *t, const tm_judgement *j, tm_tables *tables,
                            tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);
@@ -334,7 +336,7 @@ static tm_status add_steps(const tm_tolls *t, tm_tables *tables, tm_error *err) 
     return TM_OK;
 }
 
-/* What lies outside of every step has no place in a map of steps. */
+/* Omits waits outside of steps, since the table is a map of steps. */
 static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -351,12 +353,12 @@ static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
         tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_toll_direct(part)));
         tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
     }
-    /* Parts are ascending in step first. */
+    /* Parts are sorted by step first. */
     tm_table_sort(table);
     return TM_OK;
 }
 
-/* In this order: the sentence of the job reads the speeds, which are set in the rows of ranks. */
+/* The order matters: the job's sentence reads speeds from the rank rows. */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_tolls t;
     tm_judgement j = {0};

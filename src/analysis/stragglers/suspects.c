@@ -10,36 +10,36 @@
 #include "scores.h"
 
 enum {
-    DRAWS = 2999,       /* p can be 0.00033 then */
-    DRAWS_MAX = 400000, /* for many groups, and no more work than */
+    DRAWS = 2999,       /* allows p down to 0.00033 */
+    DRAWS_MAX = 400000, /* for many groups, limited by WORK_MAX */
     WORK_MAX = 300000000,
-    WORK_FEW = 2000000, /* where p is only shown */
+    WORK_FEW = 2000000, /* limit if p is only shown */
     NEAR_TIMES = 10,
-    UNITS_LEAST = 4 /* without steps */
+    UNITS_LEAST = 4 /* minimum without steps */
 };
 
-/* The least excess of one who is named, as a part of what the slowest did: the gate is at 1 % of
- * the steps, which are longer than what ranks do by themselves. */
+/* Minimum excess of a suspect, relative to the slowest member's time. Findings need 1 % of the
+ * steps, which are longer than the ranks' own times. */
 static const double EXCESS_LEAST = 0.005;
-/* Within a factor of so much of that, draws would decide. */
+/* If p is within this factor of the limit, more draws are made, so that chance does not decide. */
 static const double NEAR_P = 4.0;
-/* Of a rank that is compared with those of other stages, which do other things. */
+/* The same for a rank compared with ranks of other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;
 
-/* A level of a group while it is tested. */
+/* State of one level of grouping (ranks, hosts or stages) during its test. */
 typedef struct level {
     tm_own_times units;
     tm_unit_kind unit;
-    double n_tests, least; /* the least excess */
+    double n_tests, least; /* minimum excess */
     bool hosts;
-    double *sums;       /* [n_rows + 1][n] scores of the units before */
-    double *scores;     /* [n_rows][n, of stages all.n] */
+    double *sums;       /* [n_rows + 1][n] prefix sums of scores */
+    double *scores;     /* [n_rows][n], for stages [n_rows][all.n] */
     tm_window *windows; /* [n_windows] */
     size_t n_windows;
-    tm_own_times all; /* of stages: the units of all members, and */
-    size_t *class_of; /* [all.n] which of the stages each is of */
-    int64_t *excess;  /* [n_rows][n] of each unit, and */
-    int64_t *scratch; /* [n] behind it */
+    tm_own_times all; /* for stages: the units of all members */
+    size_t *class_of; /* for stages: [all.n] stage of each member */
+    int64_t *excess;  /* [n_rows][n] of each unit */
+    int64_t *scratch; /* [n], follows excess in memory */
     tm_chance chance;
 } level;
 
@@ -54,7 +54,7 @@ static void close_level(level *l) {
     tm_chance_free(&l->chance);
 }
 
-/* Room for the units of a level. */
+/* Allocates the buffers for the units of a level. */
 static tm_status make_room(level *l, tm_error *err) {
     size_t cells = (l->units.n_rows + 1) * l->units.n;
     l->n_windows = tm_windows(l->units.n_rows, NULL);
@@ -81,8 +81,7 @@ static tm_trial trial_of(const level *l) {
                       l->units.n, l->windows,      l->n_windows};
 }
 
-/* Scores the units (of stages those of their members), and sums them up from the first; who exceeds
- * the others. */
+/* Scores the units (for stages, their members), computes prefix sums and excesses. */
 static tm_status score(level *l, tm_error *err) {
     tm_trial trial = trial_of(l);
     TM_TRY(tm_scores_rows(l->class_of ? &l->all : &l->units, l->scores, err));
@@ -97,17 +96,17 @@ static double height_in(const level *l, size_t member, const tm_window *w) {
     return tm_window_height(w, l->sums, l->units.n, member);
 }
 
-/* The chance that the least of several independent p is as small. */
+/* Returns the probability that the minimum of several independent p is as small. */
 static double corrected(double p, double n_tests) {
     return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
 }
 
-/* Of blocks twice as many: how long they must be is estimated, and may be too short by chance. */
+/* Doubles the number of tests for blocks, whose estimated length may be too short by chance. */
 static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
 
-/* How many draws reach as much as a member, and in which window it stands out most. */
+/* Returns how many draws reach a member's height, and sets the window of its largest height. */
 static size_t reach_of(const level *l, size_t member, tm_window *window) {
     const tm_window *best = l->windows;
     for (size_t i = 1; i < l->n_windows; i++)
@@ -117,7 +116,7 @@ static size_t reach_of(const level *l, size_t member, tm_window *window) {
     return tm_chance_reach(&l->chance, height_in(l, member, best));
 }
 
-/* That chance makes one of all that is tested reach as much, of so many draws. */
+/* Returns the corrected p when @p reach of @p n_draws draws reach the height. */
 static double p_in(const level *l, size_t reach, size_t n_draws) {
     return corrected((1.0 + (double)reach) / (1.0 + (double)n_draws), tests_of(l));
 }
@@ -133,7 +132,7 @@ static int64_t excess_in(const level *l, size_t member, tm_window w) {
     return sum;
 }
 
-/* A window of 80 % is all; so is one outside of which the member is late by half as much. */
+/* Returns whether a window counts as the whole: 80 % of the units, or half as late outside. */
 static bool is_throughout(const level *l, size_t member, tm_window w) {
     size_t n = l->units.n_rows, inside = w.end - w.first;
     if (5 * inside >= 4 * n)
@@ -143,8 +142,8 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
-/* The windows that are tested begin and end at some units alone: from such a one to the units in
- * which the member is late by at least half as much as in its mean, at both ends. */
+/* Refines a tested window, which can begin and end only at certain units: shrinks or extends it at
+ * both ends to the units in which the member's excess is at least half of its mean. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;
@@ -160,9 +159,9 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
     return w;
 }
 
-/* Whether nobody can be named any more, nor come near enough for more draws, were no other of the
- * draws to reach anybody. Whom none has reached yet, most draws decide: of many tests so few tell
- * nothing. */
+/* Returns whether no member can be named, or come near enough for more draws, even if no further
+ * draw reaches any. A member that no draw has reached is judged by DRAWS_MAX draws, because with
+ * many tests few draws prove nothing. */
 static bool nobody_stands_out(const level *l) {
     bool nobody = true;
     for (size_t i = 0; i < l->units.n && nobody; i++) {
@@ -173,7 +172,7 @@ static bool nobody_stands_out(const level *l) {
     return nobody;
 }
 
-/* Draws until that is known, if it is: mostly it is soon. */
+/* Draws in growing batches until no member can stand out; mostly few draws suffice. */
 static tm_status draw_few(level *l, bool *nobody, tm_error *err) {
     tm_trial trial = trial_of(l);
     *nobody = false;
@@ -184,8 +183,8 @@ static tm_status draw_few(level *l, bool *nobody, tm_error *err) {
     return TM_OK;
 }
 
-/* Draws as often as needed: more where nearly no draw reaches what is found, for p of many groups
- * is larger than that of one, and where p is so near the limit that draws would decide. */
+/* Draws as often as needed: more if hardly any draw reaches a member, since the correction for many
+ * groups enlarges p, and more if p is so near the limit that chance would decide. */
 static tm_status draw(level *l, tm_error *err) {
     tm_window w;
     tm_trial trial = trial_of(l);
@@ -203,7 +202,7 @@ static tm_status draw(level *l, tm_error *err) {
     return tm_chance_draw(&l->chance, &trial, (size_t)most, err);
 }
 
-/* The next to be named, or false. */
+/* Finds the next suspect; returns false if there is none. */
 static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_t *place) {
     bool found = false;
     for (size_t i = 0; i < l->units.n; i++) {
@@ -233,13 +232,13 @@ static bool next_suspect(const level *l, double least_ns, tm_suspect *out, size_
     return found;
 }
 
-/* Whether there is enough to be tested. */
+/* Returns whether there is enough data for a test. */
 static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Where nobody can be named p is only shown: a quarter of the draws finds it within 0.02. With
- * many ranks draws take long: a sixteenth finds it within 0.04. */
+/* Draws less if no member can be named and p is only shown: a quarter of the draws gives p within
+ * 0.02, for many ranks a sixteenth gives it within 0.04. */
 static tm_status draw_standings(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;
@@ -264,7 +263,7 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Takes one out, and of a stage its members. What chance makes of the rest is drawn anew. */
+/* Removes a member, or a stage with its members. Chance must be drawn again for the rest. */
 static void drop(level *l, size_t place) {
     tm_own_times_drop(&l->units, place);
     for (size_t i = l->class_of ? l->all.n : 0; i-- > 0;) {
@@ -278,7 +277,7 @@ static void drop(level *l, size_t place) {
     tm_chance_free(&l->chance);
 }
 
-/* All suspects of one level. */
+/* Finds all suspects of one level. */
 static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     double whole = 0.0;
     for (size_t u = 0; u < l->units.n_rows; u++) {
@@ -305,10 +304,10 @@ static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     return TM_OK;
 }
 
-/* The members of each class (host or stage); classes in the order of their lowest members. */
+/* Members by class (host or stage). Classes are ordered by their lowest members. */
 typedef struct class_list {
-    size_t n;      /* classes */
-    size_t *first; /* [n + 1] of a class in: */
+    size_t n;      /* number of classes */
+    size_t *first; /* [n + 1] start of each class in listed */
     size_t *listed;
     uint32_t *class_of; /* [members] */
 } class_list;
@@ -319,7 +318,7 @@ static void free_classes(class_list *c) {
     free(c->class_of);
 }
 
-/* False when memory is out; freed in any case. */
+/* Returns false if out of memory; free it in either case. */
 static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
     tm_keys known = TM_KEYS(int64_t);
     *out = (class_list){.first = calloc(n + 2, sizeof *out->first),
@@ -341,8 +340,8 @@ static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
     return ok;
 }
 
-/* Medians over the members of each class, with the lowest member of each; nothing where there is
- * one class, one without a number, or one with fewer members than `least`. */
+/* Computes medians over the members of each class, with its lowest member. Leaves @p out empty if
+ * there is only one class, one of unknown number, or one with fewer members than `least`. */
 static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t least,
                           tm_own_times *out, tm_error *err) {
     class_list c;
@@ -379,8 +378,8 @@ static size_t place_of(const tm_own_times *times, int64_t member) {
     return i;
 }
 
-/* Takes the members of a found class (host or stage) out of the test of ranks, if it is theirs: 80
- * % have half of their median excess, and none over 3 times. */
+/* Removes the members of a found class (host or stage) from the test of ranks if the lateness is
+ * theirs: 80 % have half of their median excess, and none over 3 times it. */
 static bool take_class(const tm_compared *c, const int64_t *classes, const tm_suspect *s,
                        level *ranks, int64_t *values) {
     const tm_own_times *all = c->stretches;
@@ -395,7 +394,7 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
         late += 2 * values[i] >= median;
         most = values[i] > most ? values[i] : most;
     }
-    /* One slow rank moves the median of its class a little: it is tested among the ranks. */
+    /* A single slow rank moves its class's median only a little and is tested among the ranks. */
     if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
@@ -404,7 +403,7 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
     return true;
 }
 
-/* Keeps of suspects, from `first` on, those whose ranks all are; these leave the test of ranks. */
+/* Keeps suspects from `first` on whose ranks are all late; these ranks leave the test of ranks. */
 static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size_t first,
                               level *ranks, tm_vec *suspects, tm_error *err) {
     size_t kept = first;
@@ -412,7 +411,7 @@ static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size
     int64_t *values = malloc((c->stretches->n + 1) * sizeof *values);
     tm_status status = values ? TM_OK : tm_fail_memory(err);
     for (size_t i = first; i < suspects->n && status == TM_OK && ranks->units.n >= 2; i++) {
-        status = score(ranks, err); /* without those that have left */
+        status = score(ranks, err); /* without those that were removed */
         if (status == TM_OK && take_class(c, classes, &v[i], ranks, values))
             v[kept++] = v[i];
     }
@@ -432,7 +431,7 @@ static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, l
     return status == TM_OK ? keep_classes(c, c->hosts, first, ranks, suspects, err) : status;
 }
 
-/* Among members that are equal but for their hosts. */
+/* Tests members that differ only in their hosts. */
 static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
                             tm_error *err) {
     tm_own_times medians = {0};
@@ -453,7 +452,7 @@ static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_ve
     return status;
 }
 
-/* How many members are of the stage of one. */
+/* Returns how many members are in the stage of one. */
 static size_t members_of(const tm_compared *c, size_t member) {
     size_t n = 0;
     for (size_t i = 0; i < c->stretches->n; i++)
@@ -468,7 +467,7 @@ static bool is_first_of_stage(const tm_compared *c, size_t member) {
     return true;
 }
 
-/* Among the members of one stage, that of member `first`, if they are several. */
+/* Tests the members of the stage of member `first`, if there are several. */
 static tm_status find_in_stage(const tm_compared *c, size_t first, double n_tests, tm_vec *suspects,
                                tm_vec *standings, tm_error *err) {
     const tm_own_times *all = c->stretches;
@@ -498,7 +497,7 @@ static tm_status find_in_stage(const tm_compared *c, size_t first, double n_test
     return status;
 }
 
-/* The stages as a level: units are of all members. */
+/* Opens the level of stages; units are made of all members. */
 static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     TM_TRY(tm_own_times_units(c->stretches, c->steps, &l->all, &l->unit, err));
     TM_TRY(by_class(&l->all, c->stages, 1, &l->units, err));
@@ -511,8 +510,8 @@ static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
     return make_room(l, err);
 }
 
-/* The stages against one another, as if all ranks were equal: of one that is found all members are
- * suspects. Then single ranks: few of a stage can prove little among themselves. */
+/* Tests stages against each other, as if all ranks were equal; all members of a found stage are
+ * suspects. Then tests single ranks, since few ranks of a stage prove little among themselves. */
 static tm_status find_across(const tm_compared *c, double n_tests, tm_vec *suspects,
                              tm_error *err) {
     level stages = {.n_tests = n_tests, .least = EXCESS_LEAST};
@@ -556,7 +555,7 @@ tm_status tm_suspects_find(const tm_compared *c, tm_vec *suspects, tm_vec *stand
                            tm_error *err) {
     if (!has_stages(c))
         return find_among(c, suspects, standings, err);
-    double n_tests = 2.0; /* of stages, of all ranks, and of each stage with several members */
+    double n_tests = 2.0; /* for stages, for all ranks, and for each stage with several members */
     for (size_t i = 0; i < c->stretches->n; i++)
         n_tests += is_first_of_stage(c, i) && members_of(c, i) >= 2;
     n_tests *= c->n_tests;

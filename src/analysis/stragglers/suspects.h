@@ -1,40 +1,40 @@
-/* Who of a group takes longer than chance explains. */
+/* Finds the members of a group that take longer than chance explains. */
 #ifndef TMERGE_SUSPECTS_H
 #define TMERGE_SUSPECTS_H
 
 #include "base/vec.h"
 #include "own_times.h"
 
-/** The largest p of one. */
+/** Maximum p of a suspect. */
 #define TM_CHANCE_MOST 0.01
 
-/** Of it the hosts' part: hosts are few, and each has the median of several ranks, so that a slow
- * one stands out most of all. The ranks have what is left. */
+/** Share of TM_CHANCE_MOST for hosts; ranks have the rest. Hosts are few, and each is the median of
+ * several ranks, so slow ones stand out clearly. */
 #define TM_HOSTS_SHARE 0.05
 
-/** One that does. */
+/** A member that takes longer than chance explains. */
 typedef struct tm_suspect {
-    int64_t member;    /* rank; of a host the lowest rank of it in the group */
-    int64_t from, to;  /* the window: as from and to of its units */
-    int64_t units;     /* steps or stretches in the window, of blocks all that they have */
-    int64_t excess_ns; /* over the median of the others, summed over the window */
-    double p;          /* that chance explains as much, of all groups and levels tested */
+    int64_t member;    /* rank; for a host, its lowest rank in the group */
+    int64_t from, to;  /* window, as from and to of its units */
+    int64_t units;     /* steps or stretches in the window; for blocks, all that they contain */
+    int64_t excess_ns; /* excess over the median of the others, summed over the window */
+    double p;          /* probability by chance, corrected for all groups and levels tested */
     tm_unit_kind unit;
-    bool host;       /* the ranks of a host, taken together */
-    bool throughout; /* the window is all there is */
-    bool of_stage;   /* its stage against the others of a pipeline, which need not be equal */
-    uint8_t work;    /* tm_suspect_work: what was compared; the caller sets it */
+    bool host;       /* the ranks of a host, tested together */
+    bool throughout; /* the window is the whole recording */
+    bool of_stage;   /* its pipeline stage was compared with others, which may have unequal work */
+    uint8_t work;    /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 
-/** What of a member's own time is compared: all of it, or by the replay's weights. */
+/** Part of a member's own time that is compared: all of it, or one kind of the replay's weights. */
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
     TM_SUSPECT_DEVICE, /* its kernels and copies */
-    TM_SUSPECT_HOST,   /* its calls and what lies before them */
-    TM_SUSPECT_LAG     /* what nothing recorded explains of the begins of its kernels */
+    TM_SUSPECT_HOST,   /* its calls and the host work before them */
+    TM_SUSPECT_LAG     /* late begins of its kernels that nothing recorded explains */
 } tm_suspect_work;
 
-/** As work in stragglers.finding has it; "" for all. */
+/** Returns the word for the column work of stragglers.finding; "" for all. */
 static inline const char *tm_suspect_word(tm_suspect_work work) {
     return work == TM_SUSPECT_DEVICE ? "device"
            : work == TM_SUSPECT_HOST ? "host"
@@ -42,37 +42,39 @@ static inline const char *tm_suspect_word(tm_suspect_work work) {
                                      : "";
 }
 
-/** What each member's whole time tells, whether it is a suspect or not. */
+/** Result for a member's whole time, whether it is a suspect or not. */
 typedef struct tm_standing {
     int64_t member, excess_ns;
-    double p; /* as above; NaN where too little is known for a test */
+    double p; /* as above; NaN if too little is known for a test */
 } tm_standing;
 
-/** A group to be tested. Borrowed. */
+/** A group to test. Borrowed. */
 typedef struct tm_compared {
     const tm_own_times *stretches;
-    const int64_t *steps;  /* [n_rows] */
-    const int64_t *hosts;  /* [n] of each member, equal for those of one; -1 unknown */
-    const int64_t *stages; /* [n] of a pipeline; -1 for none */
-    double n_tests;        /* members of all groups of the job, for each of this one */
+    const int64_t *steps;  /* [n_rows] step numbers */
+    const int64_t *hosts;  /* [n] host of each member; -1 unknown */
+    const int64_t *stages; /* [n] pipeline stage of each member; -1 for none */
+    double n_tests;        /* members of all groups of the job / members of this group */
 } tm_compared;
 
 /**
- * Finds them, one after another: of those whose p is 1 % at most, the one of largest excess; it
- * leaves, and the rest is tested anew, until nobody passes. In each unit the members are scored by
- * how far they are from its median (scores.h); the largest height over members and windows is held
- * against that of the same with the members of each unit permuted. Each member of a group has the
- * same share in the 1 %: p is 1 - (1 - p)^(members of all groups / of this one), and of blocks,
- * whose length is an estimate, twice that power. Where the group has several hosts of several
- * ranks, medians over the ranks of each host are tested first, at a twentieth of the 1 %, and the
- * ranks at the rest; the ranks of a host that is found leave the test of ranks if 80 % of them have
- * half of its ranks' median excess. Stages of a pipeline are not exchangeable: members are compared
- * with those of their own stage, and the stages with one another, all members of one that is found
- * being suspects; then all ranks with one another, who are suspects with 5 % of what the slowest
- * does.
+ * Finds suspects one at a time: of the members with p of at most 1 %, the one with the largest
+ * excess is removed and the rest is tested again, until none passes. In each unit, members are
+ * scored by their distance from its median (scores.h). The largest height over members and windows
+ * is compared with its distribution when members are permuted in each unit. Each member of a group
+ * has the same share of the 1 %: p is 1 - (1 - p)^(members of all groups / of this one), and for
+ * blocks, whose length is an estimate, twice that power.
+ *
+ * If the group has several hosts of several ranks, medians over each host's ranks are tested first,
+ * at a twentieth of the 1 %, then ranks at the rest. Ranks of a found host leave the test of ranks
+ * if 80 % of them have half of their median excess.
+ *
+ * Stages of a pipeline are not exchangeable. Members are first compared within their stage, then
+ * stages with each other, and all members of a found stage are suspects. Finally all ranks are
+ * compared, with a minimum excess of 5 % of the slowest one's time.
  *
  * @param suspects   of tm_suspect, appended to
- * @param standings  of tm_standing, appended to; of members that are alone in their stage none
+ * @param standings  of tm_standing, appended to; none for members that are alone in their stage
  * @return           TM_OK; TM_ERR_FAULT
  */
 tm_status tm_suspects_find(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,

@@ -30,22 +30,22 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
     [P_LAST] = {"last_arrivals", TM_INT, "", "As in stragglers.rank."},
     [P_TIED] = {"tied", TM_INT, "", "As in stragglers.rank."},
-    [P_UNTIED] = {"untied", TM_INT, "", "Operations in which one rank came last alone."},
+    [P_UNTIED] = {"untied", TM_INT, "", "Operations in which exactly one rank came last."},
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "As in stragglers.rank."},
     [P_LATENESS] = {"lateness_ns", TM_INT, "ns", "As in stragglers.step."},
     [P_DOUBT] = {"doubt_ns", TM_INT, "ns",
-                 "By how much its caused wait would change, were its clock off by the joint "
-                 "uncertainty wherever it was late."},
+                 "Change of its caused wait if its clock were off by the joint uncertainty in "
+                 "every operation in which it was late."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
-    [P_FRACTION] = {"fraction", TM_INT, "", "What is to be added to caused_wait_ns, in 2^-40 ns."},
+    [P_FRACTION] = {"fraction", TM_INT, "", "Rest of caused_wait_ns, in 2^-40 ns."},
     [P_EXPECTED] = {"expected", TM_REAL, "", "Sum of 1/n over untied operations."},
-    [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over the same."},
+    [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over untied operations."},
 };
 
-/* From the process that holds the rank: what the answers to its kernels add up to, by step. */
+/* Filled by the process that holds the rank: sums of the answers to its kernels by step. */
 const tm_table_def tm_tolls_part = {
     .name = "stragglers.part",
-    .doc = "A row for each rank and step: what the other tables are made of.",
+    .doc = "A row for each rank and step: the data behind the other tables.",
     .columns = part_columns,
     .n_columns = N_PART_COLUMNS,
     .n_keys = 2,
@@ -57,17 +57,16 @@ enum { C_RANK, C_STEP, C_PASSED, C_INDIRECT, N_COST_COLUMNS };
 
 static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [C_STEP] = {"step", TM_INT, "", "Step of the operations that waited; -1 for none."},
+    [C_STEP] = {"step", TM_INT, "", "Step of the operations with the wait; -1 for none."},
     [C_PASSED] = {"passed_ns", TM_INT, "ns",
-                  "Of its caused wait, what others had caused by keeping it waiting."},
+                  "Part of its caused wait that others had caused by keeping it waiting."},
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-/* From the process to which all costs of a rank were sent, so that there is one row for each
- * step. */
+/* Filled by the process that receives all costs of a rank, so that there is one row per step. */
 const tm_table_def tm_tolls_cost = {
     .name = "stragglers.cost",
-    .doc = "A row for each rank and step whose cost is not what it caused.",
+    .doc = "A row for each rank and step whose total cost differs from its caused wait.",
     .columns = cost_columns,
     .n_columns = N_COST_COLUMNS,
     .n_keys = 2,
@@ -80,10 +79,10 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of one of its members."},
 };
 
-/* From the process that holds the rank: the verdict looks for groups that share a cost. */
+/* Filled by the process that holds the rank: the verdict looks for groups that share a cost. */
 const tm_table_def tm_tolls_member = {
     .name = "stragglers.member",
-    .doc = "A row for each process group and rank of it.",
+    .doc = "A row for each process group and member rank.",
     .columns = member_columns,
     .n_columns = 2,
     .n_keys = 2,
@@ -91,7 +90,7 @@ const tm_table_def tm_tolls_member = {
     .internal = true,
 };
 
-/* Cost that came through others is not known here: it has a table of its own. */
+/* Cost through other ranks is unknown here and has a separate table. */
 tm_status tm_tolls_add_part(tm_tables *tables, const tm_toll *toll, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_tolls_part.name));
     if (!row)
@@ -153,7 +152,7 @@ static tm_toll read_part(const tm_cell *row) {
     };
 }
 
-/* A toll with nothing but what delay propagation changes; the rest is 0, to be added to a part. */
+/* Returns a tm_toll with only the fields that delay propagation changes, to be added to a part. */
 static tm_toll read_cost(const tm_cell *row) {
     return (tm_toll){
         .rank = row[C_RANK].value.i,
@@ -169,7 +168,7 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* A rank may have cost in a step in which it took part in nothing that waits. */
+/* A rank may have a cost in a step in which it took part in no operation with waits. */
 static void add_up_parts(tm_tolls *t) {
     size_t n = 0;
     if (t->n_parts > 1)
@@ -183,7 +182,7 @@ static void add_up_parts(tm_tolls *t) {
     t->n_parts = n;
 }
 
-/* Brings both internal tables together: a toll for each rank, and one for each rank and step. */
+/* Merges both internal tables into a tm_toll per rank, and one per rank and step. */
 static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err) {
     const tm_table *parts = tm_tables_find(tables, tm_tolls_part.name);
     const tm_table *costs = tm_tables_find(tables, tm_tolls_cost.name);
@@ -192,11 +191,11 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->parts = calloc(n + 1, sizeof *t->parts);
-    /* a step has one leader, and no step has no row */
+    /* a step has at most one leader and at least one row */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);
-    /* All three tables are ascending in rank. */
+    /* All three tables ascend by rank. */
     for (size_t i = 0, p = 0, c = 0; i < t->n_ranks; i++) {
         int64_t rank = tm_table_cell(ranks, i, "rank")->value.i;
         size_t first = t->n_parts;
@@ -212,7 +211,7 @@ static tm_status read_parts(const tm_tables *tables, tm_tolls *t, tm_error *err)
     return TM_OK;
 }
 
-/* Tolls are ascending in rank, one for each row of job.rank. */
+/* ranks is ascending, with one entry for each row of job.rank. */
 static bool is_lower(const void *toll, const void *rank) {
     return ((const tm_toll *)toll)->rank < *(const int64_t *)rank;
 }
@@ -228,7 +227,7 @@ static int by_place(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->rank, y->rank);
 }
 
-/* The hosts and groups that every rank belongs to; NULL when memory is out. */
+/* Returns the hosts and groups of every rank; NULL if out of memory. */
 static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t *n) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     const tm_table *members = tm_tables_find(tables, tm_tolls_member.name);
@@ -237,7 +236,7 @@ static tm_place *read_places(const tm_tables *tables, const tm_tolls *t, size_t 
     for (size_t i = 0; i < ranks->n_rows && places; i++) {
         const tm_cell *cell = tm_table_cell(ranks, i, "host");
         const char *host = cell->null ? NULL : cell->value.text;
-        /* A hash tells hosts apart as well as a number would. */
+        /* A hash is enough to distinguish hosts. */
         if (host)
             places[(*n)++] =
                 (tm_place){TM_CULPRIT_HOST, tm_hash(TM_HASH_BEGIN, host, strlen(host)), i};

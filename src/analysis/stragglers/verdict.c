@@ -22,7 +22,7 @@ const char *tm_culprit_word(tm_culprit level) {
     return words[level];
 }
 
-/* What was passed on is whole nanoseconds, so the fraction stays with the rank. */
+/* passed_ns is whole, so the fraction stays with the rank. */
 tm_share tm_toll_direct(const tm_toll *toll) {
     return (tm_share){toll->caused.whole_ns - toll->passed_ns, toll->caused.fraction};
 }
@@ -48,13 +48,13 @@ void tm_toll_add(tm_toll *sum, const tm_toll *toll) {
     sum->variance += toll->variance;
 }
 
-/* Of equals the one that comes first stays: the lowest rank. */
+/* The lowest rank comes first and wins ties. */
 static bool costs_more(const tm_toll *a, const tm_toll *b) {
     tm_share x = tm_toll_cost(a), y = tm_toll_cost(b);
     return x.whole_ns != y.whole_ns ? x.whole_ns > y.whole_ns : x.fraction > y.fraction;
 }
 
-/* Shares are rounded down, so that what was passed on may exceed what was caused by a fraction. */
+/* Shares are rounded down, so passed_ns may exceed the caused wait by a fraction. */
 static bool costs_any(const tm_toll *toll) {
     tm_share cost = tm_toll_cost(toll);
     return cost.whole_ns > 0 || (cost.whole_ns == 0 && cost.fraction > 0);

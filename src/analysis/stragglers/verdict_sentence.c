@@ -14,7 +14,7 @@
 #include "no_devices.h"
 #include "table/shown.h"
 
-/* Below 1 % one decimal, so that little is not nothing. */
+/* One decimal below 1 %, so that small shares do not read as zero. */
 static void share_text(double share, char *out, size_t size) {
     double percent = 100.0 * share;
     if (percent > 0.0 && percent < 0.05)
@@ -23,18 +23,18 @@ static void share_text(double share, char *out, size_t size) {
         snprintf(out, size, "%.*f %%", percent > 0.0 && percent < 0.95 ? 1 : 0, percent);
 }
 
-/* What a table by rank, which has a row for each, tells of one. */
+/* Returns a rank's cell in a table with a row per rank. */
 static const tm_cell *cell_of(const tm_table *table, int64_t rank, const char *column) {
     return tm_table_cell(table, tm_table_find_row(table, &rank, 1), column);
 }
 
-/* Whether the time of a finding is told by steps. */
+/* Returns whether the window of a finding is in steps. */
 static bool is_of_steps(const tm_finding *f) {
     return f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART;
 }
 
-/* Why a rank comes late in the time of its finding. Where that is told by operations, no table says
- * what it did meanwhile. */
+/* Finds why a rank is late within the window of its finding. For windows in operations, no table
+ * says what the rank did meanwhile. */
 static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
     bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = is_of_steps(f);
     tm_late_cause c = throughout || !steps
@@ -55,7 +55,7 @@ static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
              times[1].text);
 }
 
-/* " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9 ms)": of the host. */
+/* " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9 ms)": for the host. */
 static void call_text(const tm_late_cause *c, char *out, size_t size) {
     tm_shown_text times[2];
     size_t used = strlen(out);
@@ -122,12 +122,12 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
         snprintf(out, size, "%s%s", known ? when : "", known ? idle : "");
 }
 
-/* A count of clock.check; 0 where there is no row. */
+/* Returns a count of clock.check; 0 without a row. */
 static int64_t count_of(const tm_table *check, const char *column) {
     return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
 }
 
-/* Which operations are not complete, and why, without what there is none of. */
+/* Says which operations are incomplete and why, omitting counts of 0. */
 static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     const struct {
         int64_t n;
@@ -150,7 +150,7 @@ static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
     }
 }
 
-/* Why nobody waited for anybody, where no operation has a wait. */
+/* Says why no rank waited if no operation has a wait. */
 static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     if (tm_no_devices_text(tables, NULL, out))
@@ -177,16 +177,16 @@ static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENT
         incomplete_text(check, out);
 }
 
-/* As much as a sentence bears. */
+/* Limits that keep a sentence readable. */
 enum { WHO_MAX = 200, RANGES_MAX = 6, NAMED_MAX = 4 };
 
-/* Cut where there is no room. */
+/* Truncates if there is no room. */
 static void append(char *text, size_t size, const char *more) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s", more);
 }
 
-/* The ranks that are meant: " 8-15", " 1, 4-6". */
+/* Appends the flagged ranks: " 8-15", " 1, 4-6". */
 static void append_ranks(const tm_tolls *t, const bool *among, char who[WHO_MAX]) {
     int n_ranges = 0;
     for (size_t i = 0, end; i < t->n_ranks; i = end) {
@@ -205,7 +205,7 @@ static void append_ranks(const tm_tolls *t, const bool *among, char who[WHO_MAX]
     }
 }
 
-/* Whether it tells anything to name a rank's host. */
+/* Returns whether naming a rank's host is informative. */
 static bool several_hosts(const tm_tolls *t) {
     for (size_t i = 1; i < t->n_places && t->places[i].level == TM_CULPRIT_HOST; i++)
         if (!tm_places_share(&t->places[i - 1], &t->places[i]))
@@ -228,7 +228,7 @@ static void who_text(const tm_tables *tables, const tm_tolls *t, const tm_findin
     }
     if (f->level == TM_CULPRIT_GROUP)
         where = "one process group";
-    /* A host's name may be of any length. */
+    /* Host names may have any length. */
     if (where && strlen(where) < WHO_MAX / 2) {
         append(out, WHO_MAX, " (");
         append(out, WHO_MAX, where);
@@ -237,7 +237,7 @@ static void who_text(const tm_tables *tables, const tm_tolls *t, const tm_findin
     free(members);
 }
 
-/* Few steps, or stretches of few, cannot tell a slow GPU from a larger share of the work. */
+/* Few steps, or their stretches, cannot distinguish a slow GPU from a larger share of the work. */
 static bool is_of_few_steps(const tm_finding *f) {
     enum { STEPS_FEW = 6 };
     return f->unit != TM_UNIT_STEP || f->units < STEPS_FEW;
@@ -257,15 +257,15 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
-/* Without marks of steps the recording counts as one: it is not called so. */
+/* Without step marks the recording counts as one step but is not called a step. */
 static bool marks_steps(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     return job->n_rows == 0 || tm_table_cell(job, 0, "steps")->value.i > 0;
 }
 
-/* " in these 4 steps", " in 3 of these 4 steps", " in this one step", " in this recording": of
- * steps all that are recorded, as the first line of the screen has them, of which a test may leave
- * out the first; where another rank costs most in some of them, those in which this one does. */
+/* " in these 4 steps", " in 3 of these 4 steps", " in this one step", " in this recording". Counts
+ * all recorded steps, as the first line of the screen does, although a test may skip the first. If
+ * another rank costs most in some steps, counts those led by this rank. */
 static void these_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;
@@ -280,7 +280,7 @@ static void these_text(const tm_tables *tables, const tm_tolls *t, const tm_find
                  t->n_leaders == 1 && marks_steps(tables) ? "one step" : "recording");
 }
 
-/* Everyone who is named: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
+/* All named ranks: "rank 5 (host1)", "rank 1 and ranks 8-15 (host1)". */
 static void names_text(const tm_tables *tables, const tm_verdict_topic *e,
                        char out[TM_SENTENCE_MAX]) {
     const tm_vec *all = &e->judgement->found.all;
@@ -305,7 +305,7 @@ static void event_headline(const tm_tolls *t, const tm_finding *f, char out[TM_S
     if (f->rank >= 0)
         snprintf(last, sizeof last, "; rank %" PRId64 " came last in %s", f->rank,
                  f->units == 1 ? "it" : "each");
-    /* A trace without steps counts as one. */
+    /* A trace without steps counts as one step. */
     bool steps = t->n_leaders > 1 && f->from >= 0;
     if (steps && f->from == f->to)
         snprintf(when, sizeof when, " in step %" PRId64, f->from);
@@ -328,8 +328,8 @@ static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX])
              "the pipeline's bubble: GPUs wait %s of the time, where %s is ideal", share, ideal);
 }
 
-/* The rank whose kernels are slowest beside the same ones of other ranks, of any stage; n_ranks
- * where nearly all kernels of none are. */
+/* Returns the rank with the slowest kernels relative to the same ones on other ranks, of any stage;
+ * n_ranks if no rank has nearly all kernels slower. */
 static size_t slowest_kernels(const tm_tables *tables, const tm_tolls *t, double *speed) {
     size_t slowest = t->n_ranks;
     *speed = TM_LATE_NORMAL_SPEED;
@@ -343,7 +343,7 @@ static size_t slowest_kernels(const tm_tables *tables, const tm_tolls *t, double
     return slowest;
 }
 
-/* What ranks do to a bubble: none was tested where its stage has no other. */
+/* Says how ranks affect a bubble. No rank is tested if each is alone in its stage. */
 static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e, char *out,
                               size_t size) {
     const tm_findings *found = &e->judgement->found;
@@ -398,7 +398,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* What is found may be of the data that these steps were given. */
+    /* The finding may be due to the data of these steps. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->tolls, f, when, sizeof when);
     if (e->judgement->found.few > 0)
@@ -413,7 +413,7 @@ static void waited_text(const tm_tolls *t, const tm_judgement *j, char *out, siz
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
 }
 
-/* Nobody is named: what is at stake is said instead, for it may be little. */
+/* No rank is named: says how much is at stake instead, since it may be little. */
 static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
     char share[32];
     waited_text(e->tolls, e->judgement, share, sizeof share);
@@ -460,7 +460,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
 }
 
-/* Why the ranks of a host come late, where that is the same for all of them. */
+/* Returns why the ranks of a host are late if that is the same for all of them. */
 static tm_late_kind cause_of_host(const tm_tables *tables, const tm_tolls *t, const tm_finding *f) {
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
     tm_late_kind kind = TM_LATE_UNKNOWN;
@@ -494,7 +494,7 @@ static const char *look_at_host(tm_late_kind kind) {
                : "look at what these ranks share: their host and its network";
 }
 
-/* Where to look: what the ranks share, or why the one comes late. */
+/* Says where to look: what the ranks share, or why the single rank is late. */
 static void look_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f, char *out,
                       size_t size) {
     if (f->level == TM_CULPRIT_HOST)
@@ -518,11 +518,11 @@ static const char *others_text(const tm_tolls *t, const tm_finding *f) {
     return f->of_stage ? "the median of the other stages" : "the median of the others";
 }
 
-/* By how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of all
- * steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
+/* Says by how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of
+ * all steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
 static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
     char each[96] = "", when[96], share[64] = "";
-    tm_shown_text times[2]; /* of all, of one */
+    tm_shown_text times[2]; /* total, and per unit */
     bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
     tm_shown_durations((const int64_t[]){f->excess_ns, f->units > 0 ? f->excess_ns / f->units : 0},
                        2, times);
@@ -531,7 +531,7 @@ static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* Parts of a host's work lie beside the device's: they are no share of the steps. */
+    /* Parts of a host's work overlap the device's and are no share of the steps. */
     const bool beside = f->unit == TM_UNIT_PART && f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
@@ -544,7 +544,7 @@ static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_
              times[0].text, share, others_text(t, f), each, f->p);
 }
 
-/* What the ranks of a finding caused over all steps. */
+/* Returns the waits that the ranks of a finding caused over all steps. */
 static tm_toll toll_of(const tm_tolls *t, const tm_finding *f) {
     tm_toll sum = {.rank = f->rank};
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -559,10 +559,10 @@ static tm_toll toll_of(const tm_tolls *t, const tm_finding *f) {
 
 /* "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
 static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *out, size_t size) {
-    const int64_t little = 20; /* a part of it that is not worth a word, as on the page */
+    const int64_t little = 20; /* parts below 1 / 20 are not mentioned, as on the page */
     int64_t cost_ns = tm_share_round(tm_toll_cost(toll));
     char share[32], through[96] = "";
-    tm_shown_text times[3]; /* the cost, all waiting, what went through others */
+    tm_shown_text times[3]; /* cost, all waiting, wait caused through others */
     share_text(t->wait_ns > 0 ? (double)cost_ns / (double)t->wait_ns : 0.0, share, sizeof share);
     const bool passed = toll->indirect_ns > cost_ns / little;
     tm_shown_durations((const int64_t[]){cost_ns, t->wait_ns, toll->indirect_ns}, passed ? 3 : 2,
@@ -574,8 +574,7 @@ static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *ou
              times[1].text, through);
 }
 
-/* "; it came last in 9 of 10 collectives (2.5 expected by chance)"; nothing where ties leave it
- * none. */
+/* "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if never last alone. */
 static void last_text(const tm_toll *toll, char *out, size_t size) {
     char expected[32];
     snprintf(expected, sizeof expected, "%.*f", toll->expected < 9.5 ? 1 : 0, toll->expected);
@@ -586,8 +585,8 @@ static void last_text(const tm_toll *toll, char *out, size_t size) {
                  toll->last, toll->collectives, toll->expected < 0.05 ? "< 0.1" : expected);
 }
 
-/* What one finding rests on. That it came last is said of the first alone: others are seldom last
- * where one is later still. */
+/* Writes the evidence for one finding. Last arrivals are given only for the first, because others
+ * are seldom last if a later rank exists. */
 static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
     char who[WHO_MAX], excess[448], cost[256], last[112], look[448] = "";
@@ -621,7 +620,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
     const tm_late_kind kind =
         v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->tolls, v) : cause.kind;
-    /* Who idles has no larger share, nor has whose same kernels are slower. */
+    /* An idling rank has no larger share of the data, nor has one whose same kernels are slower. */
     if (is_of_few_steps(v) && kind == TM_LATE_HOST)
         append(out, TM_SENTENCE_MAX,
                v->level == TM_CULPRIT_HOST
@@ -633,7 +632,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                ". A larger share of the data in this recording would look the same");
 }
 
-/* The rank of most cost; n_ranks where nobody has any. */
+/* Returns the rank with the largest cost; n_ranks if none has any. */
 static size_t costliest(const tm_tolls *t) {
     size_t most = t->n_ranks;
     int64_t cost = 0;
@@ -645,7 +644,7 @@ static size_t costliest(const tm_tolls *t) {
     return most;
 }
 
-/* Whom what-if has first where nobody is named, else who costs most: not two at once. */
+/* Returns the rank that what-if lists first if none is named, else the costliest. */
 static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
     const int64_t planned = tm_savings_first(tables);
     const size_t at = tm_tolls_index(e->tolls, planned);
@@ -653,7 +652,7 @@ static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_
     return waited && e->tolls->ranks[at].rank == planned ? at : costly;
 }
 
-/* What is to be concluded where nobody is named. */
+/* Writes the conclusion if no rank is named. */
 static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *out, size_t size) {
     const tm_finding *event = j->found.all.data;
     char cost[32];
@@ -676,7 +675,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
                  j->found.replayed ? "would save under 1 % of a step if fixed"
                                    : "does so by under 1 % of the steps");
     } else {
-        const double hint = 0.1; /* what is far from it, more of the same does not prove */
+        const double hint = 0.1; /* far above the limit, more of the same data proves nothing */
         snprintf(out, size,
                  "but by itself no rank takes longer than chance explains (least p %.2g): %s",
                  j->found.least_p,
@@ -714,7 +713,7 @@ static void none_text(const tm_tables *tables, const tm_tolls *t, const tm_judge
             share, time, who + 1, excess,
             j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else
-        /* That fixing one saves nothing the replay has said. */
+        /* With a replay it is already said that fixing one rank saves nothing. */
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time)%s", share,
                  time,
                  j->found.replayed ? ""
@@ -722,7 +721,7 @@ static void none_text(const tm_tables *tables, const tm_tolls *t, const tm_judge
                                      "who is late changes");
 }
 
-/* Whether hardly anybody waits, and only for what was not compared nobody is cleared. */
+/* Returns whether waits are negligible and only incomplete comparison keeps ranks uncleared. */
 static bool is_quiet(const tm_verdict_topic *e) {
     const tm_judgement *j = e->judgement;
     return j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share >= TM_MATCHED_LEAST &&

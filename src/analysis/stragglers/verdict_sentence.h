@@ -1,4 +1,4 @@
-/* The sentences beside a verdict: its reasons in figures, each of which a table holds. */
+/* The sentences of a verdict: its reasons in figures, all of which are in tables. */
 #ifndef TMERGE_VERDICT_SENTENCE_H
 #define TMERGE_VERDICT_SENTENCE_H
 
@@ -6,20 +6,20 @@
 
 enum { TM_SENTENCE_MAX = 1536 };
 
-/** What they are about. Borrowed. */
+/** Input of the sentences. Borrowed. */
 typedef struct tm_verdict_topic {
     const tm_tolls *tolls;
     const tm_judgement *judgement;
-    bool aligned; /* clocks are compared */
-    bool sized;   /* a trace tells how many ranks the job has */
+    bool aligned; /* clocks were aligned */
+    bool sized;   /* a trace says how many ranks the job has */
 } tm_verdict_topic;
 
-/** Writes the verdict: who, when, and how sure that is. Needs job.rank. */
+/** Writes the verdict: who, when, and how certain. Reads job.rank. */
 void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 
-/** Writes why: by how much, in what, what it costs, where to look. Needs stragglers.rank with its
- * speeds, job.rank, overlap.rank and clock.check. */
+/** Writes the reasons: excess, kind of work, caused wait, where to look. Reads stragglers.rank with
+ * its speeds, job.rank, overlap.rank and clock.check. */
 void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 

@@ -1,4 +1,4 @@
-/* The tables of the verdict: what is found, and what is said of it. */
+/* The tables of the verdict: findings and the job's sentences. */
 #include "verdict_tables.h"
 
 #include <math.h>
@@ -30,62 +30,62 @@ enum {
 };
 
 static const tm_column finding_columns[N_FINDING_COLUMNS] = {
-    [F_PLACE] = {"finding", TM_INT, "", "0 for the one of the largest excess."},
+    [F_PLACE] = {"finding", TM_INT, "",
+                 "0 for the first: the largest saving, without a replay the largest excess."},
     [F_LEVEL] = {"level", TM_TEXT, "",
-                 "rank; host or group where 80 % of the ranks of one, and 2, stand out; job for an "
-                 "event that no one rank was last in."},
+                 "rank; host or group if 80 % of its ranks, and at least 2, stand out; job for a "
+                 "bubble, or an event that no single rank was last in."},
     [F_RANK] = {"rank", TM_INT, "",
-                "The rank; of a host or group the lowest; of an event who came last in each of its "
-                "operations, null for several."},
+                "The rank; for a host or group the lowest one; for an event the rank that came "
+                "last in each of its operations, null if there are several."},
     [F_HOST] = {"host", TM_TEXT, "", "Host of that rank, as in job.rank."},
-    [F_RANKS] = {"ranks", TM_INT, "", "How many ranks it is about."},
-    [F_SHAPE] =
-        {"shape", TM_TEXT, "",
-         "throughout; episode: in under 80 % of the units, one after another, and less than half "
-         "as late outside; alternation: one of two episodes that exclude each other; event: at "
-         "most 5 operations, and a tenth of all, hold half of the waiting, and nobody stands out; "
-         "bubble: nobody does, and ranks wait for transfers between the stages of a pipeline, 1 % "
-         "of their windows at least."},
+    [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the finding."},
+    [F_SHAPE] = {"shape", TM_TEXT, "",
+                 "throughout; episode: a contiguous window of under 80 % of the units, with less "
+                 "than half the lateness outside; alternation: one of two episodes that do not "
+                 "overlap; event: at most 5 operations, and a tenth of all, hold half of the "
+                 "waiting, and no rank stands out; bubble: no rank stands out, and ranks wait for "
+                 "transfers between the stages of a pipeline for at least 1 % of their windows."},
     [F_FROM] = {"from", TM_INT, "",
-                "First step; where stretches are compared, number of the first operation of its "
-                "process group that is, from 0; null for a bubble, and an event outside of steps."},
-    [F_TO] = {"to", TM_INT, "", "The last one."},
-    [F_UNIT] = {"unit", TM_TEXT, "",
-                "What is compared as independent: step, or stretch: what ranks do from one "
-                "operation of their group to the next, or blocks of it; part: some of all that "
-                "ranks do in a step; operation for an event."},
+                "First step; if stretches are compared, number (from 0) of the first operation of "
+                "its process group; null for a bubble, and for an event outside of steps."},
+    [F_TO] = {"to", TM_INT, "", "Last step or operation."},
+    [F_UNIT] =
+        {"unit", TM_TEXT, "",
+         "Unit that is compared: step; stretch: the work of ranks between two operations of their "
+         "group, or a block of it; part: a sample of all work in a step; operation for an event."},
     [F_UNITS] = {"units", TM_INT, "",
-                 "How many in the window, of those that are compared in blocks all; operations of "
-                 "an event."},
+                 "Number of units in the window; for blocks all units in them; for an event, its "
+                 "operations."},
     [F_P] = {"p", TM_REAL, "",
-             "The chance that one of equal ranks stands out as much in any window: permutations of "
-             "the ranks in each unit, corrected for the groups that were tested; null for an "
-             "event."},
-    [F_CERTAINTY] = {"certainty", TM_TEXT, "",
-                     "confident: p <= 0.001; likely: p <= 0.01, or less than half of the "
-                     "communication could be compared; null for an event."},
+             "Probability that one of several equal ranks stands out as much by chance in any "
+             "window, by permuting ranks in each unit, corrected for the groups tested; null for "
+             "an event or bubble."},
+    [F_CERTAINTY] =
+        {"certainty", TM_TEXT, "",
+         "confident: p <= 0.001; likely: p <= 0.01, less than half of the communication could be "
+         "compared, or parts of only one step; null for an event or bubble."},
     [F_EXCESS] = {"excess_ns", TM_INT, "ns",
-                  "By how much its own time exceeds the median of the others, summed over the "
-                  "window; of several ranks their median. Null for an event."},
+                  "Excess of its own time over the median of the others, summed over the window; "
+                  "for several ranks, their median. Null for an event or bubble."},
     [F_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "100 x excess_ns / the sum over all steps of the longest rank's window; at "
-                      "least 1."},
+                      "least 1 unless a replay knows saved_pct."},
     [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
                         "direct_ns + indirect_ns of its ranks in its steps / the waiting of all "
-                        "ranks; of an event, its operations' share."},
+                        "ranks; for an event, the share of its operations; null for a bubble."},
     [F_SAVED] = {"saved_pct", TM_REAL, "%",
-                 "What fixing it saves of a mean step (whatif.item), with those named before it "
-                 "where they only help together; null where no replay tells."},
-    [F_WORK] =
-        {"work", TM_TEXT, "",
-         "What takes it longer: device (kernels and copies), host (calls, and what its host does "
-         "before them) or queue (kernels and copies begin late, which nothing recorded "
-         "explains); null where no replay tells."},
+                 "Saving from fixing it, of a mean step (whatif.item), together with the findings "
+                 "before it if it helps only with them; null without a replay."},
+    [F_WORK] = {"work", TM_TEXT, "",
+                "The work that takes longer: device (kernels and copies), host (calls and the host "
+                "work before them) or queue (kernels and copies begin late for no recorded "
+                "reason); null without a replay."},
 };
 
 const tm_table_def tm_verdict_finding = {
     .name = "stragglers.finding",
-    .doc = "A row for each rank, host or group that takes longer by itself than chance explains.",
+    .doc = "A row for each rank, host or group whose own work takes longer than chance explains.",
     .columns = finding_columns,
     .n_columns = N_FINDING_COLUMNS,
     .n_keys = 1,
@@ -108,27 +108,27 @@ enum {
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_VERDICT] =
         {"verdict", TM_TEXT, "",
-         "By stragglers.finding: persistent, episode, event, bubble: one of that shape (throughout "
-         "is "
-         "persistent); alternating: two that exclude each other; several. none: nothing is found, "
-         "and all waits are under 1 % of all windows or no rank's excess reaches 1 % of the steps. "
-         "Else inconclusive, as where over 5 % of what it would rest on is in doubt "
-         "(job.integrity). Null where nothing can be compared."},
+         "From stragglers.finding: persistent (throughout), episode, event, bubble: a single "
+         "finding of that shape; alternating: two that do not overlap; several. none: no finding, "
+         "and all waits are under 1 % of all windows, or no rank's excess (with a replay, saving) "
+         "reaches 1 % of the steps. Otherwise inconclusive, also if over 5 % of the data is in "
+         "doubt (job.integrity). Null if nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
-                "The rank that is named, of several the one of largest excess, of a host or group "
-                "the lowest; null where none is."},
-    [J_HOST] = {"host", TM_TEXT, "", "Its host."},
+                "The named rank, the first finding if there are several; for a host or group the "
+                "lowest rank; null if none is named."},
+    [J_HOST] = {"host", TM_TEXT, "", "Host of that rank."},
     [J_LEVEL] = {"level", TM_TEXT, "", "rank, host or group, as in stragglers.finding."},
-    [J_P] = {"p", TM_REAL, "", "Of the first finding, else the least of any rank."},
-    [J_CERTAINTY] = {"certainty", TM_TEXT, "", "Of the first finding."},
-    [J_MATCHED] = {"matched_share", TM_REAL, "",
-                   "Of the time of all communication kernels, how much is of complete operations; "
-                   "below 0.9 nobody is cleared, below 0.5 nothing is more than likely."},
+    [J_P] = {"p", TM_REAL, "", "p of the first finding, else the minimum over ranks."},
+    [J_CERTAINTY] = {"certainty", TM_TEXT, "", "Certainty of the first finding."},
+    [J_MATCHED] =
+        {"matched_share", TM_REAL, "",
+         "Share of the time of all communication kernels in operations that are complete or have a "
+         "wait; below 0.9 no rank is cleared, below 0.5 no finding is more than likely."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "What saves most, in a sentence: the verdict on ranks, or a kind of work on "
-                    "all of them, with the "
-                    "verdict first in the evidence then."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "A sentence that can be checked in these tables."},
+                    "The largest saving in a sentence: the verdict on ranks, or a kind of work on "
+                    "all ranks, in which case the evidence begins with the verdict."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "",
+                    "Reasons in a sentence that can be checked in these tables."},
 };
 
 const tm_table_def tm_verdict_job = {
@@ -141,7 +141,7 @@ const tm_table_def tm_verdict_job = {
     .n_prose = 2,
 };
 
-/* The host of a rank as in job.rank, or NULL. */
+/* Returns the host of a rank in job.rank, or NULL. */
 static const char *host_of(const tm_tables *tables, int64_t rank) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     const tm_cell *host = tm_table_cell(ranks, tm_table_find_row(ranks, &rank, 1), "host");
@@ -190,7 +190,7 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
 }
 
-/* Where a kind of work on all ranks saves more, it is said first, and the verdict after it. */
+/* If a kind of work on all ranks saves more, it comes first and the verdict follows. */
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);
@@ -206,7 +206,7 @@ static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic
              verdict, why);
 }
 
-/* There are sentences also where there is no verdict: they say why. */
+/* Without a verdict, the sentences say why there is none. */
 static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, tm_verdict_job.name);
     tm_cell *row = tm_table_add_row(table);
@@ -221,7 +221,7 @@ static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_er
     TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
     if (topic->tolls->n_parts == 0)
-        return TM_OK; /* nothing was matched: there is nothing to judge */
+        return TM_OK; /* nothing was matched, so there is nothing to judge */
     TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(j->kind), err));
     tm_cell_set_real(&row[J_MATCHED], j->matched_share);
     bool named = j->found.all.n > 0 && tm_finding_names(first);
