@@ -41,7 +41,7 @@ enum {
          "its name: eager attention shows here as matrix multiply and softmax."},                  \
         {"outside_ns", TM_INT, "ns",                                                               \
          "The part of total_ns launched outside of every operator, or by a call that is "          \
-         "not in the trace: the three columns before do not cover it."},                           \
+         "not in the trace: backward_ns and attention_ns do not cover it."},                       \
         {"bits8_ns", TM_INT, "ns",                                                                 \
          "The part of total_ns in kernels that multiply 8-bit numbers. This and the next "         \
          "four are judged by the kernel's name, only for matrix multiply, convolution "            \

@@ -160,8 +160,9 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that a gap's loss is assigned to: of the calls open when the gap began, one on the
- * thread that launched the next work, otherwise the last to begin. @p open holds indices of calls. */
+/* Returns the call that a gap's loss is assigned to: of the calls open when the gap began, one on
+ * the thread that launched the next work, otherwise the last to begin. @p open holds indices of
+ * calls. */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);
