@@ -584,8 +584,7 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
-    /* If the verdict is a pipeline's bubble, late ranks are ranks of other stages, and there is no
-     * rank to fix. */
+    /* In a pipeline's bubble the late ranks are those of other stages: no rank is to be fixed. */
     if (share->null || share->value.r < worth[0] ||
         (i->rule == TM_RULE_LATE_RANKS && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))

@@ -19,8 +19,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     /* A few small kernels among large ones cost little, whatever causes the gaps. */
     if (small < 50.0 || f->captures)
         return;
-    /* Gaps between kernels, and also waits for the next launch if launching takes longer than
-     * running. */
+    /* Gaps between kernels, and waits for the next launch if launching is slower than running. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     if (host_bound)
@@ -71,8 +70,7 @@ typedef struct host_copies {
     int64_t exposed_ns;                 /* alone_ns, limited because kinds may run concurrently */
 } host_copies;
 
-/* Returns the exposed time of a rank's kinds: at most all of its copies minus the overlap of one
- * kind with computation. */
+/* Returns a rank's exposed time: at most all copies minus one kind's overlap with computation. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -86,8 +84,7 @@ static int64_t infeed_of(const tm_facts *f, int64_t rank) {
     return tm_facts_int(f, "pod.rank", i, "infeed_ns");
 }
 
-/* Adds the kinds of one rank, starting at a row; returns the row after them. Unknown memory counts
- * as pinned. */
+/* Adds a rank's kinds from a row on; returns the row after. Unknown memory counts as pinned. */
 static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *sum) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     int64_t rank = tm_table_cell(kinds, i, "rank")->value.i, most_beside = 0;
@@ -388,8 +385,7 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
     return any;
 }
 
-/* Writes the kernel that waits in its queue, and the call in which the host waits for it
- * meanwhile. */
+/* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
     const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
     *out = 0;
@@ -493,8 +489,8 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
 }
 
 /* Finds FP32 in jobs whose other products use tensor cores (otherwise the previous rule applies),
- * or TF32. TF32 has half the peak of 16 bits on all devices that have both, which gains a third of
- * what FP32 does. */
+ * or TF32. Where both exist TF32 has half the peak of 16 bits, so it gains a third of what FP32
+ * does. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
@@ -527,8 +523,7 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
 }
 
 /* Finds attention made of products, softmax and the work between them, each of which writes all
- * scores: kernels of other classes that operators of attention launch. Copies are left out, since
- * both forms have them. */
+ * scores: kernels of other classes that attention operators launch. Both forms have copies. */
 void tm_look_attention(const tm_facts *f, tm_advice *out) {
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;
@@ -560,8 +555,7 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");
     int64_t steps = tm_facts_sum(f, "phases.step", "step_ns");
     char time[TM_ADVICE_TIME];
-    /* An optimizer seen only on the host costs no GPU time: its kernels are not recorded, or do not
-     * exist. */
+    /* An optimizer seen only on the host costs no GPU time: it has no recorded kernels. */
     if (tm_facts_sum(f, "phases.step", "gpu_optimizer_ns") == 0)
         return;
     out->measure = tm_facts_percent(optimizer, steps);

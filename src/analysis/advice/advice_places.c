@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An operator and the function around it, either may be NULL, and the amount they launch: a number
- * of kernels or ns. */
+/* An operator and the function around it (either may be NULL); the kernels or ns they launch. */
 typedef struct place {
     const char *op, *inside;
     int64_t amount;
@@ -29,8 +28,7 @@ static bool is_same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns the amount that a row launches of the requested kernels. Copies and sets are not in
- * kernels.kernel. */
+/* Returns what a row launches of the requested kernels; 0 for copies and sets. */
 static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");
     const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
@@ -61,8 +59,7 @@ static bool add_place(place *places, size_t *n, const place *own) {
     return true;
 }
 
-/* Returns the place that launches most, by operator, by function, or both; sets its share in
- * percent. */
+/* Returns the top place by operator, by function, or both; sets its share in percent. */
 static place most_of(const tm_facts *f, tm_launched which, bool by_operator, bool by_inside,
                      double *share) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");

@@ -142,8 +142,7 @@ double tm_facts_bits(const tm_facts *facts);
 /** Returns a column's sum over the rows of classes.kernel of one class. */
 int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *column);
 
-/** Totals of compute kernels. Communication kernels are left out: their duration depends on other
- * ranks. */
+/** Totals of compute kernels. The duration of communication kernels depends on other ranks. */
 typedef struct tm_facts_kernels {
     int64_t calls, under_100_us, total_ns;
 } tm_facts_kernels;

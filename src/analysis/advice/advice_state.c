@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the last of the ranks' first steps. Work launched before a recording lengthens its first
- * step. */
+/* Returns the last of the ranks' first steps, which work from before the recording lengthens. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -46,8 +45,7 @@ static bool in_episode(const tm_facts *f, int64_t step) {
     return false;
 }
 
-/* Returns the longest rank's time of a step; -1 if a recording has only a part of it, or may have
- * more than the step. */
+/* Returns the longest rank's time of a step; -1 if the recorded step may be partial or too long. */
 static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
@@ -265,8 +263,7 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
              room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
 
-/* Returns the number of steps with records of a rank's device; advances *at in memory.step beyond
- * them. */
+/* Returns the number of steps recorded of a rank's device; moves *at beyond them in memory.step. */
 static int64_t steps_of(const tm_table *steps, const tm_cell *rank, const tm_cell *device,
                         size_t *at) {
     int64_t n = 0;
@@ -295,8 +292,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
         int64_t capacity =
             limit > 0 ? limit : tm_facts_int(f, "memory.device", i, "capacity_bytes");
         int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
-        /* Memory must grow in all steps but the first; a step that shrinks shows that nothing is
-         * kept. */
+        /* Memory must grow in all steps but the first: a step that shrinks releases it. */
         if (growth <= 0 || growing < 3 || growing < n - 1)
             continue;
         /* Share of free memory used up by 1,000 steps; a warning if unknown. */

@@ -132,8 +132,7 @@ static void target_of(const tm_facts *f, size_t row, target *out) {
     }
 }
 
-/* Writes "Look at the GPU of rank 2 on a, the host of rank 6 on b and what the ranks of c
- * share." */
+/* Writes "Look at the GPU of rank 2 on a, the host of rank 6 on b and what ranks of c share.". */
 static void write_targets(const tm_facts *f, tm_advice *out) {
     enum { TARGETS_MAX = 3 };
     size_t n = tm_tables_find(f->tables, "stragglers.finding")->n_rows, used;
@@ -307,8 +306,7 @@ static uneven sum_uneven(const tm_facts *f) {
     return u;
 }
 
-/* Writes advice if one step has most of the imbalance, so that the distribution of work is not the
- * cause. */
+/* Writes advice if one step has most of the imbalance, which no even distribution would fix. */
 static void write_one_step(const uneven *u, tm_advice *out) {
     char time[32];
     tm_shown_duration(u->most_ns, time, sizeof time);
@@ -387,8 +385,7 @@ static int64_t exposed_transfers(const tm_facts *f) {
     return sum;
 }
 
-/* Writes "; rank 3 caused most, 40 % of all waiting", for the ranks that the verdict does not
- * name. */
+/* Writes "; rank 3 caused most, 40 % of all waiting" for a rank that the verdict does not name. */
 static void most_behind(const tm_facts *f, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double most = 0.0;
@@ -599,16 +596,14 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share);
 }
 
-/* Sets cost, measure and evidence for the two rules on communication: one for poorly hidden, the
- * other for too much communication. Returns the kind with the most exposed time; NULL if the other
- * rule applies. */
+/* Sets cost, measure and evidence for the rules on poorly hidden and on too much communication.
+ * Returns the kind with the most exposed time; NULL if the other rule applies. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =
         f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
     int64_t overlap = tm_facts_sum(f, "overlap.rank", "overlap_ns"), of_kind;
-    /* Waiting ranks have no work left to hide transfers behind: if most of the time is waiting, it
-     * also enlarges the rest. */
+    /* Waiting ranks have no work left to hide transfers, so much waiting also enlarges the rest. */
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);

@@ -121,12 +121,10 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     return found;
 }
 
-/* Sentences that end the evidence of these rules, to distinguish their bounds from those of the
- * guides. */
+/* Sentences that end the evidence of these rules: their bounds are not those of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
-/* Returns XProf's bounds for GPUs; for TPUs it has a single one for all idle time except waits for
- * input. */
+/* Returns XProf's bounds for GPUs; TPUs have one for all idle time except waits for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
 }
@@ -301,8 +299,7 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
              bounds_3_15(f, IDLE_TPU));
 }
 
-/* The measure is the share not in 16 bits. XProf asks for a tenth in 16 bits; exactly that is
- * enough. */
+/* The measure is the share not in 16 bits. XProf asks for a tenth, and exactly that is enough. */
 void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
     double bits = tm_facts_bits(f);
     int64_t compute = tm_facts_sum_pod(f, "compute_16_ns") + tm_facts_sum_pod(f, "compute_32_ns") +

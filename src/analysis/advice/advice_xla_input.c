@@ -1,5 +1,4 @@
-/* Rules on steps of TensorFlow and JAX that wait for input: infeed, and waits for the next
- * batch. */
+/* Rules on input of TensorFlow and JAX: infeed, and waits for the next batch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -69,8 +68,7 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     }
 }
 
-/* Returns how the library of a host's pipeline reads and preprocesses ahead; "" if no stage
- * identifies the library. */
+/* Returns how a host's input library reads ahead; "" if no stage identifies the library. */
 static const char *how_ahead(const tm_facts *f, const char *host) {
     const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
     for (size_t i = 0; i < hosts->n_rows; i++) {

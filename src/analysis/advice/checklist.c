@@ -85,8 +85,7 @@ static int64_t or_zero(const tm_cell *cell) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns the share of a part of exposed communication in the steps of the ranks that have any, or
- * else in the recording. */
+/* Returns a part of the exposed communication: of the ranks' steps, or of the recording if none. */
 static double part_of_steps(const tm_facts *f, const char *column) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t part_ns = 0, window_ns = 0;
@@ -242,8 +241,8 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* Returns the waits without imbalance: the mean rank waits as long as the busiest rank computes
- * beyond the mean. */
+/* Returns waits minus imbalance: the mean rank waits for the busiest rank's excess over the
+ * mean. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),
@@ -263,8 +262,7 @@ typedef struct loads {
     double sum, most, n;
 } loads;
 
-/* Adds a rank's steps, rows [first, end) of overlap.step, to those of imbalance.step; both ascend
- * in step. */
+/* Adds a rank's rows [first, end) of overlap.step to the loads of imbalance.step, both by step. */
 static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -534,8 +532,7 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     return TM_OK;
 }
 
-/* Returns whether unrecorded work could distort a box's figure. Figures not about devices are
- * safe. */
+/* Returns whether unrecorded work could distort a box's figure: only if it is about devices. */
 static bool is_doubted(const tm_facts *f, const struct box *box) {
     return tm_doubt_of_job(f->tables) && strncmp(box->name, "memory", strlen("memory")) != 0 &&
            strcmp(box->name, "data_loading") != 0;

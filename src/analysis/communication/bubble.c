@@ -70,8 +70,7 @@ const tm_table_def tm_bubble_pair_def = {
     .top = TM_BUBBLE_T_TRANSFER,
 };
 
-/* Two ranks may share several groups that different processes own, so the job adds up their
- * rows. */
+/* Two ranks may share groups that different processes own, so the job adds up their rows. */
 const tm_table_def tm_bubble_pair_part_def = {
     .name = "bubble.pair_part",
     .doc = "A row for each process and pair of ranks: its part of bubble.pair.",

@@ -37,8 +37,7 @@ static bool exchanges(const tm_collective_attr *attr) {
            attr->kind == TM_COLL_SENDRECV;
 }
 
-/* Returns whether a transfer separates passes. Context and sequence rings also send and receive,
- * but within a pass. */
+/* Returns whether a transfer separates passes. Context and sequence rings send within a pass. */
 static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     char dimension[TM_DIMENSION_MAX];
     const uint32_t texts[] = {attr->group_description, attr->group};
@@ -137,8 +136,7 @@ static void extend(pass *p, int64_t begin_ns, int64_t end_ns, int64_t kernels_ns
     p->kernels_ns = tm_sum(p->kernels_ns, kernels_ns);
 }
 
-/* Joins kernels into passes. Kernels that no operator launched belong to a pass if more of it
- * follows. */
+/* Joins kernels into passes. Kernels without operator belong to a pass if more of it follows. */
 static bool join(const tm_vec *items, tm_vec *passes) {
     static const pass none = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     const item *it = items->data;

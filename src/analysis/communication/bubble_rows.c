@@ -189,8 +189,7 @@ static void find_pipelines(survey *s) {
     }
 }
 
-/* Sets the counts, bounds and busy time of a rank's passes in a step. Overlapping passes count
- * once. */
+/* Sets counts, bounds and busy time of a rank's passes in a step. Overlapping time counts once. */
 static bool measure(const survey *s, run *r) {
     tm_intervals own = TM_INTERVALS();
     bool ok = true;

@@ -247,8 +247,7 @@ static int by_class(const void *a, const void *b) {
     return order ? order : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
-/* Sets the medians over one class. `scratch` has room for n values of int64_t or double, which have
- * the same size. */
+/* Sets the medians of a class. `scratch` has room for n of int64_t or double (equal sizes). */
 static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void *scratch) {
     int64_t *values = scratch;
     double *rates = scratch;
@@ -280,8 +279,7 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
-/* Sets the weakest evidence of a class: separate streams of the same ranks have separate
- * evidence. */
+/* Sets the weakest evidence of a class: each stream of the same ranks has its own. */
 static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     int32_t bits = v->evidence_bits;
     bool at_least = false;
@@ -315,8 +313,7 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
     return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
 }
 
-/* Adds the rows of this process's groups. It owns all their operations, so no other process adds to
- * them. */
+/* Adds the rows of this process's groups. No other process has operations of them. */
 static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, kind_def.name);
     tm_instance_value *v = own->values.data;
@@ -346,8 +343,7 @@ static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *
     return TM_OK;
 }
 
-/* Returns the rank that arrived last; -1 if another may have arrived as late, within clock
- * uncertainty. */
+/* Returns the last rank to arrive; -1 if another may be as late, within clock uncertainty. */
 static int64_t last_rank(const tm_comm_record *members, const tm_instance *instance) {
     const tm_comm_record *last = members;
     for (size_t i = 1; i < instance->n; i++)

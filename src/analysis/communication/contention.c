@@ -91,8 +91,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"extra_ns", TM_INT, "ns", "Time lost by the rank."},
 };
 
-/* Rows of one name and shape are merged over ranks. Medians are computed per rank, since ranks may
- * differ in speed. */
+/* Merged over ranks by name and shape. Medians are per rank, since ranks may differ in speed. */
 static const tm_table_def part_def = {
     .name = "contention.kernel_part",
     .doc = "A row for each kernel, shape and rank: its part of contention.kernel.",
@@ -134,8 +133,7 @@ typedef struct survey {
     int64_t last_ns; /* start of the previous kernel */
 } survey;
 
-/* Returns the part of [begin, end) that overlaps communication [ns]. Starts ascend within a
- * stream. */
+/* Returns the part of [begin, end) that overlaps communication [ns]. A stream's starts ascend. */
 static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     const tm_intervals *set = &s->view->busy->communication;
     const tm_interval *v = set->data;
@@ -253,8 +251,7 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ratios are computed per rank, so that a rank that is always slow does not count as slowed
- * down. */
+/* Ratios are computed per rank, so that a rank that is always slow does not count. */
 static tm_status set_slowdown(tm_cell *cell, const tm_table *part, size_t first, size_t end,
                               tm_error *err) {
     double *ratios = malloc((end - first) * sizeof *ratios);

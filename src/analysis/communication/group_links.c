@@ -71,8 +71,7 @@ const tm_table_def tm_group_link_def = {
     .top = L_SLOWER,
 };
 
-/* With a single peer it is unclear which of the two is unusual, and one slow operation makes no
- * slow link. */
+/* With a single peer either link may be the unusual one, and one slow operation is no slow link. */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
 /* A class of operations of one group, or of transfers of one pair. */

@@ -31,8 +31,7 @@ static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "", "Whether the group only sends and receives."},
 };
 
-/* Made by the process that owns the group and has the values of all its operations, so each id has
- * one row. */
+/* The process that owns a group has the values of all its operations, so each id has one row. */
 const tm_table_def tm_group_part_def = {
     .name = "groups.part",
     .doc = "A row for each process group: what its own operations show.",
@@ -132,8 +131,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* As in links: a factor alone would count short operations, whose times clocks cannot
-         * resolve. */
+        /* As in links: clocks cannot resolve short times, for which a factor is not enough. */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }

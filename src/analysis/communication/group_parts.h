@@ -1,5 +1,4 @@
-/* The internal tables of analysis `groups`, made by the process that holds all operations of a
- * process group. */
+/* Internal tables of analysis `groups`, from the process that has all operations of a group. */
 #ifndef TMERGE_GROUP_PARTS_H
 #define TMERGE_GROUP_PARTS_H
 

@@ -145,8 +145,7 @@ const tm_table_def tm_group_rank_def = {
     .internal = true,
 };
 
-/* Returns the base of the shares: all communication kernels, also those of no group or
- * operation. */
+/* Returns the base of the shares: all communication kernels, also those of no group. */
 static int64_t all_communication(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, tm_group_rank_def.name);
     int64_t sum = 0;

@@ -95,8 +95,7 @@ static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     return TM_OK;
 }
 
-/* Writes ranks as "0-3,8-24:8": as progressions of at least three ranks, or of any two consecutive
- * ones. */
+/* Writes ranks as "0-3,8-24:8": progressions of three or more ranks, or consecutive ones. */
 static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MAX]) {
     size_t used = 0;
     out[0] = '\0';

@@ -1,5 +1,4 @@
-/* The process groups of a job with their members, hosts and dimensions, read from internal
- * tables. */
+/* A job's process groups with their members, hosts and dimensions, from internal tables. */
 #ifndef TMERGE_GROUP_SURVEY_H
 #define TMERGE_GROUP_SURVEY_H
 

@@ -14,8 +14,7 @@ static const tm_table_def *const defs[] = {
     &tm_group_class_def, &tm_group_member_part_def, &tm_group_member_def, &tm_group_rank_def,
 };
 
-/* Adds the time of all communication kernels of a rank, matched or not: the base of the groups'
- * shares. */
+/* Adds the time of all communication kernels of a rank, matched or not: the base of shares. */
 static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t sum = 0;

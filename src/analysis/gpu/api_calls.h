@@ -1,5 +1,4 @@
-/* The table launches.api: the calls of the CUDA or HIP runtime and driver by name. Part of the
- * analysis `launches`. */
+/* The table launches.api of analysis `launches`: CUDA or HIP runtime and driver calls by name. */
 #ifndef TMERGE_API_CALLS_H
 #define TMERGE_API_CALLS_H
 

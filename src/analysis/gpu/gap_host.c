@@ -69,8 +69,7 @@ static bool advance(walk *w, int64_t until_ns) {
     return ok && stay(w, inside, until_ns);
 }
 
-/* Returns whether an event counts as a call. Steps and the profiler's own spans enclose
- * everything. */
+/* Returns whether an event counts as a call. Steps and the profiler's spans enclose everything. */
 static bool tells(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION && timeline->category[row] != TM_CAT_TRACE &&
            timeline->category[row] != TM_CAT_OVERHEAD && !tm_timeline_is_step(timeline, row);

@@ -185,8 +185,7 @@ static int64_t length_of(const tm_gap *gap) {
     return gap->end_ns - gap->begin_ns;
 }
 
-/* Adds the rank's row. The sums add up to idle_ns of overlap.rank: gaps are the complement of its
- * busy time. */
+/* Adds the rank's row. Its sums add up to idle_ns of overlap.rank: gaps complement busy time. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     const int64_t *sums = gaps->sums;
@@ -266,15 +265,13 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     return TM_OK;
 }
 
-/* Returns whether two tracks belong to one stream. Tracks without a stream number may be different
- * streams. */
+/* Returns whether two tracks are one stream; false without a stream number. */
 static bool same_stream(const tm_track *a, const tm_track *b) {
     return b->kind == TM_TRACK_GPU && a->stream >= 0 && a->stream == b->stream &&
            a->device == b->device;
 }
 
-/* Adds the rows of all streams. A trace may write one stream under several ids: its tracks are
- * adjacent. */
+/* Adds the rows of all streams. A stream may have several ids in a trace, on adjacent tracks. */
 static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_error *err) {
     place *places = calloc(timeline->n_tracks + 1, sizeof *places);
     tm_status status = places ? TM_OK : tm_fail_memory(err);
@@ -289,9 +286,8 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
     return status;
 }
 
-/* Chooses the longest gaps of at least @p least_ns, as indices in order of time, which tm_gap_hosts
- * requires; returns their number. A longer gap replaces the shortest so far, the latest of
- * equals. */
+/* Chooses the longest gaps of at least @p least_ns, as indices in order of time, as required by
+ * tm_gap_hosts; returns their number. A longer gap replaces the shortest, the latest of equals. */
 static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
                              size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
@@ -346,14 +342,12 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
 }
 
-/* Returns the minimum length of a gap to be listed: that of the last listed gap once the list is
- * full. */
+/* Returns the minimum length of a listed gap: that of the last gap once the list is full. */
 static int64_t least_listed(const tm_table *table) {
     return table->n_rows < LISTED ? 0 : tm_table_row(table, LISTED - 1)[G_DURATION].value.i;
 }
 
-/* Adds the longest gaps of a rank. The host's activity is looked up for all of them at once, thread
- * by thread. */
+/* Adds the longest gaps of a rank, after looking up the host's activity in all of them at once. */
 static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, least_listed(table), chosen);

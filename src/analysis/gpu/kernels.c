@@ -119,8 +119,7 @@ static const tm_table_def shape_def = {
     .top = S_CALLS + TOTAL,
 };
 
-/* Sums of a rank. Reals are always added in the order of ranks, which makes results
- * reproducible. */
+/* Sums of a rank. Reals are added in the order of ranks, which makes results reproducible. */
 enum {
     P_CALLS,
     P_TOTAL,
@@ -156,8 +155,7 @@ static const tm_column kernel_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* Merged by name: the rows of all ranks make one row of kernels.kernel. Means are per rank, to find
- * slower ranks. */
+/* Merged by name into one row of kernels.kernel. Means are per rank, to find slower ranks. */
 static const tm_table_def kernel_part_def = {
     .name = "kernels.kernel_part",
     .doc = "A row for each kernel name and rank: its part of kernels.kernel.",

@@ -125,8 +125,7 @@ static void count_call(tally *t, uint32_t call, bool graph) {
     t->graphs += graph;
 }
 
-/* Counts an event. Its duration is not compared with the call if it belongs to a graph, whose call
- * launched many. */
+/* Counts an event. Graph events are not compared with their call, which launched many. */
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];

@@ -65,8 +65,7 @@ const tm_table_def tm_rule_table = {
     .n_prose = 1,
 };
 
-/* Key of a line or rule of a kernel. The texts of ncu are interned, so equal texts have equal
- * addresses. */
+/* Key of a line or rule of a kernel. ncu's texts are interned: equal ones share an address. */
 typedef struct line_key {
     const char *section, *name;
     uint64_t kernel;

@@ -1,5 +1,4 @@
-/* The tables kernels.section and kernels.rule: what Nsight Compute reports of kernels, line by
- * line. */
+/* The tables kernels.section and kernels.rule: Nsight Compute's lines about kernels. */
 #ifndef TMERGE_MEASURED_H
 #define TMERGE_MEASURED_H
 

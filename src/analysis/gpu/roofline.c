@@ -125,8 +125,7 @@ static bool add_launch(groups *g, const tm_ncu_launch *launch, uint32_t *number)
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
-    /* Keys and groups are both numbered in the order in which they appear, so a new key is the next
-     * group. */
+    /* Keys and groups are numbered in order of appearance, so a new key is the next group. */
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;
@@ -167,8 +166,7 @@ static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     return true;
 }
 
-/* Returns the mean of a figure times a scale; NaN, which a cell stores as null, if it has no
- * value. */
+/* Returns the scaled mean of a figure; NaN, stored as null, if it has no value. */
 static double mean(const group *g, tm_ncu_figure figure, double scale) {
     return g->sums[figure] / (double)g->counts[figure] * scale; /* 0 / 0 is NaN */
 }

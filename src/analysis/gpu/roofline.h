@@ -1,5 +1,4 @@
-/* The table kernels.roofline: Nsight Compute's measurements of kernels, next to their time in the
- * job. */
+/* The table kernels.roofline: Nsight Compute's measurements, next to the job's kernel times. */
 #ifndef TMERGE_ROOFLINE_H
 #define TMERGE_ROOFLINE_H
 

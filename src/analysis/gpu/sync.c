@@ -1,5 +1,4 @@
-/* Analysis `sync`: host calls that wait for the GPU, where they are made, and the GPU time they
- * cost. */
+/* Analysis `sync`: host calls that wait for the GPU, their call sites, and the GPU time lost. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -160,9 +159,8 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that a gap's loss is assigned to: of the calls open when the gap began, one on
- * the thread that launched the next work, otherwise the last to begin. @p open holds indices of
- * calls. */
+/* Returns the call that caused a gap: of the calls open when it began, one on the thread that
+ * launched the next work, otherwise the last to begin. @p open: indices of calls. */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);

@@ -27,8 +27,7 @@ typedef struct state {
     bool of_gpus;
     size_t last;    /* last interval used of within; the next event is mostly in the same one */
     tm_vec streams; /* of stream */
-    tm_vec edges;   /* of edge, the latest first: the next start of each stream, and the ends of
-                       running kernels */
+    tm_vec edges; /* of edge, the latest first: each stream's next start, ends of running kernels */
 } state;
 
 /* Returns the part of [begin, end) within the given time [ns]. Most events are entirely in the last
@@ -46,8 +45,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Adds a kernel. Each figure covers only kernels that have it: a trace may have occupancy and no
- * blocks, or neither. */
+/* Adds a kernel. Each figure covers only the kernels that have it: a trace may lack either. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -108,8 +106,7 @@ static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     if (timeline->role[kernel->event] == TM_ROLE_NONE || !(blocks >= 0) || /* NaN: not recorded */
         inside(s, begin, begin + timeline->duration_ns[kernel->event]) == 0)
         return -1;
-    /* More than a million blocks per multiprocessor fill it no better. The product is rounded, so
-     * sums are exact. */
+    /* Over a million blocks per multiprocessor fill it no better. Rounded, so sums are exact. */
     return (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
 }
 
@@ -128,8 +125,7 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates the fill. Between two edges the same kernels run; edges at one time are all applied
- * first, in any order. */
+/* Integrates the fill: all edges at one time are applied first, then the same kernels run. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

@@ -106,8 +106,7 @@ static double gini_of(int64_t *sorted, size_t n, double sum) {
     return weighted / ((double)n * sum);
 }
 
-/* Sets deviation and Gini coefficient; null without any computation, since both are relative to the
- * mean. */
+/* Sets deviation and Gini coefficient, relative to the mean; null without any computation. */
 static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum, int64_t *scratch) {
     double mean = (double)sum / (double)n, squares = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -194,8 +193,7 @@ static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_par
     return TM_OK;
 }
 
-/* Drops ranks whose trace lacks work, unless fewer than two remain: they have few steps, or steps
- * without work. */
+/* Drops ranks whose trace lacks steps or work, unless fewer than two remain. */
 static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
     load *v = loads->data;
     size_t n_whole = 0, n_kept = 0;
@@ -255,8 +253,8 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
-/* Adds the rows. A rank has a step twice if two of its recordings each hold a part of it: sum_ranks
- * merges these in place, after the loads for the job's row are copied. */
+/* Adds the rows. A rank has a step twice if two recordings each have a part of it: sum_ranks merges
+ * these in place, after the loads for the job's row are copied. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;

@@ -1,5 +1,4 @@
-/* Analysis `input`: how long the program waits for its data, and whether the GPU idles
- * meanwhile. */
+/* Analysis `input`: how long the program waits for data, and whether the GPU idles meanwhile. */
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
@@ -75,8 +74,7 @@ static void set_times(tm_cell *cells, const load_times *t, bool gpu) {
         tm_cell_set_ratio(&cells[T_STALL_PCT], 100, t->stall_ns, t->step_ns);
 }
 
-/* Computes input \ busy; P, C \ P and (M \ P) \ C make up the GPU's busy time. Empty without a
- * GPU. */
+/* Computes input \ busy; P, C \ P and (M \ P) \ C are the GPU's busy time. Empty without a GPU. */
 static bool find_stalls(const tm_rank_view *view, tm_intervals *out) {
     tm_intervals a = TM_INTERVALS(), b = TM_INTERVALS();
     const tm_busy *busy = view->busy;

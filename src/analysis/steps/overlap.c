@@ -183,8 +183,7 @@ static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *
 
 /* Sums over the rank's waiting kernels: all, or those of operations of one step. */
 typedef struct wait_sum {
-    int64_t step; /* step of the operations, which may differ from the step in which this rank's
-                     kernels ran */
+    int64_t step; /* step of the operations; this rank's kernels may be in another */
     int64_t wait_ns, transfer_ns, n;
 } wait_sum;
 
@@ -208,8 +207,7 @@ static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     return (tm_interval){from < end ? from : end, end};
 }
 
-/* Adds every kernel to the sum of all, which is first, and to the sum of its step, among [n]
- * others. */
+/* Adds every kernel to the sum of all, which is first, and to its step's among the [n] others. */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && timeline->answers; i++) {
@@ -226,8 +224,7 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     }
 }
 
-/* Returns the sum of the rank, followed by those of its steps, ascending in number; NULL if memory
- * is out. */
+/* Returns the rank's sum, then its steps' in ascending order; NULL if memory is out. */
 static wait_sum *sum_waits(const tm_timeline *timeline) {
     size_t n = timeline->n_steps;
     wait_sum *all = calloc(n + 1, sizeof *all);
@@ -259,8 +256,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
 }
 
-/* Returns whether a recording may have begun or ended within a step: it is the first or last of one
- * of the rank's traces. */
+/* Returns whether a recording may begin or end within a step: it is a trace's first or last. */
 static bool is_at_border(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool border = i == 0 || i + 1 == timeline->n_steps;

@@ -365,8 +365,7 @@ static int64_t sum_of(const tm_table *ranks, int column) {
 }
 
 /* Sets the mean length of a step, and the number of partial steps. Both tables have a row for each
- * step of each rank, in the same order. No mean is set if steps are of several kinds, such as
- * prefill and decode. */
+ * step and rank, in the same order. The mean is null if steps are of several kinds. */
 static void set_mean_step(const tm_tables *tables, tm_cell *row) {
     const tm_table *steps = tm_tables_find(tables, step_def.name);
     const tm_table *windows = tm_tables_find(tables, "overlap.step");

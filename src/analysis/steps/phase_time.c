@@ -147,8 +147,7 @@ static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     return true;
 }
 
-/* Returns the start of the next interval of a set at or after a time; INT64_MAX if there is
- * none. */
+/* Returns the start of a set's next interval at or after a time; INT64_MAX if there is none. */
 static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns) {
     const tm_interval *v = set->data;
     while (*from < set->n && v[*from].begin_ns < time_ns)
@@ -176,8 +175,7 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
         next = d < next ? d : next;
         bool forward = b < next || out->host[TM_PHASE_BACKWARD].n == 0;
         next = b < next ? b : next;
-        /* Gaps between calls are the program's own work, such as Python, and belong to the
-         * surrounding phase. */
+        /* Gaps between calls, such as Python code, belong to the surrounding phase. */
         for (k = i + 1; k < calls->n && v[k].begin_ns < next; k++)
             ;
         int64_t end = v[k - 1].end_ns < next ? v[k - 1].end_ns : next;
@@ -253,8 +251,7 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
-    /* Work that runs at once belongs to the earlier phase: `taken` has the GPU time of earlier
-     * phases. */
+    /* Work that runs at once belongs to the earlier phase: `taken` has all earlier ones. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

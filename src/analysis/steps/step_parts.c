@@ -168,8 +168,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Finds the track with the most nodes: autograd has a thread for each device and one for the
- * host. */
+/* Finds the track with the most nodes: autograd has a thread per device and one for the host. */
 static bool busiest(const finding *f, uint32_t *track) {
     const mark *marks = f->marks.data;
     size_t *n = calloc(f->view->timeline->n_tracks + 1, sizeof *n);

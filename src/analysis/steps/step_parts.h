@@ -1,5 +1,4 @@
-/* Structure of each step of a rank: backward passes, updates, recomputation, and the host's logging
- * and saving. */
+/* Each step of a rank: its backward passes, updates, recomputation, logging and saving. */
 #ifndef TMERGE_STEP_PARTS_H
 #define TMERGE_STEP_PARTS_H
 
