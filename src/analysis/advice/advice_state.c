@@ -444,7 +444,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
              set ? "; a clock was set while it recorded" : "");
 }
 
-/* Job data in doubt suppresses all other advice. */
+/* A job in doubt gets no other advice based on device events. */
 void tm_look_recording(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "job.integrity");
     char what[TM_DOUBT_TEXT];

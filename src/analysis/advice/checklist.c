@@ -58,9 +58,9 @@ static double at_least_zero(double value) {
     return value < 0.0 ? UNKNOWN : value;
 }
 
-/* Returns the share of time with kernels, including waits for other ranks in collectives, during
- * which a kernel runs. Without marked steps the devices' own time is used, since the only step is
- * the whole recording; if only some ranks have steps, only these count. */
+/* Returns the share of time in which a kernel runs, including waits for other ranks in collectives.
+ * Without marked steps the devices' own time is used, since the only step is the whole recording;
+ * if only some ranks have steps, only these count. */
 static double kernels_run(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
@@ -241,8 +241,7 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* Returns waits minus imbalance: the mean rank waits for the busiest rank's excess over the
- * mean. */
+/* Returns waits minus imbalance: the mean rank waits for the busiest rank's extra computation. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),

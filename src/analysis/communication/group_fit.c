@@ -6,13 +6,13 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Sizes up to this factor above the smallest of a run are taken together. */
+/* Sizes up to this many times the smallest size of a run belong to the run. */
 #define RUN_RATIO 1.25
 
 /* Upper bound of the number of runs from half a byte to 2^63 bytes. */
 enum { RUNS_MAX = 208 };
 
-/* The largest size must be at least this factor above the smallest. */
+/* The largest size must be at least this many times the smallest. */
 #define SPAN_MIN 4.0
 
 typedef struct run {

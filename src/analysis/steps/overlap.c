@@ -284,8 +284,8 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* Adds the rows of the steps. `partial` is set here only if the trace decides it. Otherwise
- * overlap_job sets it: false means that windows decide, null becomes false. */
+/* Adds the rows of the steps. `partial` is true here if the trace itself was cut. False means that
+ * overlap_job decides by the other ranks' windows; null becomes false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
