@@ -1,5 +1,5 @@
-/* Analysis `advice`: what to do, worst first. It reads the tables of the other analyses alone. One
- * cause gives one item: a rule takes off its own cost what rules before it have explained. */
+/* Analysis `advice`: what to do, worst first. It reads only tables of other analyses. Each cause
+ * gives one item: a rule subtracts from its cost what earlier rules have explained. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -31,42 +31,43 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [RULE] = {"rule", TM_TEXT, "", "What was found: straggler, imbalance, input, ..."},
+    [RULE] = {"rule", TM_TEXT, "", "The finding: straggler, imbalance, input, ..."},
     [SEVERITY] = {"severity", TM_TEXT, "",
-                  "critical, warning or note: by saved_pct from 10 and from 2 on, where that is "
-                  "not known by the rule's thresholds; where it is a bound by the lower of both."},
+                  "critical, warning or note: critical from saved_pct 10 on, warning from 2 on. If "
+                  "saved_pct is unknown, by the rule's thresholds; if it is a bound (at_most), the "
+                  "lower of both."},
     [SAVED] =
         {"saved_ns", TM_INT, "ns",
-         "What a mean step would be shorter by, replayed (whatif.item): of straggler with who "
-         "is named fixed, of late_ranks what the plan saves besides, of imbalance with "
-         "computation as on the other ranks, else at most (at_most), with that kind of work "
-         "taking no time. Items overlap: their savings do not add up. Null where it is not known."},
+         "How much shorter a mean step would be, by replay (whatif.item): for straggler with the "
+         "named ranks fixed, for late_ranks the further savings of the plan, for imbalance with "
+         "computation as on the other ranks, otherwise an upper bound (at_most) with that kind of "
+         "work taking no time. Savings of overlapping items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
-                 "saved_ns is a bound that no fix reaches: that kind of work takes no time at all. "
-                 "Null where saved_ns is."},
+                 "Whether saved_ns is a bound that no fix reaches, since that kind of work would "
+                 "take no time. Null if saved_ns is."},
     [COST] = {"cost_ns", TM_INT, "ns",
-              "Of the job's time, what a rank loses to it, without what other items explain: GPU "
-              "time lost, the mean over the ranks (straggler: over those that wait for it). Null "
-              "where it is not one of time."},
+              "Time of the job that a rank loses to the finding, beyond what other items explain: "
+              "GPU time lost, mean over the ranks (straggler: over those that wait for it). Null "
+              "if it is not a matter of time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: the GPUs did nothing for that long; upper: fixing it saves at most that, "
-               "and what ranks waited for those that lost it."},
-    [RANKS] = {"ranks", TM_TEXT, "", "The ranks that it is about, or all."},
+               "exact: GPUs were idle for that long; upper: fixing it saves at most that, plus the "
+               "time that ranks waited for those that lost it."},
+    [RANKS] = {"ranks", TM_TEXT, "", "The ranks concerned, or all."},
     [TEXT] = {"text", TM_TEXT, "", "What to do."},
     [SAVES] = {"saves", TM_TEXT, "",
-               "saved_ns in a sentence; null where that is nothing, unknown, or a bound that is "
-               "nearly the whole step."},
-    [EVIDENCE] = {"evidence", TM_TEXT, "", "The numbers that it follows from."},
-    [LOOK_AT] = {"look_at", TM_TEXT, "", "The tables that say more."},
+               "saved_ns in a sentence; null if it is zero, unknown, or a bound of nearly the "
+               "whole step."},
+    [EVIDENCE] = {"evidence", TM_TEXT, "", "The numbers it is based on."},
+    [LOOK_AT] = {"look_at", TM_TEXT, "", "Tables with details."},
 };
 
 static const tm_table_def item_def = {
     .name = "advice.item",
-    .doc = "What to do, the gravest first, and of these what saves most of a step; what is not "
-           "known to save follows by its bound (at_most), then by what it costs, and what has no "
-           "time after that, but what may stop the job comes before all. What a replay shows to "
-           "save nothing is left out. None for a job without trouble.",
+    .doc = "What to do, sorted by severity, then by the saving in a step. Items with only a bound "
+           "(at_most) follow, then those with only a cost, then those without a time; items that "
+           "may stop the job come first. Items that save nothing in a replay are left out. Empty "
+           "for a job without problems.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -83,19 +84,19 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 
 #define NEVER HUGE_VAL
 
-/* The thresholds that the guides of PyTorch, TensorBoard and the vendors have are marked with *,
- * XProf's with +, which are of its jobs alone and replace those for others; the rest are shares of
- * the job's GPU time. */
+/* Thresholds marked * are from the guides of PyTorch, TensorBoard and the vendors, those marked +
+ * from XProf. XProf's apply only to its jobs, and replace the others there. Without a comment the
+ * measure is a share of the job's GPU time. */
 static const struct {
     const char *name;
-    /* NEVER leaves a severity out */
-    double at[N_SEVERITIES]; /* the measure, in percent, from which on it is a note, ... */
+    /* NEVER disables a severity */
+    double at[N_SEVERITIES]; /* minimum of the measure, in percent, for note, warning, critical */
     tm_rule_look *look;
     const char *look_at;
-    const char *item, *of; /* what and name of whatif.item: what fixing it saves; NULL: not known */
+    const char *item, *of; /* what and name of the whatif.item for the saving; NULL: unknown */
     tm_whose whose;
 } rules[TM_N_RULES] = {
-    [TM_RULE_RECORDING] = {"recording", /* of figures, that they could be off by */
+    [TM_RULE_RECORDING] = {"recording", /* possible error of the figures */
                            {NEVER, 5, 100},
                            tm_look_recording,
                            "job.integrity, job.remark",
@@ -109,21 +110,21 @@ static const struct {
                            "named",
                            "",
                            TM_OF_ANY},
-    [TM_RULE_UNEVEN_STAGES] = {"uneven_stages", /* of a step, saved */
+    [TM_RULE_UNEVEN_STAGES] = {"uneven_stages", /* saving of a step */
                                {1, 2, 10},
                                tm_look_uneven_stages,
                                "whatif.split",
                                "split",
                                "",
                                TM_OF_ANY},
-    [TM_RULE_SLOW_NETWORK] = {"slow_network", /* likewise */
+    [TM_RULE_SLOW_NETWORK] = {"slow_network", /* saving of a step */
                               {1, 2, 10},
                               tm_look_slow_network,
                               "whatif.network, groups.link",
                               "network",
                               "",
                               TM_OF_ANY},
-    [TM_RULE_IMBALANCE] = {"imbalance", /* * computation over the mean */
+    [TM_RULE_IMBALANCE] = {"imbalance", /* * computation above the mean */
                            {NEVER, 10, 25},
                            tm_look_imbalance,
                            "imbalance.step, overlap.step",
@@ -158,7 +159,7 @@ static const struct {
                                 NULL,
                                 NULL,
                                 TM_OF_XLA},
-    [TM_RULE_XLA_INPUT_TRANSFER] = {"input_transfer", /* + likewise */
+    [TM_RULE_XLA_INPUT_TRANSFER] = {"input_transfer", /* + of the input pipeline's own time */
                                     {30, NEVER, NEVER},
                                     tm_look_xla_input_transfer,
                                     "pipeline.host, transfers.kind, transfers.size",
@@ -179,7 +180,7 @@ static const struct {
                                 NULL,
                                 NULL,
                                 TM_OF_OTHERS},
-    [TM_RULE_DECODE_BATCH] = {"decode_batch", /* less time for each request */
+    [TM_RULE_DECODE_BATCH] = {"decode_batch", /* time saved for each request */
                               {20, NEVER, NEVER},
                               tm_look_decode_batch,
                               "steps.mark, steps.kind",
@@ -242,7 +243,7 @@ static const struct {
                                  "limit",
                                  "transfer",
                                  TM_OF_XLA_GPU},
-    [TM_RULE_TPU_COLLECTIVES] = {"collectives", /* + of the steps: of all-reduces, of all */
+    [TM_RULE_TPU_COLLECTIVES] = {"collectives", /* + of the steps: all-reduces, all collectives */
                                  {NEVER, 6, 30},
                                  tm_look_xla_collectives,
                                  "pod.rank, pod.collective",
@@ -263,7 +264,7 @@ static const struct {
                              NULL,
                              NULL,
                              TM_OF_XLA},
-    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* + of the steps, beside no computing */
+    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* + of the steps, without concurrent computation */
                             {NEVER, 10, NEVER},
                             tm_look_xla_sparse,
                             "pod.rank, pod.step",
@@ -284,7 +285,7 @@ static const struct {
                                "limit",
                                "transfer",
                                TM_OF_OTHERS},
-    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* * 80, 70, 50 % in use */
+    [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization", /* * idle: 80, 70, 50 % in use */
                                  {20, 30, 50},
                                  tm_look_gpu_utilization,
                                  "idle.rank, idle.gap, overview.rank",
@@ -298,7 +299,7 @@ static const struct {
                            "limit",
                            "host",
                            TM_OF_XLA},
-    [TM_RULE_STEP_VARIATION] = {"step_variation", /* * standard deviation over the mean */
+    [TM_RULE_STEP_VARIATION] = {"step_variation", /* * standard deviation / mean */
                                 {NEVER, 10, 30},
                                 tm_look_step_variation,
                                 "overview.step, phases.step",
@@ -312,63 +313,63 @@ static const struct {
                            NULL,
                            NULL,
                            TM_OF_ANY},
-    [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* of the computing */
+    [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* of computation */
                               {10, 30, NEVER},
                               tm_look_tensor_cores,
                               "operators.op, kernels.kernel",
                               NULL,
                               NULL,
                               TM_OF_ANY},
-    [TM_RULE_PRECISION] = {"precision", /* of the computing */
+    [TM_RULE_PRECISION] = {"precision", /* of computation */
                            {10, 30, NEVER},
                            tm_look_precision,
                            "classes.kernel, efficiency.operator, kernels.kernel",
                            NULL,
                            NULL,
                            TM_OF_OTHERS},
-    [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + of the computing, what is not in 16 bits */
+    [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + of computation: not in 16 bits */
                           {90, NEVER, NEVER},
                           tm_look_xla_bits,
                           "pod.rank, hlo.op",
                           NULL,
                           NULL,
                           TM_OF_XLA},
-    [TM_RULE_ATTENTION] = {"attention", /* of the computing */
+    [TM_RULE_ATTENTION] = {"attention", /* of computation */
                            {5, 15, NEVER},
                            tm_look_attention,
                            "classes.kernel, operators.kernel, efficiency.operator",
                            NULL,
                            NULL,
                            TM_OF_ANY},
-    [TM_RULE_MEMORY] = {"memory", /* * of the device's */
+    [TM_RULE_MEMORY] = {"memory", /* * of the device's memory */
                         {NEVER, 95, 98},
                         tm_look_memory,
                         "memory.device, memory.operator, transfers.allocation",
                         NULL,
                         NULL,
                         TM_OF_ANY},
-    [TM_RULE_MEMORY_ROOM] = {"memory_room", /* * of the device's, that is free */
+    [TM_RULE_MEMORY_ROOM] = {"memory_room", /* * of the device's memory: free */
                              {50, NEVER, NEVER},
                              tm_look_memory_room,
                              "memory.device, memory.step",
                              NULL,
                              NULL,
                              TM_OF_ANY},
-    [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of what is free, in 1,000 steps */
+    [TM_RULE_MEMORY_GROWTH] = {"memory_growth", /* of free memory, in 1,000 steps */
                                {0.01, 0.1, 100},
                                tm_look_memory_growth,
                                "memory.step, memory.live, memory.operator",
                                NULL,
                                NULL,
                                TM_OF_ANY},
-    [TM_RULE_MEMORY_SPIKE] = {"memory_spike", /* over the other steps */
+    [TM_RULE_MEMORY_SPIKE] = {"memory_spike", /* above the other steps */
                               {10, NEVER, NEVER},
                               tm_look_memory_spike,
                               "memory.step, memory.live",
                               NULL,
                               NULL,
                               TM_OF_ANY},
-    [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* of the collectives against causality */
+    [TM_RULE_CLOCK_QUALITY] = {"clock_quality", /* of collectives: violate causality */
                                {NEVER, 1, 10},
                                tm_look_clock_quality,
                                "clock.rank, clock.check",
@@ -391,7 +392,7 @@ typedef struct item {
     tm_facts_saving saving;
 } item;
 
-/* A rank's step. */
+/* A step of a rank. */
 typedef struct rank_step {
     int64_t step, exposed_ns;
     bool partial;
@@ -401,7 +402,7 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const rank_step *)a)->step, ((const rank_step *)b)->step);
 }
 
-/* The rows of overlap.step, which are sorted by rank, sorted by step. */
+/* Collects the rows of overlap.step, which are sorted by rank, sorted by step. */
 static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     for (size_t i = 0; i < steps->n_rows; i++) {
@@ -416,8 +417,8 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
     return TM_OK;
 }
 
-/* Which steps are partial; and what would be exposed if no rank waited for another: in each step
- * the rank that shows least came last, or nearly. */
+/* Finds partial steps, and the communication that would be exposed if no rank waited for another:
+ * in each step the rank with the minimum arrived last, or nearly. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
     for (size_t first = 0, i = 0; first < n; first = i) {
@@ -427,7 +428,7 @@ static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec
             least = v[i].exposed_ns < least ? v[i].exposed_ns : least;
             whole = whole && !v[i].partial;
         }
-        /* As if each rank of the step had shown no more. */
+        /* each rank of the step counts with the minimum */
         facts->least_exposed_ns += least * (int64_t)(i - first);
         if (!whole && !tm_vec_append(partial, &v[first].step, 1))
             return tm_fail_memory(err);
@@ -435,7 +436,7 @@ static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec
     return TM_OK;
 }
 
-/* -1 for none. */
+/* Returns the severity of a measure; -1 for none. */
 static int severity_of(const double at[N_SEVERITIES], double measure) {
     int severity = -1;
     for (int s = 0; s < N_SEVERITIES && measure >= 0.0; s++)
@@ -443,19 +444,18 @@ static int severity_of(const double at[N_SEVERITIES], double measure) {
     return severity;
 }
 
-/* What a rank loses of the job's time; never more than there is. */
+/* Returns the time that a rank loses, at most the job's time. */
 static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
     int64_t n = advice->n_lost > 0 ? advice->n_lost : facts->n_gpu;
     int64_t cost = advice->cost_ns < 0 ? -1 : advice->cost_ns / (n > 0 ? n : 1);
     return cost > facts->job_ns ? facts->job_ns : cost;
 }
 
-/* By what is saved of a step, in percent: long as GPUs may wait for something, what else the steps
- * wait for meanwhile can hold them as long. What saves less than the first is no advice. */
+/* Thresholds for the saving of a step, in percent. Time that GPUs wait is not always saved: steps
+ * may wait for other work meanwhile. A finding that saves less than the first is dropped. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
-/* One cause gives one item: of what the plan saves, what is left with those fixed that have an
- * item of their own. */
+/* Returns the savings of the plan without those of ranks that have an item of their own. */
 static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan) {
     tm_facts_saving named = tm_facts_saved(facts, "named", "");
     if (plan.share.null || named.share.null || facts->costs[TM_RULE_STRAGGLER] == 0)
@@ -467,7 +467,7 @@ static tm_facts_saving besides_named(const tm_facts *facts, tm_facts_saving plan
     return plan;
 }
 
-/* What and name of the item of whatif.item that says what fixing it saves. */
+/* Returns `what` of the whatif.item for the saving. */
 static const char *item_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->item ? advice->item : rules[rule].item;
 }
@@ -476,19 +476,19 @@ static const char *limit_of(const tm_advice *advice, tm_rule_id rule) {
     return advice->limit ? advice->limit : rules[rule].of;
 }
 
-/* Whether what it saves is a bound. The replay gives a whole kind of work no time, and a fix
- * removes only a part of that work. */
+/* Returns whether the saving is a bound: the replay gives a whole kind of work no time, but a fix
+ * removes only a part of it. */
 static bool is_bound(const item *i) {
     return !i->saving.share.null && strcmp(item_of(&i->advice, i->rule), "limit") == 0;
 }
 
-/* How grave it is by what it saves; a bound may clear what costs much, but makes nothing graver. */
+/* Returns the severity by saving. A bound may lower the severity by cost, but not raise it. */
 static int by_saving(const item *i) {
     const int severity = severity_of(worth, i->saving.share.value.r);
     return is_bound(i) && severity > i->severity ? i->severity : severity;
 }
 
-/* Whether it follows from what devices did; else from the host's records or from memory's. */
+/* Returns whether a rule is based on device events, not on records of the host or memory. */
 static bool rests_on_devices(tm_rule_id rule) {
     switch (rule) {
     case TM_RULE_RECORDING:
@@ -504,8 +504,8 @@ static bool rests_on_devices(tm_rule_id rule) {
     }
 }
 
-/* In the order of tm_rule_id: what a rule has found is taken off by those behind it, also where
- * fixing it saves nothing: its time is not theirs. */
+/* Applies the rules in the order of tm_rule_id. Later rules subtract the cost of earlier findings,
+ * even if fixing these saves nothing. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     const bool doubted = tm_doubt_of_job(facts->tables);
     size_t n = 0;
@@ -530,20 +530,19 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
         if (found->severity < 0)
             continue;
         if (r == TM_RULE_STRAGGLER)
-            /* The one rank of that rule's text. */
+            /* that rule's text has one rank */
             facts->straggler = strtoll(found->advice.ranks, NULL, 10);
         n++;
     }
     return n;
 }
 
-/* What is known to save time; what saves some at most; what costs time; what costs none that is
- * known. */
+/* Returns the sort class: known saving, bound of the saving, only a cost, no known cost. */
 static int class_of(const item *i) {
     return i->advice.cost_ns < 0 ? 3 : i->saving.share.null ? 2 : is_bound(i);
 }
 
-/* Whether it may stop the job. */
+/* Returns whether it may stop the job. */
 static bool stops(const item *i) {
     return i->advice.cost_ns < 0 && i->severity == N_SEVERITIES - 1;
 }
@@ -563,7 +562,7 @@ static int worst_first(const void *a, const void *b) {
     return (int)x->rule - (int)y->rule;
 }
 
-/* What takes no time in the replay that gives a bound. */
+/* Returns the work that takes no time in the replay for a bound. */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;
@@ -578,15 +577,14 @@ static const char *left_out(const char *limit) {
     return "it";
 }
 
-/* "Fixing it saves 11.3 % of a step (1.15 ms)."; of a bound "Saves at most 52.6 % of a step (38.8
- * ms), if hosts took no time.". */
+/* Writes "Fixing it saves 11.3 % of a step (1.15 ms).", or for a bound "Saves at most 52.6 % of a
+ * step (38.8 ms), if hosts took no time.". */
 static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_MAX]) {
-    const double nearly_all = 95.0; /* as a bound it says nothing */
+    const double nearly_all = 95.0; /* a bound this large says nothing */
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
-    /* Where a pipeline's bubble is the verdict, late ranks are those of other stages: what is to be
-     * done is not to fix ranks. */
+    /* In a pipeline's bubble the late ranks are those of other stages: no rank is to be fixed. */
     if (share->null || share->value.r < worth[0] ||
         (i->rule == TM_RULE_LATE_RANKS && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))
@@ -626,13 +624,13 @@ static tm_status add_item(const tm_facts *facts, tm_table *table, const item *i,
     return tm_table_set_text(table, &row[LOOK_AT], look_at, err);
 }
 
-/* A store without events has no time of its job. */
+/* Sets the times. A store without events has no job duration. */
 static void set_times(tm_facts *facts) {
     const tm_table *ranks = tm_tables_find(facts->tables, "overlap.rank");
     facts->job_ns = tm_facts_int(facts, "job.job", 0, "duration_ns");
     for (size_t i = 0; i < ranks->n_rows; i++) {
         int64_t window = tm_facts_int(facts, "overlap.rank", i, "window_ns");
-        /* Shares of what devices do are of those that show it. */
+        /* Shares of device time are relative to ranks that show it. */
         if (!tm_table_cell(ranks, i, "compute_ns")->null) {
             facts->window_ns += window;
             facts->n_gpu += window > 0;
@@ -641,7 +639,7 @@ static void set_times(tm_facts *facts) {
     }
 }
 
-/* The last of all job parts: whatever rules read is complete. */
+/* Runs after all other job parts, so all tables that rules read are complete. */
 static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_vec steps = TM_VEC(rank_step), partial = TM_VEC(int64_t);
     tm_facts facts = {.tables = out, .job = job, .straggler = -1};
@@ -655,7 +653,7 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
         set_times(&facts);
         tm_facts_program(&facts);
         size_t n = apply_rules(&facts, items);
-        /* No two are equal, for no two have the same rule. */
+        /* No two are equal: each has its own rule. */
         qsort(items, n, sizeof *items, worst_first);
         for (size_t i = 0; i < n && status == TM_OK; i++)
             status = add_item(&facts, tm_tables_find(out, item_def.name), &items[i], err);

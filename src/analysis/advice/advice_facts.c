@@ -1,4 +1,4 @@
-/* What the rules of `advice` share: sums of tables, and ranks as a text. */
+/* Shared by the rules of `advice`: sums of tables, and lists of ranks. */
 #include "advice_rules.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 #include "base/sorted.h"
 #include "table/shown.h"
 
-/* More than that of the communication unmatched, leaving out what is matched tells little. */
+/* If more communication is unmatched, a replay without transfers is unreliable. */
 static const double UNMATCHED_PCT = 5.0;
 
-/* The sum of a column without one rank's rows; rank -1: of all. */
+/* Returns the sum of a column without one rank's rows; rank -1: of all rows. */
 static int64_t sum_but(const tm_facts *facts, const char *name, const char *column, int64_t rank) {
     const tm_table *table = tm_tables_find(facts->tables, name);
     int64_t sum = 0;
@@ -47,7 +47,7 @@ int64_t tm_facts_of_class(const tm_facts *facts, const char *work, const char *c
 tm_facts_kernels tm_facts_sum_kernels(const tm_facts *facts) {
     const tm_table *kernels = tm_tables_find(facts->tables, "kernels.kernel");
     tm_facts_kernels sums = {0};
-    for (size_t i = 0; i < kernels->n_rows; i++) { /* a cell that is null holds 0 */
+    for (size_t i = 0; i < kernels->n_rows; i++) { /* a null cell holds 0 */
         if (tm_table_cell(kernels, i, "communication")->value.i)
             continue;
         sums.calls += tm_table_cell(kernels, i, "calls")->value.i;
@@ -86,7 +86,7 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step) {
     return at == facts->n_partial || facts->partial_steps[at] != step;
 }
 
-/* A saving of a table that may say none; of what was not worth trying it is 0. */
+/* Returns a saving whose cells may be null: 0 if it was not worth replaying. */
 static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     tm_facts_saving found = {*time, *share};
     if (found.time.null) {
@@ -102,13 +102,13 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     const tm_table *job = tm_tables_find(facts->tables, "whatif.job");
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return (tm_facts_saving){none, none};
-    /* Communication that joins no ranks has no transfer that could be left out. */
+    /* Unmatched communication has no transfer that a replay could leave out. */
     const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");
     if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};
     if (strcmp(what, "named") == 0)
         return saving_of(tm_table_cell(job, 0, "mend_ns"), tm_table_cell(job, 0, "mend_pct"));
-    /* What has no row is not on the critical path. */
+    /* Work without a row is not on the critical path. */
     tm_facts_saving found = saving_of(&none, &none);
     for (size_t i = 0; i < items->n_rows; i++)
         if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
@@ -133,7 +133,7 @@ void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME
     snprintf(out, TM_ADVICE_TIME, "%.20s%s", time, several ? " a rank" : "");
 }
 
-/* Whether a row's name has one of the words. */
+/* Returns whether a row's name contains one of the words. */
 static bool any_named(const tm_facts *facts, const char *name, const char *const *words, size_t n) {
     const tm_table *table = tm_tables_find(facts->tables, name);
     for (size_t i = 0; i < table->n_rows; i++)
@@ -143,7 +143,7 @@ static bool any_named(const tm_facts *facts, const char *name, const char *const
     return false;
 }
 
-/* JAX calls its programs after what was compiled: jit_step, pmap_step. */
+/* Returns whether a program has a name given by JAX: jit_step, pmap_step. */
 static bool any_of_jax(const tm_facts *facts) {
     const tm_table *ops = tm_tables_find(facts->tables, "hlo.op");
     bool any = false;
@@ -156,8 +156,8 @@ static bool any_of_jax(const tm_facts *facts) {
 }
 
 void tm_facts_program(tm_facts *facts) {
-    /* Not dgrad: transposed convolutions run it in inference. Nor multi_tensor_apply, which anybody
-     * may call on lists of tensors: only with the functor of an optimizer. */
+    /* No dgrad, which transposed convolutions run in inference. multi_tensor_apply counts only with
+     * an optimizer's functor, since it applies to any list of tensors. */
     static const char *const gradients[] = {"ackward",
                                             "_bwd",
                                             "wgrad",
@@ -201,14 +201,14 @@ static void write_run(tm_rank_text *text) {
     int size = snprintf(run, sizeof run,
                         text->last > text->first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
                         text->used ? ", " : "", text->first, text->last);
-    /* Behind each run there is still room to say that there are more. */
+    /* After each run there must be room for the mark of further ones. */
     text->full = text->used + (size_t)size + sizeof more > TM_ADVICE_RANKS;
     memcpy(text->out + text->used, text->full ? more : run,
            text->full ? sizeof more : (size_t)size + 1);
     text->used += (size_t)size;
 }
 
-/* A run is written when the rank behind it is known. */
+/* A run is written once the next rank is known. */
 void tm_rank_text_add(tm_rank_text *text, int64_t rank) {
     text->n++;
     if (text->last >= text->first && rank == text->last + 1) {

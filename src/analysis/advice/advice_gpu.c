@@ -1,4 +1,4 @@
-/* Rules on a GPU that does nothing, or not what it could. */
+/* Rules on GPUs that are idle, or slower than they could be. */
 #include "advice_rules.h"
 #include "analysis/shared/words.h"
 #include "table/shown.h"
@@ -16,11 +16,10 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "short_events"), events);
     double behind =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
-    /* Few small kernels among large ones cost little, whatever the gaps are due to. */
+    /* A few small kernels among large ones cost little, whatever causes the gaps. */
     if (small < 50.0 || f->captures)
         return;
-    /* The gaps between kernels; and where launching takes longer than running, what the GPU waits
-     * for the host's next launch. */
+    /* Gaps between kernels, and waits for the next launch if launching is slower than running. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
     if (host_bound)
@@ -63,16 +62,15 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
              host_bound ? "between kernels and until the next is launched" : "between kernels");
 }
 
-/* Copies between the GPUs and their hosts, over all ranks. */
+/* Copies between GPUs and hosts, over all ranks. */
 typedef struct host_copies {
     int64_t n, bytes;
-    int64_t union_ns;                   /* of each kind on each rank */
-    int64_t alone_ns, alone_to_host_ns; /* likewise, with no computation beside them */
-    int64_t exposed_ns;                 /* the first, at most: kinds may run side by side */
+    int64_t union_ns;                   /* summed over kinds and ranks */
+    int64_t alone_ns, alone_to_host_ns; /* summed likewise, without concurrent computation */
+    int64_t exposed_ns;                 /* alone_ns, limited because kinds may run concurrently */
 } host_copies;
 
-/* What a rank's kinds take alone together is no longer than all of its copies without what one kind
- * has of computation beside it. */
+/* Returns a rank's exposed time: at most all copies minus one kind's overlap with computation. */
 static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
                        int64_t overlap_ns) {
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -80,14 +78,13 @@ static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
     return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
 }
 
-/* What a rank's copies have of infeed, which waits: the rule for input is of that. */
+/* Returns the infeed time in a rank's copies: it is waiting, and belongs to the rule for input. */
 static int64_t infeed_of(const tm_facts *f, int64_t rank) {
     size_t i = tm_table_find_row(tm_tables_find(f->tables, "pod.rank"), &rank, 1);
     return tm_facts_int(f, "pod.rank", i, "infeed_ns");
 }
 
-/* Adds the kinds of one rank, from a row on; gives the row behind them. What is not known to be
- * pageable counts with what is pinned. */
+/* Adds a rank's kinds from a row on; returns the row after. Unknown memory counts as pinned. */
 static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *sum) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     int64_t rank = tm_table_cell(kinds, i, "rank")->value.i, most_beside = 0;
@@ -118,7 +115,7 @@ static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *
     return i;
 }
 
-/* Of kinds that touch a host. */
+/* Adds up the kinds between hosts and GPUs. */
 static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     host_copies sum = {0};
@@ -127,11 +124,11 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     return sum;
 }
 
-/* Cost, measure and evidence of copies that @p what names; the text is the caller's. */
+/* Sets cost, measure and evidence of copies from or to @p what; the caller sets the text. */
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
-    int64_t told = f->costs[TM_RULE_XLA_OUTPUT]; /* of the same copies */
+    int64_t told = f->costs[TM_RULE_XLA_OUTPUT]; /* cost of the same copies */
     out->cost_ns = sum->exposed_ns > told ? sum->exposed_ns - told : 0;
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     tm_facts_by_rank(f, out->cost_ns, time);
@@ -141,7 +138,7 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
     double size = (double)sum->bytes / 1e6;
     for (; size >= 1e4 && unit < 2; unit++)
         size /= 1e3;
-    /* Some profilers do not say how much. */
+    /* Some profilers do not record sizes. */
     if (sum->bytes > 0 && sum->union_ns > 0)
         snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", size, units[unit],
                  (double)sum->bytes / (double)sum->union_ns);
@@ -169,7 +166,7 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
                  f->torch ? " and .to(device, non_blocking=True)" : ", asynchronously");
 }
 
-/* XLA and TensorFlow choose the streams. */
+/* XLA and TensorFlow choose the streams themselves. */
 void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, false);
     bool chosen = tm_facts_speaks_xla(f);
@@ -190,19 +187,18 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
     int64_t steps = tm_facts_int(f, "overview.job", 0, "steps"), calls = 0;
     double lost = 0.0;
-    if (f->captures) /* a graph takes its memory when it is captured */
+    if (f->captures) /* a graph's memory is allocated when it is captured */
         return;
     for (size_t i = 0; i < table->n_rows; i++) {
         int64_t in_steps = tm_facts_int(f, "transfers.allocation", i, "step_calls");
         double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
         calls += in_steps;
         if (in_steps > 0)
-            /* How long those in steps took is not kept: their share of the calls is taken for
-             * it. */
+            /* The time of the calls in steps is unknown: estimated by their share of all calls. */
             lost += total * (double)in_steps /
                     (double)tm_facts_int(f, "transfers.allocation", i, "calls");
     }
-    /* A few calls are those of a first step; an allocator at work needs none after that. */
+    /* A few calls belong to the first step; a working allocator needs none afterwards. */
     if (calls == 0 || calls < steps)
         return;
     char time[TM_ADVICE_TIME];
@@ -225,12 +221,12 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
              calls, steps, time);
 }
 
-/* Causes of idle time as idle.rank has them, what they are and what helps. */
+/* Causes of idle time as in idle.rank, with description and advice. */
 static const struct {
     const char *column, *what, *text;
-    const char *torch;  /* for programs known to run PyTorch; NULL: the same */
-    const char *serves; /* for inference engines; NULL: the same */
-    const char *limit;  /* the kind of work in whatif.item without which it would not be */
+    const char *torch;  /* for programs known to run PyTorch; NULL: the general text */
+    const char *serves; /* for inference engines; NULL: the general text */
+    const char *limit;  /* the kind of work in whatif.item that causes it */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more "
@@ -276,7 +272,7 @@ static const struct {
 
 enum { N_IDLE_CAUSES = sizeof idle_causes / sizeof *idle_causes };
 
-/* Whether traces of a device's work say of most of it nothing of what put it there. */
+/* Returns whether the launch of most device work is missing in the traces. */
 static bool has_no_launch(const tm_facts *f) {
     return tm_facts_sum(f, "launches.rank", "unlinked") >
            tm_facts_sum(f, "launches.rank", "events");
@@ -290,8 +286,8 @@ static const char *cut_mark(const char *name) {
     return strlen(name) > NAME_BYTES ? "..." : "";
 }
 
-/* " Most of it is in cudaStreamSynchronize of aten::item in train.py(34): step, 24 calls a step.":
- * where the host waited for the GPU so that it ran dry; nothing where no call was found. */
+/* Writes where the host waited until the GPU ran dry: " Most of it is in cudaStreamSynchronize of
+ * aten::item in train.py(34): step, 24 calls a step."; nothing if no call was found. */
 static void say_call(const tm_facts *f, char *out, size_t size) {
     const tm_table *calls = tm_tables_find(f->tables, "sync.call");
     static const char *const columns[] = {"call", "operator", "inside"};
@@ -318,8 +314,8 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
                                        : "");
 }
 
-/* The call that the host is in for most of the longest gaps of a cause; "" where it is in no
- * recorded call for most of them; NULL where neither is so. */
+/* Returns the call that the host is in for most of the longest gaps of a cause; "" if it is mostly
+ * in no recorded call; NULL if neither holds. */
 static const char *host_in_gaps(const tm_facts *f, const char *cause) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, unrecorded_ns = 0, most_ns = 0;
@@ -345,7 +341,7 @@ static const char *host_in_gaps(const tm_facts *f, const char *cause) {
                                                        : NULL;
 }
 
-/* What the host does while it launches too late, as far as it was recorded. */
+/* Writes the host's activity while it launches too late, if recorded. */
 static void say_gaps(const tm_facts *f, char *out, size_t size) {
     const char *call = host_in_gaps(f, "host_work");
     *out = 0;
@@ -357,7 +353,7 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": with_stack=True names the line" : "");
 }
 
-/* The kernel that most of the longest gaps of a cause are before; NULL where no one is. */
+/* Returns the kernel that ends most of the longest gaps of a cause; NULL if there is none. */
 static const char *held_kernel(const tm_facts *f, const char *cause) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0;
@@ -380,7 +376,7 @@ static const char *held_kernel(const tm_facts *f, const char *cause) {
     return 2 * most_ns >= all_ns ? most : NULL;
 }
 
-/* Whether a call waits for the GPU (sync.call). */
+/* Returns whether a call waits for the GPU (sync.call). */
 static bool waits_for_gpu(const tm_facts *f, const char *call) {
     const tm_table *calls = tm_tables_find(f->tables, "sync.call");
     bool any = false;
@@ -389,7 +385,7 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
     return any;
 }
 
-/* Which kernel waits in its queue, and what the host waits for meanwhile: for that one. */
+/* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
     const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
     *out = 0;
@@ -404,14 +400,14 @@ static void say_held(const tm_facts *f, char *out, size_t size) {
                  call, cut_mark(call));
 }
 
-/* The idle time that no rule before it explains; the cause that it names is the largest of all. */
+/* Finds idle time that no earlier rule explains, and names its largest cause overall. */
 void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     double used = tm_facts_real(f, "overview.job", 0, "gpu_utilization_pct");
     int64_t idle = tm_facts_sum_others(f, "idle.rank", "idle_ns") +
                    tm_facts_sum_others(f, "idle.rank", "turns_ns");
     int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS] -
                    f->costs[TM_RULE_SCHEDULER_GAPS];
-    /* Where waits in communication are not in the traces, they look like idle time. */
+    /* Waits in communication that is not recorded look like idle time. */
     if (used < 0.0 || f->captures || tm_facts_int(f, "clock.check", 0, "transfers_alone") > 0)
         return;
     int64_t most = -1;
@@ -468,15 +464,15 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
         name = own > most ? tm_table_cell(operators, i, "name")->value.text : name;
         most = own > most ? own : most;
     }
-    /* Names of kernels tell it of GPUs alone. */
+    /* Only kernel names of GPUs show tensor cores. */
     if (strcmp(tm_words_device(f->tables), "GPU") != 0)
         return;
-    /* Some use of them is a choice of precision that was made. */
+    /* Some use of them shows that the precision was chosen deliberately. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
     char time[TM_ADVICE_TIME];
-    /* No cost: the GPUs computed for that long, and by how much is not known. Durations are summed,
-     * and kernels beside each other sum to more than the time in which anything computed. */
+    /* No cost: the GPUs were computing, and the speedup is unknown. Durations are summed, and
+     * concurrent kernels sum to more than the time with computation. */
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns");
     int64_t summed = tm_facts_sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
@@ -492,9 +488,9 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
-/* FP32 where other products of the job use tensor cores: without any, the rule before tells it.
- * TF32 has half the peak of 16 bits on all devices that have both: a third of what is gained of
- * FP32. */
+/* Finds FP32 in jobs whose other products use tensor cores (otherwise the previous rule applies),
+ * or TF32. Where both exist TF32 has half the peak of 16 bits, so it gains a third of what FP32
+ * does. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     const double least_tf32 = 30.0;
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
@@ -526,8 +522,8 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
-/* Attention as products, softmax and what is between them, each of which writes all scores: what
- * operators of attention launch of other classes. Copies are there in either way. */
+/* Finds attention made of products, softmax and the work between them, each of which writes all
+ * scores: kernels of other classes that attention operators launch. Both forms have copies. */
 void tm_look_attention(const tm_facts *f, tm_advice *out) {
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;
@@ -559,8 +555,7 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     int64_t optimizer = tm_facts_sum(f, "phases.step", "optimizer_ns");
     int64_t steps = tm_facts_sum(f, "phases.step", "step_ns");
     char time[TM_ADVICE_TIME];
-    /* On the host alone it is none of the GPU's time: nothing was recorded of it, or it is not
-     * there. */
+    /* An optimizer seen only on the host costs no GPU time: it has no recorded kernels. */
     if (tm_facts_sum(f, "phases.step", "gpu_optimizer_ns") == 0)
         return;
     out->measure = tm_facts_percent(optimizer, steps);

@@ -1,4 +1,4 @@
-/* Whether steps wait for their input. */
+/* Rule on steps that wait for their input. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "advice_rules.h"
 #include "table/shown.h"
 
-/* Only while the GPU does nothing: loading beside computation costs nothing. */
+/* Counts only time in which the GPU is idle: loading during computation costs nothing. */
 void tm_look_input(const tm_facts *f, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "input.rank");
     int64_t stall = tm_facts_sum_others(f, "input.rank", "stall_ns");
@@ -30,7 +30,7 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
              "preprocessing ahead of the run.");
     char longest[48] = "", odd[96] = "", step[32];
     tm_shown_duration(most, step, sizeof step);
-    if (most > 2 * mean) /* few of them are slow */
+    if (most > 2 * mean) /* only a few of them are slow */
         snprintf(odd, sizeof odd, " in the mean, %s in the slowest step", step);
     if (f->job->n_ranks > 1)
         snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);

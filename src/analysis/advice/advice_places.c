@@ -4,21 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An operator and the function around it; either may be NULL. What they launch: kernels or ns. */
+/* An operator and the function around it (either may be NULL); the kernels or ns they launch. */
 typedef struct place {
     const char *op, *inside;
     int64_t amount;
 } place;
 
-enum { PLACES_MAX = 128 }; /* further ones launch little each: rows descend in time */
+enum { PLACES_MAX = 128 }; /* rows descend in time, so further places launch little each */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? NULL : cell->value.text;
 }
 
-/* The operator of a launch. PyTorch's own note of a collective says nothing of the program, nor
- * does why there is no operator. */
+/* Returns the operator of a launch; NULL for PyTorch's own record of a collective and for reasons
+ * why there is no operator. */
 static const char *operator_of(const tm_table *launchers, size_t row) {
     const char *name = text_of(launchers, row, "operator");
     return name && name[0] != '(' && strcmp(name, "record_param_comms") != 0 ? name : NULL;
@@ -28,7 +28,7 @@ static bool is_same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* What a row launches of those that are asked for. Copies and sets are not in kernels.kernel. */
+/* Returns what a row launches of the requested kernels; 0 for copies and sets. */
 static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");
     const tm_table *kernels = tm_tables_find(f->tables, "kernels.kernel");
@@ -46,7 +46,7 @@ static int64_t amount_of(const tm_facts *f, tm_launched which, size_t row) {
                : 0;
 }
 
-/* Adds what a row launches to its place; false where there is no room for another. */
+/* Adds a row's amount to its place. Returns false if there is no room for another place. */
 static bool add_place(place *places, size_t *n, const place *own) {
     size_t i = 0;
     while (i < *n && !(is_same(places[i].op, own->op) && is_same(places[i].inside, own->inside)))
@@ -59,7 +59,7 @@ static bool add_place(place *places, size_t *n, const place *own) {
     return true;
 }
 
-/* The place that launches most, its operator or its function or both left out; share in percent. */
+/* Returns the top place by operator, by function, or both; sets its share in percent. */
 static place most_of(const tm_facts *f, tm_launched which, bool by_operator, bool by_inside,
                      double *share) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launcher");
@@ -82,7 +82,7 @@ static place most_of(const tm_facts *f, tm_launched which, bool by_operator, boo
 
 void tm_facts_launcher(const tm_facts *f, tm_launched which, char *out, size_t size) {
     static const bool by[][2] = {{true, true}, {false, true}, {true, false}};
-    const double least = 10.0; /* percent: below it no place stands out */
+    const double least = 10.0; /* percent; below it no place stands out */
     double share = 0.0;
     place most = {NULL, NULL, 0};
     *out = '\0';

@@ -1,4 +1,4 @@
-/* Rules on inference engines, whose marks say what each step holds. */
+/* Rules on inference engines, which mark the content of each step. */
 #include "advice_rules.h"
 #include "table/shown.h"
 
@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Between two steps of a rank; 0 where they follow at once, and where the engine may have had
- * nothing to do: ten steps long. */
+/* Returns the gap between two steps of a rank; 0 if there is none, or if it is at least ten steps
+ * long: the engine may have had no requests. */
 static int64_t gap_after(const tm_table *steps, size_t i) {
     const int64_t begin = tm_table_cell(steps, i, "begin_ns")->value.i;
     const int64_t window = tm_table_cell(steps, i, "window_ns")->value.i;
@@ -18,8 +18,7 @@ static int64_t gap_after(const tm_table *steps, size_t i) {
     return gap > 0 && gap / 10 < window ? gap : 0;
 }
 
-/* What the scheduler does between steps: GPUs have nothing to do then, unless it runs beside them.
- */
+/* Finds the scheduler's time between steps, in which GPUs are idle unless it runs concurrently. */
 void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t sum = 0, n = 0, idle = tm_facts_sum(f, "idle.rank", "idle_ns");
@@ -45,7 +44,7 @@ void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, time, mean);
 }
 
-/* Decodes of smaller and of larger batches. */
+/* Means over decodes of the smaller or the larger batches. */
 typedef struct half {
     double n, batch, ns;
 } half;
@@ -56,7 +55,7 @@ static bool is_decode(const tm_table *marks, size_t i) {
            !tm_table_cell(marks, i, "batch")->null;
 }
 
-/* The halves of the range of batches, as means. */
+/* Splits the range of batch sizes in two halves, and sets the means of each. */
 static void find_halves(const tm_facts *f, half halves[2]) {
     const tm_table *marks = tm_tables_find(f->tables, "steps.mark");
     const tm_table *steps = tm_tables_find(f->tables, "overview.step");
@@ -85,8 +84,8 @@ static void find_halves(const tm_facts *f, half halves[2]) {
         }
 }
 
-/* A decode reads all weights, whatever its batch: where a step of many requests takes hardly longer
- * than one of few, more of them cost little. */
+/* Compares decodes of few and of many requests. A decode reads all weights regardless of its batch,
+ * so further requests cost little if larger steps take hardly longer. */
 void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
     enum { STEPS_MIN = 5 };
     half h[2] = {{.n = 0}, {.n = 0}};

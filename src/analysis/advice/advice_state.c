@@ -1,4 +1,4 @@
-/* Rules on steps, memory, clocks and what is missing. */
+/* Rules on steps, memory, clocks and missing data. */
 #include "advice_rules.h"
 #include "analysis/shared/doubt.h"
 #include "analysis/shared/kinds_of_steps.h"
@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last of the ranks' first steps. Work that was asked for before a recording runs into its
- * first step, which is longer by it. */
+/* Returns the last of the ranks' first steps, which work from before the recording lengthens. */
 static int64_t last_begun(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t last = INT64_MIN, rank = -1;
@@ -24,13 +23,13 @@ static int64_t last_begun(const tm_facts *f) {
     return last;
 }
 
-/* Which steps are compared. */
+/* Selection of the steps to compare. */
 typedef struct choice {
     int64_t begun;
     tm_facts_steps which;
 } choice;
 
-/* Whether somebody is late for a time, and this step is in it. */
+/* Returns whether a step lies in an episode of a straggler. */
 static bool in_episode(const tm_facts *f, int64_t step) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     for (size_t i = 0; i < findings->n_rows; i++) {
@@ -46,8 +45,7 @@ static bool in_episode(const tm_facts *f, int64_t step) {
     return false;
 }
 
-/* The longest rank's time of a step; -1 for one that a recording holds only a part of, or that may
- * hold more than the step. */
+/* Returns the longest rank's time of a step; -1 if the recorded step may be partial or too long. */
 static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     int64_t step = tm_facts_int(f, "imbalance.step", row, "step");
@@ -59,8 +57,8 @@ static int64_t step_time(const tm_facts *f, size_t row, choice by) {
     return time->value.i - (by.which == TM_STEPS_BALANCED && !above->null ? above->value.i : 0);
 }
 
-/* How unlike the steps of a kind are, or all where there is one. False where there are under three:
- * of two no one is the odd one. */
+/* Computes the variation of the steps of a kind, or of all if there is only one. Returns false for
+ * fewer than three steps, in which no outlier can be told. */
 static bool kind_varies(const tm_facts *f, const int *kinds, int kind, choice by,
                         tm_facts_variation *out) {
     size_t rows = tm_tables_find(f->tables, "imbalance.step")->n_rows;
@@ -120,10 +118,10 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_facts_variation v;
     if (!tm_facts_vary(f, TM_STEPS_ALL, &v))
         return;
-    /* Ranks that are late, or have more to do, in some steps only make steps differ. */
+    /* Steps also differ because ranks are late, or have more work, only in some steps. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
-    /* Steps may differ a lot where little is lost by it, as when they are short. */
+    /* Variation may cost little, as with short steps. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     tm_shown_text lengths[2];
@@ -142,7 +140,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
              out->measure, v.longest_step);
 }
 
-/* Calls in steps by which a rank gives memory back to its device. */
+/* Returns the number of calls in steps by which a rank returns memory to its device. */
 static int64_t given_back(const tm_facts *f, int64_t rank) {
     static const char *const calls[] = {"cudaFree", "cuMemRelease", "hipFree", "hipMemRelease"};
     const tm_table *table = tm_tables_find(f->tables, "transfers.allocation");
@@ -155,24 +153,23 @@ static int64_t given_back(const tm_facts *f, int64_t rank) {
     return n;
 }
 
-/* How full a device is, in percent of it, as far as that is trouble. Guides call 85 to 95 % ideal
- * and over 98 % about to fail: from 95 % on there is no room for what the allocator does not see,
- * such as NCCL's buffers and the context, a GiB or two. From 85 % on an allocator that gives memory
- * back in a step counts as that full: PyTorch's does so when an allocation failed, and tries again.
- */
+/* Returns how full a device is, in percent. Guides call 85 to 95 % ideal and over 98 % about to
+ * fail: above 95 % there is no room for memory outside of the allocator, such as NCCL's buffers and
+ * the context, a GiB or two. From 85 % on a device counts as crowded if its allocator returns
+ * memory during steps: PyTorch's does so when an allocation fails, and then retries. */
 static double crowding(const tm_facts *f, size_t row, double crowded) {
     double used = tm_facts_real(f, "memory.device", row, "capacity_pct");
     bool retries = used >= 85.0 && given_back(f, tm_facts_int(f, "memory.device", row, "rank")) > 0;
     return retries ? fmax(used, crowded) : used;
 }
 
-/* Whether a device's limit is told, and not what it reserves. */
+/* Returns whether the limit of a device's allocator is known, but not its reserved memory. */
 static bool is_limited(const tm_facts *f, size_t row) {
     return tm_facts_int(f, "memory.device", row, "limit_bytes") > 0 &&
            tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") == 0;
 }
 
-/* What capacity_pct is of, and what it is the share of. */
+/* Return the memory that capacity_pct is computed from, and its base. */
 static double held_gib(const tm_facts *f, size_t row) {
     const char *column = is_limited(f, row) ? "peak_bytes" : "peak_reserved_bytes";
     return (double)tm_facts_int(f, "memory.device", row, column) / 0x1p30;
@@ -212,10 +209,10 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
         back);
 }
 
-/* A device's fullest moment decides, for it is there that a step fails. */
+/* The peak counts: a step fails there. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
-    /* From here on the rule is a warning: only these ranks are named. An inference engine fills its
-     * device on purpose, with the KV cache, up to a share that it is given. */
+    /* From here on the rule warns and names ranks. An inference engine fills its device with the KV
+     * cache on purpose, up to a configured share. */
     const double crowded = f->serves || f->captures ? 98.0 : 95.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -240,8 +237,8 @@ void tm_look_memory(const tm_facts *f, tm_advice *out) {
     write_memory(f, worst, out);
 }
 
-/* Training alone: what a server leaves free it may need for requests to come. Guides advise a
- * larger batch under 50 %; that it is faster, or trains as well, no trace can tell. */
+/* Only for training: a server may need free memory for later requests. Guides advise a larger batch
+ * under 50 %; a trace cannot show whether it is faster or trains as well. */
 void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     double most = -1.0;
@@ -266,7 +263,7 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
              room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
 
-/* How many of the steps of a rank's device have records: [first, *end) of memory.step. */
+/* Returns the number of steps recorded of a rank's device; moves *at beyond them in memory.step. */
 static int64_t steps_of(const tm_table *steps, const tm_cell *rank, const tm_cell *device,
                         size_t *at) {
     int64_t n = 0;
@@ -295,10 +292,10 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
         int64_t capacity =
             limit > 0 ? limit : tm_facts_int(f, "memory.device", i, "capacity_bytes");
         int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
-        /* Growth in all steps but the first; one that gives back shows that nothing is kept. */
+        /* Memory must grow in all steps but the first: a step that shrinks releases it. */
         if (growth <= 0 || growing < 3 || growing < n - 1)
             continue;
-        /* The share of what is free that 1,000 steps take; where that is not known, a warning. */
+        /* Share of free memory used up by 1,000 steps; a warning if unknown. */
         double taken = capacity > held ? 1e5 * (double)growth / (double)(capacity - held) : 1.0;
         /* A rank with several devices is named once. */
         if (rank->value.i != before)
@@ -330,7 +327,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
 }
 
-/* The peak of one step of a device, and the highest of its others. */
+/* Sets the peak of the device's spike step, and the highest peak of its other steps. */
 static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64_t *other) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     const tm_table *steps = tm_tables_find(f->tables, "memory.step");
@@ -346,7 +343,7 @@ static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64
     }
 }
 
-/* Whether a step is of a kind that is not most steps': it may need more than those do. */
+/* Returns whether a step is of a kind less frequent than another: it may need more memory. */
 static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     const tm_step_kinds kinds = tm_step_kinds_find(f->tables);
     const tm_table *table = tm_tables_find(f->tables, "steps.kind");
@@ -361,8 +358,8 @@ static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     return own < most;
 }
 
-/* Of a step that needs far more than the others: it decides what fits. Of the host's memory a trace
- * knows the least part. */
+/* Finds a step that needs far more memory than the others: it limits the batch size. Host memory is
+ * left out, because traces record only a small part of it. */
 void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -398,7 +395,8 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "spike_step"), (double)other / 1e9);
 }
 
-/* The worst uncertainty of the clocks that are compared, and whether one was set. */
+/* Returns the largest uncertainty of the clocks that are compared; sets whether a clock was set and
+ * whether there are several. */
 static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
     size_t n = tm_tables_find(f->tables, "clock.rank")->n_rows;
     int64_t worst = 0;
@@ -413,9 +411,10 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* What makes the rule a warning, where no share of collectives tells how bad it is. */
+    /* Makes the rule warn if no share of collectives measures the problem. */
     const double poor = 1.0;
-    const int64_t noise_ns = 10000; /* ends of one operation lie that far apart on good clocks */
+    const int64_t noise_ns =
+        10000; /* normal difference between ends of one operation on good clocks */
     size_t kinds = tm_tables_find(f->tables, "collectives.kind")->n_rows;
     int64_t matched = tm_facts_int(f, "clock.check", 0, "matched"), skew = -1;
     int64_t broken = tm_facts_int(f, "clock.check", 0, "violations_after");
@@ -428,7 +427,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     }
     if (lead >= noise_ns)
         out->measure = tm_facts_percent(broken, matched);
-    /* The joint uncertainty of two clocks is above what their arrivals differ by. */
+    /* The joint uncertainty of two clocks exceeds the difference of their arrivals. */
     bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
     if (set || blind)
         out->measure = fmax(out->measure, poor);
@@ -445,7 +444,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
              set ? "; a clock was set while it recorded" : "");
 }
 
-/* Of a job that is in doubt nothing else is advised. */
+/* A job in doubt gets no other advice based on device events. */
 void tm_look_recording(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "job.integrity");
     char what[TM_DOUBT_TEXT];
@@ -467,7 +466,7 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
 
 void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     const tm_table *given = tm_tables_find(f->tables, "job.rank");
-    /* Where no trace tells how many there are, those below the last that gave one were there. */
+    /* If no trace gives the number of ranks, the largest rank with a trace is a lower bound. */
     size_t n = given->n_rows;
     int64_t least = n > 0 ? tm_table_cell(given, n - 1, "rank")->value.i + 1 : 0;
     bool told = f->job->world_size >= least;
@@ -477,14 +476,14 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
         return;
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
     size_t next = 0;
-    /* Not on to the end: a trace may name a world of a billion ranks. */
+    /* Stops early: a trace may name a world of a billion ranks. */
     for (int64_t rank = 0; rank < world && !ranks.full; rank++) {
         while (next < given->n_rows && tm_table_cell(given, next, "rank")->value.i < rank)
             next++;
         if (next == given->n_rows || tm_table_cell(given, next, "rank")->value.i != rank)
             tm_rank_text_add(&ranks, rank);
     }
-    /* Never "all": some gave a trace. */
+    /* Never "all": some ranks have a trace. */
     tm_rank_text_end(&ranks, SIZE_MAX);
     out->measure = tm_facts_percent(missing, world);
     snprintf(out->text, sizeof out->text,

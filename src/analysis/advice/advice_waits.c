@@ -1,5 +1,5 @@
-/* Rules on waiting and communication: who comes late, who has more work, what does not hide. The
- * exposed communication of all ranks is split between them, so that nothing costs twice. */
+/* Rules on waiting and communication: late ranks, uneven work, exposed communication. They split
+ * the exposed communication of all ranks, so that nothing counts twice. */
 #include "advice_rules.h"
 #include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The speed from which on a GPU is slow, as in the sentence of the verdict. */
+/* GPUs below this relative speed are slow, as in the verdict's sentence. */
 static const double SLOW = 0.95;
-/* So many times what a larger operation takes, size is not why. */
+/* If an operation takes this many times as long as a larger one, size is not the cause. */
 enum { FAR_LONGER = 4 };
 
-/* Where to look, and why, for one row of stragglers.finding. */
+/* Advice for one row of stragglers.finding: where to look, and why. */
 typedef struct target {
     char where[160];
     char what[200];
@@ -29,7 +29,7 @@ static bool text_is(const tm_table *table, size_t row, const char *column, const
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* " in steps 20 to 30", " in step 20"; "" where it lasts. */
+/* Writes " in steps 20 to 30" or " in step 20"; "" if it lasts throughout. */
 static bool when_of(const tm_table *findings, size_t row, char *out, size_t size) {
     bool throughout = text_is(findings, row, "shape", "throughout");
     bool steps = text_is(findings, row, "unit", "step");
@@ -46,7 +46,7 @@ static bool when_of(const tm_table *findings, size_t row, char *out, size_t size
     return steps;
 }
 
-/* Whether it tells anything to name a rank's host. */
+/* Returns whether there are several hosts, so that naming a rank's host is useful. */
 static bool several_hosts(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "job.rank");
     for (size_t i = 1; i < ranks->n_rows; i++) {
@@ -57,7 +57,7 @@ static bool several_hosts(const tm_facts *f) {
     return false;
 }
 
-/* Why the one comes late decides what to do about it. */
+/* Writes advice on a late rank. It depends on why the rank is late. */
 static void target_rank(const tm_facts *f, size_t row, const char *when, bool steps, target *out) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     const tm_cell *host = tm_table_cell(findings, row, "host");
@@ -71,7 +71,7 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     const tm_cell *work = tm_table_cell(findings, row, "work");
     const char *place = "", *does = "";
     tm_late_by_work(&c, work->null ? "" : work->value.text);
-    /* What it did in a part of a step, no table tells. */
+    /* No table shows its work in a part of a step. */
     c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
     const char *what = "the traces do not tell whether its GPU, its share of the work or its host";
     if (c.kind == TM_LATE_GPU) {
@@ -132,7 +132,7 @@ static void target_of(const tm_facts *f, size_t row, target *out) {
     }
 }
 
-/* "Look at the GPU of rank 2 on a, the host of rank 6 on b and what the ranks of c share." */
+/* Writes "Look at the GPU of rank 2 on a, the host of rank 6 on b and what ranks of c share.". */
 static void write_targets(const tm_facts *f, tm_advice *out) {
     enum { TARGETS_MAX = 3 };
     size_t n = tm_tables_find(f->tables, "stragglers.finding")->n_rows, used;
@@ -154,14 +154,14 @@ static void write_targets(const tm_facts *f, tm_advice *out) {
                  n == 1 ? t.what : "");
 }
 
-/* A text of stragglers.job, "" where there is none. */
+/* Returns a text of stragglers.job; "" if it has none. */
 static const char *verdict_text(const tm_facts *f, const char *column) {
     const tm_table *job = tm_tables_find(f->tables, "stragglers.job");
     bool none = job->n_rows == 0 || tm_table_cell(job, 0, column)->null;
     return none ? "" : tm_table_cell(job, 0, column)->value.text;
 }
 
-/* The verdict's own sentence, which lacks its full stop. */
+/* Copies the verdict's sentence, which lacks its full stop. */
 static void copy_evidence(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%.*s.", TM_ADVICE_EVIDENCE - 2,
              verdict_text(f, "evidence"));
@@ -171,7 +171,7 @@ bool tm_facts_verdict_is(const tm_facts *f, const char *word) {
     return strcmp(verdict_text(f, "verdict"), word) == 0;
 }
 
-/* The ranks that the verdict names, one or more. */
+/* Adds the ranks that the verdict names. */
 static void name_ranks(const tm_facts *f, tm_rank_text *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     for (size_t i = 0; i < ranks->n_rows; i++)
@@ -185,8 +185,8 @@ static bool is_named(const tm_facts *f, int64_t rank) {
     return row < ranks->n_rows && text_is(ranks, row, "verdict", "straggler");
 }
 
-/* What waits behind computation is not exposed, and yet makes what follows late: each of those that
- * wait loses what it waits for them, but no more than the latest takes longer by itself. */
+/* Returns the time lost by waits hidden behind computation, which delay later work. Each waiting
+ * rank loses its wait, but at most the largest excess of a finding. */
 static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double waits = share * (double)tm_facts_sum(f, "stragglers.rank", "wait_ns");
@@ -209,7 +209,7 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     tm_rank_text names = tm_rank_text_begin(out->ranks);
     name_ranks(f, &names);
     tm_rank_text_end(&names, SIZE_MAX);
-    /* The others wait for them, and the job ends that much sooner at most. */
+    /* The other ranks wait for them, and the job ends at most that much sooner. */
     int64_t late = (int64_t)names.n;
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
@@ -221,7 +221,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
-/* Of what is nobody's fault by itself: what it saves is what it costs. Whether that is worth it. */
+/* Sets cost and measure from the saving, for problems that no single rank causes. Returns whether
+ * the saving is worth an item. */
 static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     for (size_t i = 0; i < items->n_rows; i++)
@@ -254,9 +255,10 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%s.", transfers);
 }
 
-/* One rank computes most. Whether that is its work or its GPU, kernels that all ranks run tell. */
+/* Writes advice for one rank that computes most. Kernels that all ranks run show whether its work
+ * or its GPU is the cause. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
-    const int64_t few = 3; /* of two ranks one leads both of two steps in every second job */
+    const int64_t few = 3; /* with two ranks one leads both of two steps in half of all jobs */
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
@@ -276,10 +278,10 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
                  rank);
 }
 
-/* How uneven the whole steps are, summed; a rank leads those in which it computes most. */
+/* Imbalance summed over whole steps. A rank leads the steps in which it computes most. */
 typedef struct uneven {
     int64_t mean_ns, above_ns, n, rank, led;
-    int64_t most_ns, most_rank, most_step; /* of the step that is most uneven */
+    int64_t most_ns, most_rank, most_step; /* of the most uneven step */
 } uneven;
 
 static uneven sum_uneven(const tm_facts *f) {
@@ -304,7 +306,7 @@ static uneven sum_uneven(const tm_facts *f) {
     return u;
 }
 
-/* One step holds most of it: that is no matter of how work is shared out. */
+/* Writes advice if one step has most of the imbalance, which no even distribution would fix. */
 static void write_one_step(const uneven *u, tm_advice *out) {
     char time[32];
     tm_shown_duration(u->most_ns, time, sizeof time);
@@ -320,16 +322,16 @@ static void write_one_step(const uneven *u, tm_advice *out) {
 
 void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     const uneven u = sum_uneven(f);
-    /* What the others lose shows as waiting, where that is known, less what the straggler takes. */
+    /* What the other ranks lose shows as waiting, if known, minus the straggler's part. */
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
-    /* Else the product would overflow, and is larger than what was lost in any case. */
+    /* Otherwise the product would overflow, and exceed the loss anyway. */
     if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
         lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
-    /* One rank has most work in half of the steps: its share is to be looked at, not the
-     * batches. The verdict's own has its item. */
+    /* If one rank has the most work in half of the steps, its share is the problem, not the
+     * batches. Ranks that the verdict names have their own item. */
     bool one = 2 * u.led >= u.n,
          one_step = u.n > 2 && 2 * u.most_ns > u.above_ns && !(one && u.most_rank == u.rank);
     if (f->costs[TM_RULE_UNEVEN_STAGES] > 0 || f->job->n_ranks < 2 ||
@@ -345,7 +347,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     }
     tm_shown_duration(u.n > 0 ? u.above_ns / u.n : 0, time, sizeof time);
     if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
-        /* Its stage has more, and it the most of that by chance. */
+        /* The whole stage has more work; which of its ranks has the most is chance. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
     } else if (one) {
@@ -369,7 +371,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
             time, percent, u.rank, u.led, u.n);
 }
 
-/* Between two ranks, in a pipeline between two stages. */
+/* Returns whether a kind is a transfer between two ranks, such as pipeline stages. */
 static bool is_transfer(const char *kind) {
     return strcmp(kind, "send") == 0 || strcmp(kind, "recv") == 0 || strcmp(kind, "sendrecv") == 0;
 }
@@ -383,7 +385,7 @@ static int64_t exposed_transfers(const tm_facts *f) {
     return sum;
 }
 
-/* "; rank 3 caused 40 % of all waiting": of those that the verdict does not name. */
+/* Writes "; rank 3 caused most, 40 % of all waiting" for a rank that the verdict does not name. */
 static void most_behind(const tm_facts *f, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double most = 0.0;
@@ -399,8 +401,8 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
     }
 }
 
-/* The kind of host work that the first screen leads with, "host", "stall" or "gc"; NULL for another
- * or none. */
+/* Returns the kind of host work in the first screen's headline, "host", "stall" or "gc"; NULL if it
+ * is another kind or there is none. */
 static const char *leading_host_work(const tm_facts *f) {
     static const char *const kinds[] = {"host", "stall", "gc"};
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -415,8 +417,8 @@ static const char *leading_host_work(const tm_facts *f) {
     return NULL;
 }
 
-/* Where nobody is named, and host work is what saves most: that is to be looked at, and the ranks
- * that have most of it. */
+/* Writes advice for the case that no rank is named and host work saves most: look at the hosts, and
+ * the ranks with the most of it. */
 static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     const bool event = tm_facts_verdict_is(f, "event");
     const char *ranks = tm_savings_ranks(f->tables);
@@ -439,8 +441,8 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
                  : "");
 }
 
-/* Waiting that neither a straggler nor uneven work explains: it is no matter of communication. In
- * a pipeline's bubble that is also what shows of transfers between stages. */
+/* Finds waiting that neither a straggler nor uneven work explains; it is not caused by
+ * communication. In a pipeline's bubble it includes exposed transfers between stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     bool bubble = tm_facts_verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
     char behind[96], time[TM_ADVICE_TIME];
@@ -483,10 +485,10 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  named ? "another" : "a", f->trains ? "data loading" : "batches of other sizes");
 }
 
-/* The kind of collective that shows most, and how much, over all ranks; without the transfers of a
- * bubble, which has an item. */
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
+ * bubble's transfers are left out: they have their own item. */
 static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
-    /* More than there are kinds of collectives. */
+    /* exceeds the number of kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
     const char *kinds[KINDS];
@@ -511,8 +513,8 @@ static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     return n > 0 ? kinds[worst] : "none";
 }
 
-/* What operations of a row take longer than larger ones of the same kind and group, over all ranks;
- * the row with which they are compared. Rows of a group stand together. */
+/* Returns the excess time of a row's operations over larger ones of the same kind and group, over
+ * all ranks; sets the row they are compared with. Rows of a group are adjacent. */
 static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
@@ -534,8 +536,8 @@ static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
                         : 0;
 }
 
-/* Says of operations that take far longer than larger ones that their size is not why, where that
- * is a good part of @p rest_ns. */
+/* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
+ * @p rest_ns: size does not explain them. */
 static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     size_t worst = 0, larger = 0, used = strlen(out->evidence);
@@ -568,8 +570,8 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
         (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text);
 }
 
-/* Of what is not matched nobody knows who came last, nor of what holds nobody up: of that a pair
- * still tells how long its receiver waited, hidden or not. */
+/* Adds a sentence on unmatched or non-blocking operations, whose waits are unknown. Only pairs show
+ * how long receivers waited, hidden or not. */
 static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const size_t used = strlen(out->evidence);
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
@@ -594,22 +596,21 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
                  share);
 }
 
-/* What both rules on communication share: one is for what hides badly, one for what is too much.
- * The kind that shows most; NULL where it is the other rule's. */
+/* Sets cost, measure and evidence for the rules on poorly hidden and on too much communication.
+ * Returns the kind with the most exposed time; NULL if the other rule applies. */
 static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm_advice *out) {
     int64_t waiting =
         f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
     int64_t overlap = tm_facts_sum(f, "overlap.rank", "overlap_ns"), of_kind;
-    /* Ranks that wait for another have nothing left to hide transfers behind: where most of it is
-     * waiting, it takes from the rest, too. */
+    /* Waiting ranks have no work left to hide transfers, so much waiting also enlarges the rest. */
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, &of_kind);
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
-    /* Where half of it hides already there is little left to hide, and where computation would hide
-     * less than half of the rest, little can be hidden: then less of it helps. */
+    /* If half is hidden already, or computation could hide less than half of the rest, hiding helps
+     * little; less communication does. */
     const int64_t bare = tm_facts_sum(f, "overlap.rank", "compute_ns") - overlap;
     if (rest <= 0 || (hidden >= 50.0 || bare < rest / 2) != well_hidden)
         return NULL;
@@ -632,7 +633,7 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
 
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     const char *kind = look_at_communication(f, false, out);
-    out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers end no bubble */
+    out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers do not remove a bubble */
     if (out->apart)
         snprintf(out->text, sizeof out->text,
                  "Let receives wait less for their senders: more micro-batches, interleaved "

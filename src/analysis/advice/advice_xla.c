@@ -1,5 +1,5 @@
-/* The recommendations of XProf for jobs of TensorFlow and JAX, by its bounds: shares of the steps,
- * of which each instant is spent on one thing (pod.rank). */
+/* XProf's recommendations for jobs of TensorFlow and JAX, by its bounds. Its shares of the steps
+ * assign each instant to one activity (pod.rank). */
 #include "advice_xla.h"
 
 #include <inttypes.h>
@@ -81,7 +81,7 @@ int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
     return waits;
 }
 
-/* Of CPUs few compute faster in 16 bits. */
+/* Few CPUs compute faster in 16 bits. */
 double tm_facts_bits(const tm_facts *f) {
     bool cpu = strcmp(tm_words_device(f->tables), "CPU device") == 0;
     int64_t low = tm_facts_sum_pod(f, "compute_16_ns");
@@ -90,13 +90,13 @@ double tm_facts_bits(const tm_facts *f) {
     return told && !cpu ? tm_facts_percent(low, known) : (double)NAN;
 }
 
-/* What a rule says of time in the steps. */
+/* Time in the steps as text. */
 typedef struct spent {
     char share[32], time[TM_ADVICE_TIME];
     const char *whole;
 } spent;
 
-/* Sets cost and measure: @p ns of all steps that count. */
+/* Sets cost and measure from @p ns of all steps that count. */
 static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     tm_rank_text text = tm_rank_text_begin(out->ranks);
@@ -121,17 +121,17 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     return found;
 }
 
-/* Sentences that all of these rules end in, so that none is taken for one of the guides'. */
+/* Sentences that end the evidence of these rules: their bounds are not those of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
-/* XProf has these for GPUs; of a TPU one for all that it idles and does not wait for input. */
+/* Returns XProf's bounds for GPUs; TPUs have one for all idle time except waits for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
 }
 
 #define IDLE_TPU " XProf calls 3 % and more of a TPU's idle time beside input host overhead."
 
-/* Gaps between small kernels have an item of their own. */
+/* Gaps between small kernels have their own item. */
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
     bool feeds = tm_tables_find(f->tables, "pipeline.stage")->n_rows > 0;
     spent s = spend(f, tm_facts_sum_pod(f, "launch_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
@@ -171,7 +171,7 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* What rules on ranks that come late have explained of the waiting. */
+/* Returns the waiting explained by the rules on late ranks. */
 static int64_t explained(const tm_facts *f) {
     return f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
 }
@@ -192,7 +192,8 @@ void tm_look_xla_barrier(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time, beside_late(f));
 }
 
-/* "; most is all-reduce.5 of jit_step (3.10 ms of them all)", with the barriers left out. */
+/* Writes the collective that takes the most time, except barriers: "; most time, 3.10 ms over all
+ * ranks, has "all-reduce.5" of "jit_step"". */
 static void say_largest(const tm_facts *f, char *out, size_t size) {
     const tm_table *table = tm_tables_find(f->tables, "pod.collective");
     size_t largest = table->n_rows;
@@ -233,7 +234,7 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
                             "counts twice, and nothing is taken off."));
 }
 
-/* Copies and collectives that show have items of their own. */
+/* Exposed copies and collectives have their own items. */
 void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     int64_t rest = waits - f->costs[TM_RULE_EXPOSED_COPIES] - f->costs[TM_RULE_XLA_COLLECTIVES] -
@@ -265,8 +266,8 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* XProf asks that neither matrix units nor memory be half in use: here what is beside computing is
- * left out. */
+/* XProf requires that neither matrix units nor memory be half used; here time with concurrent
+ * computation is excluded instead. */
 void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "sparse_core_ns"), out);
     snprintf(out->text, sizeof out->text,
@@ -278,7 +279,7 @@ void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time);
 }
 
-/* Without marked steps it is mostly what lies before and behind the work. */
+/* Without marked steps this is mostly time before and after the work. */
 void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     if (tm_facts_int(f, "job.job", 0, "steps") == 0)
         return;
@@ -298,7 +299,7 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
              bounds_3_15(f, IDLE_TPU));
 }
 
-/* The measure is what is not in 16 bits, of which XProf asks for a tenth: just that is enough. */
+/* The measure is the share not in 16 bits. XProf asks for a tenth, and exactly that is enough. */
 void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
     double bits = tm_facts_bits(f);
     int64_t compute = tm_facts_sum_pod(f, "compute_16_ns") + tm_facts_sum_pod(f, "compute_32_ns") +

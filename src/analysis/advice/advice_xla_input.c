@@ -1,19 +1,19 @@
-/* Whether steps of TensorFlow and JAX wait for their input: infeed, and waits for the next batch.
- */
+/* Rules on input of TensorFlow and JAX: infeed, and waits for the next batch. */
 #include <stdio.h>
 #include <string.h>
 
 #include "advice_xla.h"
 #include "table/shown.h"
 
-/* Of the devices of a host, or of all. */
+/* Input time of the devices of a host, or of all. */
 typedef struct share {
-    const char *host; /* NULL where it is not told */
+    const char *host; /* NULL if unknown */
     int64_t input_ns, step_ns, n;
 } share;
 
-/* Waiting alone: copies to the device may be of anything.
- * @param host  NULL for all */
+/* Sums the waits. Copies to the device are left out: they need not be input.
+ *
+ * @param host NULL for all */
 static share share_of(const tm_facts *f, const char *host) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share sum = {.host = host};
@@ -28,7 +28,7 @@ static share share_of(const tm_facts *f, const char *host) {
     return sum;
 }
 
-/* The host whose devices wait longest, for the others may wait for these. */
+/* Returns the host whose devices wait longest: the other devices may wait for these. */
 static share worst_host(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share worst = {0};
@@ -55,7 +55,7 @@ static void name_ranks(const tm_facts *f, const char *host, tm_advice *out) {
     tm_rank_text_end(&text, f->job->n_ranks);
 }
 
-/* "; of its pipeline's own time 92 % is "Iterator::Map"", where its stages are told. */
+/* Writes "; of its input pipeline's own time 92 % is "Iterator::Map"", if its stages are known. */
 static void name_stage(const tm_facts *f, const share *host, char *out, size_t size) {
     const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
     *out = '\0';
@@ -68,8 +68,7 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     }
 }
 
-/* How the library of a host's pipeline reads and preprocesses ahead; nothing where no stage tells
- * which that is. */
+/* Returns how a host's input library reads ahead; "" if no stage identifies the library. */
 static const char *how_ahead(const tm_facts *f, const char *host) {
     const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
     for (size_t i = 0; i < hosts->n_rows; i++) {
@@ -85,7 +84,7 @@ static const char *how_ahead(const tm_facts *f, const char *host) {
     return "";
 }
 
-/* What XProf's profiles tell: infeed, and waits for the next batch. */
+/* Uses the infeed and batch waits of XProf's profiles. */
 void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     share all = share_of(f, NULL), worst = worst_host(f);
     char others[64] = "", stage[256];
@@ -93,8 +92,8 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = tm_facts_percent(worst.input_ns, worst.step_ns);
     double rest = tm_facts_percent(all.input_ns - worst.input_ns, all.step_ns - worst.step_ns);
-    bool alone =
-        all.n == worst.n || 2 * rest < out->measure; /* else the others are to be fed, too */
+    bool alone = all.n == worst.n ||
+                 2 * rest < out->measure; /* otherwise the other hosts need more speed too */
     const share *slow = alone ? &worst : &all;
     out->cost_ns = slow->input_ns;
     out->n_lost = slow->n < f->n_gpu ? slow->n : 0;
@@ -116,13 +115,13 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
         tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
 }
 
-/* Stages of the host whose devices spend most on input, copies too. */
+/* Pipeline stages of the host whose devices spend the most time on input, including copies. */
 typedef struct stages {
-    const char *host; /* NULL: none whose stages are told, or input takes too little */
+    const char *host; /* NULL: no host has known stages and enough input time */
     double input_pct, enqueue_pct;
 } stages;
 
-/* XProf asks what input consists of where it takes over 10 % of the steps. */
+/* XProf examines the stages if input takes over 10 % of the steps. */
 enum { INPUT_PCT = 10 };
 
 static double input_of_host(const tm_facts *f, const char *host) {
@@ -151,7 +150,7 @@ static stages worst_stages(const tm_facts *f) {
     return worst;
 }
 
-/* How long steps take longer for it stands in `input`. */
+/* Writes the evidence. The cost for steps is in `input`. */
 static void say_stages(const stages *s, int least, const char *what, tm_advice *out) {
     snprintf(
         out->evidence, sizeof out->evidence,

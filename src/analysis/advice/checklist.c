@@ -1,5 +1,5 @@
-/* Analysis `checklist`: the boxes of the guides, each a figure of the job, its range, and whether
- * it is kept. Where one fails by another's fault alone, it says so. */
+/* Analysis `checklist`: the boxes of the guides, each with a figure of the job, its range, and the
+ * result. For a box that fails only because of another, it names that one. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -15,28 +15,25 @@
 enum { BOX, VALUE, UNIT, LEAST, MOST, RESULT, BECAUSE, MEANING, LOOK_AT, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [BOX] = {"box", TM_TEXT, "", "What is looked at."},
-    [VALUE] = {"value", TM_REAL, "",
-               "Its figure in this job; null where the traces do not tell it."},
+    [BOX] = {"box", TM_TEXT, "", "The property that is checked."},
+    [VALUE] = {"value", TM_REAL, "", "Its figure in this job; null if the traces do not have it."},
     [UNIT] = {"unit", TM_TEXT, "", "Unit of value, least and most."},
-    [LEAST] = {"least", TM_REAL, "", "From here on it passes; null: there is no least."},
-    [MOST] = {"most", TM_REAL, "", "Up to here it passes; null: there is no most."},
-    [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown where there is no value."},
+    [LEAST] = {"least", TM_REAL, "", "Lower limit to pass; null if there is none."},
+    [MOST] = {"most", TM_REAL, "", "Upper limit to pass; null if there is none."},
+    [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown if there is no value."},
     [BECAUSE] = {"because", TM_TEXT, "",
-                 "Of what fails only by the fault of another box, which fails, too: that box, and "
-                 "the value without its fault; of what is unknown for what was not recorded, what "
-                 "that is."},
-    [MEANING] = {"meaning", TM_TEXT, "", "What the figure is, and which range is meant."},
-    [LOOK_AT] = {"look_at", TM_TEXT, "", "The tables that say more."},
+                 "For a box that fails only because of another failing box: that box, and the "
+                 "value without its fault. For an unknown value: what was not recorded."},
+    [MEANING] = {"meaning", TM_TEXT, "", "Definition of the figure, and its range."},
+    [LOOK_AT] = {"look_at", TM_TEXT, "", "Tables with details."},
 };
 
 static const tm_table_def box_def = {
     .name = "checklist.box",
-    .doc =
-        "A row for each box of the guides' checklists for training on GPUs; of a job of TensorFlow "
-        "or JAX those of PyTorch are left out, and XProf's bounds are boxes. Ranges are theirs, "
-        "and rules of thumb: what costs this job time, and how much, stands in advice.item and "
-        "whatif.item.",
+    .doc = "A row for each box of the guides' checklists for training on GPUs; for a job of "
+           "TensorFlow or JAX, XProf's bounds replace the boxes for PyTorch. Ranges are rules of "
+           "thumb from the guides: what costs this job time, and how much, is in advice.item and "
+           "whatif.item.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -50,7 +47,7 @@ static const tm_table_def *const defs[] = {&box_def};
 /* In percent. */
 #define USED_LEAST 80.0
 #define WAITS_MOST 10.0
-/* Of a consequence; no figure is below 0. */
+/* Result of a consequence if memory is out; no figure is negative. */
 #define OUT_OF_MEMORY (-1.0)
 
 static double share(int64_t part, int64_t whole) {
@@ -61,9 +58,9 @@ static double at_least_zero(double value) {
     return value < 0.0 ? UNKNOWN : value;
 }
 
-/* The same with waits for other ranks inside of collectives: a kernel that waits runs. A step that
- * nothing marks is the whole recording: of a job without steps the devices' own time
- * tells more, and where only some ranks have steps, these are looked at. */
+/* Returns the share of time in which a kernel runs, including waits for other ranks in collectives.
+ * Without marked steps the devices' own time is used, since the only step is the whole recording;
+ * if only some ranks have steps, only these count. */
 static double kernels_run(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
@@ -88,8 +85,7 @@ static int64_t or_zero(const tm_cell *cell) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* A part of the exposed communication, of the steps of the ranks that have any, or else of the
- * recording. */
+/* Returns a part of the exposed communication: of the ranks' steps, or of the recording if none. */
 static double part_of_steps(const tm_facts *f, const char *column) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t part_ns = 0, window_ns = 0;
@@ -104,11 +100,11 @@ static double part_of_steps(const tm_facts *f, const char *column) {
     return part_ns > 0 ? share(part_ns, window_ns) : 0.0;
 }
 
-/* Not known where the communication that is matched with no other rank's decides over it. */
+/* Returns unknown if the result depends on unmatched communication. */
 static double gpu_utilization(const tm_facts *f) {
     double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
     if (strcmp(tm_words_device(f->tables), "CPU") == 0)
-        return UNKNOWN; /* it is at work between operators, too */
+        return UNKNOWN; /* a CPU also works between operators */
     double surely = used - part_of_steps(f, "exposed_unmatched_ns");
     return used >= USED_LEAST && surely < USED_LEAST ? UNKNOWN : fmax(used, 0.0);
 }
@@ -118,7 +114,7 @@ static double step_variation(const tm_facts *f) {
     return tm_facts_vary(f, TM_STEPS_ALL, &v) ? v.percent : UNKNOWN;
 }
 
-/* Of the device that is nearest to its limit. */
+/* Returns the figure of the device nearest to its limit. */
 static double memory(const tm_facts *f) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     double most = UNKNOWN;
@@ -135,15 +131,15 @@ static double memory_growth(const tm_facts *f) {
     return jobs->n_rows > 0 ? (double)tm_facts_sum(f, "memory.job", "growing_devices") : UNKNOWN;
 }
 
-/* Of what the steps take besides waiting for data. */
+/* Returns a phase's share of the steps without waits for data. */
 static double phase(const tm_facts *f, const char *column) {
     return share(tm_facts_sum(f, "phases.step", column),
                  tm_facts_sum(f, "phases.step", "step_ns") -
                      tm_facts_sum(f, "phases.step", "data_ns"));
 }
 
-/* Inference has no phases. Where a tenth of the steps runs kernels of none, traces do not tell them
- * well enough. */
+/* Returns unknown for inference, which has no phases, and if a tenth of the steps runs kernels of
+ * no phase: phases are then poorly known. */
 static double forward_backward(const tm_facts *f) {
     return tm_facts_sum(f, "phases.step", "backward_ns") > 0 && phase(f, "gpu_other_ns") < 10.0
                ? phase(f, "forward_ns") + phase(f, "backward_ns")
@@ -167,7 +163,7 @@ static double exposed_communication(const tm_facts *f) {
                : UNKNOWN;
 }
 
-/* The same of waits. */
+/* Returns unknown if the result depends on unmatched communication. */
 static double waits(const tm_facts *f) {
     double waited = share(tm_facts_sum(f, "overlap.rank", "exposed_wait_ns"), f->window_ns);
     double rest = share(tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns"), f->window_ns);
@@ -188,14 +184,14 @@ static double copies(const tm_facts *f) {
     return fmin(fmax(found[0].measure, 0.0) + fmax(found[1].measure, 0.0), 100.0);
 }
 
-/* Without the calls of the runtime nobody knows what the host waited for. */
+/* Without recorded runtime calls the host's waits are unknown. */
 static double synchronisation(const tm_facts *f) {
     return tm_tables_find(f->tables, "launches.api")->n_rows > 0
                ? share(tm_facts_sum(f, "idle.rank", "sync_ns"), f->window_ns)
                : UNKNOWN;
 }
 
-/* Step by step: who has more to do may change with every batch. */
+/* Compares ranks within each step: the rank with the most work may change with every batch. */
 static double balance(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     double above = 0.0, mean = 0.0;
@@ -207,7 +203,7 @@ static double balance(const tm_facts *f) {
     return mean > 0.0 ? 100.0 * above / mean : UNKNOWN;
 }
 
-/* What gpu_utilization would be, did no GPU idle for its data. */
+/* Returns gpu_utilization if no GPU idled for data. */
 static double utilization_fed(const tm_facts *f) {
     double step_ns = (double)tm_facts_sum(f, "input.rank", "step_ns");
     double stall_ns = (double)tm_facts_sum(f, "input.rank", "stall_ns");
@@ -231,7 +227,7 @@ static bool is_straggler(const tm_facts *f, int64_t rank) {
     return verdict && !verdict->null && strcmp(verdict->value.text, "straggler") == 0;
 }
 
-/* What ranks wait for others than those that stragglers names. */
+/* Returns the waits for ranks other than those that stragglers names. */
 static double waits_for_others(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double all_ns = 0.0, named_ns = 0.0;
@@ -245,7 +241,7 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* The mean rank waits for as long as the one with most to do computes beyond the mean. */
+/* Returns waits minus imbalance: the mean rank waits for the busiest rank's extra computation. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),
@@ -260,13 +256,12 @@ static double exposed_balanced(const tm_facts *f) {
     return exposed_without_waits(f) + waits_balanced(f);
 }
 
-/* The loads of one step. */
+/* Loads of one step. */
 typedef struct loads {
     double sum, most, n;
 } loads;
 
-/* Adds a rank's steps, rows [first, end) of overlap.step, to those of imbalance.step; both ascend
- * in step. */
+/* Adds a rank's rows [first, end) of overlap.step to the loads of imbalance.step, both by step. */
 static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -294,8 +289,8 @@ static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
     }
 }
 
-/* The same as balance, without the ranks that stragglers names where they have more to do than the
- * mean: who is late with less of it is no reason that others have more. */
+/* Returns balance without named stragglers that have more work than the mean. A straggler with less
+ * work stays: it does not explain why others have more. */
 static double balance_of_others(const tm_facts *f) {
     const size_t n = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -319,8 +314,8 @@ static double balance_of_others(const tm_facts *f) {
     return means > 0.0 ? 100.0 * above / means : UNKNOWN;
 }
 
-/* Where nobody is cleared, nobody knows. Bubbles and events are held against no chance: they are
- * nobody's own. */
+/* Returns the number of findings that are tested against chance, which bubbles and events are not:
+ * no single rank causes them. An inconclusive verdict is unknown. */
 static double stragglers(const tm_facts *f) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double named = 0.0;
@@ -334,7 +329,7 @@ static double stragglers(const tm_facts *f) {
     return named;
 }
 
-/* The operations of a TPU's program are not launched one by one. */
+/* A TPU does not launch a program's operations singly. */
 static double short_kernels(const tm_facts *f) {
     if (strcmp(tm_words_device(f->tables), "TPU") == 0)
         return UNKNOWN;
@@ -342,7 +337,7 @@ static double short_kernels(const tm_facts *f) {
     return share(kernels.under_100_us, kernels.calls);
 }
 
-/* Of what tensor cores could do, where most of it tells its numbers. */
+/* Covers work that tensor cores could do, if most of it has a known number format. */
 static double low_precision(const tm_facts *f) {
     int64_t low = tm_facts_sum(f, "classes.kernel", "bits8_ns") +
                   tm_facts_sum(f, "classes.kernel", "bits16_ns") +
@@ -354,7 +349,7 @@ static double low_precision(const tm_facts *f) {
     return 2 * known >= all ? share(low, known) : UNKNOWN;
 }
 
-/* Attention that writes its scores shows as a softmax of its own inside of it. */
+/* Attention that writes its scores shows as a separate softmax within it. */
 static double fused_attention(const tm_facts *f) {
     return share(tm_facts_sum(f, "classes.kernel", "flash_ns"),
                  tm_facts_of_class(f, "attention", "total_ns") +
@@ -363,7 +358,7 @@ static double fused_attention(const tm_facts *f) {
 
 static const struct box {
     const char *name, *unit;
-    double least, most; /* UNKNOWN: none */
+    double least, most; /* UNKNOWN: no limit */
     tm_box_measure *measure;
     const char *meaning, *look_at;
     tm_whose whose;
@@ -487,8 +482,8 @@ static const struct box {
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
-/* Boxes that fail by the fault of another: their figure without it. The first that explains one
- * is said. */
+/* Boxes that fail because of another box, with their figure without that fault. The first that
+ * explains a failure is reported. */
 static const struct consequence {
     const char *box, *cause, *without;
     tm_box_measure *measure;
@@ -509,7 +504,7 @@ static const struct consequence {
 enum { N_CONSEQUENCES = sizeof consequences / sizeof *consequences };
 
 static bool fails(const struct box *box, double value) {
-    return value < box->least || value > box->most; /* neither of what is unknown */
+    return value < box->least || value > box->most; /* false for an unknown value */
 }
 
 static const struct box *box_named(const char *name) {
@@ -536,8 +531,7 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     return TM_OK;
 }
 
-/* Whether a box's figure could be off by what was not recorded: what is not of devices could not.
- */
+/* Returns whether unrecorded work could distort a box's figure: only if it is about devices. */
 static bool is_doubted(const tm_facts *f, const struct box *box) {
     return tm_doubt_of_job(f->tables) && strncmp(box->name, "memory", strlen("memory")) != 0 &&
            strcmp(box->name, "data_loading") != 0;

@@ -1,9 +1,9 @@
-/* The figures for which XProf has bounds, of jobs whose profiles are XProf's. */
+/* Figures with bounds from XProf, for jobs with XProf's profiles. */
 #include "checklist_xla.h"
 
 #include <math.h>
 
-/* Of the time of steps. */
+/* Returns the share of the time of steps. */
 static double of_steps(const tm_facts *f, int64_t ns) {
     int64_t step_ns = tm_facts_sum_pod(f, "step_ns");
     return step_ns > 0 ? tm_facts_percent(ns, step_ns) : (double)NAN;

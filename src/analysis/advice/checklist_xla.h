@@ -1,10 +1,10 @@
-/* Boxes of analysis `checklist` that are of jobs of TensorFlow and JAX alone. */
+/* Boxes of analysis `checklist` that apply only to jobs of TensorFlow and JAX. */
 #ifndef TMERGE_CHECKLIST_XLA_H
 #define TMERGE_CHECKLIST_XLA_H
 
 #include "advice_rules.h"
 
-/** A figure of the job; NaN where the traces do not tell it. */
+/** Returns a figure of the job; NaN if the traces do not have it. */
 typedef double tm_box_measure(const tm_facts *facts);
 
 tm_box_measure tm_box_xla_input, tm_box_xla_output, tm_box_xla_launch, tm_box_xla_collectives,

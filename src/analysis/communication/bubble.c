@@ -1,4 +1,4 @@
-/* Analysis `bubble`: what the stages of a pipeline do when, and why they stand idle. */
+/* Analysis `bubble`: the passes of pipeline stages over time, and why stages are idle. */
 #include "bubble.h"
 
 #include "base/keys.h"
@@ -8,10 +8,10 @@
 static const tm_column part_columns[TM_BUBBLE_P_N] = {
     [TM_BUBBLE_P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [TM_BUBBLE_P_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [TM_BUBBLE_P_BACKWARD] = {"backward", TM_BOOL, "", "It is a backward pass."},
+    [TM_BUBBLE_P_BACKWARD] = {"backward", TM_BOOL, "", "Whether it is a backward pass."},
     [TM_BUBBLE_P_NUMBER] = {"number", TM_INT, "", "As in bubble.pass."},
-    [TM_BUBBLE_P_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
-    [TM_BUBBLE_P_END] = {"end_ns", TM_INT, "ns", "Aligned end since the epoch."},
+    [TM_BUBBLE_P_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start, since the epoch."},
+    [TM_BUBBLE_P_END] = {"end_ns", TM_INT, "ns", "Aligned end, since the epoch."},
 };
 
 const tm_table_def tm_bubble_part_def = {
@@ -26,7 +26,7 @@ const tm_table_def tm_bubble_part_def = {
 
 static const tm_column place_columns[TM_BUBBLE_R_N] = {
     [TM_BUBBLE_R_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [TM_BUBBLE_R_STAGE] = {"stage", TM_INT, "", "Its stage."},
+    [TM_BUBBLE_R_STAGE] = {"stage", TM_INT, "", "Stage of the rank."},
 };
 
 const tm_table_def tm_bubble_place_def = {
@@ -43,39 +43,40 @@ static const tm_column pair_columns[TM_BUBBLE_T_N] = {
     [TM_BUBBLE_T_FROM] = {"from_rank", TM_INT, "", "The rank that sends."},
     [TM_BUBBLE_T_TO] = {"to_rank", TM_INT, "", "The rank that receives."},
     [TM_BUBBLE_T_FROM_STAGE] = {"from_stage", TM_INT, "",
-                                "Stage of the sender in its pipeline; null where it is in none."},
-    [TM_BUBBLE_T_TO_STAGE] = {"to_stage", TM_INT, "", "The same of the receiver."},
-    [TM_BUBBLE_T_COUNT] = {"count", TM_INT, "", "Transfers of which both kernels are known."},
-    [TM_BUBBLE_T_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes; null where one is unknown."},
-    [TM_BUBBLE_T_LATE_SENDER] = {"late_sender_ns", TM_INT, "ns",
-                                 "What the receiver waited until the sender had come: its wait as "
-                                 "in collectives; null where that is not recorded or clocks "
-                                 "cannot be compared."},
-    [TM_BUBBLE_T_LATE_RECEIVER] = {"late_receiver_ns", TM_INT, "ns",
-                                   "What the sender waited for the receiver."},
-    [TM_BUBBLE_T_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                              "Sum over the transfers of the shorter of the two kernels: whoever "
-                              "comes last waits for nobody."},
+                                "Stage of the sender in its pipeline; null if it is in none."},
+    [TM_BUBBLE_T_TO_STAGE] = {"to_stage", TM_INT, "",
+                              "Stage of the receiver; null if it is in none."},
+    [TM_BUBBLE_T_COUNT] = {"count", TM_INT, "", "Transfers whose two kernels are both known."},
+    [TM_BUBBLE_T_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes; null if any is unknown."},
+    [TM_BUBBLE_T_LATE_SENDER] =
+        {"late_sender_ns", TM_INT, "ns",
+         "Time the receiver waited for the sender to arrive, as in collectives; null if it is not "
+         "recorded or the clocks cannot be compared."},
+    [TM_BUBBLE_T_LATE_RECEIVER] =
+        {"late_receiver_ns", TM_INT, "ns",
+         "Time the sender waited for the receiver; null if late_sender_ns is."},
+    [TM_BUBBLE_T_TRANSFER] =
+        {"transfer_ns", TM_INT, "ns",
+         "Sum over the transfers of the shorter of the two kernels: the later rank does not wait."},
 };
 
 const tm_table_def tm_bubble_pair_def = {
     .name = "bubble.pair",
-    .doc = "A row for each pair of ranks of which one sent to the other, of a pipeline or not: the "
-           "5000 with most transfer_ns.",
+    .doc = "A row for each pair of ranks of which one sent to the other, in a pipeline or not: the "
+           "5000 with the largest transfer_ns.",
     .columns = pair_columns,
     .n_columns = TM_BUBBLE_T_N,
     .n_keys = 2,
     .top = TM_BUBBLE_T_TRANSFER,
 };
 
-/* Two ranks may share several groups, each of which one process owns; with few rows, texts of none,
- * the job adds them up. */
+/* Two ranks may share groups that different processes own, so the job adds up their rows. */
 const tm_table_def tm_bubble_pair_part_def = {
     .name = "bubble.pair_part",
     .doc = "A row for each process and pair of ranks: its part of bubble.pair.",
     .columns = pair_columns,
     .n_columns = TM_BUBBLE_T_N,
-    .n_keys = TM_BUBBLE_T_N, /* equal rows may change places */
+    .n_keys = TM_BUBBLE_T_N, /* the order of equal rows does not matter */
     .top = -1,
     .internal = true,
 };
@@ -92,7 +93,7 @@ typedef struct pair {
     int64_t from, to;
 } pair;
 
-/* What is known of a pair. */
+/* Totals of a pair. */
 typedef struct sums {
     int64_t count, bytes, late_sender_ns, late_receiver_ns, transfer_ns;
     bool unsized, unknown;

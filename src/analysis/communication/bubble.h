@@ -1,4 +1,4 @@
-/* The tables of `bubble` on their way from ranks to the job. */
+/* Tables that `bubble` passes from ranks to the job. */
 #ifndef TMERGE_BUBBLE_H
 #define TMERGE_BUBBLE_H
 
@@ -18,7 +18,7 @@ enum {
 /* bubble.place: the stage of a rank. */
 enum { TM_BUBBLE_R_RANK, TM_BUBBLE_R_STAGE, TM_BUBBLE_R_N };
 
-/* bubble.pair: what one rank sent to another. */
+/* bubble.pair: transfers from one rank to another. */
 enum {
     TM_BUBBLE_T_FROM,
     TM_BUBBLE_T_TO,
@@ -35,10 +35,10 @@ enum {
 extern const tm_table_def tm_bubble_part_def, tm_bubble_place_def, tm_bubble_pair_def,
     tm_bubble_pair_part_def, tm_bubble_stage_def, tm_bubble_step_def, tm_bubble_pass_def;
 
-/** Adds the passes of a rank that sends or receives. TM_OK; TM_ERR_FAULT. */
+/** Adds the passes of a rank that sends or receives. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_bubble_passes(const tm_rank_view *view, tm_table *part, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the pairs, steps, stages and passes of the job. TM_OK; TM_ERR_FAULT. */
+/** Adds the pairs, steps, stages and passes of the job. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_bubble_rows(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -9,27 +9,27 @@
 #include "bubble.h"
 #include "dimension.h"
 
-/* A pass takes at least this part of the longest of its rank, step and direction: clearing of
- * gradients and the like is none. */
+/* A pass has at least this fraction of the kernel time of the longest pass of its rank, step and
+ * direction. Shorter work, such as clearing gradients, is no pass. */
 enum { PART_OF_LONGEST = 10 };
 
 typedef enum what { FORWARD, BACKWARD, EITHER, BORDER, N_WHAT } what;
 
-/* A kernel, in the order in which the host asked for them. */
+/* A kernel, in the order in which the host launched them. */
 typedef struct item {
     int64_t asked_ns, begin_ns, end_ns;
     uint32_t row;
     int32_t step;
     uint8_t what;
-    bool whole; /* the trace has a pass as one event */
+    bool whole; /* the trace records the pass as one event */
 } item;
 
-/* What ran in one direction between two transfers. */
+/* Work in one direction between two transfers. */
 typedef struct pass {
     int64_t begin_ns, end_ns, kernels_ns;
     int32_t step;
     uint8_t what;
-    bool apart; /* a transfer, or another whole pass, lies between it and the one before */
+    bool apart; /* a transfer or another whole pass separates it from the pass before */
 } pass;
 
 static bool exchanges(const tm_collective_attr *attr) {
@@ -37,7 +37,7 @@ static bool exchanges(const tm_collective_attr *attr) {
            attr->kind == TM_COLL_SENDRECV;
 }
 
-/* Rings of contexts or sequences send and receive inside of a pass. */
+/* Returns whether a transfer separates passes. Context and sequence rings send within a pass. */
 static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     char dimension[TM_DIMENSION_MAX];
     const uint32_t texts[] = {attr->group_description, attr->group};
@@ -50,7 +50,7 @@ static bool is_border(const tm_names *names, const tm_collective_attr *attr) {
     return true;
 }
 
-/* What updates the parameters is of no pass. */
+/* Returns whether a kernel updates parameters, and so belongs to no pass. */
 static bool is_update(const tm_rank_view *view, uint32_t row) {
     const tm_calls *calls = view->annotations;
     for (uint32_t at = calls->above[row]; at != TM_NO_CALL; at = calls->calls[at].parent) {
@@ -62,7 +62,8 @@ static bool is_update(const tm_rank_view *view, uint32_t row) {
     return false;
 }
 
-/* Traces of operations name their passes; else it is autograd's nodes that tell. */
+/* Sets the direction of a kernel: from its name in traces of operations, otherwise from autograd's
+ * nodes. Returns false if the kernel belongs to no pass. */
 static bool tell(const tm_rank_view *view, uint32_t row, item *out) {
     static const char forward[] = "forward-compute", backward[] = "backward-compute";
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
@@ -83,7 +84,7 @@ static bool tell(const tm_rank_view *view, uint32_t row, item *out) {
     return true;
 }
 
-/* Without a launch it is the step in whose window it begins. */
+/* Returns the step of a kernel. Without a launch it is the step during which the kernel starts. */
 static int32_t step_of(const tm_timeline *timeline, uint32_t row) {
     int64_t begin = timeline->begin_ns[row];
     int32_t found = TM_NO_STEP;
@@ -135,7 +136,7 @@ static void extend(pass *p, int64_t begin_ns, int64_t end_ns, int64_t kernels_ns
     p->kernels_ns = tm_sum(p->kernels_ns, kernels_ns);
 }
 
-/* What no operator launched is of a pass where more of it follows. */
+/* Joins kernels into passes. Kernels without operator belong to a pass if more of it follows. */
 static bool join(const tm_vec *items, tm_vec *passes) {
     static const pass none = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     const item *it = items->data;
@@ -162,7 +163,7 @@ static bool join(const tm_vec *items, tm_vec *passes) {
     return true;
 }
 
-/* Takes out what is too short for a pass, and joins what it stood between. */
+/* Removes passes that are too short, and joins the passes they separated. */
 static void clean(tm_vec *passes) {
     pass *p = passes->data;
     size_t kept = 0;

@@ -23,20 +23,21 @@ enum {
 };
 
 static const tm_column stage_columns[S_N] = {
-    [S_STAGE] = {"stage", TM_INT, "", "Stage, from 0: the first to send."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Ranks of it, over all pipelines."},
+    [S_STAGE] = {"stage", TM_INT, "", "Stage number, from 0 for the first to send."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Ranks of the stage, over all pipelines."},
     [S_PASSES] = {"forward_passes", TM_INT, "",
-                  "Forward passes of a rank in a step, median: micro-batches, times the parts of "
-                  "the model that a stage has."},
-    [S_FORWARD] = {"forward_ns", TM_INT, "ns", "Median length of a forward pass."},
-    [S_BACKWARD] = {"backward_ns", TM_INT, "ns", "The same of a backward pass."},
-    [S_SPAN] = {"span_ns", TM_INT, "ns", "Sum of span_ns of bubble.step over its ranks."},
-    [S_BUBBLE] = {"bubble_ns", TM_INT, "ns", "Of it, in no pass of the rank."},
+                  "Median number of forward passes of a rank in a step: micro-batches times the "
+                  "stage's model chunks."},
+    [S_FORWARD] = {"forward_ns", TM_INT, "ns", "Median duration of a forward pass."},
+    [S_BACKWARD] = {"backward_ns", TM_INT, "ns", "Median duration of a backward pass."},
+    [S_SPAN] = {"span_ns", TM_INT, "ns", "Sum over the stage's ranks of span_ns in bubble.step."},
+    [S_BUBBLE] = {"bubble_ns", TM_INT, "ns", "The part of span_ns in which the rank runs no pass."},
     [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%", "100 bubble_ns / span_ns."},
-    [S_LATE] = {"late_sender_ns", TM_INT, "ns",
-                "What its ranks waited for senders: sum over bubble.pair; null where none is "
-                "known."},
-    [S_TRANSFER] = {"transfer_ns", TM_INT, "ns", "The same of the transfers to them."},
+    [S_LATE] =
+        {"late_sender_ns", TM_INT, "ns",
+         "Time the stage's ranks waited for senders: sum over bubble.pair; null if none is known."},
+    [S_TRANSFER] = {"transfer_ns", TM_INT, "ns",
+                    "Time of the transfers to the stage's ranks: sum over bubble.pair."},
 };
 
 const tm_table_def tm_bubble_stage_def = {
@@ -54,24 +55,24 @@ static const tm_column step_columns[T_N] = {
     [T_PIPELINE] = {"pipeline", TM_INT, "", "The lowest of the ranks that send to one another."},
     [T_STEP] = {"step", TM_INT, "", "Number of the step."},
     [T_STAGES] = {"stages", TM_INT, "", "Stages of the pipeline."},
-    [T_RANKS] = {"ranks", TM_INT, "", "Its ranks."},
+    [T_RANKS] = {"ranks", TM_INT, "", "Ranks of the pipeline."},
     [T_PASSES] = {"forward_passes", TM_INT, "", "Forward passes of each rank."},
-    [T_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned begin of the first pass since the epoch."},
-    [T_SPAN] = {"span_ns", TM_INT, "ns", "From there to the end of the last pass."},
+    [T_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start of the first pass, since the epoch."},
+    [T_SPAN] = {"span_ns", TM_INT, "ns", "From begin_ns to the end of the last pass."},
     [T_BUBBLE] = {"bubble_pct", TM_REAL, "%",
-                  "The share of span_ns in no pass of a rank, mean over the ranks."},
+                  "Share of span_ns in which a rank runs no pass, mean over the ranks."},
     [T_IDEAL] = {"ideal_pct", TM_REAL, "%",
                  "100 (stages - 1) / (forward_passes + stages - 1): the bubble of GPipe, 1F1B and "
-                 "interleaved schedules where all passes of a direction take equally long and "
+                 "interleaved schedules if all passes of a direction take equally long and "
                  "transfers take no time."},
 };
 
 const tm_table_def tm_bubble_step_def = {
     .name = "bubble.step",
-    .doc = "A row for each pipeline and step in which all of its ranks have as many forward as "
-           "backward passes, and one as many as the other. A pass is what a rank computed in one "
-           "direction between two transfers, in the order of the launches; autograd's nodes, or "
-           "the names of a trace of operations, tell which is backward.",
+    .doc = "A row for each pipeline and step in which all ranks have the same number of forward "
+           "passes and as many backward passes. A pass is what a rank computes in one direction "
+           "between two transfers, in launch order; autograd's nodes, or the names in a trace of "
+           "operations, say which passes are backward.",
     .columns = step_columns,
     .n_columns = T_N,
     .n_keys = 2,
@@ -86,16 +87,16 @@ static const tm_column pass_columns[A_N] = {
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
     [A_DIRECTION] = {"direction", TM_TEXT, "", "forward or backward."},
     [A_NUMBER] = {"number", TM_INT, "",
-                  "Its place, from 1, among the rank's passes of this direction in the step: the "
-                  "micro-batch where a stage has one part of the model."},
-    [A_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
-    [A_END] = {"end_ns", TM_INT, "ns", "Aligned end since the epoch."},
+                  "Number of the pass, from 1, among the rank's passes of this direction in the "
+                  "step: the micro-batch if the stage has one model chunk."},
+    [A_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start, since the epoch."},
+    [A_END] = {"end_ns", TM_INT, "ns", "Aligned end, since the epoch."},
 };
 
 const tm_table_def tm_bubble_pass_def = {
     .name = "bubble.pass",
-    .doc = "A row for each pass of the pipeline that took longest in each step of bubble.step, up "
-           "to 20000 rows: of more, those of the first steps.",
+    .doc = "A row for each pass of the slowest pipeline of each step in bubble.step, for the first "
+           "steps up to 20000 rows.",
     .columns = pass_columns,
     .n_columns = A_N,
     .n_keys = A_NUMBER + 1,
@@ -106,12 +107,12 @@ const tm_table_def tm_bubble_pass_def = {
 typedef struct run {
     int64_t pipeline, step, rank, stage;
     size_t first, end;
-    int64_t forward, backward; /* passes */
+    int64_t forward, backward; /* number of passes */
     int64_t begin_ns, end_ns, busy_ns;
-    int64_t span_ns; /* of the pipeline in the step; 0 where it is not told */
+    int64_t span_ns; /* of the pipeline in the step; 0 if the step is not whole */
 } run;
 
-/* Length of a pass, for medians. */
+/* Duration of a pass, for medians. */
 typedef struct length {
     int64_t stage, backward, ns;
 } length;
@@ -169,7 +170,7 @@ static int64_t root_of(int64_t *pipeline, int64_t at) {
     return at;
 }
 
-/* Ranks that send to one another are of one pipeline, which has the number of its lowest. */
+/* Groups ranks that send to one another into pipelines, each numbered by its lowest rank's row. */
 static void find_pipelines(survey *s) {
     const tm_table *pairs = tm_tables_find(s->tables, tm_bubble_pair_def.name);
     for (size_t i = 0; i < s->places->n_rows; i++)
@@ -188,7 +189,7 @@ static void find_pipelines(survey *s) {
     }
 }
 
-/* Passes of a rank in a step; what runs at once counts once. */
+/* Sets counts, bounds and busy time of a rank's passes in a step. Overlapping time counts once. */
 static bool measure(const survey *s, run *r) {
     tm_intervals own = TM_INTERVALS();
     bool ok = true;
@@ -238,7 +239,7 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Whether all ranks of a pipeline have the step, each with as many passes. */
+/* Returns whether all ranks of a pipeline have the step, each with the same number of passes. */
 static bool is_whole(const survey *s, const run *r, size_t n) {
     size_t members = 0;
     for (size_t i = 0; i < s->places->n_rows; i++)
@@ -302,7 +303,7 @@ static tm_status add_passes(const survey *s, const run *r, size_t n, tm_error *e
     return TM_OK;
 }
 
-/* Steps of all pipelines, and of each step the passes of the one that took longest. */
+/* Adds the steps of all pipelines, and for each step the passes of the slowest pipeline. */
 static tm_status add_steps(survey *s, tm_error *err) {
     run *r = s->runs.data;
     size_t n = s->runs.n, longest = 0, n_longest = 0;
@@ -333,7 +334,7 @@ static int by_length(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->ns, y->ns);
 }
 
-/* The lengths of all passes, side by side those of one stage and direction. */
+/* Collects the durations of all passes, sorted by stage and direction. */
 static bool find_lengths(const survey *s, tm_vec *lengths) {
     const run *r = s->runs.data;
     for (size_t i = 0; i < s->runs.n; i++)
@@ -354,7 +355,7 @@ static void set_length(const length *v, size_t n, tm_cell *row) {
     tm_cell_set_int(&row[v->backward ? S_BACKWARD : S_FORWARD], low + (high - low) / 2);
 }
 
-/* What ranks of a stage waited for senders, and received. */
+/* Sets the time that the ranks of a stage waited for senders, and the time of their transfers. */
 static void set_received(const survey *s, int64_t stage, tm_cell *row) {
     const tm_table *pairs = tm_tables_find(s->tables, tm_bubble_pair_def.name);
     static const int from[] = {TM_BUBBLE_T_LATE_SENDER, TM_BUBBLE_T_TRANSFER};
@@ -370,7 +371,7 @@ static void set_received(const survey *s, int64_t stage, tm_cell *row) {
     }
 }
 
-/* What the runs of a stage sum to; `scratch` has room for a number of each run. */
+/* Sets the sums over the runs of a stage. `scratch` has room for one number a run. */
 static void set_sums(const survey *s, int64_t stage, int64_t *scratch, tm_cell *row) {
     const run *r = s->runs.data;
     int64_t span = 0, busy = 0, ranks = 0;

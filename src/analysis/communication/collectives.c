@@ -1,5 +1,5 @@
-/* Analysis `collectives`: how fast each kind and group is, and the operations that waited most or
- * were exposed most. */
+/* Analysis `collectives`: the speed of each kind and group, and the operations with the longest
+ * waits or the most exposed time. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -33,29 +33,32 @@ enum {
 
 static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
-    [K_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [K_GROUP] = {"group", TM_TEXT, "",
+                 "Name of the process group, or its sorted ranks if it has none."},
     [K_RANKS] = {"ranks", TM_INT, "", "Ranks of the group."},
     [K_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
-                      "The power of two at or below bytes; null without metadata."},
+                      "Largest power of two not above bytes; null without metadata."},
     [K_HOW] = {"how", TM_TEXT, "",
-               "How kernels were matched: metadata (they carry a number), order (that inside their "
-               "group, which they carry), inferred (they carry nothing: who waited for whom tells "
-               "their group)."},
+               "How kernels were matched: metadata (they carry a sequence number), order (they "
+               "carry only the group; matched by position within it), inferred (they carry "
+               "nothing; the group follows from which ranks waited for which)."},
     [K_BITS] = {"evidence_bits", TM_INT, "",
-                "Where inferred: log2 of how unlikely it is by chance that the rank that is proven "
-                "least belongs to the group; null else."},
+                "Only if inferred: log2 of how unlikely it is that the rank with the weakest "
+                "evidence fits the group by chance; otherwise null."},
     [K_AT_LEAST] = {"at_least", TM_BOOL, "",
-                    "Whether the group may have further ranks, so that its waits are lower bounds; "
-                    "null where not inferred."},
+                    "Whether the group may have more ranks, which makes its waits lower bounds; "
+                    "null if not inferred."},
     [K_COUNT] = {"count", TM_INT, "", "Complete operations."},
-    [K_BYTES] = {"bytes", TM_INT, "B",
-                 "Median size by nccl-tests: all-reduce, broadcast, reduce, reduce-scatter and "
-                 "all-to-all: input; all-gather: output; null without metadata."},
+    [K_BYTES] =
+        {"bytes", TM_INT, "B",
+         "Median size as in nccl-tests: the output for all-gather; the input for all-reduce, "
+         "broadcast, reduce, reduce-scatter and all-to-all; null without metadata."},
     [K_TRANSFER] = {"median_transfer_ns", TM_INT, "ns",
-                    "Median of latest end minus L, the begin of the last rank; null for kinds that "
-                    "do not synchronise."},
-    [K_P95] = {"p95_transfer_ns", TM_INT, "ns", "95th percentile of the same, by nearest rank."},
-    [K_SKEW] = {"median_skew_ns", TM_INT, "ns", "Median of L minus the earliest begin."},
+                    "Median of latest end minus L, where L is the start of the last rank; null for "
+                    "kinds that do not synchronise."},
+    [K_P95] = {"p95_transfer_ns", TM_INT, "ns",
+               "95th percentile of latest end minus L, by nearest rank."},
+    [K_SKEW] = {"median_skew_ns", TM_INT, "ns", "Median of L minus the earliest start."},
     [K_ALGBW] = {"algbw_gbps", TM_REAL, "GB/s",
                  "Median of bytes / (latest end - L) over operations with latest end > L; 1 GB = "
                  "1e9 bytes."},
@@ -66,7 +69,7 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
 
 static const tm_table_def kind_def = {
     .name = "collectives.kind",
-    .doc = "A row for each kind, process group, size class and way of matching of complete "
+    .doc = "A row for each kind, process group, size class and way of matching, over complete "
            "operations.",
     .columns = kind_columns,
     .n_columns = N_KIND_COLUMNS,
@@ -90,23 +93,25 @@ enum {
 };
 
 static const tm_column worst_columns[N_WORST_COLUMNS] = {
-    [W_INSTANCE] = {"instance", TM_INT, "", "Place in this table; 0 waited most."},
+    [W_INSTANCE] = {"instance", TM_INT, "", "Position in this table; 0 has the longest wait."},
     [W_KIND] = {"kind", TM_TEXT, "", "Kind of collective."},
-    [W_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
-    [W_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null where the trace has none."},
-    [W_STEP] = {"step", TM_INT, "", "Step of its lowest rank; null for none."},
+    [W_GROUP] = {"group", TM_TEXT, "",
+                 "Name of the process group, or its sorted ranks if it has none."},
+    [W_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null if the trace has none."},
+    [W_STEP] = {"step", TM_INT, "", "Step on its lowest rank; null if none."},
     [W_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
-    [W_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest begin of its kernels since the epoch."},
-    [W_SKEW] = {"skew_ns", TM_INT, "ns", "L minus the earliest begin."},
-    [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of its ranks' waits."},
+    [W_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest start of its kernels, since the epoch."},
+    [W_SKEW] = {"skew_ns", TM_INT, "ns", "L minus the earliest start."},
+    [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of the waits of its ranks."},
     [W_LAST_RANK] = {"last_rank", TM_INT, "",
-                     "The rank that came last; null where it is tied within uncertainty."},
+                     "The rank that arrived last; null if another may have arrived as late, within "
+                     "clock uncertainty."},
     [W_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Latest end minus L."},
 };
 
 static const tm_table_def worst_def = {
     .name = "collectives.worst",
-    .doc = "A row for each of the 100 operations whose ranks waited most, then by begin.",
+    .doc = "A row for each of the 100 operations with the longest waits, then by start.",
     .columns = worst_columns,
     .n_columns = N_WORST_COLUMNS,
     .n_keys = 1,
@@ -116,8 +121,8 @@ static const tm_table_def worst_def = {
 static const tm_column arrival_columns[] = {
     {"instance", TM_INT, "", "Its row in collectives.worst."},
     {"rank", TM_INT, "", "Global rank."},
-    {"begin_ns", TM_INT, "ns", "Begin of the rank's kernel since the epoch."},
-    {"end_ns", TM_INT, "ns", "End of the rank's kernel since the epoch."},
+    {"begin_ns", TM_INT, "ns", "Start of the rank's kernel, since the epoch."},
+    {"end_ns", TM_INT, "ns", "End of the rank's kernel, since the epoch."},
 };
 
 static const tm_table_def arrival_def = {
@@ -148,37 +153,39 @@ enum {
 };
 
 static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
-    [I_INSTANCE] = {"instance", TM_INT, "", "Place in this table; 0 was exposed most."},
+    [I_INSTANCE] = {"instance", TM_INT, "", "Position in this table; 0 has the most exposed time."},
     [I_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for a send and its receive."},
-    [I_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
-    [I_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null where the trace has none."},
-    [I_STEP] = {"step", TM_INT, "", "Step of its lowest rank; null for none."},
+    [I_GROUP] = {"group", TM_TEXT, "",
+                 "Name of the process group, or its sorted ranks if it has none."},
+    [I_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null if the trace has none."},
+    [I_STEP] = {"step", TM_INT, "", "Step on its lowest rank; null if none."},
     [I_BYTES] = {"bytes", TM_INT, "B",
-                 "Size on its lowest rank, as in collectives.kind; null where nothing tells it."},
+                 "Size on its lowest rank, as in collectives.kind; null if unknown."},
     [I_INFERRED] = {"bytes_inferred", TM_BOOL, "",
-                    "Whether bytes is not of the kernels' metadata but inferred: from the shapes "
-                    "and types of the tensors that the call took which launched the kernel "
-                    "(nccl:all_reduce); null where there is no size."},
-    [I_RANKS] = {"ranks", TM_INT, "", "Ranks whose kernels are known, which the sums are over."},
-    [I_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest begin of its kernels since the epoch."},
-    [I_EXPOSED] = {"exposed_ns", TM_INT, "ns",
-                   "Sum over its ranks of the time of the rank's kernel in which none of the "
-                   "rank's compute kernels runs: GPU time, waiting for the last rank included. "
-                   "The sum over all operations is that of exposed_comm_ns in overlap.rank, but "
-                   "that a moment in which several of a rank's kernels communicate counts for "
-                   "each of them here."},
-    [I_LONGEST] = {"longest_exposed_ns", TM_INT, "ns", "The largest of these times of one rank."},
-    [I_LONGEST_RANK] = {"longest_rank", TM_INT, "", "The lowest rank that has it."},
-    [I_COMM] = {"comm_ns", TM_INT, "ns", "Sum of its kernels' durations."},
+                    "Whether bytes is inferred from the shapes and types of the tensors of the "
+                    "call that launched the kernel (nccl:all_reduce), not taken from the kernel's "
+                    "metadata; null if there is no size."},
+    [I_RANKS] = {"ranks", TM_INT, "", "Ranks whose kernels are known; the sums cover these."},
+    [I_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest start of its kernels, since the epoch."},
+    [I_EXPOSED] =
+        {"exposed_ns", TM_INT, "ns",
+         "Sum over its ranks of the GPU time of the rank's kernel during which no compute kernel "
+         "of the rank runs, including waits for the last rank. The sum over all operations is "
+         "exposed_comm_ns of overlap.rank, except that time in which a rank runs several "
+         "communication kernels counts once for each of them here."},
+    [I_LONGEST] = {"longest_exposed_ns", TM_INT, "ns",
+                   "The largest exposed time of a single rank."},
+    [I_LONGEST_RANK] = {"longest_rank", TM_INT, "", "The lowest rank with longest_exposed_ns."},
+    [I_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of its kernels."},
     [I_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Sum of its ranks' waits for the last to come; null where it has none."},
+                "Sum of the waits of its ranks for the last to arrive; null if it has none."},
 };
 
 static const tm_table_def instance_def = {
     .name = "collectives.instance",
-    .doc = "A row for each of the operations with most exposed time, the most first: of each kind "
-           "the 50 with the largest exposed_ns and the 50 with the largest longest_exposed_ns. "
-           "The exposed_ns of all kernels is in events.",
+    .doc = "A row for each of the operations with the most exposed time, sorted by it: of each "
+           "kind the 50 with the largest exposed_ns and the 50 with the largest "
+           "longest_exposed_ns. The exposed_ns of all kernels is in events.",
     .columns = instance_columns,
     .n_columns = N_INSTANCE_COLUMNS,
     .n_keys = 1,
@@ -189,19 +196,20 @@ enum { U_GROUP, U_RANKS, U_REASON, U_COUNT, N_UNMATCHED_COLUMNS };
 
 static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
     [U_GROUP] = {"group", TM_TEXT, "",
-                 "Name of the process group, else its sorted ranks; null where there is none."},
-    [U_RANKS] = {"ranks", TM_INT, "", "Ranks of the group; null where nothing tells them."},
+                 "Name of the process group, or its sorted ranks if it has none; null if there is "
+                 "no group."},
+    [U_RANKS] = {"ranks", TM_INT, "", "Ranks of the group; null if unknown."},
     [U_REASON] =
         {"reason", TM_TEXT, "",
-         "order unproven (no metadata, and who waited for whom does not tell the group either); "
-         "one-sided; group unknown (nothing tells its ranks); peer unknown; transfers differ "
-         "(between sender and receiver). Of kernels that have no number, and "
-         "on whose order the ranks of the group do not agree: too few (to tell a correspondence "
-         "from chance), tokens differ (no correspondence has the same kinds, sizes and steps), "
-         "incoherent (in none do ends lie the same time apart), ambiguous (in several they do), "
-         "no counterpart (nothing ends then on other ranks), ends need not meet (of a kind that "
-         "ranks leave when they like, such as a broadcast: its place among the others would tell "
-         "it, but there some rank lacks kernels)."},
+         "order unproven (no metadata, and which ranks waited for which does not give the group "
+         "either); one-sided; group unknown (its ranks are unknown); peer unknown; transfers "
+         "differ (between sender and receiver). For kernels that have no number, and on whose "
+         "order the ranks of the group do not agree: too few (to distinguish a correspondence from "
+         "chance), tokens differ (no correspondence has the same kinds, sizes and steps), "
+         "incoherent (in no correspondence do ends differ by a constant time), ambiguous (in "
+         "several they do), no counterpart (no kernel ends at that time on other ranks), ends need "
+         "not meet (ranks leave this kind, such as a broadcast, at different times; its position "
+         "among the others would match it, but some rank lacks kernels there)."},
     [U_COUNT] = {"count", TM_INT, "", "Communication kernels."},
 };
 
@@ -214,8 +222,8 @@ static const tm_table_def unmatched_def = {
     .top = U_COUNT,
 };
 
-/* What each process left out; equal rows of the job are added up. Not merged, for its keys are
- * texts, and rows are few. */
+/* Unmatched kernels of each process; the job adds up equal rows. The table has text keys and few
+ * rows, so it is not merged. */
 static const tm_table_def unmatched_part_def = {
     .name = "collectives.unmatched_part",
     .doc = "A row for each process, group and reason: its part of collectives.unmatched.",
@@ -229,7 +237,7 @@ static const tm_table_def unmatched_part_def = {
 static const tm_table_def *const defs[] = {&kind_def,     &worst_def,     &arrival_def,
                                            &instance_def, &unmatched_def, &unmatched_part_def};
 
-/* Complete operations first: they alone are shown. */
+/* Sorts complete operations first: only these are shown. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int order = tm_order_i64(x->state, y->state);
@@ -239,8 +247,7 @@ static int by_class(const void *a, const void *b) {
     return order ? order : tm_order_i64(tm_size_class(x->bytes), tm_size_class(y->bytes));
 }
 
-/* Medians over the values of one class; `scratch` has room for them as int64_t or double, which are
- * equally long. */
+/* Sets the medians of a class. `scratch` has room for n of int64_t or double (equal sizes). */
 static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void *scratch) {
     int64_t *values = scratch;
     double *rates = scratch;
@@ -248,8 +255,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
         values[i] = v[i].bytes;
     if (v->bytes >= 0)
         tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
-    /* Kinds that do not synchronise have no L, and with it none of what follows; nor have single
-     * operations whose clocks cannot be compared. */
+    /* Operations of kinds that do not synchronise, or whose clocks cannot be compared, have no L
+     * and so none of the following. */
     size_t n_timed = 0, n_skews = 0, n_rates = 0;
     for (size_t i = 0; i < n; i++)
         if (v[i].transfer_ns >= 0)
@@ -272,7 +279,7 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
-/* Streams of the same ranks are proven each by itself. */
+/* Sets the weakest evidence of a class: each stream of the same ranks has its own. */
 static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     int32_t bits = v->evidence_bits;
     bool at_least = false;
@@ -284,7 +291,7 @@ static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     tm_cell_set_int(&row[K_AT_LEAST], at_least);
 }
 
-/* Operations [n] of one kind, group and size class: all complete. */
+/* Adds the row of complete operations [n] of one kind, group and size class. */
 static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     int64_t *scratch = malloc(n * sizeof *scratch);
@@ -306,7 +313,7 @@ static tm_status add_class(tm_table *table, const tm_instance_value *v, size_t n
     return tm_table_set_text(table, &row[K_GROUP], v->group_text, err);
 }
 
-/* This process owns all operations of its groups, so its rows need no others of the job. */
+/* Adds the rows of this process's groups. No other process has operations of them. */
 static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, kind_def.name);
     tm_instance_value *v = own->values.data;
@@ -321,7 +328,7 @@ static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error
     return TM_OK;
 }
 
-/* When each member came and left, of operations that are drawn one by one. */
+/* Adds when each member arrived and left, for operations that are drawn singly. */
 static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
                               int64_t place, tm_table *table, tm_error *err) {
     for (size_t i = 0; i < instance->n; i++) {
@@ -336,7 +343,7 @@ static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *
     return TM_OK;
 }
 
-/* The rank that came last, -1 where another may have come as late, as far as clocks tell. */
+/* Returns the last rank to arrive; -1 if another may be as late, within clock uncertainty. */
 static int64_t last_rank(const tm_comm_record *members, const tm_instance *instance) {
     const tm_comm_record *last = members;
     for (size_t i = 1; i < instance->n; i++)
@@ -349,7 +356,7 @@ static int64_t last_rank(const tm_comm_record *members, const tm_instance *insta
     return last->rank;
 }
 
-/* An operation that this process matched and that is among the job's worst: its place is known. */
+/* Adds an operation of this process that is among the job's worst; its position is known. */
 static tm_status add_worst(const tm_comm_record *members, const tm_instance *instance,
                            int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -380,7 +387,7 @@ static tm_status add_worst(const tm_comm_record *members, const tm_instance *ins
     return tm_table_set_text(table, &row[W_GROUP], members->group_text, err);
 }
 
-/* Sums and the largest over the members of an operation. */
+/* Sets sums and the largest value over the members of an operation. */
 static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_instance *instance) {
     int64_t begin = members->begin_ns, exposed = 0, comm = 0, wait = 0;
     const tm_comm_record *longest = members;
@@ -400,8 +407,8 @@ static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_in
         tm_cell_set_int(&row[I_WAIT], wait);
 }
 
-/* Calls tell what goes in: of an all-gather what comes out is as much of each rank, if these are
- * all known. */
+/* Sets the size. Calls give the size of the input; an all-gather's output is that times the number
+ * of ranks, if all ranks are known. */
 static void set_size(tm_cell *row, const tm_comm_record *members) {
     const bool inferred = members->bytes < 0;
     int64_t bytes = inferred ? members->call_bytes : members->bytes;
@@ -415,7 +422,7 @@ static void set_size(tm_cell *row, const tm_comm_record *members) {
     tm_cell_set_bool(&row[I_INFERRED], inferred);
 }
 
-/* An operation that this process matched and that is among the most exposed of the job's. */
+/* Adds an operation of this process that is among the job's most exposed. */
 static tm_status add_exposed(const tm_comm_record *members, const tm_instance *instance,
                              int64_t place, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
@@ -504,7 +511,7 @@ static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *tab
     return tm_table_set_text(table, &row[U_REASON], from[U_REASON].value.text, err);
 }
 
-/* The parts are sorted, so that those of one row stand together. */
+/* Adds up equal rows, which are adjacent because the parts are sorted. */
 static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     const tm_table *parts = tm_tables_find(out, unmatched_part_def.name);

@@ -1,4 +1,4 @@
-/* Analysis `contention`: what communication beside them costs other kernels. */
+/* Analysis `contention`: how much concurrent communication slows down other kernels. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* So many kernels of each kind give a rank's median. */
+/* Minimum number of kernels of each kind for a rank's median. */
 enum { ENOUGH = 5 };
 
 enum {
@@ -29,30 +29,33 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [NAME] = {"name", TM_TEXT, "", "Name of the kernel, which does not communicate."},
-    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null where the trace has none."},
-    [BLOCK] = {"block", TM_TEXT, "", "Threads of a block, x,y,z."},
+    [NAME] = {"name", TM_TEXT, "", "Name of the compute kernel."},
+    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null if the trace has none."},
+    [BLOCK] = {"block", TM_TEXT, "", "Threads per block, x,y,z."},
     [RANKS] = {"ranks", TM_INT, "",
-               "Ranks with at least 5 such kernels beside communication and 5 alone; the rest is "
-               "of them."},
+               "Ranks with at least 5 such kernels beside communication and 5 alone; the other "
+               "columns cover only these ranks."},
     [BESIDE] = {"beside_calls", TM_INT, "",
-                "Kernels beside communication for at least half of their duration."},
-    [ALONE] = {"alone_calls", TM_INT, "", "Kernels with no communication beside them."},
-    [MEDIAN_BESIDE] = {"beside_ns", TM_INT, "ns",
-                       "Median duration beside communication: of each rank, then over ranks."},
-    [MEDIAN_ALONE] = {"alone_ns", TM_INT, "ns", "The same of kernels alone."},
+                "Kernels that overlap communication for at least half of their duration."},
+    [ALONE] = {"alone_calls", TM_INT, "", "Kernels that overlap no communication."},
+    [MEDIAN_BESIDE] =
+        {"beside_ns", TM_INT, "ns",
+         "Median duration beside communication: median over ranks of the rank's median."},
+    [MEDIAN_ALONE] = {"alone_ns", TM_INT, "ns",
+                      "Median duration of kernels alone: median over ranks of the rank's median."},
     [SLOWDOWN] = {"slowdown", TM_REAL, "",
-                  "Median over ranks of a rank's beside / alone: 1.2 is 20 % slower. Kernels of "
-                  "one name and shape may still have different work."},
-    [EXTRA] = {"extra_ns", TM_INT, "ns",
-               "Sum over ranks of the time beside communication less beside_calls times the "
-               "rank's mean alone: what the slowdown costs; below 0 they were faster beside it."},
+                  "Median over ranks of the rank's median beside / alone: 1.2 is 20 % slower. "
+                  "Kernels of one name and shape may still do different work."},
+    [EXTRA] =
+        {"extra_ns", TM_INT, "ns",
+         "Cost of the slowdown: sum over ranks of the time beside communication minus beside_calls "
+         "times the rank's mean alone; negative if kernels were faster beside it."},
 };
 
 static const tm_table_def kernel_def = {
     .name = "contention.kernel",
     .doc = "A row for each kernel and launch shape that ran often enough both beside communication "
-           "and alone, the one that lost most time first.",
+           "and alone, the largest extra_ns first.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -73,7 +76,7 @@ enum {
 };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    {"name", TM_INT, "", "Id of the name."},
+    {"name", TM_INT, "", "Name id."},
     {"grid_x", TM_INT, "", "Blocks."},
     {"grid_y", TM_INT, "", "Blocks."},
     {"grid_z", TM_INT, "", "Blocks."},
@@ -83,13 +86,12 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     {"beside_calls", TM_INT, "", "Kernels beside communication."},
     {"alone_calls", TM_INT, "", "Kernels alone."},
-    {"beside_ns", TM_INT, "ns", "Their median."},
-    {"alone_ns", TM_INT, "ns", "Their median."},
-    {"extra_ns", TM_INT, "ns", "What the rank lost."},
+    {"beside_ns", TM_INT, "ns", "Median duration beside communication."},
+    {"alone_ns", TM_INT, "ns", "Median duration alone."},
+    {"extra_ns", TM_INT, "ns", "Time lost by the rank."},
 };
 
-/* Name, grid and block bring the ranks' rows of one shape together; medians are of each rank, for
- * ranks may differ in speed. */
+/* Merged over ranks by name and shape. Medians are per rank, since ranks may differ in speed. */
 static const tm_table_def part_def = {
     .name = "contention.kernel_part",
     .doc = "A row for each kernel, shape and rank: its part of contention.kernel.",
@@ -103,40 +105,40 @@ static const tm_table_def part_def = {
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
-/* Ranks may launch a name in several shapes, whose durations do not compare. */
+/* Ranks may launch a name in several shapes, whose durations cannot be compared. */
 typedef struct shape_key {
     uint32_t name;
     int32_t grid[3], block[3];
 } shape_key;
 
-/* How many kernels of a shape there are, and where their durations stand. */
+/* Number of kernels of a shape, and the position of their durations. */
 typedef struct shape {
     size_t n[2];     /* alone, beside communication */
-    size_t first[2]; /* of their durations */
+    size_t first[2]; /* index of the first duration, same order */
 } shape;
 
-/* A kernel that is one or the other. */
+/* A kernel that counts as alone or beside communication. */
 typedef struct sample {
     int64_t duration_ns;
     uint32_t shape;
-    uint32_t beside; /* 0 or 1 */
+    uint32_t beside; /* 1 beside communication, 0 alone */
 } sample;
 
 typedef struct survey {
     const tm_rank_view *view;
-    tm_keys keys;    /* of shape_key, and */
-    tm_vec shapes;   /* of shape */
+    tm_keys keys;    /* of shape_key */
+    tm_vec shapes;   /* of shape, in the order of keys */
     tm_vec samples;  /* of sample */
-    size_t next;     /* of the communication intervals, the first that may matter */
-    int64_t last_ns; /* begin of the kernel before */
+    size_t next;     /* first communication interval that may still overlap */
+    int64_t last_ns; /* start of the previous kernel */
 } survey;
 
-/* The part of [begin, end) with communication. Begins ascend within a stream. */
+/* Returns the part of [begin, end) that overlaps communication [ns]. A stream's starts ascend. */
 static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     const tm_intervals *set = &s->view->busy->communication;
     const tm_interval *v = set->data;
     int64_t sum = 0;
-    if (begin < s->last_ns) /* another stream */
+    if (begin < s->last_ns) /* a new stream begins */
         s->next = 0;
     s->last_ns = begin;
     while (s->next < set->n && v[s->next].end_ns <= begin)
@@ -148,15 +150,16 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     return sum;
 }
 
-/* A kernel that is partly beside communication says nothing of either kind. */
+/* Adds a compute kernel to its shape. Kernels that overlap communication for less than half of
+ * their duration count as neither kind. */
 static bool look_at(survey *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
-    /* Without those of no length every median is above 0, by which slowdowns are divided. */
+    /* Empty kernels are skipped so that every median is above 0: slowdowns divide by it. */
     if (timeline->role[k->event] != TM_ROLE_COMPUTE || duration == 0)
         return true;
     int64_t beside = beside_ns(s, begin, begin + duration);
-    if (beside > 0 && beside < duration - beside) /* neither */
+    if (beside > 0 && beside < duration - beside)
         return true;
     const tm_launch_shape *by = tm_kernel_shape(timeline, k);
     const shape_key key = {.name = timeline->name[k->event],
@@ -171,8 +174,7 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     return true;
 }
 
-/* Puts the durations of each shape and kind side by side: counts give each a place, then samples
- * are dealt out in one pass. */
+/* Groups the durations by shape and kind: a counting sort. */
 static void arrange(survey *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;
@@ -181,7 +183,7 @@ static void arrange(survey *s, int64_t *durations) {
         for (int kind = 0; kind < 2; kind++) {
             shapes[i].first[kind] = next;
             next += shapes[i].n[kind];
-            /* counted again while they are put in place */
+            /* counted again below */
             shapes[i].n[kind] = 0;
         }
     for (size_t i = 0; i < s->samples.n; i++) {
@@ -198,7 +200,7 @@ static double sum_of(const int64_t *durations, size_t n) {
     return sum;
 }
 
-/* One shape of this rank, with enough kernels of both kinds for medians. */
+/* Adds the row of one shape of this rank. It has enough kernels of both kinds. */
 static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
     const shape_key *key = (const shape_key *)s->keys.keys.data + number;
@@ -249,7 +251,7 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ratios are of each rank, so that a rank that is slow in both is not taken for slowed down. */
+/* Ratios are computed per rank, so that a rank that is always slow does not count. */
 static tm_status set_slowdown(tm_cell *cell, const tm_table *part, size_t first, size_t end,
                               tm_error *err) {
     double *ratios = malloc((end - first) * sizeof *ratios);
@@ -295,7 +297,7 @@ static tm_status contention_merge(const tm_names *names, tm_tables *tables, tm_e
 static tm_status contention_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    tm_table_top(tm_tables_find(out, kernel_def.name), SIZE_MAX); /* what cost most first */
+    tm_table_top(tm_tables_find(out, kernel_def.name), SIZE_MAX); /* largest cost first */
     return TM_OK;
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/letters.h"
 
-/* What frameworks call them (PyTorch's device meshes, Megatron, DeepSpeed), as whole words: "dp" in
- * "mesh_dp" is one, in "endpoint" it is none. */
+/* Names that frameworks use (PyTorch's device meshes, Megatron, DeepSpeed). Only whole words match:
+ * "dp" matches in "mesh_dp", not in "endpoint". */
 static const struct {
     const char *word; /* in lower case */
     int dimension;
@@ -41,7 +41,7 @@ bool tm_dimension_of(const char *text, char out[TM_DIMENSION_MAX]) {
         for (size_t w = 0; w < N_WORDS; w++)
             if (is_word(text, size, words[w].word))
                 any = named[words[w].dimension] = true;
-        /* Words are runs of letters: digits and underscores part them. */
+        /* Words are runs of letters, separated by digits, underscores and the like. */
         text += size > 0 ? size : 1;
     }
     char *end = out;

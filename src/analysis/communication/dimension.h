@@ -1,4 +1,4 @@
-/* The parallel dimension of a process group, as the text that describes it says. */
+/* The parallel dimension of a process group, taken from its description or name. */
 #ifndef TMERGE_DIMENSION_H
 #define TMERGE_DIMENSION_H
 
@@ -7,11 +7,11 @@
 enum { TM_DIMENSION_MAX = 64 };
 
 /**
- * Reads the dimensions that a text names in whole words ("mesh_dp", "TENSOR_MODEL_PARALLEL_GROUP"):
- * data, tensor, pipeline, expert, context, sequence, joined with + where there are several.
+ * Finds the dimensions that a text names in whole words ("mesh_dp", "TENSOR_MODEL_PARALLEL_GROUP"):
+ * data, tensor, pipeline, expert, context, sequence. Several are joined with +.
  *
- * @param out  terminated; set only where the text names one
- * @return     false where it names none
+ * @param out  terminated; set only if the text names a dimension
+ * @return     false if it names none
  */
 bool tm_dimension_of(const char *text, char out[TM_DIMENSION_MAX]);
 

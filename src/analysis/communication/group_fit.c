@@ -6,18 +6,18 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Sizes up to this times the smallest of a run are taken together. */
+/* Sizes up to this many times the smallest size of a run belong to the run. */
 #define RUN_RATIO 1.25
 
-/* From half a byte to 2^63 bytes there are fewer runs. */
+/* Upper bound of the number of runs from half a byte to 2^63 bytes. */
 enum { RUNS_MAX = 208 };
 
-/* The largest size is at least this times the smallest. */
+/* The largest size must be at least this many times the smallest. */
 #define SPAN_MIN 4.0
 
 typedef struct run {
     double x, y;   /* medians of moved bytes and of time */
-    double weight; /* of its relative deviation */
+    double weight; /* weight of its relative deviation */
 } run;
 
 static int by_size(const void *a, const void *b) {
@@ -26,7 +26,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_real(x->time_ns, y->time_ns);
 }
 
-/* Transfers [n] are ascending in size, so that its median stands in the middle. */
+/* Makes a run of transfers [n], ascending in size. `scratch` has room for n numbers. */
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     run made = {.weight = sqrt((double)n)};
     for (size_t i = 0; i < n; i++)
@@ -38,8 +38,8 @@ static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     return made;
 }
 
-/* Deviations are relative to the time, so that small sizes, which alone tell the latency, count as
- * much as large ones. */
+/* Returns the weighted sum of deviations. They are relative to the time so that small sizes, which
+ * determine the latency, count as much as large ones. */
 static double cost_of(const run *runs, size_t n, double latency, double slope) {
     double cost = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -47,8 +47,8 @@ static double cost_of(const run *runs, size_t n, double latency, double slope) {
     return cost;
 }
 
-/* Of absolute deviations the sum is least for a line through two of the points: all are tried.
- * Sizes of runs ascend, so no two points stand above one another. */
+/* The sum of absolute deviations is smallest for a line through two of the points, so all pairs are
+ * tried. Runs have distinct ascending sizes, so no slope is infinite. */
 static tm_transfer_line best_line(const run *runs, size_t n) {
     tm_transfer_line line = {0};
     double least = HUGE_VAL;
@@ -56,7 +56,7 @@ static tm_transfer_line best_line(const run *runs, size_t n) {
         for (size_t k = i + 1; k < n; k++) {
             double slope = (runs[k].y - runs[i].y) / (runs[k].x - runs[i].x);
             double latency = runs[i].y - slope * runs[i].x;
-            /* A negative latency, or more bytes in no more time, is no network's. */
+            /* No network has a negative latency, or moves more bytes in less time. */
             if (slope <= 0.0 || latency < 0.0)
                 continue;
             double cost = cost_of(runs, n, latency, slope);
@@ -84,11 +84,11 @@ tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *o
         runs[n_runs++] = make_run(transfers + first, i - first, scratch);
     }
     free(scratch);
-    /* Between sizes that are nearly alike noise decides how steep the line is. */
+    /* If sizes are nearly alike, noise decides the slope. */
     if (n_runs > 1 && runs[n_runs - 1].x >= SPAN_MIN * runs[0].x)
         line = best_line(runs, n_runs);
     if (line.found) {
-        /* What is a small part of every time that was seen cannot be told from noise. */
+        /* A latency or bandwidth that makes up a small part of all times is lost in noise. */
         line.tells_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
         line.tells_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
     }

@@ -32,45 +32,49 @@ enum {
 static const tm_column link_columns[N_LINK_COLUMNS] = {
     [L_GROUP] = {"group", TM_TEXT, "", "As in groups.group."},
     [L_MEMBERS] = {"members", TM_TEXT, "", "As in groups.group."},
-    [L_FROM] = {"from_rank", TM_INT, "", "Of a transfer between two ranks: the sender; else null."},
-    [L_TO] = {"to_rank", TM_INT, "", "The receiver; else null."},
-    [L_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for such transfers."},
-    [L_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B", "The power of two at or below the size."},
+    [L_FROM] = {"from_rank", TM_INT, "", "Sender of a transfer between two ranks; otherwise null."},
+    [L_TO] = {"to_rank", TM_INT, "", "Receiver of a transfer between two ranks; otherwise null."},
+    [L_KIND] = {"kind", TM_TEXT, "",
+                "Kind of collective; sendrecv for transfers between two ranks."},
+    [L_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B", "Largest power of two not above the size."},
     [L_DIMENSION] = {"dimension", TM_TEXT, "", "As in groups.group."},
-    [L_REACH] = {"reach", TM_TEXT, "", "intra: all on one host, else inter; null: not known."},
+    [L_REACH] = {"reach", TM_TEXT, "",
+                 "intra if all ranks are on one host, otherwise inter; null if unknown."},
     [L_COUNT] = {"count", TM_INT, "", "Complete operations."},
-    [L_BYTES] = {"bytes", TM_INT, "B", "Their median size."},
-    [L_TIME] = {"median_ns", TM_INT, "ns",
-                "Median from the begin of the last rank to the latest end; of transfers between "
-                "two ranks, of the shorter of the two kernels, which needs no clocks."},
+    [L_BYTES] = {"bytes", TM_INT, "B", "Median size of the operations."},
+    [L_TIME] =
+        {"median_ns", TM_INT, "ns",
+         "Median time from the start of the last rank to the latest end; for transfers between two "
+         "ranks, of the shorter of the two kernels, which needs no common clock."},
     [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "bytes x f / median_ns; f as in collectives.kind."},
     [L_FIT] = {"times_fit", TM_REAL, "",
-               "median_ns / what the line of its group gives for bytes (see latency_ns in "
-               "groups.group); null where there is none."},
+               "median_ns / the time of the line fitted to its group at bytes (see latency_ns in "
+               "groups.group); null if there is no line."},
     [L_PEERS] = {"peers", TM_INT, "",
-                 "Others with the same dimension, number of ranks, reach, kind and median size; of "
-                 "pairs in a group without dimension, those of this group."},
-    [L_PEERS_TIME] = {"peers_ns", TM_INT, "ns", "Median of the peers' median_ns, without its own."},
+                 "Other links with the same dimension, number of ranks, reach, kind and median "
+                 "size; for pairs in a group without dimension, only those of this group."},
+    [L_PEERS_TIME] = {"peers_ns", TM_INT, "ns",
+                      "Median of median_ns over the peers, without the link itself."},
     [L_SLOWER] = {"times_slower", TM_REAL, "", "median_ns / peers_ns."},
     [L_SLOW] = {"slow", TM_BOOL, "",
-                "times_slower is over 1.2, median_ns over 10 us above peers_ns, and count at "
-                "least 3."},
+                "True if times_slower is over 1.2, median_ns is over 10 us above peers_ns, and "
+                "count is at least 3."},
 };
 
 const tm_table_def tm_group_link_def = {
     .name = "groups.link",
-    .doc = "A row for each process group or pair of ranks, kind and size class that has two peers "
-           "or more to be compared with.",
+    .doc = "A row for each process group or pair of ranks, kind and size class that has at least "
+           "two peers.",
     .columns = link_columns,
     .n_columns = N_LINK_COLUMNS,
     .n_keys = L_SIZE_CLASS + 1,
     .top = L_SLOWER,
 };
 
-/* With one peer nobody can say which of the two is odd, and one slow operation is no slow link. */
+/* With a single peer either link may be the unusual one, and one slow operation is no slow link. */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
-/* A class of one group's operations, or of one pair's transfers. */
+/* A class of operations of one group, or of transfers of one pair. */
 typedef struct link {
     tm_group_whole *group;
     const tm_cell *class; /* its row of groups.class */
@@ -79,8 +83,8 @@ typedef struct link {
     bool pair;
 } link;
 
-/* Peers side by side; 0 between peers. Groups without a dimension have none but their own pairs:
- * what they are for may differ. */
+/* Sorts peers together; returns 0 for two peers. Groups without a dimension are not compared with
+ * each other, only their own pairs are: their purposes may differ. */
 static int by_peers(const link *x, const link *y) {
     const char *p = x->group->dimension, *q = y->group->dimension;
     int found = strcmp(p ? p : "", q ? q : "");
@@ -97,7 +101,7 @@ static int by_peers(const link *x, const link *y) {
                  : tm_order_i64(x->class[TM_GC_BYTES].value.i, y->class[TM_GC_BYTES].value.i);
 }
 
-/* Among peers by their time; the rest is an order for its own sake. */
+/* Sorts peers by time; the final comparison only makes the order unique. */
 static int by_time(const void *a, const void *b) {
     const link *x = a, *y = b;
     int found = by_peers(x, y);
@@ -106,7 +110,7 @@ static int by_time(const void *a, const void *b) {
     return found ? found : (x->class > y->class) - (x->class < y->class);
 }
 
-/* The median time of [n > 1] peers in order, the one at `own` left out. */
+/* Returns the median time of [n > 1] sorted peers without the one at `own`. */
 static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     int64_t middle[2];
     for (size_t k = 0; k < 2; k++) {
@@ -116,7 +120,7 @@ static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     return tm_median(middle, 2);
 }
 
-/* The median leaves out the link itself, which would pull it where peers are few. */
+/* Compares a link with its peers. Including the link would bias the median of few peers. */
 static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own) {
     const tm_cell *class = peers[own].class;
     int64_t time = class[TM_GC_TIME].value.i, usual = median_of_others(peers, n, own);
@@ -128,7 +132,7 @@ static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own
                                        class[TM_GC_COUNT].value.i >= COUNT_MIN);
 }
 
-/* The row of one of [n] peers; its group counts it, too. */
+/* Adds the row of one of [n] peers, and counts it in its group. */
 static tm_status add_link(const link *peers, size_t n, size_t own, tm_table *table, tm_error *err) {
     const link *it = &peers[own];
     tm_cell *row = tm_table_add_row(table);
@@ -161,11 +165,11 @@ static size_t collect(const tm_group_survey *s, link *links) {
     for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
         const tm_cell *class = tm_table_row(classes, i);
         int64_t ends[2] = {class[TM_GC_FROM].value.i, class[TM_GC_TO].value.i}, scratch[2];
-        /* Both ascend in id, and every class is of a group. */
+        /* Both ascend in id, and every class belongs to a group. */
         while (s->groups[g].part[TM_GP_ID].value.i < class[TM_GC_ID].value.i)
             g++;
         link it = {&s->groups[g], class, s->groups[g].n_hosts, s->groups[g].n_ranks, ends[0] >= 0};
-        /* Two ranks may share a host where their group spans several. */
+        /* Two ranks may share a host even if their group spans several. */
         if (it.pair) {
             it.ranks = 2;
             it.n_hosts = tm_group_hosts(s, ends, 2, scratch);

@@ -1,4 +1,4 @@
-/* The table of links: groups and pairs of ranks, each against its peers. */
+/* The table of links: process groups and pairs of ranks, each compared with its peers. */
 #ifndef TMERGE_GROUP_LINKS_H
 #define TMERGE_GROUP_LINKS_H
 
@@ -6,7 +6,7 @@
 
 extern const tm_table_def tm_group_link_def;
 
-/** Adds the rows of groups.link, and counts them in the groups. TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of groups.link, and counts them in the groups. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_group_links_add(tm_group_survey *survey, tm_error *err) TM_MUST_CHECK;
 
 #endif

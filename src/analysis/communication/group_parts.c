@@ -14,7 +14,8 @@ static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_GROUP] = {"group", TM_TEXT, "", "As in groups.group."},
     [TM_GP_DESCRIPTION_ID] = {"description_id", TM_INT, "", "Name id of its description."},
     [TM_GP_DESCRIPTION] = {"description", TM_TEXT, "", "As in groups.group."},
-    [TM_GP_DIMENSION] = {"dimension", TM_TEXT, "", "That its description or name tells."},
+    [TM_GP_DIMENSION] = {"dimension", TM_TEXT, "",
+                         "Dimension named by the group's description or name."},
     [TM_GP_RANKS] = {"ranks", TM_INT, "", "As in groups.group."},
     [TM_GP_COMPLETE] = {"complete", TM_INT, "", "As in groups.group."},
     [TM_GP_INCOMPLETE] = {"incomplete", TM_INT, "", "As in groups.group."},
@@ -27,14 +28,13 @@ static const tm_column part_columns[TM_N_GP] = {
     [TM_GP_LATENCY] = {"latency_ns", TM_INT, "ns", "As in groups.group."},
     [TM_GP_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s", "As in groups.group."},
     [TM_GP_SLOW] = {"slow_operations", TM_INT, "", "As in groups.group."},
-    [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "", "It only sends and receives."},
+    [TM_GP_PAIRS_ONLY] = {"pairs_only", TM_BOOL, "", "Whether the group only sends and receives."},
 };
 
-/* From the process that owns the group, to which the values of all its operations were sent: there
- * is one row for each id. */
+/* The process that owns a group has the values of all its operations, so each id has one row. */
 const tm_table_def tm_group_part_def = {
     .name = "groups.part",
-    .doc = "A row for each process group: what its operations alone tell.",
+    .doc = "A row for each process group: what its own operations show.",
     .columns = part_columns,
     .n_columns = TM_N_GP,
     .n_keys = 1,
@@ -55,7 +55,7 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
-/* From the same process; a job's links are the classes of all groups held against one another. */
+/* Made by the same process. The job compares the classes of all groups to find links. */
 const tm_table_def tm_group_class_def = {
     .name = "groups.class",
     .doc = "A row for each process group, pair of ranks, kind and size class.",
@@ -66,17 +66,17 @@ const tm_table_def tm_group_class_def = {
     .internal = true,
 };
 
-/* The operations of one process group, and what is found of them. */
+/* The operations of one process group, and the figures derived from them. */
 typedef struct portrait {
     const tm_instance_value *v;
     size_t n;
     bool pairs_only;
     tm_transfer_line line;
     int64_t n_slow;
-    double busbw; /* 0 where no operation is large */
+    double busbw; /* 0 if no operation is large */
 } portrait;
 
-/* Groups side by side; within one what is not complete last, then classes side by side. */
+/* Sorts by group, then complete operations first, then by class. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int found = tm_order_u64(x->process_group, y->process_group);
@@ -91,8 +91,8 @@ static bool is_pair(const tm_instance_value *v) {
     return v->from >= 0 && v->to >= 0;
 }
 
-/* The time that a complete operation takes once all are there. Of a transfer it is the shorter of
- * the two kernels, for whoever comes last waits for nobody. -1 where it is not known. */
+/* Returns the time that a complete operation takes once all ranks have arrived; -1 if unknown. For
+ * a transfer this is the shorter of the two kernels, since the later rank does not wait. */
 static int64_t time_of(const tm_instance_value *v) {
     return is_pair(v) ? v->shortest_ns : v->transfer_ns;
 }
@@ -101,13 +101,14 @@ static double moved(const tm_instance_value *v) {
     return (double)v->bytes * tm_bus_factor(v->kind, v->group_size);
 }
 
-/* Sends are of another make than collectives: they count where there is nothing else. */
+/* Returns whether an operation is used for the fit. Transfers between two ranks behave unlike
+ * collectives: they are used only if the group has nothing else. */
 static bool is_told(const portrait *p, const tm_instance_value *v) {
     return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && time_of(v) > 0 &&
            v->group_size > 1 && is_pair(v) == p->pairs_only;
 }
 
-/* Finds the line, the rate of what is large, and what is slower than the line says. */
+/* Sets the line, the rate of large operations, and the number of slow operations. */
 static tm_status fit(portrait *p, tm_error *err) {
     tm_transfer *transfers = malloc((p->n + 1) * sizeof *transfers);
     double *rates = malloc((p->n + 1) * sizeof *rates);
@@ -130,8 +131,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* As in links: a factor alone would name short operations whose times clocks cannot
-         * tell. */
+        /* As in links: clocks cannot resolve short times, for which a factor is not enough. */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }
@@ -140,7 +140,7 @@ static tm_status fit(portrait *p, tm_error *err) {
     return status;
 }
 
-/* Transfer is what is left of the kernels that waited: of others nobody knows how long they did. */
+/* Sets the sums. The transfer time covers only kernels with a known wait. */
 static void set_sums(tm_cell *row, const portrait *p) {
     int64_t states[] = {0, 0, 0}, bytes = 0, comm = 0, wait = 0, synced = 0;
     bool waits = false, sized = false;
@@ -170,15 +170,15 @@ static void set_sums(tm_cell *row, const portrait *p) {
     }
 }
 
-/* The text of the description comes in the merge, where there are names. */
+/* Adds the group's row. The description's text is set in the merge, which has the names. */
 static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
     uint32_t description = TM_NO_NAME;
     for (size_t i = 0; i < p->n; i++)
-        /* Any rank may lack it, and TM_NO_NAME is below every id: of several the same one is taken
-         * always. */
+        /* Any rank may lack a description; TM_NO_NAME is below every id. The maximum makes the
+         * choice independent of order. */
         description = p->v[i].description > description ? p->v[i].description : description;
     tm_cell_set_int(&row[TM_GP_ID], (int64_t)p->v->process_group);
     tm_cell_set_int(&row[TM_GP_DESCRIPTION_ID], description);
@@ -187,7 +187,7 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     set_sums(row, p);
     if (p->busbw > 0.0)
         tm_cell_set_real(&row[TM_GP_BUSBW], p->busbw);
-    /* Each is null where the line says nothing of it, though it was found. */
+    /* A line may be found and still not determine latency or bandwidth. */
     if (p->line.found)
         tm_cell_set_int(&row[TM_GP_SLOW], p->n_slow);
     if (p->line.tells_latency)
@@ -197,10 +197,10 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     return tm_table_set_text(table, &row[TM_GP_GROUP], p->v->group_text, err);
 }
 
-/* One class of complete operations: a row where their times are known. */
+/* Adds the row of a class of complete operations, if any of their times is known. */
 static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t n, tm_table *table,
                            tm_error *err) {
-    size_t n_timed = 0; /* the clocks of single operations may not be comparable */
+    size_t n_timed = 0; /* the clocks of some operations may not be comparable */
     for (size_t i = 0; i < n; i++)
         n_timed += time_of(&v[i]) >= 0;
     if (v->bytes <= 0 || n_timed == 0)
@@ -236,7 +236,7 @@ static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t
     return TM_OK;
 }
 
-/* All operations of one process group, as by_class sorts them. */
+/* Adds the rows of one process group. Its operations [n] are sorted by_class. */
 static tm_status add_group(const tm_instance_value *v, size_t n, tm_tables *out, tm_error *err) {
     portrait p = {.v = v, .n = n, .pairs_only = true};
     for (size_t i = 0; i < n; i++)
@@ -244,7 +244,7 @@ static tm_status add_group(const tm_instance_value *v, size_t n, tm_tables *out,
     TM_TRY(fit(&p, err));
     TM_TRY(add_part(&p, tm_tables_find(out, tm_group_part_def.name), err));
     tm_table *classes = tm_tables_find(out, tm_group_class_def.name);
-    /* by_class puts what is complete first. */
+    /* Complete operations are sorted first. */
     for (size_t first = 0, i = 0; first < n && v[first].state == TM_INSTANCE_COMPLETE; first = i) {
         for (i = first + 1; i < n && by_class(&v[first], &v[i]) == 0; i++)
             ;

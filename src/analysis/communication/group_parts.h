@@ -1,5 +1,4 @@
-/* What a process that holds the operations of whole process groups makes of them: the internal
- * tables of analysis `groups`. */
+/* Internal tables of analysis `groups`, from the process that has all operations of a group. */
 #ifndef TMERGE_GROUP_PARTS_H
 #define TMERGE_GROUP_PARTS_H
 
@@ -47,16 +46,17 @@ enum {
 extern const tm_table_def tm_group_part_def;
 extern const tm_table_def tm_group_class_def;
 
-/** An operation is large enough to tell a bandwidth from this size [bytes] on. */
+/** Minimum size [bytes] of operations whose bandwidth is computed. */
 #define TM_LARGE_BYTES (INT64_C(1) << 20)
 
-/** A time is slow only if it is this much [ns] above what is usual: clocks are no better. */
+/** A time is slow only if it exceeds the usual time by this much [ns], the precision of clocks. */
 #define TM_SLOW_NS 10000
 
 /**
  * Adds the rows of the groups that this process owns.
- * @param own  its values are sorted
- * @return     TM_OK; TM_ERR_FAULT where memory is out
+ *
+ * @param own  its values are sorted by the call
+ * @return     TM_OK; TM_ERR_FAULT if memory is out
  */
 tm_status tm_group_parts_add(const tm_collectives *own, tm_tables *out,
                              tm_error *err) TM_MUST_CHECK;

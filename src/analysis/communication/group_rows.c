@@ -32,52 +32,52 @@ enum {
 };
 
 static const tm_column group_columns[N_GROUP_COLUMNS] = {
-    [G_GROUP] = {"group", TM_TEXT, "", "Name of the process group, else its sorted ranks."},
+    [G_GROUP] = {"group", TM_TEXT, "",
+                 "Name of the process group, or its sorted ranks if it has none."},
     [G_MEMBERS] = {"members", TM_TEXT, "",
-                   "Ranks whose kernels are in its operations: 0-3 for 0 to 3, 0-24:8 for every "
-                   "eighth of them; cut with ... where there is no room."},
+                   "Ranks with kernels in its operations: 0-3 means 0 to 3, 0-24:8 every eighth of "
+                   "them; ends with ... if it is too long."},
     [G_RANKS] = {"ranks", TM_INT, "", "Ranks of the group, with or without kernels."},
-    [G_DIMENSION] =
-        {"dimension", TM_TEXT, "",
-         "data, tensor, pipeline, expert, context or sequence, where description, else group, "
-         "names it in a word (dp, TENSOR, ...), with + between where it names several. Else "
-         "pipeline where the group only sends and receives and its pairs of ranks close no ring. "
-         "Else null: kinds of collectives do not tell it, for experts, embeddings and sequences "
-         "are exchanged alike."},
+    [G_DIMENSION] = {"dimension", TM_TEXT, "",
+                     "data, tensor, pipeline, expert, context or sequence, as named by a word (dp, "
+                     "TENSOR, ...) of the description, or else of the group's name; several are "
+                     "joined with +. Otherwise pipeline if the group only sends and receives and "
+                     "its pairs of ranks form no ring. Otherwise null: the kind of collective does "
+                     "not say, since experts, embeddings and sequences are exchanged alike."},
     [G_DESCRIPTION] = {"description", TM_TEXT, "", "Description of the process group."},
-    [G_HOSTS] = {"hosts", TM_INT, "", "Hosts of its members; null where one is not known."},
-    [G_REACH] = {"reach", TM_TEXT, "", "intra: all on one host, else inter."},
-    [G_COMPLETE] = {"complete", TM_INT, "", "Operations for which every rank gave a kernel."},
+    [G_HOSTS] = {"hosts", TM_INT, "", "Hosts of its members; null if any is unknown."},
+    [G_REACH] = {"reach", TM_TEXT, "", "intra if all members are on one host, otherwise inter."},
+    [G_COMPLETE] = {"complete", TM_INT, "", "Operations in which every rank has a kernel."},
     [G_INCOMPLETE] = {"incomplete", TM_INT, "",
-                      "Operations for which some did not, or none that was matched."},
+                      "Operations in which some ranks have no kernel, or none that was matched."},
     [G_SUSPECT] = {"suspect", TM_INT, "",
                    "Operations whose kernels contradict one another in kind, size or time."},
-    [G_BYTES] = {"bytes", TM_INT, "B",
-                 "Sum of the sizes of complete operations, as in collectives.kind; null without "
-                 "metadata."},
+    [G_BYTES] =
+        {"bytes", TM_INT, "B",
+         "Sum of the sizes of complete operations, as in collectives.kind; null without metadata."},
     [G_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of all kernels of its operations."},
     [G_SHARE] = {"comm_share", TM_REAL, "",
                  "comm_ns / the sum over all communication kernels of the job, matched or not."},
     [G_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Of that, the members' waits for the last one; null where no operation has one."},
+                "The part of comm_ns that members waited for the last one; null if no operation "
+                "has a wait."},
     [G_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "The rest of the kernels of operations that have a wait: the transfer."},
-    [G_BUSBW] =
-        {"busbw_gbps", TM_REAL, "GB/s",
-         "Median of bytes x f / time over complete operations of 1 MiB and more: f as in "
-         "collectives.kind, time from the begin of the last rank to the latest end; of sends, "
-         "where there is nothing else, the shorter of the two kernels."},
+                    "comm_ns - wait_ns over operations that have a wait."},
+    [G_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
+                 "Median of bytes x f / time over complete operations of at least 1 MiB. f is as "
+                 "in collectives.kind; time is from the start of the last rank to the latest end, "
+                 "or the shorter of the two kernels in groups that only send and receive."},
     [G_LATENCY] = {"latency_ns", TM_INT, "ns",
-                   "Of the line time = latency + bytes x f / bandwidth with the least sum of "
-                   "relative deviations, sizes within a quarter of one another taken together; "
-                   "null where the largest size is not four times the smallest, times do not grow "
-                   "with size, or it is under a tenth of what the smallest takes."},
+                   "Latency of the line time = latency + bytes x f / bandwidth that minimises the "
+                   "sum of relative deviations; sizes within a quarter of one another are merged. "
+                   "Null if the largest size is not four times the smallest, times do not grow "
+                   "with size, or latency is under a tenth of the time of the smallest size."},
     [G_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s",
-                     "Of the same line; null also where latency is over half of what the largest "
-                     "size takes."},
+                     "Bandwidth of the same line; null also if latency is over half of the time of "
+                     "the largest size."},
     [G_SLOW] = {"slow_operations", TM_INT, "",
-                "Operations that took over 1.5 times, and over 10 us, longer than that line gives; "
-                "null where there is none."},
+                "Operations that took over 1.5 times, and over 10 us more than, the time of that "
+                "line; null if there is no line."},
 };
 
 const tm_table_def tm_group_group_def = {
@@ -106,23 +106,24 @@ enum {
 };
 
 static const tm_column dimension_columns[N_DIMENSION_COLUMNS] = {
-    [D_DIMENSION] = {"dimension", TM_TEXT, "", "As in groups.group; null where it is not told."},
+    [D_DIMENSION] = {"dimension", TM_TEXT, "", "As in groups.group; null if unknown."},
     [D_REACH] = {"reach", TM_TEXT, "", "As in groups.group."},
-    [D_GROUPS] = {"groups", TM_INT, "", "Its process groups."},
-    [D_COMPLETE] = {"complete", TM_INT, "", "Sum over these, as are the next."},
-    [D_BYTES] = {"bytes", TM_INT, "B", "Sum; null without metadata."},
-    [D_COMM] = {"comm_ns", TM_INT, "ns", "Sum."},
+    [D_GROUPS] = {"groups", TM_INT, "", "Process groups of the dimension."},
+    [D_COMPLETE] = {"complete", TM_INT, "", "Sum of complete over these groups."},
+    [D_BYTES] = {"bytes", TM_INT, "B", "Sum of bytes over these groups; null without metadata."},
+    [D_COMM] = {"comm_ns", TM_INT, "ns", "Sum of comm_ns over these groups."},
     [D_SHARE] = {"comm_share", TM_REAL, "", "As in groups.group."},
-    [D_WAIT] = {"wait_ns", TM_INT, "ns", "Sum; null where no group has a wait."},
-    [D_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Sum; null where no group has one."},
-    [D_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "Median over its groups."},
-    [D_LINKS] = {"links", TM_INT, "", "Their rows in groups.link."},
-    [D_SLOW] = {"slow_links", TM_INT, "", "Those that are slow."},
+    [D_WAIT] = {"wait_ns", TM_INT, "ns", "Sum; null if no group has a wait."},
+    [D_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Sum; null if no group has one."},
+    [D_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "Median over these groups."},
+    [D_LINKS] = {"links", TM_INT, "", "Rows of these groups in groups.link."},
+    [D_SLOW] = {"slow_links", TM_INT, "", "Rows of these groups in groups.link that are slow."},
 };
 
 const tm_table_def tm_group_dimension_def = {
     .name = "groups.dimension",
-    .doc = "A row for each parallel dimension, apart for groups inside one host and across hosts.",
+    .doc = "A row for each parallel dimension, with separate rows for groups within one host and "
+           "across hosts.",
     .columns = dimension_columns,
     .n_columns = N_DIMENSION_COLUMNS,
     .n_keys = 2,
@@ -131,12 +132,12 @@ const tm_table_def tm_group_dimension_def = {
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"comm_ns", TM_INT, "ns", "Sum over its communication kernels."},
+    {"comm_ns", TM_INT, "ns", "Sum of the durations of its communication kernels."},
 };
 
 const tm_table_def tm_group_rank_def = {
     .name = "groups.rank",
-    .doc = "A row for each rank: how long all its communication kernels took.",
+    .doc = "A row for each rank: total duration of its communication kernels.",
     .columns = rank_columns,
     .n_columns = 2,
     .n_keys = 1,
@@ -144,7 +145,7 @@ const tm_table_def tm_group_rank_def = {
     .internal = true,
 };
 
-/* What shares are of: also kernels that belong to no group or operation. */
+/* Returns the base of the shares: all communication kernels, also those of no group. */
 static int64_t all_communication(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, tm_group_rank_def.name);
     int64_t sum = 0;
@@ -153,7 +154,7 @@ static int64_t all_communication(const tm_tables *tables) {
     return sum;
 }
 
-/* Columns that groups.group takes from groups.part as they are. */
+/* Columns that groups.group copies from groups.part. */
 static const struct {
     int to, from;
 } taken[] = {
@@ -163,7 +164,7 @@ static const struct {
     {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
 };
 
-/* Numbers are copied as cells; texts belong to their table, and are set again. */
+/* Numbers are copied as cells; texts belong to their table and are set again. */
 static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -184,12 +185,12 @@ static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *
                                  description->null ? NULL : description->value.text, err));
         TM_TRY(tm_table_set_text(table, &row[G_REACH], tm_group_reach(group->n_hosts), err));
     }
-    /* Groups come by their ids, rows are shown by name and members. */
+    /* Groups are in order of their ids, rows are sorted by name and members. */
     tm_table_sort(table);
     return TM_OK;
 }
 
-/* Groups of one dimension and reach side by side; unknown ones are "". */
+/* Sorts groups by dimension and reach; unknown ones count as "". */
 static int by_dimension(const void *a, const void *b) {
     const tm_group_whole *x = *(tm_group_whole *const *)a, *y = *(tm_group_whole *const *)b;
     const char *p = tm_group_reach(x->n_hosts), *q = tm_group_reach(y->n_hosts);
@@ -197,13 +198,13 @@ static int by_dimension(const void *a, const void *b) {
     return order ? order : strcmp(p ? p : "", q ? q : "");
 }
 
-/* Adds a number that may be null to one that may be. */
+/* Adds a number to a sum; either may be null. */
 static void add_cell(tm_cell *sum, const tm_cell *cell) {
     if (!cell->null)
         tm_cell_set_int(sum, sum->null ? cell->value.i : tm_sum(sum->value.i, cell->value.i));
 }
 
-/* One row of groups [n]; `rates` is scratch for as many numbers. */
+/* Adds one row for groups [n]. `rates` has room for n numbers. */
 static tm_status add_dimension(const tm_group_survey *s, tm_group_whole *const *groups, size_t n,
                                int64_t all_ns, double *rates, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_dimension_def.name);

@@ -13,8 +13,8 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of a kernel in its operations."},
 };
 
-/* Each process knows some of a group's operations, and so some of its ranks: by both keys rows of
- * all processes come together, and each rank is kept once, in groups.member. */
+/* Each process knows some of a group's operations, and so some of its ranks. The merge keeps each
+ * pair of group and rank once, in groups.member. */
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",
     .doc = "A row for each process, process group and rank.",
@@ -51,7 +51,7 @@ int64_t tm_group_hosts(const tm_group_survey *s, const int64_t *ranks, size_t n,
     for (size_t i = 0; i < n; i++)
         scratch[i] = host_of(s, ranks[i]);
     tm_sort_values(scratch, n);
-    /* Sorted, an unknown host (-1) is first. */
+    /* An unknown host (-1) is sorted first. */
     if (n == 0 || scratch[0] < 0)
         return 0;
     for (size_t i = 1; i < n; i++)
@@ -59,7 +59,7 @@ int64_t tm_group_hosts(const tm_group_survey *s, const int64_t *ranks, size_t n,
     return count;
 }
 
-/* A host's name at a row of job.rank. */
+/* Host name of a row of job.rank. */
 typedef struct named {
     const char *text;
     size_t row;
@@ -69,7 +69,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(((const named *)a)->text, ((const named *)b)->text);
 }
 
-/* Numbers stand for names, so that hosts are compared without reading texts again and again. */
+/* Numbers the hosts, so that comparing them needs no texts. */
 static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
     named *names = malloc((ranks->n_rows + 1) * sizeof *names);
@@ -95,7 +95,7 @@ static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
     return TM_OK;
 }
 
-/* "0-3,8-24:8": progressions of three and more, and all that follow one another. */
+/* Writes ranks as "0-3,8-24:8": progressions of three or more ranks, or consecutive ones. */
 static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MAX]) {
     size_t used = 0;
     out[0] = '\0';
@@ -103,7 +103,7 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
         int64_t stride = i + 1 < n ? ranks[i + 1] - ranks[i] : 1;
         for (last = i; last + 1 < n && ranks[last + 1] - ranks[last] == stride; last++)
             ;
-        /* Two ranks always are some stride apart: only three tell that it is one. */
+        /* Only three ranks prove a stride above 1. */
         if (stride > 1 && last < i + 2)
             last = i;
         char part[80];
@@ -112,7 +112,7 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
             size += snprintf(part + size, sizeof part - (size_t)size, "-%" PRId64, ranks[last]);
         if (last > i && stride > 1)
             size += snprintf(part + size, sizeof part - (size_t)size, ":%" PRId64, stride);
-        /* Room is left for "..." and the terminator at any time. */
+        /* Keep room for "..." and the terminator. */
         if (used + (size_t)size + 4 >= TM_MEMBERS_MAX) {
             memcpy(out + used, "...", 4);
             return;
@@ -122,14 +122,14 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
     }
 }
 
-/* Whether a group's pairs of ranks, in either direction, are fewer than its ranks: no path through
- * them comes back. `scratch` has room for one number for each row of groups.class. */
+/* Returns whether a group has fewer pairs of ranks, in either direction, than ranks, so that the
+ * pairs form no ring. `scratch` has room for one number for each row of groups.class. */
 static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group, int64_t *scratch,
                            size_t *next) {
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
     size_t n = 0, pairs = 0;
     int64_t id = group->part[TM_GP_ID].value.i;
-    /* Groups and classes are both ascending in id. */
+    /* Groups and classes both ascend in id. */
     while (*next < classes->n_rows && tm_table_row(classes, *next)[TM_GC_ID].value.i < id)
         (*next)++;
     for (size_t i = *next; i < classes->n_rows; i++) {
@@ -145,8 +145,8 @@ static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group
     return pairs > 0 && pairs < group->n_ranks;
 }
 
-/* Stages of a pipeline send to the next and back to the one before, so their pairs are one fewer
- * than they are; a ring of context or sequence parallelism has as many pairs as ranks. */
+/* Sets the dimension. Pipeline stages send to the next and back to the previous stage, so they have
+ * one pair fewer than stages; a context or sequence ring has as many pairs as ranks. */
 static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
     size_t next = 0;
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -158,7 +158,7 @@ static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
     }
 }
 
-/* Both tables are sorted by the group's id. */
+/* Collects the groups. Both tables are sorted by group id. */
 static tm_status find_groups(tm_group_survey *s, tm_error *err) {
     const tm_table *parts = tm_tables_find(s->tables, tm_group_part_def.name);
     const tm_table *members = tm_tables_find(s->tables, tm_group_member_def.name);

@@ -1,5 +1,4 @@
-/* Analysis `groups`: what each process group and parallel dimension costs, and which links are
- * slow. */
+/* Analysis `groups`: the cost of each process group and parallel dimension, and slow links. */
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/over_ranks.h"
@@ -15,7 +14,7 @@ static const tm_table_def *const defs[] = {
     &tm_group_class_def, &tm_group_member_part_def, &tm_group_member_def, &tm_group_rank_def,
 };
 
-/* Of all communication kernels, matched or not: by these shares of groups are told. */
+/* Adds the time of all communication kernels of a rank, matched or not: the base of shares. */
 static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     int64_t sum = 0;
@@ -30,7 +29,7 @@ static tm_status groups_rank(const tm_rank_view *view, tm_tables *out, tm_error 
     return TM_OK;
 }
 
-/* From the operations that this process matched: each rank of each group once. */
+/* Adds each rank of each group once, from the operations that this process matched. */
 static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error *err) {
     typedef struct member {
         uint64_t group;
@@ -50,8 +49,7 @@ static tm_status add_members(const tm_collectives *own, tm_tables *out, tm_error
         ok = row != NULL;
         if (!ok)
             break;
-        /* Ids are hashes: as a signed number they stay different, and are ordered alike in all
-         * tables. */
+        /* Ids are hashes: as signed numbers they stay distinct, and all tables use this order. */
         tm_cell_set_int(&row[0], (int64_t)found[i].group);
         tm_cell_set_int(&row[1], found[i].rank);
     }
@@ -64,7 +62,7 @@ static tm_status groups_own(const tm_collectives *own, tm_tables *out, tm_error 
     return add_members(own, out, err);
 }
 
-/* Only here are there names: the texts of this process's groups. */
+/* Sets the descriptions and dimensions of this process's groups: only the merge has names. */
 static tm_status describe(const tm_names *names, tm_table *parts, tm_error *err) {
     for (size_t i = 0; i < parts->n_rows; i++) {
         tm_cell *row = tm_table_row(parts, i);

@@ -10,14 +10,14 @@
 enum { P_NAME, P_RANK, P_CALLS, P_TOTAL, P_MAX, N_PART_COLUMNS };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    [P_NAME] = {"name", TM_INT, "", "Id of the name."},
+    [P_NAME] = {"name", TM_INT, "", "Name id."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Calls of the rank."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
-    [P_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
+    [P_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
 };
 
-/* By the name: a row of each rank that made the call goes into one of launches.api. */
+/* Merged by name: the rows of all ranks make one row of launches.api. */
 const tm_table_def tm_api_part_table = {
     .name = "launches.api_part",
     .doc = "A row for each call's name and rank: its part of launches.api.",
@@ -37,17 +37,16 @@ static const tm_column columns[N_COLUMNS] = {
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the host."},
     [MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
     [MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
-    [RANKS] = {"ranks", TM_INT, "", "Ranks that made it."},
-    [MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns", "Median over these ranks of their sums."},
-    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "The largest sum of a rank."},
-    [MAX_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+    [RANKS] = {"ranks", TM_INT, "", "Ranks that made the call."},
+    [MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns", "Median of a rank's total over these ranks."},
+    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "The largest total of a rank."},
+    [MAX_RANK] = {"max_rank", TM_INT, "", "The rank with max_rank_ns; the lowest of equals."},
 };
 
 const tm_table_def tm_api_table = {
     .name = "launches.api",
-    .doc =
-        "A row for each call of the CUDA or HIP runtime and driver, over all ranks, the one that "
-        "took most time first.",
+    .doc = "A row for each call of the CUDA or HIP runtime and driver, over all ranks, the largest "
+           "total_ns first.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -60,8 +59,8 @@ typedef struct tally {
     uint32_t name;
 } tally;
 
-/* Tallies by name; false when memory is out. @param known  [names] 1 + the tally of a name, 0 of
- * none */
+/* Counts calls by name. Returns false if memory is out. @param known [names] 1 + index of the
+ * name's tally; 0 if it has none */
 static bool count_calls(const tm_timeline *timeline, uint32_t *known, tm_vec *tallies) {
     for (size_t row = 0; row < timeline->n_events; row++) {
         uint8_t category = timeline->category[row];

@@ -1,5 +1,4 @@
-/* The table launches.api: the calls of the CUDA or HIP runtime and driver by name. Part of the
- * analysis `launches`. */
+/* The table launches.api of analysis `launches`: CUDA or HIP runtime and driver calls by name. */
 #ifndef TMERGE_API_CALLS_H
 #define TMERGE_API_CALLS_H
 
@@ -7,10 +6,10 @@
 
 extern const tm_table_def tm_api_table, tm_api_part_table;
 
-/** Adds the rows of one rank to the part. TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of one rank to the part. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_api_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Makes a row of those of all ranks. TM_OK; TM_ERR_FAULT. */
+/** Combines the rows of all ranks. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_api_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 #endif

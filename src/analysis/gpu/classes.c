@@ -1,4 +1,4 @@
-/* Analysis `classes`: what kind of work the kernels do. */
+/* Analysis `classes`: what kind of work kernels do. */
 #include "tmerge/analysis.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* What is summed of a class, in a part as in both tables. */
+/* Sums of a class, in the part and in both tables. */
 enum {
     CALLS,
     TOTAL,
@@ -32,27 +32,27 @@ enum {
     {"calls", TM_INT, "", "Kernels that ran."},                                                    \
         {"total_ns", TM_INT, "ns", "Sum of their durations."},                                     \
         {"optimizer_ns", TM_INT, "ns",                                                             \
-         "Of it, launched while the optimizer's step was open on the "                             \
+         "The part of total_ns launched while the optimizer's step was open on the "               \
          "launching thread."},                                                                     \
         {"backward_ns", TM_INT, "ns",                                                              \
-         "Of it, launched inside of an operator of the backward pass."},                           \
+         "The part of total_ns launched within an operator of the backward pass."},                \
         {"attention_ns", TM_INT, "ns",                                                             \
-         "Of it, launched inside of an operator that is attention by "                             \
+         "The part of total_ns launched within an operator that is attention by "                  \
          "its name: eager attention shows here as matrix multiply and softmax."},                  \
         {"outside_ns", TM_INT, "ns",                                                               \
-         "Of it, launched outside of every operator, or by a call that "                           \
-         "the trace does not have: of this the columns before tell nothing."},                     \
+         "The part of total_ns launched outside of every operator, or by a call that is "          \
+         "not in the trace: backward_ns and attention_ns do not cover it."},                       \
         {"bits8_ns", TM_INT, "ns",                                                                 \
-         "Of it, kernels that multiply numbers of 8 bits. This and the "                           \
-         "next four go by the kernel's name, for matrix multiply, convolution and attention "      \
-         "alone; "                                                                                 \
-         "what is in none of them is not known."},                                                 \
-        {"bits16_ns", TM_INT, "ns", "Of it, FP16 and BF16."},                                      \
-        {"tf32_ns", TM_INT, "ns", "Of it, TF32."}, {"bits32_ns", TM_INT, "ns", "Of it, FP32."},    \
-        {"bits64_ns", TM_INT, "ns", "Of it, FP64."}, {                                             \
+         "The part of total_ns in kernels that multiply 8-bit numbers. This and the next "         \
+         "four are judged by the kernel's name, only for matrix multiply, convolution "            \
+         "and attention; the format of the remaining time is unknown."},                           \
+        {"bits16_ns", TM_INT, "ns", "The part of total_ns in FP16 and BF16."},                     \
+        {"tf32_ns", TM_INT, "ns", "The part of total_ns in TF32."},                                \
+        {"bits32_ns", TM_INT, "ns", "The part of total_ns in FP32."},                              \
+        {"bits64_ns", TM_INT, "ns", "The part of total_ns in FP64."}, {                            \
         "flash_ns", TM_INT, "ns",                                                                  \
-            "Of it, attention in one kernel that never writes its scores "                         \
-            "(flash, fmha, MLA, sage, attn_fwd), by name."                                         \
+            "The part of total_ns in attention that runs in one kernel and never writes "          \
+            "its scores (flash, fmha, MLA, sage, attn_fwd), judged by name."                       \
     }
 /* clang-format on */
 
@@ -61,27 +61,27 @@ enum { K_MEDIAN_RANK = K_RANKS + 1, K_SLOWEST_TIME, K_SLOWEST, K_SPREAD, N_KERNE
 
 static const tm_column kernel_columns[] = {
     {"class", TM_TEXT, "",
-     "Class of work: communication where the kernel's name, metadata or --comm-pattern says so, "
-     "else by words in its name."},
+     "Class of work: communication if the kernel's name, metadata or --comm-pattern says so; "
+     "otherwise from words in its name."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all classes."},
-    {"names", TM_INT, "", "Kernels of different names."},
-    {"top_name", TM_TEXT, "", "The name that took most time."},
-    {"top_name_ns", TM_INT, "ns", "That time, over all ranks."},
+    {"names", TM_INT, "", "Number of different kernel names."},
+    {"top_name", TM_TEXT, "", "The name with the largest total time."},
+    {"top_name_ns", TM_INT, "ns", "Total time of top_name, over all ranks."},
     {"ranks", TM_INT, "", "Ranks on which the class ran."},
     {"median_rank_ns", TM_INT, "ns", "Median over these ranks of a rank's total_ns."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "The largest total_ns of a rank. Of communication it is the rank that waits most."},
-    {"slowest_rank", TM_INT, "", "That rank; of equals the lowest."},
-    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 where no rank is slower."},
+     "The largest total_ns of a rank. For communication this is the rank that waits most."},
+    {"slowest_rank", TM_INT, "", "The rank with slowest_rank_ns; the lowest of equals."},
+    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
 };
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
                "a column for each name");
 
 static const tm_table_def kernel_def = {
     .name = "classes.kernel",
-    .doc = "A row for each class of kernels over all ranks, the one with the largest total_ns "
-           "first; none for devices whose kernels' names are not those of GPUs.",
+    .doc = "A row for each class of kernels over all ranks, the largest total_ns first; none for "
+           "devices that do not use the kernel names of GPUs.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL_COLUMNS,
     .n_keys = 1,
@@ -96,8 +96,8 @@ static const tm_column rank_columns[] = {
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of the rank's kernels."},
     {"bits16_pct", TM_REAL, "%",
-     "100 bits16_ns / total_ns; null for the classes whose kernels' names tell no numbers."},
-    {"bits32_pct", TM_REAL, "%", "100 (bits32_ns + tf32_ns) / total_ns; likewise."},
+     "100 bits16_ns / total_ns; null for classes whose kernel names do not give a number format."},
+    {"bits32_pct", TM_REAL, "%", "100 (bits32_ns + tf32_ns) / total_ns; null as bits16_pct."},
 };
 _Static_assert(sizeof rank_columns / sizeof *rank_columns == N_RANK_COLUMNS,
                "a column for each name");
@@ -114,7 +114,7 @@ static const tm_table_def rank_def = {
 enum { P_CLASS, P_RANK, P_SUMS };
 
 static const tm_column part_columns[] = {
-    {"class", TM_INT, "", "tm_class."},
+    {"class", TM_INT, "", "Class, as in tm_class."},
     {"rank", TM_INT, "", "Global rank."},
     SUM_COLUMNS,
 };
@@ -132,13 +132,13 @@ static const tm_table_def part_def = {
 
 static const tm_table_def *const defs[] = {&kernel_def, &rank_def, &part_def};
 
-/* What a rank's kernels are counted by. */
+/* Sums of a rank's kernels by class. */
 typedef struct counting {
     const tm_rank_view *view;
     int64_t sums[TM_N_CLASSES][N_SUMS];
 } counting;
 
-/* Whether the optimizer's step was open on the thread that launched it. */
+/* Returns whether the optimizer's step was open on the thread that launched a kernel. */
 static bool in_optimizer(const tm_rank_view *view, uint32_t row) {
     const tm_calls *open = view->annotations;
     uint32_t call = open->above[row];
@@ -149,7 +149,7 @@ static bool in_optimizer(const tm_rank_view *view, uint32_t row) {
     return call != TM_NO_CALL;
 }
 
-/* Adds a kernel's time to the columns of the operators that launched it. */
+/* Adds a kernel's time to the columns that depend on the operators that launched it. */
 static void add_launcher(counting *c, int64_t *sums, uint32_t row) {
     const tm_calls *operators = c->view->operators;
     int64_t duration = c->view->timeline->duration_ns[row];
@@ -242,7 +242,7 @@ static tm_status add_rows(const counting *c, tm_tables *out, tm_error *err) {
 static tm_status classes_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     counting c = {.view = view};
     if (tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size > 0)
-        return TM_OK; /* the rules are of GPUs' kernels */
+        return TM_OK; /* the rules apply only to GPU kernels */
     count_kernels(&c);
     return add_rows(&c, out, err);
 }
@@ -271,7 +271,7 @@ static tm_status classes_merge(const tm_names *names, tm_tables *tables, tm_erro
     return TM_OK;
 }
 
-/* How many names a class has, and the one of most time: kernels.kernel has that first. */
+/* Sets the number of names of a class and its top name, which is first in kernels.kernel. */
 static tm_status set_names(const tm_table *kernels, tm_table *table, tm_cell *row, tm_error *err) {
     int64_t names = 0;
     for (size_t k = 0; k < kernels->n_rows; k++) {
@@ -300,7 +300,7 @@ static tm_status classes_job(const tm_job *job, tm_tables *out, tm_error *err) {
         tm_cell_set_ratio(&row[K_SHARE], 100.0, row[K_SUMS + TOTAL].value.i, total);
         TM_TRY(set_names(kernels, table, row, err));
     }
-    tm_table_top(table, SIZE_MAX); /* the largest first */
+    tm_table_top(table, SIZE_MAX); /* sorts the largest first */
     return TM_OK;
 }
 

@@ -3,29 +3,29 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* Stands for a thread that is in no recorded call. */
+/* Stands for time outside of all recorded calls. */
 #define NOWHERE UINT32_MAX
 
-/* A call that has begun on a thread and not ended. */
+/* An open call of a thread. */
 typedef struct open_call {
     int64_t end_ns;
     uint32_t name;
 } open_call;
 
-/* Time of one name within one gap. */
+/* Key of the time in calls of one name within one gap. */
 typedef struct part_key {
     uint32_t gap, name;
 } part_key;
 
-/* A thread that is gone through from its begin on. */
+/* State of the walk over a thread. */
 typedef struct walk {
     const tm_gap *gaps; /* [n] */
-    const bool *wanted; /* [n] of this thread */
-    size_t n, gap;      /* the first that ends behind at_ns */
+    const bool *wanted; /* [n] whether this thread ended the gap */
+    size_t n, gap;      /* index of the first gap that ends after at_ns */
     int64_t at_ns;
     tm_vec open;   /* of open_call, innermost last */
-    tm_keys parts; /* of part_key, and */
-    tm_vec times;  /* of int64_t, their time */
+    tm_keys parts; /* of part_key */
+    tm_vec times;  /* of int64_t, time of each part */
 } walk;
 
 static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
@@ -36,7 +36,7 @@ static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
     return sum != NULL;
 }
 
-/* The thread is in one call, or in none, until this time. */
+/* Accounts the time until until_ns to one call, or to no call. */
 static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     bool ok = true;
     while (w->gap < w->n && w->gaps[w->gap].end_ns <= w->at_ns)
@@ -45,7 +45,7 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
         const tm_gap *gap = &w->gaps[i];
         int64_t begin = gap->begin_ns > w->at_ns ? gap->begin_ns : w->at_ns;
         int64_t end = gap->end_ns < until_ns ? gap->end_ns : until_ns;
-        /* Gaps that another thread ended are passed over, though they are in the list. */
+        /* Skip gaps that other threads ended. */
         if (w->wanted[i] && end > begin)
             ok = add_part(w, (uint32_t)i, name, end - begin);
     }
@@ -53,7 +53,7 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     return ok;
 }
 
-/* Ends the calls that end by then. */
+/* Closes the calls that end by until_ns. */
 static bool advance(walk *w, int64_t until_ns) {
     bool ok = true;
     while (ok && w->open.n > 0) {
@@ -63,13 +63,13 @@ static bool advance(walk *w, int64_t until_ns) {
         ok = stay(w, top->name, top->end_ns);
         w->open.n--;
     }
-    /* Behind the calls that ended, the thread is in the one around them. */
+    /* After inner calls end, the thread is in the enclosing call. */
     uint32_t inside =
         w->open.n > 0 ? ((const open_call *)w->open.data)[w->open.n - 1].name : NOWHERE;
     return ok && stay(w, inside, until_ns);
 }
 
-/* Steps and the profiler's own spans enclose everything and tell nothing. */
+/* Returns whether an event counts as a call. Steps and the profiler's spans enclose everything. */
 static bool tells(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION && timeline->category[row] != TM_CAT_TRACE &&
            timeline->category[row] != TM_CAT_OVERHEAD && !tm_timeline_is_step(timeline, row);
@@ -77,17 +77,17 @@ static bool tells(const tm_timeline *timeline, uint32_t row) {
 
 static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk *w) {
     int64_t last_ns = w->gaps[w->n - 1].end_ns;
-    size_t next = 0; /* the first wanted gap that ends behind a call's begin */
+    size_t next = 0; /* first wanted gap that ends after the call's start */
     bool ok = true;
     w->at_ns = INT64_MIN;
     for (uint32_t row = track->first; ok && row < track->first + track->count; row++) {
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
         while (next < w->n && (!w->wanted[next] || w->gaps[next].end_ns <= begin))
             next++;
-        /* Rows ascend in begin, and nothing is asked of what comes behind the last gap. */
+        /* Starts ascend: no later call overlaps a gap. */
         if (next == w->n)
             break;
-        /* A call between two gaps is in none, and need not be followed. */
+        /* A call between two gaps overlaps neither. */
         if (end <= w->gaps[next].begin_ns || !tells(timeline, row))
             continue;
         const open_call call = {end, timeline->name[row]};
@@ -96,7 +96,7 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
     return ok && advance(w, last_ns);
 }
 
-/* Parts of one gap come in the order of time, so of equals the first is kept. */
+/* Sets the longest call of each gap. Parts are in order of time, so the first of equals is kept. */
 static void collect(const walk *w, tm_gap_host *out) {
     const part_key *keys = w->parts.keys.data;
     const int64_t *times = w->times.data;
@@ -111,8 +111,8 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
-/* The thread that was late: that launched what ended the gap or, where the queue that it takes from
- * got that after the gap began, the one that put it there. */
+/* Returns the thread that was late: the one that enqueued the work after the gap began, otherwise
+ * the one that launched the event that ended the gap. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)
         return NULL;
@@ -130,7 +130,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     for (size_t i = 0; i < n; i++)
         out[i] = (tm_gap_host){.known = thread_of(timeline, &gaps[i]) != NULL};
     bool ok = true;
-    /* A thread is gone through once, with all the gaps that it ended: these are few. */
+    /* Each thread is walked once for all gaps that it ended; there are few such threads. */
     for (size_t t = 0; t < timeline->n_tracks && ok; t++) {
         bool any = false;
         for (size_t i = 0; i < n; i++) {
@@ -155,7 +155,7 @@ tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The last GPU event of a stream that begins before this time; TM_NO_EVENT for none. */
+/* Returns the last GPU event of a track that starts before a time; TM_NO_EVENT if there is none. */
 static uint32_t last_before(const tm_timeline *timeline, const tm_track *track, int64_t time_ns) {
     size_t n = tm_lower_bound(timeline->begin_ns + track->first, track->count, time_ns);
     for (uint32_t row = track->first + (uint32_t)n; row-- > track->first;)

@@ -1,19 +1,20 @@
-/* What the host did while the GPU did nothing. */
+/* What the host did while the GPU was idle. */
 #ifndef TMERGE_GAP_HOST_H
 #define TMERGE_GAP_HOST_H
 
 #include "analysis/shared/gaps.h"
 
-/** What the thread that ended a gap did in it. */
+/** What the thread that ended a gap did during it. */
 typedef struct tm_gap_host {
-    int64_t longest_ns;    /* 0: it was in no recorded call */
-    int64_t unrecorded_ns; /* in no recorded call */
-    uint32_t longest;      /* name id of the innermost calls that took longest */
-    bool known;            /* the call that launched the next event, and so the thread, is known */
+    int64_t longest_ns;    /* 0 if it was in no recorded call */
+    int64_t unrecorded_ns; /* time in no recorded call */
+    uint32_t longest;      /* name id of the innermost calls that took longest in total */
+    bool known;            /* whether the launch of the next event, and so the thread, is known */
 } tm_gap_host;
 
 /**
- * Looks at the threads that launched the events which end these gaps, each thread once.
+ * Finds what the threads that ended these gaps were doing. Walks each thread once.
+ *
  * @param gaps  [n] ascending, without overlap
  * @param out   [n] set only on TM_OK
  * @return      TM_OK; TM_ERR_FAULT
@@ -21,7 +22,7 @@ typedef struct tm_gap_host {
 tm_status tm_gap_hosts(const tm_rank_view *view, const tm_gap *gaps, size_t n, tm_gap_host *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Row of the event whose end is the gap's begin; TM_NO_EVENT where there is none. */
+/** Returns the row of a GPU event that ends where the gap begins; TM_NO_EVENT if there is none. */
 uint32_t tm_gap_last_event(const tm_timeline *timeline, const tm_gap *gap);
 
 #endif

@@ -1,4 +1,4 @@
-/* Analysis `idle`: why the GPU does nothing. */
+/* Analysis `idle`: why the GPU is idle. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 #include "analysis/shared/busy.h"
 #include "gap_host.h"
 
-/* The job's longest gaps may all be of one rank, but of each only so many are looked at closely:
- * what its host did costs a walk over a thread. */
+/* Limits of idle.gap. Finding the host's activity in a gap requires a walk over a thread, so it is
+ * done only for a few gaps of each rank. */
 enum { LISTED_PER_RANK = 10, LISTED = 100 };
 
 enum {
@@ -32,63 +32,57 @@ enum {
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_IDLE] = {"idle_ns", TM_INT, "ns",
-                "Nothing ran on the GPU, as in overlap.rank: host_wait_ns + kernel_wait_ns + "
-                "other_ns. A kernel that waits for other ranks is not idle: see "
+                "Time in which nothing ran on the GPU, as in overlap.rank: host_wait_ns + "
+                "kernel_wait_ns + other_ns. A kernel that waits for other ranks is not idle: see "
                 "overlap.rank.exposed_wait_ns."},
     [R_IDLE_PCT] = {"idle_pct", TM_REAL, "%", "100 idle_ns / window_ns of overlap.rank."},
-    [R_HOST_WAIT] =
-        {"host_wait_ns", TM_INT, "ns",
-         "Gaps whose next event was launched (its call began) after the gap began, or is a kernel "
-         "whose launch kept the host for 30 us of the gap or more: the GPU had nothing to do, "
-         "until "
-         "30 us after that call ended at most. "
-         "input_ns + host_comm_ns + alloc_ns + sync_ns + host_work_ns."},
+    [R_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
+                     "Gaps whose next event was launched (start of its call) after the gap began, "
+                     "or is a kernel whose launch call took at least 30 us of the gap: the GPU had "
+                     "no work. Counted until at most 30 us after that call ended. input_ns + "
+                     "host_comm_ns + alloc_ns + sync_ns + host_work_ns."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
-                       "Gaps under 30 us whose next event was queued before: the GPU's own time "
+                       "Gaps under 30 us whose next event was already queued: the GPU's own time "
                        "between kernels."},
-    [R_OTHER] =
-        {"other_ns", TM_INT, "ns",
-         "Longer gaps whose next event was queued before or whose launch is not in the "
-         "trace, and what of other gaps lies more than 30 us after the call that launched their "
-         "next event (and what the least such lag of the rank is): it waited for something else, "
-         "such as another process on its GPU, another "
-         "GPU or the host's memory; and time in which it may have run what was not recorded "
-         "(hidden_ns of job.integrity)."},
+    [R_OTHER] = {"other_ns", TM_INT, "ns",
+                 "Longer gaps whose next event was already queued or whose launch is not in the "
+                 "trace; the part of other gaps more than 30 us (plus the rank's minimum lag) "
+                 "after the launch call of their next event: the GPU waited for something else, "
+                 "such as another process on it, another GPU or host memory; and time in which it "
+                 "may have run unrecorded work (hidden_ns of job.integrity)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
-                 "Of host_wait_ns: the host waited for the next batch (enumerate(DataLoader)#... "
-                 "or DataPipe)."},
+                 "Part of host_wait_ns: the host waited for the next batch "
+                 "(enumerate(DataLoader)#... or DataPipe)."},
     [R_COMM] = {"host_comm_ns", TM_INT, "ns",
-                "Of the rest: the host was in a communication call (gloo:, mpi:, ucc:, nccl:, "
+                "Part of the rest: the host was in a communication call (gloo:, mpi:, ucc:, nccl:, "
                 "c10d::, record_param_comms)."},
     [R_ALLOCATION] = {"alloc_ns", TM_INT, "ns",
-                      "Of the rest: the host was in a call that takes, gives back or pins memory, "
-                      "or loads code (cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
-    [R_SYNC] =
-        {"sync_ns", TM_INT, "ns",
-         "Of the rest: gaps that began while the host was in a call that waits for the GPU "
-         "or may: Synchronize, a copy, an allocation. It came back to an empty queue. Of each "
-         "gap as long as that call took, by which it would have launched earlier at most; of a "
-         "call "
-         "that takes or gives back memory or loads code as long as it took until the gap began: "
-         "from then on it does its own work."},
+                      "Part of the rest: the host was in a call that allocates, frees or pins "
+                      "memory, or loads code (cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
+    [R_SYNC] = {"sync_ns", TM_INT, "ns",
+                "Part of the rest: gaps that began while the host was in a call that waits, or may "
+                "wait, for the GPU (Synchronize, a copy, an allocation), so that it returned to an "
+                "empty queue. Of each gap at most the duration of that call counts; for calls that "
+                "allocate, free or load code, at most their time before the gap began, since "
+                "afterwards they do work of their own."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
-                     "The rest: the host launched too late, and was at other work or in a call "
-                     "that need not wait for the GPU."},
-    [R_GAPS] = {"gaps", TM_INT, "", "Times in which nothing ran on the GPU."},
-    [R_LONGEST] = {"longest_ns", TM_INT, "ns", "The longest of them; null without any."},
+                     "The rest of host_wait_ns: the host launched too late because it did other "
+                     "work or was in a call that need not wait for the GPU."},
+    [R_GAPS] = {"gaps", TM_INT, "", "Number of periods in which nothing ran on the GPU."},
+    [R_LONGEST] = {"longest_ns", TM_INT, "ns", "The longest gap; null if there is none."},
     [R_TURNS] = {"turns_ns", TM_INT, "ns",
-                 "Of a rank that works on several GPUs, besides idle_ns: how long one of them did "
-                 "nothing while another worked, on average; idle_ns + turns_ns is the mean of "
-                 "overlap.device.idle_ns over those that work. Null with one."},
-    [R_QUEUED] =
-        {"queued_ns", TM_INT, "ns",
-         "Of other_ns: the next event is known to have been queued, and nothing shows that "
-         "the GPU may have run what was not recorded."},
+                 "Only for ranks with several GPUs: mean time in which one GPU was idle while "
+                 "another worked; not part of idle_ns. idle_ns + turns_ns is the mean of "
+                 "overlap.device.idle_ns over the GPUs that work. Null with one GPU."},
+    [R_QUEUED] = {"queued_ns", TM_INT, "ns",
+                  "Part of other_ns in which the next event is known to have been queued, and the "
+                  "GPU cannot have run unrecorded work."},
 };
 
 static const tm_table_def rank_def = {
     .name = "idle.rank",
-    .doc = "A row for each rank: its GPU's idle time by cause. Gaps are of all streams together.",
+    .doc = "A row for each rank: idle time of its GPU by cause. A gap is time without work on any "
+           "stream.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -114,19 +108,19 @@ static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_STREAM] = {"stream", TM_INT, "", "Stream."},
     [S_EVENTS] = {"events", TM_INT, "", "Kernels, copies and sets on it."},
     [S_IDLE] = {"idle_ns", TM_INT, "ns",
-                "Time between its events: the three below. Other streams may have been busy."},
-    [S_HOST_WAIT] =
-        {"host_wait_ns", TM_INT, "ns",
-         "Between events of which the second was launched after the first had ended, however "
-         "long after that it began: what HTA reports. idle.rank is stricter."},
-    [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns", "Else, where it is under 30 us."},
+                "Time between its events: host_wait_ns + kernel_wait_ns + other_ns. Other streams "
+                "may have been busy."},
+    [S_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
+                     "Gaps whose next event was launched after the gap began, regardless of how "
+                     "long afterwards it started: what HTA reports. idle.rank is stricter."},
+    [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns", "Other gaps under 30 us."},
     [S_OTHER] = {"other_ns", TM_INT, "ns",
-                 "Else: mostly it waited for an event of another stream."},
+                 "The remaining gaps: mostly the stream waited for an event of another stream."},
 };
 
 static const tm_table_def stream_def = {
     .name = "idle.stream",
-    .doc = "A row for each stream of a rank: the time between its events, by cause.",
+    .doc = "A row for each stream of a rank: time between its events, by cause.",
     .columns = stream_columns,
     .n_columns = N_STREAM_COLUMNS,
     .n_keys = 3,
@@ -149,21 +143,21 @@ enum {
 
 static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [G_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
-    [G_DURATION] = {"duration_ns", TM_INT, "ns", "How long nothing ran on the GPU."},
-    [G_STEP] = {"step", TM_INT, "", "Step of the event that ended it; null for none."},
+    [G_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start, since the epoch."},
+    [G_DURATION] = {"duration_ns", TM_INT, "ns", "Length of the gap."},
+    [G_STEP] = {"step", TM_INT, "", "Step of the event that ended it; null if none."},
     [G_CAUSE] = {"cause", TM_TEXT, "",
-                 "What most of it is due to, in the words of idle.rank: input, host_comm, "
-                 "alloc, sync, host_work, kernel_wait or other."},
-    [G_AFTER] = {"after", TM_TEXT, "", "What ran on the GPU before."},
-    [G_BEFORE] = {"before", TM_TEXT, "", "What ended it."},
+                 "The cause of most of it, named as in idle.rank: input, host_comm, alloc, sync, "
+                 "host_work, kernel_wait or other."},
+    [G_AFTER] = {"after", TM_TEXT, "", "The GPU event before the gap."},
+    [G_BEFORE] = {"before", TM_TEXT, "", "The GPU event that ended the gap."},
     [G_HOST] = {"host", TM_TEXT, "",
-                "What the thread that launched the latter did meanwhile, for the most part: the "
-                "innermost calls of one name that took longest. Null where nothing was recorded."},
-    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "How long that took, within the gap."},
+                "Main activity of the thread that launched the event that ended the gap: the "
+                "innermost calls of one name that took longest. Null if nothing was recorded."},
+    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "Time of these calls within the gap."},
     [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
-                      "Of the gap: the thread was in no recorded call, such as in Python code of "
-                      "which no stack was recorded. Null where the thread is not known."},
+                      "The part of the gap in which the thread was in no recorded call, such as "
+                      "Python code without recorded stacks. Null if the thread is unknown."},
 };
 
 static const tm_table_def gap_def = {
@@ -191,7 +185,7 @@ static int64_t length_of(const tm_gap *gap) {
     return gap->end_ns - gap->begin_ns;
 }
 
-/* The sums add up to idle_ns of overlap.rank, for gaps are what its sets leave. */
+/* Adds the rank's row. Its sums add up to idle_ns of overlap.rank: gaps complement busy time. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     const int64_t *sums = gaps->sums;
@@ -223,13 +217,13 @@ static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     return TM_OK;
 }
 
-/* A track, and how far it was gone through: rows [next, end). */
+/* A track, and the rows [next, end) not yet visited. */
 typedef struct place {
     size_t next, end;
 } place;
 
-/* The next row of a stream's tracks in time, of equals that of the first track; TM_NO_EVENT behind
- * the last. A stream has few tracks, mostly one. */
+/* Returns the next row of a stream's tracks in time, the first track's on a tie; TM_NO_EVENT at the
+ * end. A stream mostly has one track. */
 static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     place *first = NULL;
     for (size_t i = 0; i < n; i++)
@@ -239,8 +233,8 @@ static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     return first ? first->next++ : TM_NO_EVENT;
 }
 
-/* Of one stream by itself, whatever the others do: of [n] tracks. Its events may overlap, so what
- * counts is the latest end so far. */
+/* Adds the row of one stream [n tracks], regardless of other streams. Its events may overlap, so
+ * gaps start at the latest end so far. */
 static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, place *places,
                             size_t n, tm_table *table, tm_error *err) {
     int64_t sums[TM_N_IDLE_CAUSES] = {0}, events = 0, ended = 0;
@@ -248,7 +242,7 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
         int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
-        /* Before a stream's first event and behind its last nobody knows whether it was in use. */
+        /* Use before a stream's first event and after its last is unknown. */
         if (events++ > 0 && begin > ended)
             sums[tm_idle_cause_of(timeline, row, begin - ended)] += begin - ended;
         ended = events == 1 || end > ended ? end : ended;
@@ -271,13 +265,13 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     return TM_OK;
 }
 
-/* Two tracks without a stream's number may be two streams. */
+/* Returns whether two tracks are one stream; false without a stream number. */
 static bool same_stream(const tm_track *a, const tm_track *b) {
     return b->kind == TM_TRACK_GPU && a->stream >= 0 && a->stream == b->stream &&
            a->device == b->device;
 }
 
-/* A trace may write one stream under several ids: its tracks, side by side, are one stream. */
+/* Adds the rows of all streams. A stream may have several ids in a trace, on adjacent tracks. */
 static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_error *err) {
     place *places = calloc(timeline->n_tracks + 1, sizeof *places);
     tm_status status = places ? TM_OK : tm_fail_memory(err);
@@ -292,9 +286,8 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
     return status;
 }
 
-/* The longest gaps of @p least_ns or more, as indices in the order of time, in which tm_gap_hosts
- * wants them; returns how many. One that is longer than the shortest of those so far takes its
- * place; of equals the later goes. */
+/* Chooses the longest gaps of at least @p least_ns, as indices in order of time, as required by
+ * tm_gap_hosts; returns their number. A longer gap replaces the shortest, the latest of equals. */
 static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
                              size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
@@ -349,13 +342,12 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
 }
 
-/* How long a gap must be to be one of the job's longest, as far as the ranks here tell: as long as
- * the last of them, where all are there. */
+/* Returns the minimum length of a listed gap: that of the last gap once the list is full. */
 static int64_t least_listed(const tm_table *table) {
     return table->n_rows < LISTED ? 0 : tm_table_row(table, LISTED - 1)[G_DURATION].value.i;
 }
 
-/* What the host did is looked up for all of them at once, thread by thread. */
+/* Adds the longest gaps of a rank, after looking up the host's activity in all of them at once. */
 static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     size_t chosen[LISTED_PER_RANK], n = choose_longest(gaps, least_listed(table), chosen);
@@ -369,13 +361,13 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
     if (table->n_rows >= LISTED) {
-        tm_table_sort(table); /* by rank and time, as the job's rows: of equals the first stay */
+        tm_table_sort(table); /* by rank and time, as the job's rows: keeps the first of equals */
         tm_table_top(table, LISTED);
     }
     return TM_OK;
 }
 
-/* What the devices of a rank that has several idle beyond the rank. */
+/* Sets how much more the devices of a rank with several devices are idle than the rank. */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
     int64_t sum = 0, n = 0;
@@ -400,7 +392,7 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    /* Each process sent the longest of its ranks, so the job's longest are among them. */
+    /* Each process sent the longest gaps of its ranks, so the job's longest are among them. */
     tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
     return TM_OK;
 }

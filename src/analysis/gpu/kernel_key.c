@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* What is left of a name. */
+/* The remainder of a name. */
 typedef struct rest {
     const char *at;
     const char *end;
@@ -18,7 +18,7 @@ static bool in_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Where the parameters begin: the parenthesis that the last one of the name closes. */
+/* Returns the start of the parameters: the parenthesis that matches the closing one at the end. */
 static const char *parameters(rest r) {
     int depth = 0;
     if (r.at == r.end || r.end[-1] != ')')
@@ -31,7 +31,7 @@ static const char *parameters(rest r) {
     return r.end;
 }
 
-/* The length of "(type)" before a constant, 0 where there is none. */
+/* Returns the length of "(type)" before a constant; 0 if there is none. */
 static size_t cast(rest r) {
     const char *close = *r.at == '(' ? memchr(r.at, ')', (size_t)(r.end - r.at)) : NULL;
     if (!close || close + 1 == r.end)
@@ -41,7 +41,7 @@ static size_t cast(rest r) {
     return !open && (next == '-' || isdigit((unsigned char)next)) ? (size_t)(close - r.at) + 1 : 0;
 }
 
-/* A spelling and what stands for it; the longest first. */
+/* Spellings and their replacements, the longest first. */
 static const struct {
     const char *from, *to;
 } spellings[] = {
@@ -58,7 +58,7 @@ static bool add(tm_vec *out, const char *bytes, size_t size) {
     return tm_vec_append(out, bytes, size) != NULL;
 }
 
-/* A number of lambdas, "#2", is "(instance 2)" elsewhere. */
+/* Writes the number of a lambda, "#2", as "(instance 2)". */
 static bool add_instance(rest *r, tm_vec *out) {
     const char *digits = ++r->at;
     while (r->at < r->end && isdigit((unsigned char)*r->at))
@@ -67,7 +67,7 @@ static bool add_instance(rest *r, tm_vec *out) {
            add(out, ")", 1);
 }
 
-/* A whole word: const is left out, and the suffix of a number. */
+/* Copies a whole word, without "const" and without the suffix of a number. */
 static bool add_word(rest *r, tm_vec *out) {
     const char *word = r->at;
     while (r->at < r->end && in_word(*r->at))
@@ -99,7 +99,7 @@ static bool add_next(rest *r, tm_vec *out) {
 bool tm_kernel_key(tm_text name, tm_vec *out) {
     rest r = {name.bytes, name.bytes + name.size};
     out->n = 0;
-    /* The type before the name, which templates alone have: of kernels it is always void. */
+    /* Only names of templates have a return type, and for kernels it is always void. */
     if (begins(r, "void "))
         r.at += 5;
     r.end = parameters(r);

@@ -1,4 +1,4 @@
-/* Analysis `kernels`: which kernels the GPUs spend their time in. */
+/* Analysis `kernels`: on which kernels GPUs spend their time. */
 #include "tmerge/analysis.h"
 
 #include <string.h>
@@ -16,23 +16,24 @@
 #include "roofline.h"
 #include "timeline/comm_kernels.h"
 
-/* Guides to profiling call kernels short below it, and advise to fuse them. */
+/* Profiling guides call kernels below this short, and advise fusing them. */
 #define SHORT_NS 100000
 
-/* What is known of the calls of a kernel, in a part as in a table: from their first column on. */
+/* Columns about the calls of a kernel, as offsets from the first one in a part or table. */
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
     {"calls", TM_INT, "", "Kernels that ran."}, {"total_ns", TM_INT, "ns", "Sum of durations."},   \
-        {"mean_ns", TM_INT, "ns", "total_ns / calls."}, {"min_ns", TM_INT, "ns", "The shortest."}, \
-        {"max_ns", TM_INT, "ns", "The longest."},                                                  \
+        {"mean_ns", TM_INT, "ns", "total_ns / calls."},                                            \
+        {"min_ns", TM_INT, "ns", "The shortest kernel."},                                          \
+        {"max_ns", TM_INT, "ns", "The longest kernel."},                                           \
         {"blocks_per_sm", TM_REAL, "",                                                             \
-         "Thread blocks for each multiprocessor, mean weighted by duration; null where the trace " \
-         "has none."},                                                                             \
+         "Thread blocks per multiprocessor, mean weighted by duration; null if the trace has "     \
+         "none."},                                                                                 \
     {                                                                                              \
         "occupancy_pct", TM_REAL, "%",                                                             \
-            "Estimated achieved occupancy, as the profiler has it, mean weighted by duration of "  \
-            "the calls of which it is known; null where it is of none."                            \
+            "Achieved occupancy as estimated by the profiler, mean weighted by duration over the " \
+            "calls with a known value; null if there are none."                                    \
     }
 
 enum {
@@ -60,28 +61,28 @@ static const tm_column kernel_columns[] = {
     CALL_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all kernels."},
     {"communication", TM_BOOL, "",
-     "It communicates: its name, its metadata or --comm-pattern says so."},
+     "Whether it communicates: its name, metadata or --comm-pattern says so."},
     {"class", TM_TEXT, "",
-     "The class of its work, as in classes.kernel: communication, else what its name tells. "
-     "Null for devices that are no GPUs."},
+     "Class of its work, as in classes.kernel: communication, or else from its name. Null for "
+     "devices other than GPUs."},
     {"tensor_cores", TM_BOOL, "",
-     "It uses tensor or matrix cores. Told by its name alone: cuBLAS, cuDNN, CUTLASS, flash "
-     "attention, nvjet, wgmma, Tensile's MI and CK's xdl; compiled kernels (Triton) tell nothing "
-     "and count as not. Null for devices that are no GPUs."},
-    {"registers", TM_INT, "", "The most registers for a thread."},
-    {"shared_memory_bytes", TM_INT, "B", "The most shared memory for a block."},
+     "Whether it uses tensor or matrix cores, judged only by its name: cuBLAS, cuDNN, CUTLASS, "
+     "flash attention, nvjet, wgmma, Tensile's MI and CK's xdl. Names of compiled kernels (Triton) "
+     "do not show it, so they count as not. Null for devices other than GPUs."},
+    {"registers", TM_INT, "", "Maximum number of registers per thread."},
+    {"shared_memory_bytes", TM_INT, "B", "Maximum shared memory per block."},
     {"short_calls", TM_INT, "", "Kernels under 100 us."},
     {"short_pct", TM_REAL, "%", "100 short_calls / calls."},
     {"ranks", TM_INT, "", "Ranks on which it ran."},
     {"median_rank_ns", TM_INT, "ns", "Median over these ranks of a rank's mean duration."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "The largest mean duration of a rank. Of a communication kernel it is the rank that waits "
+     "The largest mean duration of a rank. For a communication kernel this is the rank that waits "
      "most."},
-    {"slowest_rank", TM_INT, "", "That rank; of equals the lowest."},
-    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 where no rank is slower."},
+    {"slowest_rank", TM_INT, "", "The rank with slowest_rank_ns; the lowest of equals."},
+    {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
     {"may_communicate", TM_BOOL, "",
-     "It counts as computation, but its name has words of communication and is of no library that "
-     "tmerge knows: where it does communicate, --comm-pattern says so."},
+     "Whether it counts as computation although its name has words of communication and is of no "
+     "library that tmerge knows: if it does communicate, use --comm-pattern."},
 };
 
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
@@ -89,8 +90,8 @@ _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMN
 
 static const tm_table_def kernel_def = {
     .name = "kernels.kernel",
-    .doc = "A row for each kernel name over all ranks, communication included, the one with the "
-           "largest total_ns first.",
+    .doc = "A row for each kernel name over all ranks, including communication, the largest "
+           "total_ns first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL_COLUMNS,
     .n_keys = 1,
@@ -101,24 +102,24 @@ enum { S_NAME, S_GRID, S_BLOCK, S_REGISTERS, S_SHARED, S_CALLS };
 
 static const tm_column shape_columns[] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
-    {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null where the trace has none."},
-    {"block", TM_TEXT, "", "Threads of a block, x,y,z."},
-    {"registers", TM_INT, "", "Registers for a thread."},
-    {"shared_memory_bytes", TM_INT, "B", "Shared memory for a block."},
+    {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null if the trace has none."},
+    {"block", TM_TEXT, "", "Threads per block, x,y,z."},
+    {"registers", TM_INT, "", "Registers per thread."},
+    {"shared_memory_bytes", TM_INT, "B", "Shared memory per block."},
     CALL_COLUMNS,
 };
 
 static const tm_table_def shape_def = {
     .name = "kernels.launch_shape",
-    .doc = "A row for each kernel name and launch shape over all ranks, the one with the largest "
-           "total_ns first.",
+    .doc =
+        "A row for each kernel name and launch shape over all ranks, the largest total_ns first.",
     .columns = shape_columns,
     .n_columns = S_CALLS + N_CALL_COLUMNS,
     .n_keys = 5,
     .top = S_CALLS + TOTAL,
 };
 
-/* The sums of a rank; reals are added in the order of ranks, so that they are the same always. */
+/* Sums of a rank. Reals are added in the order of ranks, which makes results reproducible. */
 enum {
     P_CALLS,
     P_TOTAL,
@@ -133,8 +134,9 @@ enum {
 
 #define PART_COLUMNS                                                                               \
     {"calls", TM_INT, "", "Kernels."}, {"total_ns", TM_INT, "ns", "Sum of durations."},            \
-        {"min_ns", TM_INT, "ns", "The shortest."}, {"max_ns", TM_INT, "ns", "The longest."},       \
-        {"blocks_sum", TM_REAL, "", "Sum of blocks for each multiprocessor times duration."},      \
+        {"min_ns", TM_INT, "ns", "The shortest kernel."},                                          \
+        {"max_ns", TM_INT, "ns", "The longest kernel."},                                           \
+        {"blocks_sum", TM_REAL, "", "Sum of blocks per multiprocessor times duration."},           \
         {"blocks_weight_ns", TM_INT, "ns", "Durations in that sum."},                              \
         {"occupancy_sum", TM_REAL, "", "Sum of occupancy times duration."}, {                      \
         "occupancy_weight_ns", TM_INT, "ns", "Durations in that sum."                              \
@@ -143,18 +145,17 @@ enum {
 enum { KP_NAME, KP_RANK, KP_MEAN, KP_COMMUNICATION, KP_REGISTERS, KP_SHARED, KP_SHORT, KP_PARTS };
 
 static const tm_column kernel_part_columns[] = {
-    {"name", TM_INT, "", "Id of the name."},
+    {"name", TM_INT, "", "Name id."},
     {"rank", TM_INT, "", "Global rank."},
     {"mean_ns", TM_INT, "ns", "Mean duration on the rank."},
-    {"communication", TM_INT, "", "Communication kernels of that name."},
-    {"registers", TM_INT, "", "The most registers."},
-    {"shared_memory_bytes", TM_INT, "B", "The most shared memory."},
+    {"communication", TM_INT, "", "Number of communication kernels of that name."},
+    {"registers", TM_INT, "", "Maximum number of registers."},
+    {"shared_memory_bytes", TM_INT, "B", "Maximum shared memory."},
     {"short_calls", TM_INT, "", "Kernels under 100 us."},
     PART_COLUMNS,
 };
 
-/* By the name: the rows of all ranks make one of kernels.kernel. Means are of each rank, to find
- * the one that is slower. */
+/* Merged by name into one row of kernels.kernel. Means are per rank, to find slower ranks. */
 static const tm_table_def kernel_part_def = {
     .name = "kernels.kernel_part",
     .doc = "A row for each kernel name and rank: its part of kernels.kernel.",
@@ -170,21 +171,21 @@ enum { SP_NAME, SP_GRID, SP_BLOCK = SP_GRID + 3, SP_REGISTERS = SP_BLOCK + 3, SP
 enum { SP_COMMUNICATION = SP_RANK + 1, SP_PARTS };
 
 static const tm_column shape_part_columns[] = {
-    {"name", TM_INT, "", "Id of the name."},
+    {"name", TM_INT, "", "Name id."},
     {"grid_x", TM_INT, "", "Blocks."},
     {"grid_y", TM_INT, "", "Blocks."},
     {"grid_z", TM_INT, "", "Blocks."},
     {"block_x", TM_INT, "", "Threads."},
     {"block_y", TM_INT, "", "Threads."},
     {"block_z", TM_INT, "", "Threads."},
-    {"registers", TM_INT, "", "Registers for a thread."},
-    {"shared_memory_bytes", TM_INT, "B", "Shared memory for a block."},
+    {"registers", TM_INT, "", "Registers per thread."},
+    {"shared_memory_bytes", TM_INT, "B", "Shared memory per block."},
     {"rank", TM_INT, "", "Global rank."},
-    {"communication", TM_INT, "", "Communication kernels of that shape."},
+    {"communication", TM_INT, "", "Number of communication kernels of that shape."},
     PART_COLUMNS,
 };
 
-/* By name, grid, block, registers and shared memory, -1 for what a trace lacks. */
+/* Merged by name, grid, block, registers and shared memory; -1 for values that a trace lacks. */
 static const tm_table_def shape_part_def = {
     .name = "kernels.shape_part",
     .doc = "A row for each launch shape and rank: its part of kernels.launch_shape.",
@@ -203,14 +204,14 @@ static const tm_column launcher_columns[] = {
      "operator, or is not in the trace."},
     {"inside", TM_TEXT, "",
      "The innermost function of the program's own Python code, module or annotation that launched "
-     "it, steps left out; null where none was recorded."},
+     "it, except steps; null if none was recorded."},
     TM_LAUNCHED_COLUMNS("kernel"),
 };
 
 static const tm_table_def launcher_def = {
     .name = "kernels.launcher",
-    .doc = "A row for each kernel, copy or set and what launched it, over all ranks: the 5000 with "
-           "most total_ns, the rest in one row. All rows add up to the time of all streams.",
+    .doc = "A row for each kernel, copy or set and its launcher, over all ranks: the 5000 with the "
+           "largest total_ns, the rest in one row. The sum of all rows is the time of all streams.",
     .columns = launcher_columns,
     .n_columns = 3 + TM_LAUNCHED_N,
     .n_keys = 3,
@@ -229,12 +230,12 @@ typedef struct shape_key {
     int32_t grid[3], block[3], registers, shared_memory_bytes;
 } shape_key;
 
-/* All kernels of one shape, or of one name. */
+/* Totals of one shape, or of one name. */
 typedef struct tally {
     int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
     int64_t registers, shared_bytes;
     int64_t blocks_weight_ns, occupancy_weight_ns;
-    /* Means are weighted, so sums and weights travel: ranks add up, means do not. */
+    /* Weighted means are kept as sums and weights, which can be added over ranks. */
     double blocks, occupancy; /* times duration */
 } tally;
 
@@ -242,9 +243,9 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Adds one to another, which may be all zeros. */
+/* Adds one tally to another, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* Of no kernels yet: the zeros are no smallest time, and -1, not recorded, is below them. */
+    /* An empty sum's zeros are no minimum, and exceed -1, the value for not recorded. */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);
@@ -273,7 +274,7 @@ static tally tally_of(const tm_timeline *timeline, const tm_kernel_attr *kernel)
         .registers = shape->registers,
         .shared_bytes = shape->shared_memory_bytes,
     };
-    if (shape->blocks_per_sm >= 0) { /* not for NaN */
+    if (shape->blocks_per_sm >= 0) { /* false for NaN */
         t.blocks = (double)shape->blocks_per_sm * (double)duration;
         t.blocks_weight_ns = duration;
     }
@@ -318,8 +319,7 @@ static void set_parts(tm_cell *cells, const tally *t) {
     tm_cell_set_int(&cells[P_OCCUPANCY_WEIGHT], t->occupancy_weight_ns);
 }
 
-/* Rows of this rank, in the order in which its shapes came: they are sorted where they are
- * merged. */
+/* Adds the rows of this rank, in the order in which its shapes appeared: the merge sorts them. */
 static bool add_shape_parts(int64_t rank, const tm_keys *keys, const tm_vec *tallies,
                             tm_table *table) {
     for (size_t i = 0; i < tallies->n; i++) {
@@ -358,7 +358,7 @@ static bool add_kernel_part(int64_t rank, uint32_t name, const tally *t, tm_tabl
     return true;
 }
 
-/* Names from shapes, which are far fewer than kernels. */
+/* Adds up the rows by name from the shapes, which are far fewer than kernels. */
 static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *tallies,
                              tm_table *table) {
     tm_keys names = TM_KEYS(uint32_t);
@@ -378,7 +378,7 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
     return ok;
 }
 
-/* Kernels are gone through once: both parts are made of the shapes. */
+/* Visits kernels once: both parts are made from the shapes. */
 static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_keys keys = TM_KEYS(shape_key);
     tm_vec tallies = TM_VEC(tally);
@@ -394,7 +394,7 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
                             tm_tables_find(out, TM_LAUNCHED_BY_OPERATOR), err);
 }
 
-/* The sums of rows [first, end) of a part, whose columns begin at @p at. */
+/* Returns the sums of rows [first, end) of a part whose columns begin at @p at. */
 static tally merge_parts(const tm_table *part, size_t first, size_t end, int at) {
     tally sum = {0};
     for (size_t r = first; r < end; r++) {
@@ -412,7 +412,7 @@ static tally merge_parts(const tm_table *part, size_t first, size_t end, int at)
     return sum;
 }
 
-/* What tables by name and by shape share, from CALLS on. */
+/* Sets the columns that tables by name and by shape share. */
 static void set_calls(tm_cell *cells, const tally *t) {
     tm_cell_set_int(&cells[CALLS], t->calls);
     tm_cell_set_int(&cells[TOTAL], t->total_ns);
@@ -425,7 +425,7 @@ static void set_calls(tm_cell *cells, const tally *t) {
         tm_cell_set_real(&cells[OCCUPANCY], t->occupancy / (double)t->occupancy_weight_ns);
 }
 
-/* The ranks' means against one another, and the largest of what may differ by call. */
+/* Sets the comparison of the ranks' means, and the maxima of values that may differ by call. */
 static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, size_t end,
                            tm_error *err) {
     tm_over_ranks mean, registers, shared;
@@ -444,7 +444,7 @@ static tm_status set_ranks(tm_cell *row, const tm_table *part, size_t first, siz
     return TM_OK;
 }
 
-/* What the name alone tells is looked up here, once for all ranks. */
+/* Sets the columns that depend only on the name, once for all ranks. */
 static tm_status set_named(tm_table *table, tm_cell *row, const tm_kernel_words *words,
                            tm_text name, tm_error *err) {
     tm_kernel_traits traits = tm_kernel_traits_of(words, name.bytes);
@@ -480,7 +480,7 @@ static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *wor
     return TM_OK;
 }
 
-/* A shape has one number of registers and one of bytes: they are among its keys. */
+/* A shape has one number of registers and one of bytes: both are among its keys. */
 static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_tables *tables,
                               tm_error *err) {
     static const tm_same_kernels_columns compared = {SP_RANK, SP_GRID, SP_PARTS + P_CALLS,
@@ -522,7 +522,7 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
                              tm_tables_find(tables, launcher_def.name), err);
 }
 
-/* Shares and the largest first need all names, of which each process merged some. */
+/* Sets shares and sorts. This needs all names, of which each process merged some. */
 static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *kernels = tm_tables_find(out, kernel_def.name);
     bool of_gpus = strcmp(tm_words_device(out), "GPU") == 0;
@@ -535,7 +535,7 @@ static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
         row[K_TENSOR_CORES].null = row[K_TENSOR_CORES].null || !of_gpus;
         row[K_CLASS].null = row[K_CLASS].null || !of_gpus;
     }
-    tm_table_top(kernels, SIZE_MAX); /* the largest first */
+    tm_table_top(kernels, SIZE_MAX); /* sorts the largest first */
     tm_table_top(tm_tables_find(out, shape_def.name), SIZE_MAX);
     TM_TRY(tm_launched_order(tm_tables_find(out, launcher_def.name), err));
     return tm_roofline_rows(job->ncu, out, err);

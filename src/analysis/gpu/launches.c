@@ -36,34 +36,34 @@ enum {
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [EVENTS] = {"events", TM_INT, "",
-                "Kernels, copies and sets whose launch is in the trace; all columns are of them."},
+                "Kernels, copies and sets whose launch is in the trace; the other columns cover "
+                "only these, except unlinked."},
     [UNLINKED] = {"unlinked", TM_INT, "",
                   "Kernels, copies and sets whose launch is not in the trace."},
-    [LAUNCHES] = {"launches", TM_INT, "", "Calls that launched them; a graph's is one."},
+    [LAUNCHES] = {"launches", TM_INT, "", "Calls that launched them; a graph launch is one call."},
     [PER_EVENT] = {"launches_per_event", TM_REAL, "", "launches / events: 1 without graphs."},
     [CALL] = {"call_ns", TM_INT, "ns",
-              "Sum of the durations of these calls on the host; null, as what follows from it, "
-              "where only their begins are recorded."},
+              "Sum of the durations of these calls on the host; null, like the columns derived "
+              "from it, if only their starts are recorded."},
     [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns", "call_ns / launches."},
     [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",
-                      "Mean latency: begin on the GPU minus end of the launching call, 0 where it "
-                      "began before the call returned. Of a GPU that is busy this is mostly time "
-                      "in the queue."},
-    [MEDIAN_LATENCY] = {"median_latency_ns", TM_INT, "ns", "Median of the same."},
-    [P95_LATENCY] = {"p95_latency_ns", TM_INT, "ns", "95th percentile of the same."},
-    [MAX_LATENCY] = {"max_latency_ns", TM_INT, "ns", "The largest of the same."},
+                      "Mean latency: start on the GPU minus end of the launch call, at least 0. On "
+                      "a busy GPU this is mostly time in the queue."},
+    [MEDIAN_LATENCY] = {"median_latency_ns", TM_INT, "ns", "Median latency."},
+    [P95_LATENCY] = {"p95_latency_ns", TM_INT, "ns", "95th percentile of the latency."},
+    [MAX_LATENCY] = {"max_latency_ns", TM_INT, "ns", "The largest latency."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
-                    "Events launched and not yet begun, mean over the rank's window: the sum of "
-                    "begin on the GPU minus begin of the call, over all events / window_ns."},
+                    "Mean number of events launched but not started, over the rank's window: sum "
+                    "over all events of start on the GPU minus start of the call / window_ns."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
-                   "The most events that were launched and not yet begun on one stream."},
+                   "Maximum number of events launched but not started on one stream."},
     [HOST_BOUND] = {"host_bound_events", TM_INT, "",
-                    "Events whose call began after the event before on the stream had ended: "
-                    "there was nothing in the queue."},
+                    "Events whose call began after the previous event on the stream had ended: the "
+                    "queue was empty."},
     [HOST_BOUND_PCT] = {"host_bound_pct", TM_REAL, "%",
                         "100 host_bound_events / events. Near 100 the host sets the pace."},
     [SHORT] = {"short_events", TM_INT, "",
-               "Events shorter than the call that launched them; those of graphs do not count."},
+               "Events shorter than their launch call; events of graphs do not count."},
     [SHORT_PCT] = {"short_pct", TM_REAL, "%", "100 short_events / events."},
     [GRAPHS] = {"graph_launches", TM_INT, "", "Calls that launched a graph."},
     [GRAPH_EVENTS] = {"graph_events", TM_INT, "", "Events that graphs launched."},
@@ -81,15 +81,15 @@ static const tm_table_def rank_def = {
 
 static const tm_column queue_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"time_ns", TM_INT, "ns", "Aligned begin of the part since the epoch."},
+    {"time_ns", TM_INT, "ns", "Aligned start of the interval, since the epoch."},
     {"mean_queue", TM_REAL, "",
-     "Events launched and not yet begun, mean over the part; of all streams together."},
+     "Mean number of events launched but not started in the interval, over all streams."},
 };
 
 static const tm_table_def queue_def = {
     .name = "launches.queue",
-    .doc = "A row for each 64th of the time from the first begin to the last end of a rank's GPU "
-           "events; of over 64 ranks, of those with most host_bound_pct.",
+    .doc = "A row for each 64th of the time from the first start to the last end of a rank's GPU "
+           "events; limited to the 64 ranks with the largest host_bound_pct.",
     .columns = queue_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -100,22 +100,22 @@ static const tm_table_def queue_def = {
 static const tm_table_def *const defs[] = {&rank_def, &queue_def, &tm_api_table,
                                            &tm_api_part_table};
 
-/* What is known of a rank so far. */
+/* Totals of a rank. */
 typedef struct tally {
     const tm_timeline *timeline;
     tm_call_kinds *call_kinds;
     uint8_t *called;    /* [n_events] whether the call was counted */
-    int64_t *latencies; /* [n_events] those of the events so far */
-    int64_t *launched;  /* [n_events] begins of the calls of a stream, and */
-    int64_t *begun;     /* of the events, in order */
+    int64_t *latencies; /* [GPU events] latencies of the events so far */
+    int64_t *launched;  /* [GPU events] starts of the calls of a stream */
+    int64_t *begun;     /* [GPU events] starts of the events, in order */
     int64_t events, unlinked, launches, call_ns, latency_ns, max_queue;
     int64_t host_bound, shorter, graphs, graph_events;
-    /* a double, for times in the queue overlap, and their sum may pass any integer */
+    /* a double, because queue times overlap and their sum may exceed any integer */
     double queued_ns;
     tm_over_time queue;
 } tally;
 
-/* A graph's call launches many events, and counts once. */
+/* Counts a launch call once: a graph's call launches many events. */
 static void count_call(tally *t, uint32_t call, bool graph) {
     if (t->called[call])
         return;
@@ -125,11 +125,11 @@ static void count_call(tally *t, uint32_t call, bool graph) {
     t->graphs += graph;
 }
 
-/* An event of a graph is not compared with its call, which launched many. */
+/* Counts an event. Graph events are not compared with their call, which launched many. */
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
-    /* Below 0 where the event began before its call had returned. */
+    /* Negative if the event began before its call returned. */
     int64_t late = begin - call_begin - timeline->duration_ns[call];
     bool graph = tm_call_kinds_at(t->call_kinds, timeline->name[call]) == TM_CALL_KIND_GRAPH;
     late = late > 0 ? late : 0;
@@ -142,12 +142,12 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
 
-/* The longest queue of a stream: when the i-th call begins, i + 1 events are launched, and those
- * that have begun by then are no longer queued. */
+/* Updates the longest queue of a stream. When the i-th call begins, i + 1 events are launched;
+ * those that have started are no longer queued. */
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;
     for (size_t i = 1; i < n; i++)
-        if (t->launched[i] < t->launched[i - 1]) { /* by several threads */
+        if (t->launched[i] < t->launched[i - 1]) { /* several threads launched */
             tm_sort_values(t->launched, n);
             break;
         }
@@ -159,10 +159,10 @@ static void count_queue(tally *t, size_t n) {
     }
 }
 
-/* Stream by stream, for each has a queue of its own. */
+/* Counts the events of a stream. Each stream has its own queue. */
 static void count_stream(tally *t, const tm_track *track) {
     const tm_timeline *timeline = t->timeline;
-    int64_t ended = INT64_MAX; /* the first event of a stream has none before it */
+    int64_t ended = INT64_MAX; /* the first event of a stream has no predecessor */
     size_t n = 0;
     for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
         if (timeline->role[row] == TM_ROLE_NONE)
@@ -195,7 +195,7 @@ static void set_latencies(tm_cell *row, tally *t) {
         tm_cell_set_int(&row[MEAN_CALL], tm_round_ratio(t->call_ns, t->launches));
 }
 
-/* The rank's row; shares are null where nothing was launched. */
+/* Adds the rank's row. Shares are null if nothing was launched. */
 static tm_status add_row(const tm_rank_view *view, tally *t, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
@@ -245,8 +245,7 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     tally t = {
         .timeline = view->timeline, .call_kinds = view->call_kinds, .called = calloc(n + 1, 1)};
     t.queue = tm_over_time_make(view->timeline);
-    /* Three arrays in one block: as many calls and begins as events are the most that a stream can
-     * have. */
+    /* Three arrays in one block; a stream has at most n_gpu calls and events. */
     t.latencies = malloc((3 * n_gpu + 1) * sizeof *t.latencies);
     bool ok = t.called && t.latencies;
     tm_status status = TM_OK;
@@ -269,7 +268,7 @@ static tm_status launches_rank(const tm_rank_view *view, tm_tables *out, tm_erro
 
 static tm_status launches_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
-    tm_table_top(tm_tables_find(out, tm_api_table.name), SIZE_MAX); /* the largest first */
+    tm_table_top(tm_tables_find(out, tm_api_table.name), SIZE_MAX); /* sorts the largest first */
     return tm_over_time_keep(tm_tables_find(out, queue_def.name),
                              tm_tables_find(out, rank_def.name), HOST_BOUND_PCT, err);
 }

@@ -11,18 +11,18 @@ enum { R_TYPE = N_KEYS, R_SPEEDUP, R_SPEEDUP_TYPE, R_LAUNCHES, R_TEXT, N_RULE_CO
 
 #define KERNEL_COLUMNS                                                                             \
     [NAME] = {"name", TM_TEXT, "", "Name of the kernel, as in kernels.roofline."},                 \
-    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null where the file has none."},         \
-    [BLOCK] = {"block", TM_TEXT, "", "Threads of a block, x,y,z; the same."}
+    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null if the file has none."},            \
+    [BLOCK] = {"block", TM_TEXT, "", "Threads per block, x,y,z; null if the file has none."}
 
 static const tm_column section_columns[N_SECTION_COLUMNS] = {
     KERNEL_COLUMNS,
     [SECTION] = {"section", TM_TEXT, "", "Section of Nsight Compute's details page."},
-    [LINE] = {"metric", TM_TEXT, "", "What the line is called there."},
-    [S_UNIT] = {"unit", TM_TEXT, "", "Of value; null for none."},
+    [LINE] = {"metric", TM_TEXT, "", "Name of the line in the section."},
+    [S_UNIT] = {"unit", TM_TEXT, "", "Unit of value; null if none."},
     [S_VALUE] = {"value", TM_REAL, "",
-                 "Mean over the launches, all in one unit; null where it is no number."},
+                 "Mean over the launches, converted to one unit; null if it is not a number."},
     [S_TEXT] = {"text", TM_TEXT, "",
-                "The value of the first launch where it is no number; null where it is one."},
+                "The value of the first launch if it is not a number; otherwise null."},
     [S_LAUNCHES] = {"launches", TM_INT, "", "Launches that have the line."},
 };
 
@@ -38,22 +38,25 @@ const tm_table_def tm_section_table = {
 
 static const tm_column rule_columns[N_RULE_COLUMNS] = {
     KERNEL_COLUMNS,
-    [SECTION] = {"section", TM_TEXT, "", "Section that the rule is of, by its short name."},
+    [SECTION] = {"section", TM_TEXT, "", "Short name of the section of the rule."},
     [LINE] = {"rule", TM_TEXT, "", "Name of the rule."},
-    [R_TYPE] = {"type", TM_TEXT, "", "What it says: OPT, WRN, INF, ... as Nsight Compute writes."},
+    [R_TYPE] = {"type", TM_TEXT, "",
+                "Type of the message: OPT, WRN, INF, ... as Nsight Compute writes."},
     [R_SPEEDUP] = {"speedup_pct", TM_REAL, "%",
-                   "How much shorter Nsight Compute estimates that the kernel, or a part of it, "
-                   "could be: the most of its launches; null where it estimates none."},
-    [R_SPEEDUP_TYPE] = {"speedup_type", TM_TEXT, "",
-                        "global: of the whole kernel; local: of the part that the rule is of."},
-    [R_LAUNCHES] = {"launches", TM_INT, "", "Launches of which it says something."},
-    [R_TEXT] = {"text", TM_TEXT, "",
-                "Of the launch with that speedup, else the first: Nsight Compute's own words."},
+                   "Nsight Compute's estimate of how much shorter the kernel, or a part of it, "
+                   "could be: the maximum over its launches; null if there is no estimate."},
+    [R_SPEEDUP_TYPE] =
+        {"speedup_type", TM_TEXT, "",
+         "global: relative to the whole kernel; local: relative to the part that the rule covers."},
+    [R_LAUNCHES] = {"launches", TM_INT, "", "Launches with a message of this rule."},
+    [R_TEXT] =
+        {"text", TM_TEXT, "",
+         "Nsight Compute's message for the launch with that speedup, or else for the first."},
 };
 
 const tm_table_def tm_rule_table = {
     .name = "kernels.rule",
-    .doc = "A row for each measured kernel and rule of Nsight Compute that says something of it "
+    .doc = "A row for each measured kernel and rule of Nsight Compute with a message for it "
            "(tmerge analyze --ncu), the largest speedup_pct first.",
     .columns = rule_columns,
     .n_columns = N_RULE_COLUMNS,
@@ -62,7 +65,7 @@ const tm_table_def tm_rule_table = {
     .n_prose = 1,
 };
 
-/* A line or rule of a kernel; the texts of ncu are interned: equal ones stand at one place. */
+/* Key of a line or rule of a kernel. ncu's texts are interned: equal ones share an address. */
 typedef struct line_key {
     const char *section, *name;
     uint64_t kernel;
@@ -70,7 +73,7 @@ typedef struct line_key {
 
 typedef struct line {
     const tm_ncu_metric *metric; /* of the first launch */
-    const tm_ncu_rule *rule;     /* of the one with most speedup */
+    const tm_ncu_rule *rule;     /* of the launch with the largest speedup */
     double sum;
     int64_t numbers, launches;
 } line;
@@ -94,7 +97,7 @@ static tm_status set_keys(const tm_measured_kernel *kernel, tm_text section, tm_
     return status;
 }
 
-/* In the unit of the first launch: ncu chooses one for each value. */
+/* Adds a value to its line, in the unit of the first launch: ncu chooses a unit for each value. */
 static bool add_metric(const tm_ncu_metric *m, uint32_t kernel, tm_keys *keys, tm_vec *lines) {
     const line_key key = {m->section.bytes, m->name.bytes, kernel};
     line *l = tm_keys_value(keys, lines, &key);
@@ -127,7 +130,7 @@ static tm_status add_section_row(const line *l, const tm_measured_kernel *kernel
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[S_LAUNCHES], l->launches);
-    tm_cell_set_real(&row[S_VALUE], l->sum / (double)l->numbers); /* 0 / 0: null */
+    tm_cell_set_real(&row[S_VALUE], l->sum / (double)l->numbers); /* 0 / 0 gives null */
     if (l->numbers == 0)
         (void)set(table, &row[S_TEXT], l->metric->text, err, &status);
     (void)set(table, &row[S_UNIT], l->metric->unit, err, &status);
@@ -179,6 +182,6 @@ tm_status tm_measured_rows(const tm_ncu *ncu, const tm_measured_kernel *kernels,
     }
     tm_table_sort(sections);
     tm_table_sort(said);
-    tm_table_top(said, SIZE_MAX); /* the largest first */
+    tm_table_top(said, SIZE_MAX); /* sorts the largest first */
     return status;
 }

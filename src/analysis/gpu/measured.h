@@ -1,5 +1,4 @@
-/* The tables kernels.section and kernels.rule: what Nsight Compute says of kernels, line by line.
- */
+/* The tables kernels.section and kernels.rule: Nsight Compute's lines about kernels. */
 #ifndef TMERGE_MEASURED_H
 #define TMERGE_MEASURED_H
 
@@ -9,17 +8,19 @@
 extern const tm_table_def tm_section_table;
 extern const tm_table_def tm_rule_table;
 
-/** A kernel of one name and shape, as kernels.roofline has it. Borrowed. */
+/** A kernel of one name and shape, as in kernels.roofline. Borrowed. */
 typedef struct tm_measured_kernel {
     tm_text name;
-    const char *grid, *block; /* "" where the file has none */
+    const char *grid, *block; /* "" if the file has none */
 } tm_measured_kernel;
 
 /**
- * Adds the lines of the sections, means over the launches of a kernel, and what rules say of it.
+ * Adds the lines of the sections, as means over the launches of a kernel, and the messages of
+ * rules.
+ *
  * @param kernels    by their number
- * @param of_launch  of each launch the number of its kernel
- * @return           TM_OK; TM_ERR_FAULT where memory is out
+ * @param of_launch  number of the kernel of each launch
+ * @return           TM_OK; TM_ERR_FAULT if memory is out
  */
 tm_status tm_measured_rows(const tm_ncu *ncu, const tm_measured_kernel *kernels,
                            const uint32_t *of_launch, tm_tables *tables,

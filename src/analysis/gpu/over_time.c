@@ -16,7 +16,8 @@ tm_over_time tm_over_time_make(const tm_timeline *timeline) {
         t.end_ns = first || span->gpu_end_ns > t.end_ns ? span->gpu_end_ns : t.end_ns;
     }
     const int64_t ns = t.end_ns - t.begin_ns;
-    for (int part = 0; part <= TM_PARTS; part++) /* far below 2^63 / TM_PARTS: a recording ends */
+    for (int part = 0; part <= TM_PARTS;
+         part++) /* cannot overflow: recordings are far shorter than 2^63 / TM_PARTS ns */
         t.edge_ns[part] = ns / TM_PARTS * part + ns % TM_PARTS * part / TM_PARTS;
     return t;
 }
@@ -25,7 +26,7 @@ int64_t tm_over_time_width(const tm_over_time *t, int part) {
     return t->edge_ns[part + 1] - t->edge_ns[part];
 }
 
-/* The part in which a time lies, from the begin of the first on. */
+/* Returns the part that contains a time, counted from the start of the first part. */
 static int part_at(const tm_over_time *t, int64_t ns) {
     int part = (int)((double)ns / (double)(t->end_ns - t->begin_ns) * TM_PARTS);
     part = part < TM_PARTS ? part : TM_PARTS - 1;
@@ -36,7 +37,7 @@ static int part_at(const tm_over_time *t, int64_t ns) {
     return part;
 }
 
-/* Cuts an interval to the whole time, from the begin of that on; false where nothing is left. */
+/* Clips an interval to the whole time, relative to its start. Returns false if nothing is left. */
 static bool cut(const tm_over_time *t, int64_t *from_ns, int64_t *to_ns) {
     *from_ns = (*from_ns > t->begin_ns ? *from_ns : t->begin_ns) - t->begin_ns;
     *to_ns = (*to_ns < t->end_ns ? *to_ns : t->end_ns) - t->begin_ns;

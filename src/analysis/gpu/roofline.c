@@ -10,8 +10,8 @@
 #include "kernel_key.h"
 #include "measured.h"
 
-/* Below both, a kernel waits rather than works: the latency_bound_threshold of the rule
- * SpeedOfLight that comes with Nsight Compute (sections/SpeedOfLight.py). */
+/* If both throughputs are below this, the kernel mostly waits: latency_bound_threshold of the
+ * SpeedOfLight rule of Nsight Compute (sections/SpeedOfLight.py). */
 #define LATENCY_PCT 60.0
 
 enum {
@@ -37,61 +37,57 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [NAME] = {"name", TM_TEXT, "",
-              "Name of the kernel: the job's where it has one, else that of the file of --ncu."},
+    [NAME] = {"name", TM_TEXT, "", "Name of the kernel in the job, or else in the file of --ncu."},
     [GRID] = {"grid", TM_TEXT, "",
-              "Thread blocks, x,y,z; null where the file has none: then the "
-              "kernel is joined in all shapes."},
-    [BLOCK] = {"block", TM_TEXT, "", "Threads of a block, x,y,z; the same."},
+              "Thread blocks, x,y,z; null if the file has none: the kernel is then joined in all "
+              "shapes."},
+    [BLOCK] = {"block", TM_TEXT, "", "Threads per block, x,y,z; null if the file has none."},
     [LAUNCHES] = {"launches", TM_INT, "",
-                  "Launches that Nsight Compute measured. Its figures are means "
-                  "over those that have a value."},
-    [CALLS] = {"calls", TM_INT, "", "Kernels of the job with this name and shape; null: none."},
+                  "Launches that Nsight Compute measured. Its figures are means over the launches "
+                  "that have a value."},
+    [CALLS] = {"calls", TM_INT, "",
+               "Kernels of the job with this name and shape; null if there are none."},
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations in the job's traces."},
     [SM] = {"sm_pct", TM_REAL, "%",
-            "Throughput of the multiprocessors, of its peak (sm__throughput)."},
+            "Throughput of the multiprocessors, relative to peak (sm__throughput)."},
     [MEMORY] = {"memory_pct", TM_REAL, "%",
-                "Throughput of the busiest part of the memory, caches included, of its peak "
+                "Throughput of the busiest part of the memory, including caches, relative to peak "
                 "(gpu__compute_memory_throughput)."},
-    [DRAM] = {"dram_pct", TM_REAL, "%", "Throughput of DRAM, of its peak (dram__throughput)."},
+    [DRAM] = {"dram_pct", TM_REAL, "%", "Throughput of DRAM, relative to peak (dram__throughput)."},
     [OCCUPANCY] = {"occupancy_pct", TM_REAL, "%",
-                   "Achieved occupancy: active warps, of the most that can be "
-                   "(sm__warps_active)."},
-    [FLOP] =
-        {"flop", TM_REAL, "FLOP",
-         "Floating-point operations of a launch: the sum of the file's counters whose names begin "
-         "with smsp__sass_thread_inst_executed_op_ (add and mul 1, fma 2) or "
-         "sm__ops_path_tensor_; null where the tensor cores worked uncounted."},
+                   "Achieved occupancy: active warps / maximum (sm__warps_active)."},
+    [FLOP] = {"flop", TM_REAL, "FLOP",
+              "Floating-point operations per launch: sum of the file's counters that begin with "
+              "smsp__sass_thread_inst_executed_op_ (add and mul 1, fma 2) or sm__ops_path_tensor_; "
+              "null if tensor cores were active but not counted."},
     [DRAM_BYTES] = {"dram_bytes", TM_REAL, "B",
-                    "Bytes that a launch read from and wrote to DRAM: dram__bytes, else its rate "
-                    "times Nsight Compute's duration."},
+                    "Bytes that a launch read from and wrote to DRAM: dram__bytes, or else its "
+                    "rate times Nsight Compute's duration."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / dram_bytes."},
     [RATE] = {"achieved_gflops", TM_REAL, "GFLOP/s",
-              "Achieved here: flop calls / total_ns, with the durations of the job."},
+              "Achieved rate in the job: flop calls / total_ns."},
     [FLOP_ROOF] = {"roof_gflops", TM_REAL, "GFLOP/s",
-                   "The most of single precision outside the tensor cores: twice the "
-                   "peak of op_ffma per cycle, times cycles per second."},
+                   "Peak rate of single precision outside of the tensor cores: twice the peak of "
+                   "op_ffma per cycle, times cycles per second."},
     [DRAM_ROOF] = {"roof_bw_gbps", TM_REAL, "GB/s",
-                   "The most of DRAM: peak of dram__bytes per cycle, times cycles per second."},
-    [TENSOR_ROOF] =
-        {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
-         "The most of the tensor cores in the type of numbers that the kernel used most "
-         "there, else the fastest that the file has: peak of sm__ops_path_tensor_* per "
-         "cycle, times cycles per second."},
-    [BOUND] = {"bound", TM_TEXT, "",
-               "latency where sm_pct and memory_pct are both under 60, the threshold of Nsight "
-               "Compute's own rule SpeedOfLight; else what is larger: compute (sm_pct, also where "
-               "they are equal) or memory. Without memory_pct dram_pct stands for it; null where "
-               "one is missing."},
+                   "Peak rate of DRAM: peak of dram__bytes per cycle, times cycles per second."},
+    [TENSOR_ROOF] = {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
+                     "Peak rate of the tensor cores in the number format that the kernel used most "
+                     "there, or else in the fastest format in the file: peak of "
+                     "sm__ops_path_tensor_* per cycle, times cycles per second."},
+    [BOUND] =
+        {"bound", TM_TEXT, "",
+         "latency if sm_pct and memory_pct are both under 60, the threshold of Nsight Compute's "
+         "SpeedOfLight rule; otherwise the larger: compute (sm_pct, also if equal) or memory. "
+         "dram_pct replaces a missing memory_pct; null if either value is missing."},
 };
 
 const tm_table_def tm_roofline_table = {
     .name = "kernels.roofline",
     .doc =
         "A row for each kernel name and launch shape that Nsight Compute measured (tmerge analyze "
-        "--ncu), joined to the job by name, grid and block, the one with the largest total_ns "
-        "first. Names are compared without their parameters and without what demanglers write "
-        "differently.",
+        "--ncu), joined to the job by name, grid and block, the largest total_ns first. Names are "
+        "compared without parameters and in a form that does not depend on the demangler.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -101,21 +97,21 @@ const tm_table_def tm_roofline_table = {
 /* All launches of one name and shape. */
 typedef struct group {
     tm_text name;
-    char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX]; /* "" where the file has none */
+    char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX]; /* "" if the file has none */
     int64_t launches, calls, total_ns;
     double sums[TM_NCU_N_FIGURES];
-    /* launches that have the figure: a file may lack some of some kernels */
+    /* launches that have the figure: a file may lack figures for some kernels */
     int64_t counts[TM_NCU_N_FIGURES];
 } group;
 
-/* Groups by what they have in common: the id of a key is the number of its group + 1. */
+/* Groups by name and shape. The id of a key is the index of its group + 1. */
 typedef struct groups {
     tm_names *keys;
-    tm_vec list; /* group */
+    tm_vec list; /* of group */
     tm_vec key;  /* char: scratch */
 } groups;
 
-/* 0, which no key has, when memory is out. */
+/* Returns the id of a key; 0, which is no id, if memory is out. */
 static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *block) {
     bool ok = tm_kernel_key(name, &g->key) && tm_vec_append(&g->key, "\n", 1) &&
               tm_vec_append(&g->key, grid, strlen(grid)) && tm_vec_append(&g->key, "\n", 1) &&
@@ -124,13 +120,12 @@ static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *bl
     return id == TM_NAME_FAILED ? 0 : id;
 }
 
-/* A launch may lack any of the figures, so each is counted by itself. */
+/* Adds a launch to its group. It may lack any figure, so each figure has its own count. */
 static bool add_launch(groups *g, const tm_ncu_launch *launch, uint32_t *number) {
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
-    /* Keys are numbered from 1 in the order in which they come, as groups are: a new one is the
-     * next. */
+    /* Keys and groups are numbered in order of appearance, so a new key is the next group. */
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;
@@ -149,8 +144,8 @@ static const char *text_of(const tm_cell *cell) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* The calls of one shape go to the group of that shape, and to the one without shape. Shapes that
- * were not measured get keys behind those of all groups. */
+/* Adds the calls of one shape to the group of that shape and to the one without shape. Shapes that
+ * were not measured have ids above those of all groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));
@@ -163,14 +158,15 @@ static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
         if (keys[i] > g->list.n || (i == 1 && keys[1] == keys[0]))
             continue; /* not measured */
         group *own = (group *)g->list.data + (keys[i] - 1);
-        own->name = own->calls == 0 ? name : own->name; /* the first takes the most time */
+        own->name =
+            own->calls == 0 ? name : own->name; /* the first shape has the largest total_ns */
         own->calls += tm_table_cell(shapes, row, "calls")->value.i;
         own->total_ns = tm_sum(own->total_ns, tm_table_cell(shapes, row, "total_ns")->value.i);
     }
     return true;
 }
 
-/* The mean of a figure in another unit; NaN, which a cell takes for null, where it has no value. */
+/* Returns the scaled mean of a figure; NaN, stored as null, if it has no value. */
 static double mean(const group *g, tm_ncu_figure figure, double scale) {
     return g->sums[figure] / (double)g->counts[figure] * scale; /* 0 / 0 is NaN */
 }
@@ -194,7 +190,7 @@ static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
     if (g->calls > 0) {
         tm_cell_set_int(&row[CALLS], g->calls);
         tm_cell_set_int(&row[TOTAL], g->total_ns);
-        /* operations in a nanosecond are 1e9 in a second */
+        /* operations per nanosecond equal 1e9 per second */
         tm_cell_set_real(&row[RATE], flop * (double)g->calls / (double)g->total_ns);
     }
     tm_cell_set_real(&row[SM], mean(g, TM_NCU_SM_PCT, 1));
@@ -213,7 +209,7 @@ static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
     return tm_table_set_text(table, &row[BOUND], bound_of(g), err);
 }
 
-/* What Nsight Compute says of the same kernels, line by line. */
+/* Adds the lines and rules of Nsight Compute for the same kernels. */
 static tm_status add_measured(const groups *g, const tm_ncu *ncu, const uint32_t *of_launch,
                               tm_tables *tables, tm_error *err) {
     tm_measured_kernel *kernels = malloc((g->list.n + 1) * sizeof *kernels);
@@ -244,9 +240,9 @@ static tm_status add_rows(groups *g, const tm_ncu *ncu, tm_tables *tables, tm_er
     TM_TRY(status);
     for (size_t i = 0; i < g->list.n; i++)
         TM_TRY(add_row((const group *)g->list.data + i, table, err));
-    /* First by the keys, so that equal times come in one order. */
+    /* Sorts by key first, to make the order of equal times unique. */
     tm_table_sort(table);
-    tm_table_top(table, SIZE_MAX); /* the largest first */
+    tm_table_top(table, SIZE_MAX); /* sorts the largest first */
     return TM_OK;
 }
 

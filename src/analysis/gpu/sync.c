@@ -1,4 +1,4 @@
-/* Analysis `sync`: which calls of the host wait for the GPU, where, and what the GPU lost by it. */
+/* Analysis `sync`: host calls that wait for the GPU, their call sites, and the GPU time lost. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Rows that are shown: names of threads' places may be many. */
+/* Maximum number of rows shown: there may be many call sites. */
 #define LISTED 1000
 
 enum {
@@ -35,33 +35,34 @@ enum {
 };
 
 static const tm_column sync_columns[N_SYNC_COLUMNS] = {
-    [S_CALL] = {"call", TM_TEXT, "", "The call of the runtime or driver."},
-    [S_OPERATOR] = {"operator", TM_TEXT, "", "The innermost operator around it; null for none."},
+    [S_CALL] = {"call", TM_TEXT, "", "Name of the runtime or driver call."},
+    [S_OPERATOR] = {"operator", TM_TEXT, "",
+                    "The innermost operator around the call; null if none."},
     [S_INSIDE] = {"inside", TM_TEXT, "",
                   "The innermost function of the program's own Python code, module or annotation "
-                  "around it, steps left out; null where none was recorded."},
-    [S_CALLS] = {"calls", TM_INT, "", "Such calls."},
-    [S_PER_STEP] = {"calls_per_step", TM_REAL, "",
-                    "Those within steps that are marked / such steps of all ranks; null without."},
+                  "around the call, except steps; null if none was recorded."},
+    [S_CALLS] = {"calls", TM_INT, "", "Number of such calls."},
+    [S_PER_STEP] =
+        {"calls_per_step", TM_REAL, "",
+         "Calls within annotated steps / annotated steps of all ranks; null without such steps."},
     [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
-    [S_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
-    [S_LOST] =
-        {"lost_ns", TM_INT, "ns",
-         "Time in which the GPU did nothing because it ran dry during the call and the next "
-         "work was launched only then, each time as long as it waited at most: over all rows it "
-         "is sync_ns of idle.rank."},
+    [S_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
+    [S_LOST] = {"lost_ns", TM_INT, "ns",
+                "GPU idle time that began during the call and whose next work was launched only "
+                "afterwards; each gap counts at most the time the call waited. The sum over all "
+                "rows is sync_ns of idle.rank."},
     [S_RANKS] = {"ranks", TM_INT, "", "Ranks that made such calls."},
     [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "The largest lost_ns of a rank."},
-    [S_SLOWEST] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+    [S_SLOWEST] = {"max_rank", TM_INT, "", "The rank with max_rank_lost_ns; the lowest of equals."},
 };
 
 static const tm_table_def sync_def = {
     .name = "sync.call",
-    .doc = "A row for each call that waits for the GPU (synchronize, blocking copies, as .item() "
-           "and .cpu() make them) or may (taking and giving back memory, pinning it, loading code) "
-           "and where it is made, over all ranks: the 1000 with most lost_ns, then total_ns, in "
-           "this order.",
+    .doc =
+        "A row for each call site of a call that waits for the GPU (synchronize, blocking copies, "
+        "as from .item() and .cpu()) or may wait (allocating, freeing or pinning memory, loading "
+        "code), over all ranks: the 1000 with the largest lost_ns, then total_ns, in this order.",
     .columns = sync_columns,
     .n_columns = N_SYNC_COLUMNS,
     .n_keys = 3,
@@ -72,20 +73,20 @@ enum { P_CALL, P_OPERATOR, P_INSIDE, P_RANK, P_CALLS, P_STEP_CALLS, P_TOTAL, P_M
 enum { N_PART_COLUMNS = P_LOST + 1 };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    [P_CALL] = {"call", TM_INT, "", "Id of the name."},
-    [P_OPERATOR] = {"operator", TM_INT, "", "Id of the name."},
-    [P_INSIDE] = {"inside", TM_INT, "", "Id of the name."},
+    [P_CALL] = {"call", TM_INT, "", "Name id of the call."},
+    [P_OPERATOR] = {"operator", TM_INT, "", "Name id of the operator."},
+    [P_INSIDE] = {"inside", TM_INT, "", "Name id of the function, module or annotation."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_CALLS] = {"calls", TM_INT, "", "Calls."},
-    [P_STEP_CALLS] = {"step_calls", TM_INT, "", "Those within a step that is marked."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
-    [P_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
-    [P_LOST] = {"lost_ns", TM_INT, "ns", "Idle time of the GPU behind them."},
+    [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
+    [P_STEP_CALLS] = {"step_calls", TM_INT, "", "Calls within an annotated step."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
+    [P_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
+    [P_LOST] = {"lost_ns", TM_INT, "ns", "GPU idle time that the calls cause."},
 };
 
 static const tm_table_def part_def = {
     .name = "sync.call_part",
-    .doc = "A row for each call, place and rank: its part of sync.call.",
+    .doc = "A row for each call, call site and rank: its part of sync.call.",
     .columns = part_columns,
     .n_columns = N_PART_COLUMNS,
     .n_keys = 4,
@@ -96,11 +97,11 @@ static const tm_table_def part_def = {
 
 static const tm_table_def *const defs[] = {&sync_def, &part_def};
 
-/* A call that waits for the GPU, or may. */
+/* A call that waits for the GPU, or may wait. */
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* else one that returns at once, as far as its name tells */
+    bool waits; /* false if the name says that it returns at once */
 } waiting;
 
 typedef struct place_key {
@@ -121,15 +122,15 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
 }
 
-/* A call that returns before the GPU has done what it asks for, by its name: so do all sets of
- * memory but Ascend's, and what is taken and freed in the order of a stream. */
+/* Returns whether the name says that a call returns before the GPU has done its work: asynchronous
+ * calls, including stream-ordered allocation, and all memory sets except Ascend's. */
 static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
     return tm_call_kinds_of(view->call_kinds, view->timeline, row) != TM_CALL_KIND_SYNC &&
            (strstr(name, "Async") || (*name != 'A' && strstr(name, "Memset")));
 }
 
-/* Those that a gap can find open. Ascending in row. */
+/* Finds the calls during which a gap can begin, ascending in row. */
 static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
     const uint32_t *rows = view->host->waits.data;
@@ -144,7 +145,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Copies whose call came back when they had run: those of pageable memory. */
+/* Marks copies whose call returned late: copies of pageable memory. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -158,9 +159,8 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* The call to which the loss of a gap goes: of those open when the GPU ran dry the one on the
- * thread that launched the next work, else the one that began last. @p open holds indices of calls.
- */
+/* Returns the call that caused a gap: of the calls open when it began, one on the thread that
+ * launched the next work, otherwise the last to begin. @p open: indices of calls. */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);
@@ -179,7 +179,7 @@ static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waitin
     return found;
 }
 
-/* Gaps ascend, as calls by then do. */
+/* Assigns the loss of each gap to a call. Gaps and calls both ascend in start. */
 static bool lay_losses(const tm_rank_view *view, tm_vec *calls) {
     tm_vec open = TM_VEC(uint32_t);
     waiting *all = calls->data;
@@ -266,7 +266,7 @@ static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The most lost first, then the longest: the second sort keeps the order of equal rows. */
+/* Sorts by lost_ns, then total_ns: the second sort is stable. */
 static void order(tm_table *table) {
     tm_table_rank(table, S_TOTAL);
     tm_table_top(table, LISTED);
@@ -287,7 +287,7 @@ static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[S_CALLS], calls);
-        /* The number of calls within steps, until the job's part knows of how many steps. */
+        /* Number of calls within steps, until the job divides it by the number of steps. */
         tm_cell_set_real(&row[S_PER_STEP],
                          (double)tm_over_ranks_sum(part, first, end, P_STEP_CALLS));
         tm_cell_set_int(&row[S_TOTAL], total);
@@ -301,7 +301,8 @@ static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *
         TM_TRY(tm_set_named(names, key[P_OPERATOR].value.i, table, &row[S_OPERATOR], err));
         TM_TRY(tm_set_named(names, key[P_INSIDE].value.i, table, &row[S_INSIDE], err));
     }
-    order(table); /* this process has all rows of its keys: the job's first are among its own */
+    order(
+        table); /* this process has all rows of its keys, so the job's top rows are among its own */
     return TM_OK;
 }
 

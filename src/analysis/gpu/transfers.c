@@ -1,4 +1,4 @@
-/* Analysis `transfers`: what is copied, how fast, and what the host pays for it. */
+/* Analysis `transfers`: the amount and speed of copies, and their cost for the host. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -17,9 +17,8 @@
     "htod, dtoh, dtod (on one device), ptop (between devices), htoh, set (memory is set) or "      \
     "other."
 #define MEMORY_DOC                                                                                 \
-    "Memory on the host's side: pinned, pageable, or unknown where the trace does not say; "       \
-    "device "                                                                                      \
-    "where it is not touched."
+    "Host memory: pinned, pageable, or unknown if the trace does not say; device if no host "      \
+    "memory is involved."
 
 enum {
     RANK,
@@ -42,24 +41,25 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [KIND] = {"kind", TM_TEXT, "", KIND_DOC},
     [MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
     [COUNT] = {"count", TM_INT, "", "Copies or sets."},
-    [BYTES] = {"bytes", TM_INT, "B", "Sum of the sizes that are known; null where none is."},
+    [BYTES] = {"bytes", TM_INT, "B", "Sum of the known sizes; null if no size is known."},
     [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
     [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
-                   "bytes / the total_ns of those whose size is known; null without sizes; small "
-                   "copies cost time that is not bandwidth: see "
-                   "transfers.size."},
-    [UNION] = {"union_ns", TM_INT, "ns", "|M_kind|: the union of these copies."},
-    [OVERLAP] = {"overlap_ns", TM_INT, "ns", "|M_kind n P|: of it, beside computation."},
+                   "bytes / total_ns of the copies with known size; null without sizes. Small "
+                   "copies have overhead that is not bandwidth: see transfers.size."},
+    [UNION] = {"union_ns", TM_INT, "ns",
+               "|M_kind|: time in which at least one of these copies ran (union)."},
+    [OVERLAP] = {"overlap_ns", TM_INT, "ns",
+                 "|M_kind n P|: the part of union_ns during which compute kernels ran."},
     [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / union_ns."},
     [SYNC_COUNT] = {"sync_count", TM_INT, "",
-                    "Copies that held the host up: their call returned behind the middle of the "
+                    "Copies that blocked the host: their call returned after the middle of the "
                     "copy, as it does for pageable memory."},
     [SYNC] = {"sync_ns", TM_INT, "ns", "Sum of the durations of these calls."},
 };
 
 static const tm_table_def kind_def = {
     .name = "transfers.kind",
-    .doc = "A row for each rank, kind of copy and kind of memory on the host's side.",
+    .doc = "A row for each rank, kind of copy and kind of host memory.",
     .columns = kind_columns,
     .n_columns = N_KIND_COLUMNS,
     .n_keys = 3,
@@ -72,16 +72,16 @@ static const tm_column size_columns[N_SIZE_COLUMNS] = {
     [Z_KIND] = {"kind", TM_TEXT, "", KIND_DOC},
     [Z_MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
     [Z_SIZE] = {"size_class_bytes", TM_INT, "B",
-                "The power of two at or below their size; null where it is not known."},
+                "Largest power of two not above the size; null if the size is unknown."},
     [Z_COUNT] = {"count", TM_INT, "", "Copies or sets of all ranks."},
-    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes; null where it is not known."},
+    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes; null if unknown."},
     [Z_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
     [Z_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
 };
 
 static const tm_table_def size_def = {
     .name = "transfers.size",
-    .doc = "A row for each kind of copy, kind of memory and size class, over all ranks.",
+    .doc = "A row for each kind of copy, kind of host memory and size class, over all ranks.",
     .columns = size_columns,
     .n_columns = N_SIZE_COLUMNS,
     .n_keys = 3,
@@ -100,7 +100,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
 };
 
-/* By kind, memory and size class, all as numbers: a table that is merged has no texts. */
+/* Merged by kind, memory and size class, all as numbers: a merged table has no texts. */
 static const tm_table_def part_def = {
     .name = "transfers.size_part",
     .doc = "A row for each class and rank: its part of transfers.size.",
@@ -117,17 +117,17 @@ enum { A_RANK, A_CALL, A_CALLS, A_STEP_CALLS, A_TOTAL, A_MAX, N_ALLOCATION_COLUM
 static const tm_column allocation_columns[N_ALLOCATION_COLUMNS] = {
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
     [A_CALL] = {"call", TM_TEXT, "", "cudaMalloc, cudaFree, hipMalloc, cudaHostAlloc, ..."},
-    [A_CALLS] = {"calls", TM_INT, "", "How often it was called."},
+    [A_CALLS] = {"calls", TM_INT, "", "Number of calls."},
     [A_STEP_CALLS] = {"step_calls", TM_INT, "",
-                      "Of them, within a step: a caching allocator should need none."},
-    [A_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of all."},
-    [A_MAX] = {"max_ns", TM_INT, "ns", "The longest."},
+                      "Calls within a step: a caching allocator should need none."},
+    [A_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of all calls."},
+    [A_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
 };
 
 static const tm_table_def allocation_def = {
     .name = "transfers.allocation",
-    .doc = "A row for each rank and call that takes or gives back memory of the device or pinned "
-           "memory; such calls may wait for the GPU.",
+    .doc = "A row for each rank and call that allocates or frees device memory or pinned memory; "
+           "such calls may wait for the GPU.",
     .columns = allocation_columns,
     .n_columns = N_ALLOCATION_COLUMNS,
     .n_keys = 2,
@@ -139,18 +139,19 @@ enum { O_RANK, O_KIND, O_TIME, O_BYTES, O_RATE, N_RATE_COLUMNS };
 static const tm_column rate_columns[N_RATE_COLUMNS] = {
     [O_RANK] = {"rank", TM_INT, "", "Global rank."},
     [O_KIND] = {"kind", TM_TEXT, "", "As in transfers.kind."},
-    [O_TIME] = {"time_ns", TM_INT, "ns", "Aligned begin of the part since the epoch."},
+    [O_TIME] = {"time_ns", TM_INT, "ns", "Aligned start of the interval, since the epoch."},
     [O_BYTES] = {"bytes", TM_INT, "B",
-                 "Bytes copied in the part: of each copy as many as its share of the time."},
+                 "Bytes copied in the interval: each copy counts by the share of its time in the "
+                 "interval."},
     [O_RATE] = {"bw_gbps", TM_REAL, "GB/s",
-                "bytes / length of the part, with the time in which nothing was copied."},
+                "bytes / length of the interval, including time without copies."},
 };
 
 static const tm_table_def rate_def = {
     .name = "transfers.rate",
-    .doc = "A row for each kind of copy, sets left out, and each 64th of the time from the first "
-           "begin to the last end of a rank's GPU events in which such a copy of known size ran; "
-           "of over 64 ranks, of those that copied most bytes.",
+    .doc = "A row for each kind of copy except sets, and each 64th of the time from the first "
+           "start to the last end of a rank's GPU events in which such copies of known size ran; "
+           "limited to the 64 ranks that copied the most bytes.",
     .columns = rate_columns,
     .n_columns = N_RATE_COLUMNS,
     .n_keys = O_TIME + 1,
@@ -175,8 +176,8 @@ static bool holds(tm_text name, const char *part) {
     return false;
 }
 
-/* By the names that profilers write, "Memcpy HtoD (Pageable -> Device)" or "CopyHostToDevice"; sets
- * by their category, for their names differ. */
+/* Returns the kind by the names that profilers write, "Memcpy HtoD (Pageable -> Device)" or
+ * "CopyHostToDevice". Sets are known by their category, because their names differ. */
 static int kind_of(tm_text name, uint8_t category) {
     static const struct {
         const char *part;
@@ -195,7 +196,7 @@ static int kind_of(tm_text name, uint8_t category) {
         {"DEVICE_TO_DEVICE", DTOD},
         {"M2D", HTOD},
         {"D2M", DTOH},
-        {"D2D", DTOD}, /* M: the host's memory, of an XPU */
+        {"D2D", DTOD}, /* M: host memory, on XPUs */
     };
     if (category == TM_CAT_MEMSET)
         return SET;
@@ -205,17 +206,17 @@ static int kind_of(tm_text name, uint8_t category) {
     return OTHER_KIND;
 }
 
-/* Where both sides are the host's (HtoH), pageable memory on either is told. */
+/* Returns the kind of host memory. If both sides are host memory (HtoH), pageable wins. */
 static int memory_of(tm_text name, int kind) {
     if (kind == DTOD || kind == PTOP || kind == SET)
         return DEVICE;
     return holds(name, "Pageable") ? PAGEABLE : holds(name, "Pinned") ? PINNED : UNKNOWN;
 }
 
-/* All copies of one kind and memory. */
+/* Totals of one kind and memory. */
 typedef struct tally {
     int64_t count, bytes, total_ns, sync_count, sync_ns;
-    int64_t n_sized, sized_ns; /* those whose size is known, and their total_ns */
+    int64_t n_sized, sized_ns; /* copies of known size, and their total_ns */
     tm_intervals set;
 } tally;
 
@@ -227,19 +228,19 @@ typedef struct size_tally {
     int64_t count, bytes, total_ns;
 } size_tally;
 
-/* What is known of a rank so far. */
+/* Totals of a rank. */
 typedef struct account {
     const tm_timeline *timeline;
     tm_call_kinds *call_kinds;
-    uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory, 0 not known yet */
+    uint8_t *classes; /* owned; by name id: 1 + kind * N_MEMORIES + memory; 0 if not yet known */
     /* by kind * N_MEMORIES + memory */
     tally tallies[N_CLASSES];
-    tm_keys sizes; /* of size_key, and */
+    tm_keys sizes; /* of size_key */
     tm_vec size_tallies;
     tm_over_time rates[N_KINDS]; /* bytes */
 } account;
 
-/* The call that launched a copy alone, not with a graph; TM_NO_EVENT where it is not known. */
+/* Returns the call that launched a copy; TM_NO_EVENT if unknown or if a graph launched it. */
 static uint32_t call_of(account *a, uint32_t row) {
     uint32_t call = a->timeline->launch[row];
     bool graph = call != TM_NO_EVENT &&
@@ -258,7 +259,7 @@ static bool count_size(account *a, int class, int64_t bytes, int64_t duration_ns
     return true;
 }
 
-/* A copy counts in its class of the rank and in that of its size, which goes to the job. */
+/* Counts a copy in its class of the rank, and in its size class for the job. */
 static bool count_copy(account *a, const tm_copy_attr *copy) {
     const tm_timeline *timeline = a->timeline;
     uint32_t row = copy->event, name = timeline->name[row];
@@ -304,7 +305,7 @@ static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_tabl
     tm_cell_set_int(&row[TOTAL], t->total_ns);
     if (t->n_sized > 0)
         tm_cell_set_int(&row[BYTES], t->bytes);
-    /* Where no size is known there is no bandwidth, rather than one of 0. */
+    /* Without known sizes the bandwidth is null, not 0. */
     if (t->bytes > 0)
         tm_cell_set_ratio(&row[BANDWIDTH], 1.0, t->bytes, t->sized_ns);
     tm_cell_set_int(&row[UNION], union_ns);
@@ -316,7 +317,7 @@ static tm_status add_kind(const tm_rank_view *view, int class, tally *t, tm_tabl
     return tm_table_set_text(table, &row[MEMORY], memory_words[class % N_MEMORIES], err);
 }
 
-/* This rank's rows of the part, to be brought together with those of other ranks. */
+/* Adds this rank's rows, which the merge combines with those of other ranks. */
 static tm_status add_sizes(const account *a, tm_table *table, tm_error *err) {
     const size_key *keys = a->sizes.keys.data;
     for (size_t i = 0; i < a->size_tallies.n; i++) {
@@ -371,12 +372,12 @@ static tm_status account_copies(const tm_rank_view *view, account *a, tm_tables 
     return status == TM_OK ? add_sizes(a, tm_tables_find(out, part_def.name), err) : status;
 }
 
-/* Allocations by one call, such as cudaMalloc. */
+/* Calls of one name, such as cudaMalloc. */
 typedef struct calls {
     int64_t calls, step_calls, total_ns, max_ns;
 } calls;
 
-/* Calls of the runtime and driver that take or give back memory, by their names. */
+/* Counts runtime and driver calls that allocate or free memory, by name. */
 static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
     const tm_timeline *timeline = a->timeline;
     for (size_t row = 0; row < timeline->n_events; row++) {
@@ -391,8 +392,7 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         int64_t duration = timeline->duration_ns[row];
         int32_t step = timeline->step[row];
         c->calls++;
-        /* Where a trace marks no steps its whole length is one, and with it the start of the
-         * program. */
+        /* Without annotated steps the only step is the whole trace, with the program's start. */
         c->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
         c->total_ns = tm_sum(c->total_ns, duration);
         c->max_ns = duration > c->max_ns ? duration : c->max_ns;

@@ -41,7 +41,7 @@ static const part causes[] = {
      "recorded"},
 };
 
-/* What a CPU that computes itself does beside its operators. */
+/* Activities between operators of a CPU that is its own device. */
 static const part cpu_causes[] = {
     {"input_ns", "it waited for its next batch"},
     {"host_comm_ns", "it was in a call that communicates"},
@@ -49,7 +49,7 @@ static const part cpu_causes[] = {
     {"other_ns", "it was at other work"},
 };
 
-/* An integer of a table, 0 where it is null. */
+/* Returns an integer of a table; 0 if it is null. */
 static int64_t number(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0 : cell->value.i;
@@ -89,7 +89,7 @@ static void add_idle(const tm_table *idle, bool several, bool of_cpu, char out[T
              times[0].text, times[1].text, share(ns, idle_ns).text, cause->what);
 }
 
-/* The part beside computation that takes most; -1 ns where there is none. */
+/* Returns the largest part besides computation; *ns is -1 if there is none. */
 static const part *largest_beside(const tm_tables *tables, bool several, int64_t *ns) {
     const part *parts = several ? besides_of_several : besides, *found = parts;
     *ns = -1;
@@ -101,8 +101,8 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
     return found;
 }
 
-/* " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle but for 0.1 %)": what share of the window each
- * of [n] computes; of many those that hardly work and some others. */
+/* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle but for 0.1 %)": the share of the
+ * window that each of [n] devices computes. Of many, mainly those that hardly work are listed. */
 static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
                          char *out, size_t size) {
     enum { SHOWN = 8 };
@@ -126,7 +126,8 @@ static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t
 
 enum { WHOSE_TEXT = 128 };
 
-/* "its GPU computes", "3 of its 4 GPUs compute"; what each of several does. */
+/* Writes "its GPU computes", "3 of its 4 GPUs compute", and the share of each device if there are
+ * several. Returns whether several work. */
 static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *each, size_t size) {
     const int64_t rank = number(tm_tables_find(tables, "overlap.rank"), 0, "rank");
     const char *device = tm_words_device(tables);
@@ -146,8 +147,8 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* What of the steps is before the first work of the device and after the last, where that is much:
- * the shares above are of none of it. */
+/* Writes the part of the steps before the device's first work and after its last, if it is large:
+ * the shares above do not cover it. */
 static void add_outside(const tm_tables *tables, int64_t window_ns, char out[TM_ALONE_MAX]) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), n = number(job, 0, "steps");

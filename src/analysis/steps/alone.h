@@ -1,4 +1,4 @@
-/* What one rank by itself tells: how its device's time went, and why it idles. */
+/* Summary of a job of one rank: how its device spent its time, and why it idles. */
 #ifndef TMERGE_ALONE_H
 #define TMERGE_ALONE_H
 
@@ -8,8 +8,8 @@
 
 enum { TM_ALONE_MAX = 768 };
 
-/** The sentence that stands first of a job of one rank with events of a device, and what it rests
- * on ("" for nothing); both empty and false of any other job. */
+/** Writes the headline of a job of one rank with device events, and its evidence ("" if none).
+ * Returns false for any other job; both are empty. */
 bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
                    char evidence[TM_ALONE_MAX]);
 

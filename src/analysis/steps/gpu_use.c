@@ -7,16 +7,16 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Where a kernel begins or ends: what it adds to the blocks per multiprocessor, in millionths, so
- * that what was added is taken away again to the last bit. */
+/* Start or end of a kernel: the change of the number of blocks per multiprocessor. In millionths,
+ * so that additions and subtractions cancel exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
-    size_t stream; /* of a begin: the stream that has further ones; NO_STREAM of an end */
+    size_t stream; /* start: its stream, to be continued; end: NO_STREAM */
 } edge;
 
 #define NO_STREAM SIZE_MAX
 
-/* The kernels of a stream that were not met: rows of TM_ATTR_KERNEL. */
+/* The remaining kernels of a stream: rows of TM_ATTR_KERNEL. */
 typedef struct stream {
     size_t next, end;
 } stream;
@@ -25,14 +25,13 @@ typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
     bool of_gpus;
-    size_t last; /* the interval of it that was met last: mostly the next event lies in it, too */
+    size_t last;    /* last interval used of within; the next event is mostly in the same one */
     tm_vec streams; /* of stream */
-    tm_vec edges;   /* of edge, the latest first: the next begin of each stream, the ends of what
-                       runs */
+    tm_vec edges; /* of edge, the latest first: each stream's next start, ends of running kernels */
 } state;
 
-/* The part of [begin, end) that lies in the given time. Most lie whole in the interval that was met
- * last or in the next; for the others the place is looked for from the front. */
+/* Returns the part of [begin, end) within the given time [ns]. Most events are entirely in the last
+ * interval used or in the next; others are searched from the front. */
 static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = s->within->data;
     for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
@@ -46,8 +45,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Each figure is of the kernels that have it: a trace may tell occupancy and no blocks, or
- * neither. */
+/* Adds a kernel. Each figure covers only the kernels that have it: a trace may lack either. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -62,14 +60,14 @@ static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)shape->occupancy_pct * (double)time_ns;
     }
-    /* Communication uses no tensor cores, and would only make the share small. Of other devices
-     * than GPUs names do not tell what uses such. */
+    /* Communication uses no tensor cores and would distort the share. Kernel names of devices other
+     * than GPUs do not show tensor cores. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE && s->of_gpus) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
             out->tensor_ns = tm_sum(out->tensor_ns, time_ns);
     }
-    out->has_blocks |= shape->blocks_per_sm >= 0; /* not for NaN */
+    out->has_blocks |= shape->blocks_per_sm >= 0; /* false for NaN */
 }
 
 static bool find_streams(state *s) {
@@ -100,7 +98,7 @@ static bool add_edge(tm_vec *edges, edge added) {
     return true;
 }
 
-/* Blocks of the kernel on each multiprocessor, in millionths; -1 where it does not count. */
+/* Returns the blocks of a kernel per multiprocessor, in millionths; -1 if it does not count. */
 static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     const tm_timeline *timeline = s->timeline;
     int64_t begin = timeline->begin_ns[kernel->event];
@@ -108,12 +106,11 @@ static int64_t millionths_of(state *s, const tm_kernel_attr *kernel) {
     if (timeline->role[kernel->event] == TM_ROLE_NONE || !(blocks >= 0) || /* NaN: not recorded */
         inside(s, begin, begin + timeline->duration_ns[kernel->event]) == 0)
         return -1;
-    /* A launch of more than a million blocks on each multiprocessor fills it no better. Rounded: of
-     * a float both the product and the sum are exact, as far as it matters. */
+    /* Over a million blocks per multiprocessor fill it no better. Rounded, so sums are exact. */
     return (int64_t)((blocks < 1e6 ? blocks : 1e6) * 1e6 + 0.5);
 }
 
-/* Adds the next begin and end of a stream; nothing where it has no further kernel that counts. */
+/* Adds the start and end of the next kernel of a stream that counts, if there is one. */
 static bool add_edges(state *s, size_t number) {
     stream *its = (stream *)s->streams.data + number;
     const tm_kernel_attr *kernels = s->timeline->attrs[TM_ATTR_KERNEL];
@@ -128,8 +125,7 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Between two edges the same kernels run; those of one time, in whatever order, are added up
- * before. */
+/* Integrates the fill: all edges at one time are applied first, then the same kernels run. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)
@@ -141,7 +137,7 @@ static bool find_fill(state *s, double *sum) {
         running += met.millionths;
         ok = met.stream == NO_STREAM || add_edges(s, met.stream);
         const edge *next = (const edge *)s->edges.data + s->edges.n - 1;
-        /* Behind the last edge nothing runs. */
+        /* Nothing runs after the last edge. */
         if (running == 0 || s->edges.n == 0 || next->time_ns == met.time_ns)
             continue;
         double filled = running < 1000000 ? (double)running / 1e6 : 1;

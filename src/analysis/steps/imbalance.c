@@ -1,4 +1,4 @@
-/* Analysis `imbalance`: how unevenly computation is spread over the ranks. */
+/* Analysis `imbalance`: how unevenly computation is distributed over the ranks. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* The columns that both tables share, behind the step. */
+/* Columns shared by both tables, as offsets after the step. */
 enum {
     I_MEAN,
     I_MAX,
@@ -29,16 +29,17 @@ enum {
 #define SHARED_COLUMNS                                                                             \
     {"mean_compute_ns", TM_INT, "ns", "Mean of compute_ns over the ranks with GPU events."},       \
         {"max_compute_ns", TM_INT, "ns", "Largest compute_ns."},                                   \
-        {"max_rank", TM_INT, "", "The rank that has it, the lowest of equals."},                   \
-        {"imbalance_pct", TM_REAL, "%", "100 (max / mean - 1)."},                                  \
-        {"imbalance_ns", TM_INT, "ns", "max - mean."},                                             \
-        {"load_balance", TM_REAL, "", "mean / max."},                                              \
-        {"cov", TM_REAL, "", "Standard deviation of the population / mean."},                      \
-        {"gini", TM_REAL, "", "Gini coefficient of the population: 0 where all are equal."},       \
+        {"max_rank", TM_INT, "", "The rank with max_compute_ns; the lowest of equals."},           \
+        {"imbalance_pct", TM_REAL, "%", "100 (max_compute_ns / mean_compute_ns - 1)."},            \
+        {"imbalance_ns", TM_INT, "ns", "max_compute_ns - mean_compute_ns."},                       \
+        {"load_balance", TM_REAL, "", "mean_compute_ns / max_compute_ns."},                        \
+        {"cov", TM_REAL, "", "Population standard deviation / mean."},                             \
+        {"gini", TM_REAL, "", "Gini coefficient of the population: 0 if all are equal."},          \
         {"step_ns", TM_INT, "ns",                                                                  \
-         "The longest rank's window; of a step that no trace marks, that of overlap.rank."},       \
-        {"parallel_efficiency", TM_REAL, "", "mean / step_ns."}, {                                 \
-        "communication_efficiency", TM_REAL, "", "max / step_ns."                                  \
+         "Window of the longest rank; for a step that no trace marks, window_ns of "               \
+         "overlap.rank."},                                                                         \
+        {"parallel_efficiency", TM_REAL, "", "mean_compute_ns / step_ns."}, {                      \
+        "communication_efficiency", TM_REAL, "", "max_compute_ns / step_ns."                       \
     }
 
 static const tm_column step_columns[] = {
@@ -51,17 +52,17 @@ enum { J_RANKS = N_SHARED, J_STEPS, J_PARTIAL, N_JOB_COLUMNS };
 static const tm_column job_columns[] = {
     SHARED_COLUMNS,
     {"ranks", TM_INT, "",
-     "Ranks that are compared: those with GPU events and a step that is not partial; without those "
-     "whose trace was cut short, where that leaves two."},
-    {"steps", TM_INT, "", "Steps that all of these have, and none in part: what is compared."},
+     "Ranks that are compared: those with GPU events and a step that is not partial; ranks whose "
+     "trace was cut short are left out if at least two others remain."},
+    {"steps", TM_INT, "", "Steps that all of these ranks have whole: only these are compared."},
     {"partial_steps", TM_INT, "",
-     "Steps of ranks that count nowhere here, for the recording began or ended inside them."},
+     "Partial steps of ranks, in which the recording began or ended; not used here."},
 };
 
 static const tm_table_def step_def = {
     .name = "imbalance.step",
     .doc = "A row for each step, over the ranks that have it whole (not partial in overlap.step). "
-           "What compares ranks is null where only one of several has it.",
+           "Comparisons are null if only one of several ranks has it.",
     .columns = step_columns,
     .n_columns = 1 + N_SHARED,
     .n_keys = 1,
@@ -70,7 +71,8 @@ static const tm_table_def step_def = {
 
 static const tm_table_def job_def = {
     .name = "imbalance.job",
-    .doc = "One row: the same on each rank's sums over the steps that all ranks have whole.",
+    .doc = "One row: the columns of imbalance.step from each rank's sums over the steps that all "
+           "ranks have whole.",
     .columns = job_columns,
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,
@@ -79,7 +81,7 @@ static const tm_table_def job_def = {
 
 static const tm_table_def *const defs[] = {&job_def, &step_def};
 
-/* One rank's share of a step, or of all steps. */
+/* Computation of one rank in a step, or in all steps. */
 typedef struct load {
     int64_t step, rank, compute_ns, window_ns;
 } load;
@@ -104,7 +106,7 @@ static double gini_of(int64_t *sorted, size_t n, double sum) {
     return weighted / ((double)n * sum);
 }
 
-/* Deviation and Gini are null where nobody computes: both are shares of the mean. */
+/* Sets deviation and Gini coefficient, relative to the mean; null without any computation. */
 static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum, int64_t *scratch) {
     double mean = (double)sum / (double)n, squares = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -118,8 +120,8 @@ static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum,
     tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
 }
 
-/* Sets the shared columns from the loads of one step, ascending in rank. Of several ranks one by
- * itself is neither even nor uneven. */
+/* Sets the shared columns from the loads of one step, ascending in rank. Comparisons stay null for
+ * a single rank of several. */
 static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool several,
                            tm_error *err) {
     const load *most = loads;
@@ -138,7 +140,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     tm_cell_set_int(&cells[I_MAX_RANK], most->rank);
     tm_cell_set_int(&cells[I_STEP], window);
     bool compared = n > 1 || !several;
-    if (compared) /* from integers, and so rounded once */
+    if (compared) /* computed from integers, so rounded once */
         tm_cell_set_int(&cells[I_NS], tm_round_ratio(most->compute_ns * count - sum, count));
     if (compared && sum > 0) {
         tm_cell_set_real(&cells[I_PCT], 100.0 * (max / mean - 1.0));
@@ -154,7 +156,7 @@ static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool sev
     return TM_OK;
 }
 
-/* Cut short, or with work that was not recorded. */
+/* Returns whether a rank's trace was cut short, or lacks much of its work. */
 static bool lacks_work(const tm_tables *tables, int64_t rank) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     const size_t row = tm_table_find_row(ranks, &rank, 1);
@@ -162,15 +164,15 @@ static bool lacks_work(const tm_tables *tables, int64_t rank) {
            (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
-/* Whether nothing was recorded of a step, of a rank of whose work much is missing. */
+/* Returns whether a step has no recorded work, on a rank whose trace lacks much of its work. */
 static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) {
     return tm_table_cell(steps, row, "idle_ns")->value.i ==
                tm_table_cell(steps, row, "window_ns")->value.i &&
            tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
 }
 
-/* The rows of overlap.step that count: a rank without GPU events has windows of 0 and is in no
- * mean, and neither is a part of a step, or one that was not recorded. */
+/* Collects the rows of overlap.step that count: not those of ranks without GPU events, whose
+ * windows are 0, nor partial or unrecorded steps. */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -191,8 +193,7 @@ static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_par
     return TM_OK;
 }
 
-/* Leaves out the ranks of whose work much is missing, unless fewer than two are left then: they
- * have few of the steps, or steps without work. */
+/* Drops ranks whose trace lacks steps or work, unless fewer than two remain. */
 static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
     load *v = loads->data;
     size_t n_whole = 0, n_kept = 0;
@@ -217,14 +218,14 @@ static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
 }
 
 static size_t count_ranks(const load *loads, size_t n) {
-    /* loads of one step are ascending in rank; a number may stand twice in two spans */
+    /* loads of a step ascend in rank; two spans of a rank may hold the same step */
     size_t ranks = n > 0;
     for (size_t i = 1; i < n; i++)
         ranks += loads[i].rank != loads[i - 1].rank;
     return ranks;
 }
 
-/* Ranks that have any step. */
+/* Counts the ranks that have any step. */
 static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     tm_vec copy = TM_VEC(load);
     if (!tm_vec_append(&copy, loads->data, loads->n))
@@ -236,7 +237,7 @@ static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Adds the loads of a rank over the steps in `common`, which are ascending in rank afterwards. */
+/* Adds up the loads of each rank in `common`. Sorts it by rank and returns the number of ranks. */
 static size_t sum_ranks(load *common, size_t n) {
     size_t kept = 0;
     if (n > 1)
@@ -252,12 +253,12 @@ static size_t sum_ranks(load *common, size_t n) {
     return kept;
 }
 
-/* A rank has a step twice where two of its recordings hold a part of it: sum_ranks makes one of
- * them, in place, when the rows for the job are already copied. */
+/* Adds the rows. A rank has a step twice if two recordings each have a part of it: sum_ranks merges
+ * these in place, after the loads for the job's row are copied. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;
-    tm_vec common = TM_VEC(load); /* of the steps that all ranks have */
+    tm_vec common = TM_VEC(load); /* loads of the steps that all ranks have */
     size_t n_ranks = 0;
     int64_t n_common = 0;
     tm_status status = total_ranks(loads, &n_ranks, err);
@@ -265,8 +266,7 @@ static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial,
         for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
             ;
         tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
-        /* A step that some rank lacks would make that rank's sum small, and look like little
-         * work. */
+        /* A step that a rank lacks would lower this rank's sum, as if it had less work. */
         bool all = count_ranks(v + first, i - first) == n_ranks;
         if (!row || (all && !tm_vec_append(&common, v + first, i - first))) {
             status = tm_fail_memory(err);

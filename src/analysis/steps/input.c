@@ -1,20 +1,20 @@
-/* Analysis `input`: how long the program waits for its data, and whether the GPU does, too. */
+/* Analysis `input`: how long the program waits for data, and whether the GPU idles meanwhile. */
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/host_time.h"
 
-/* The columns of the times, which input.step and input.rank share, from `first` on. */
+/* The times that input.step and input.rank share, as offsets from the first. */
 enum { T_STEP, T_LOAD, T_LOAD_PCT, T_STALL, T_STALL_PCT, N_TIMES };
 
 #define TIME_COLUMNS                                                                               \
-    {"step_ns", TM_INT, "ns", "The step's window; of a rank, the sum over its steps."},            \
+    {"step_ns", TM_INT, "ns", "The step's window; for a rank, the sum over its steps."},           \
         {"load_ns", TM_INT, "ns",                                                                  \
-         "Time of it in which a thread waited for the next batch (enumerate(DataLoader), "         \
-         "enumerate(DataPipe)): the union."},                                                      \
+         "Time in which a thread waited for the next batch (enumerate(DataLoader), "               \
+         "enumerate(DataPipe)), as union over threads."},                                          \
         {"load_pct", TM_REAL, "%", "100 load_ns / step_ns."},                                      \
         {"stall_ns", TM_INT, "ns",                                                                 \
-         "The part of load_ns in which the GPU did nothing: what loading may have cost."},         \
+         "The part of load_ns in which the GPU was idle: an upper bound of the cost of loading."}, \
     {                                                                                              \
         "stall_pct", TM_REAL, "%", "100 stall_ns / step_ns; null without GPU events."              \
     }
@@ -23,7 +23,7 @@ enum { S_RANK, S_STEP, S_TIMES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
     TIME_COLUMNS,
 };
 
@@ -31,11 +31,12 @@ enum { R_RANK, R_WAITS, R_TIMES, R_SLOWEST_STEP = R_TIMES + N_TIMES, R_SLOWEST_N
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"waits", TM_INT, "", "Waits for a batch, in the whole trace."},
+    {"waits", TM_INT, "", "Number of waits for a batch in the whole trace."},
     TIME_COLUMNS,
-    {"slowest_step", TM_INT, "", "The step with most load_ns, the first of equals; null for none."},
+    {"slowest_step", TM_INT, "",
+     "The step with the largest load_ns, the first of equals; null if there is none."},
     {"slowest_step_load_ns", TM_INT, "ns", "load_ns of that step."},
-    {"slowest", TM_BOOL, "", "True for the rank with most load_ns, the lowest of equals."},
+    {"slowest", TM_BOOL, "", "True for the rank with the largest load_ns, the lowest of equals."},
 };
 
 static const tm_table_def step_def = {
@@ -73,7 +74,7 @@ static void set_times(tm_cell *cells, const load_times *t, bool gpu) {
         tm_cell_set_ratio(&cells[T_STALL_PCT], 100, t->stall_ns, t->step_ns);
 }
 
-/* input \ busy: P, C \ P and (M \ P) \ C make up the GPU's busy time. Empty without a GPU. */
+/* Computes input \ busy; P, C \ P and (M \ P) \ C are the GPU's busy time. Empty without a GPU. */
 static bool find_stalls(const tm_rank_view *view, tm_intervals *out) {
     tm_intervals a = TM_INTERVALS(), b = TM_INTERVALS();
     const tm_busy *busy = view->busy;
@@ -103,7 +104,7 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         set_times(&row[S_TIMES], &t, view->busy->any && !view->busy->comm_alone);
-        /* Only more counts: of equals the first step stays, and none where nothing was loaded. */
+        /* The first of equal steps stays; none without loading. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
             slowest_step = step->number;
@@ -132,12 +133,12 @@ static tm_status input_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Which rank waits longest only the job knows. */
+/* Marks the slowest rank, which requires all ranks. */
 static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* Rows ascend in rank: of equals the lowest stays. */
+    /* Rows ascend in rank: the lowest of equals stays. */
     size_t slowest = 0;
     for (size_t i = 1; i < ranks->n_rows; i++)
         if (tm_table_row(ranks, i)[R_TIMES + T_LOAD].value.i >

@@ -1,4 +1,4 @@
-/* Analysis `overlap`: how much communication hides behind computation. */
+/* Analysis `overlap`: how much communication is hidden by computation. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "analysis/shared/busy.h"
 #include "base/sorted.h"
 
-/* The columns of the times, which overlap.rank and overlap.step share, from `first` on. */
+/* The times that overlap.rank and overlap.step share, as offsets from the first. */
 enum {
     T_WINDOW,
     T_COMPUTE,
@@ -28,34 +28,34 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
-     "W: the step, or first begin to last end of the rank's GPU events (of each span, added "      \
-     "up). Of a rank of which nothing but communication is recorded compute_ns and all that "      \
-     "follows from it is null."},                                                                  \
-        {"compute_ns", TM_INT, "ns", "|P|: the union of kernels that do not communicate."},        \
-        {"comm_ns", TM_INT, "ns", "|C|: the union of communication kernels."},                     \
-        {"memory_ns", TM_INT, "ns", "|M|: the union of copies and sets."},                         \
-        {"overlap_ns", TM_INT, "ns", "|C n P|: communication behind computation."},                \
+     "W: the step, or from the first start to the last end of the rank's GPU events (summed over " \
+     "spans). compute_ns and the columns derived from it are null for ranks with only "            \
+     "communication recorded."},                                                                   \
+        {"compute_ns", TM_INT, "ns", "|P|: time with a compute kernel running (union)."},          \
+        {"comm_ns", TM_INT, "ns", "|C|: time with a communication kernel running (union)."},       \
+        {"memory_ns", TM_INT, "ns", "|M|: time with a copy or set running (union)."},              \
+        {"overlap_ns", TM_INT, "ns", "|C n P|: communication hidden by computation."},             \
         {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},                                \
         {"exposed_comm_ns", TM_INT, "ns",                                                          \
-         "|C \\ P|: communication with no computation beside it."},                                \
+         "|C \\ P|: communication without concurrent computation."},                               \
         {"exposed_memory_ns", TM_INT, "ns", "|(M \\ P) \\ C|."},                                   \
         {"busy_ns", TM_INT, "ns", "|P u C u M|."},                                                 \
         {"idle_ns", TM_INT, "ns",                                                                  \
          "window_ns - busy_ns; compute_ns + exposed_comm_ns + exposed_memory_ns + idle_ns = "      \
          "window_ns."},                                                                            \
         {"wait_ns", TM_INT, "ns",                                                                  \
-         "Sum over its complete synchronising collectives of the time before the last rank came; " \
-         "null where it has none."},                                                               \
+         "Sum over its complete synchronising collectives of the time before the last rank "       \
+         "arrived; null if it has none."},                                                         \
         {"transfer_ns", TM_INT, "ns",                                                              \
-         "Sum over the same collectives of the time after the last rank came; null where it has "  \
+         "Sum over the same collectives of the time after the last rank arrived; null if it has "  \
          "none."},                                                                                 \
         {"exposed_wait_ns", TM_INT, "ns",                                                          \
-         "|(C_wait \\ P) \\ C_transfer|; null where it has no such collective."},                  \
+         "|(C_wait \\ P) \\ C_transfer|; null if it has no such collective."},                     \
         {"exposed_transfer_ns", TM_INT, "ns",                                                      \
-         "|C_transfer \\ P|; null where it has no such collective."},                              \
+         "|C_transfer \\ P|; null if it has no such collective."},                                 \
     {                                                                                              \
         "exposed_unmatched_ns", TM_INT, "ns",                                                      \
-            "The rest of exposed_comm_ns: communication without wait and transfer."                \
+            "The rest of exposed_comm_ns: communication without known wait and transfer."          \
     }
 
 static const tm_column rank_columns[] = {
@@ -67,13 +67,14 @@ enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
     {"begin_ns", TM_INT, "ns",
-     "Begin of the step's window since the epoch: max(end of the step before, own begin)."},
+     "Start of the step's window, since the epoch: max(end of the previous step, own start)."},
     {"partial", TM_BOOL, "",
-     "The recording began or ended inside this step: its trace was cut short before its end, or it "
-     "is the first or last of a trace and its window is under 80 % of the ranks' median of this "
-     "step; of a step that no trace marks, the window in overlap.rank is compared."},
+     "Whether the recording began or ended within the step: its trace was cut short before the "
+     "step's end, or it is the first or last step of a trace and its window is under 80 % of the "
+     "ranks' median for this step; for a step that no trace marks, windows of overlap.rank are "
+     "compared."},
     TIME_COLUMNS,
 };
 
@@ -83,7 +84,8 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_RANK] = {"rank", TM_INT, "", "Global rank."},
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
     [K_COUNT] = {"count", TM_INT, "", "Communication kernels of this kind."},
-    [K_COMM] = {"comm_ns", TM_INT, "ns", "|C_kind|: the union of these kernels."},
+    [K_COMM] = {"comm_ns", TM_INT, "ns",
+                "|C_kind|: time with at least one of these kernels running (union)."},
     [K_OVERLAP] = {"overlap_ns", TM_INT, "ns", "|C_kind n P|."},
     [K_OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},
     [K_EXPOSED] = {"exposed_comm_ns", TM_INT, "ns", "|C_kind \\ P|."},
@@ -91,9 +93,8 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
 
 static const tm_table_def rank_def = {
     .name = "overlap.rank",
-    .doc =
-        "A row for each rank: its GPU time, split into what hides behind what; of several devices "
-        "together, which overlap.device tells apart.",
+    .doc = "A row for each rank: its GPU time, and the overlap of its parts; several devices are "
+           "combined, see overlap.device.",
     .columns = rank_columns,
     .n_columns = 1 + N_TIMES,
     .n_keys = 1,
@@ -103,9 +104,8 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def step_def = {
     .name = "overlap.step",
-    .doc =
-        "A row for each rank and step: the same, clipped to the step's window; of ranks of which "
-        "nothing but communication is recorded none.",
+    .doc = "A row for each rank and step: the columns of overlap.rank, clipped to the step's "
+           "window; none for ranks with only communication recorded.",
     .columns = step_columns,
     .n_columns = S_TIMES + N_TIMES,
     .n_keys = 2,
@@ -115,7 +115,8 @@ static const tm_table_def step_def = {
 
 static const tm_table_def kind_def = {
     .name = "overlap.kind",
-    .doc = "A row for each rank and kind of collective; AllReduce overlap is the row allreduce.",
+    .doc =
+        "A row for each rank and kind of collective; the row allreduce is the AllReduce overlap.",
     .columns = kind_columns,
     .n_columns = N_KIND_COLUMNS,
     .n_keys = 2,
@@ -126,21 +127,19 @@ enum { D_RANK, D_DEVICE, D_WORKS, D_TIMES, N_DEVICE_TIMES = T_IDLE + 1 };
 
 static const tm_column device_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"device", TM_INT, "", "Its number on the host, as the profiler counts it."},
+    {"device", TM_INT, "", "Device number on the host, as counted by the profiler."},
     {"works", TM_BOOL, "",
-     "It is busy for over 1 % of the busiest's time. One that hardly works has a row where the "
-     "rank "
-     "is the whole job and others work, or where it computes in at least half of the tenths of the "
-     "recording: else the rank has only touched it."},
+     "Whether it is busy for over 1 % of the busiest device's time. A device that hardly works has "
+     "a row only if the rank is the whole job and others work, or if it computes in at least half "
+     "of the tenths of the recording; otherwise the rank merely touched it."},
     TIME_COLUMNS,
 };
 
 static const tm_table_def device_def = {
     .name = "overlap.device",
-    .doc =
-        "A row for each device of a rank that has several: overlap.rank by device. There the rank "
-        "is busy while any of them is; what its devices do on average is the mean of the rows of "
-        "those that work.",
+    .doc = "A row for each device of a rank that has several: the columns of overlap.rank for the "
+           "device. In overlap.rank the rank is busy while any device is; the rows with "
+           "works give the average over devices.",
     .columns = device_columns,
     .n_columns = D_TIMES + N_DEVICE_TIMES,
     .n_keys = 2,
@@ -154,7 +153,8 @@ static const tm_column unmarked_columns[] = {
 
 static const tm_table_def unmarked_def = {
     .name = "overlap.unmarked",
-    .doc = "A row for each rank whose trace marks no steps: by what its only step is compared.",
+    .doc = "A row for each rank whose trace marks no steps: the window by which its only step is "
+           "compared.",
     .columns = unmarked_columns,
     .n_columns = 2,
     .n_keys = 1,
@@ -165,7 +165,7 @@ static const tm_table_def unmarked_def = {
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
                                            &unmarked_def};
 
-/* Where nothing but communication is recorded the others are null. */
+/* Sets the times. All except communication are null if only communication is recorded. */
 static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *t) {
     tm_cell_set_int(&cells[T_WINDOW], t->window_ns);
     tm_cell_set_int(&cells[T_COMM], t->comm_ns);
@@ -183,7 +183,7 @@ static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *
 
 /* Sums over the rank's waiting kernels: all, or those of operations of one step. */
 typedef struct wait_sum {
-    int64_t step; /* the operations', which need not be the one in which this rank's kernels ran */
+    int64_t step; /* step of the operations; this rank's kernels may be in another */
     int64_t wait_ns, transfer_ns, n;
 } wait_sum;
 
@@ -195,19 +195,19 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(((const wait_sum *)a)->step, ((const wait_sum *)b)->step);
 }
 
-/* Where the sum of a step stands, or would, among [n] ascending ones. */
+/* Returns the position of a step's sum, or where it would be inserted, among [n] ascending ones. */
 static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
     return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
 }
 
-/* A kernel from when the job's profilers were open on, as busy time has it. */
+/* Returns a kernel's time clipped to begin when the job's profilers were open, as in busy time. */
 static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
     const int64_t from = tm_opened(timeline, begin);
     return (tm_interval){from < end ? from : end, end};
 }
 
-/* Adds every kernel to the sum of all, the first, and to that of its step, of [n] others. */
+/* Adds every kernel to the sum of all, which is first, and to its step's among the [n] others. */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && timeline->answers; i++) {
@@ -224,7 +224,7 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     }
 }
 
-/* The sums of the rank, and behind them of its steps, ascending in number; NULL without memory. */
+/* Returns the rank's sum, then its steps' in ascending order; NULL if memory is out. */
 static wait_sum *sum_waits(const tm_timeline *timeline) {
     size_t n = timeline->n_steps;
     wait_sum *all = calloc(n + 1, sizeof *all);
@@ -237,7 +237,7 @@ static wait_sum *sum_waits(const tm_timeline *timeline) {
     return all;
 }
 
-/* Null where nothing waited, and where ranks were not matched at all. */
+/* Sets the waits; null if nothing waited or ranks were not matched. */
 static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *sum,
                       const tm_busy_times *t) {
     if (!view->timeline->answers)
@@ -256,8 +256,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
 }
 
-/* Whether a recording may have begun or ended inside a step: it is the first or the last, of any of
- * the rank's traces. */
+/* Returns whether a recording may begin or end within a step: it is a trace's first or last. */
 static bool is_at_border(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool border = i == 0 || i + 1 == timeline->n_steps;
@@ -269,9 +268,9 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
     return border;
 }
 
-/* Whether a trace of the rank was cut short before the end of a step, or other ranks' profilers
- * opened within a marked step; without marks all ranks begin there. A profiler writes the host's
- * events before the GPU's, so the last GPU event shows how far the trace reaches. */
+/* Returns whether a trace of the rank was cut short before the end of a step, or other ranks'
+ * profilers opened within a marked step; unmarked steps of all ranks begin there. A profiler writes
+ * the host's events before the GPU's, so the last GPU event shows how far the trace reaches. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
@@ -285,13 +284,13 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* `partial` only the other ranks' windows tell, unless the trace does: overlap_job sets it where it
- * is false here, and where it is null it becomes false. */
+/* Adds the rows of the steps. `partial` is true here if the trace itself was cut. False means that
+ * overlap_job decides by the other ranks' windows; null becomes false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* the whole recording is none of the job's steps */
+    if (view->busy->comm_alone) /* the whole recording is no step of the job */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -310,7 +309,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
     return TM_OK;
 }
 
-/* The union of one kind's kernels and how many they are; false when memory is out. */
+/* Collects the union and number of one kind's kernels. Returns false if memory is out. */
 static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *out, int64_t *n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     *n = 0;
@@ -328,8 +327,7 @@ static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *ou
     return true;
 }
 
-/* A kind of which the rank has no kernel gets no row. `kernels` is scratch, kept from kind to
- * kind. */
+/* Adds the row of a kind that the rank has. `kernels` is scratch, reused for all kinds. */
 static tm_status add_kind(const tm_rank_view *view, int kind, tm_intervals *kernels,
                           tm_table *table, tm_error *err) {
     int64_t n;
@@ -368,7 +366,7 @@ static tm_status overlap_kinds(const tm_rank_view *view, tm_tables *out, tm_erro
     return status;
 }
 
-/* The window of a rank whose trace marks no steps. */
+/* Adds the window of a rank whose trace marks no steps. */
 static tm_status add_unmarked(const tm_rank_view *view, const tm_busy_times *t, tm_table *table,
                               tm_error *err) {
     if (view->timeline->n_steps == 0 || view->timeline->steps[0].annotated)
@@ -416,33 +414,33 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return status == TM_OK ? overlap_kinds(view, out, err) : status;
 }
 
-/* A row of overlap.step, and by what it is compared with other ranks'. */
+/* A row of overlap.step, and the values by which it is compared with other ranks. */
 typedef struct compared {
     tm_cell *row;
     int64_t step, window_ns;
 } compared;
 
-/* Rows of equal windows need no order: the median is the same, and each is marked by itself. */
+/* Rows with equal windows need no order: the median is the same, and each is marked separately. */
 static int by_step_then_window(const void *a, const void *b) {
     const compared *x = a, *y = b;
     return x->step != y->step ? tm_order_i64(x->step, y->step)
                               : tm_order_i64(x->window_ns, y->window_ns);
 }
 
-/* Marks the rows [0, n) of one step, ascending in window, against their median. Rows without a
- * window are of ranks without GPU events and count in no median. */
+/* Marks partial rows among [0, n) of one step, ascending in window, relative to their median. Rows
+ * without a window, from ranks without GPU events, do not count. */
 static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
     while (empty < n && rows[empty].window_ns == 0)
         empty++;
     size_t counted = n - empty;
-    /* Twice the median is the sum of the middle two, or of the middle one with itself. */
+    /* Sum of the middle two, or twice the middle one. */
     int64_t twice = counted == 0 ? 0
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* window < 0.8 median, that is 5 window < 2 twice, without the products: the difference to
-         * 2 (twice / 5) decides unless it is 0 or 1. */
+        /* window < 0.8 median, that is 5 window < 2 twice, without overflow: the difference to 2
+         * (twice / 5) decides unless it is 0 or 1. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];
@@ -451,7 +449,7 @@ static void mark_partial(const compared *rows, size_t n) {
     }
 }
 
-/* The table stays in the order of its keys: pointers to its rows are sorted. */
+/* Sets `partial`. Sorts pointers to rows, since the table stays in key order. */
 static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -466,7 +464,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
             tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
     }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
-    /* One past the end, where the last step is marked, too. */
+    /* i runs one past the end to mark the last step. */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
         if (i < table->n_rows && rows[i].step == rows[first].step)
             continue;

@@ -10,65 +10,65 @@
 #include "gpu_use.h"
 #include "timeline/host_comm.h"
 
-/* A step's time by what comes first where several happen at once. */
+/* Parts of a step's time. If several apply at once, the first counts. */
 enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
 
 #define PART_COLUMNS                                                                               \
     {"kernel_ns", TM_INT, "ns",                                                                    \
-     "Computation on the GPU. Each part is a union, without the parts before it; the eight sum "   \
-     "to step_ns."},                                                                               \
+     "Computation on the GPU. Each part is a union that excludes the parts before it; the eight "  \
+     "sum to step_ns."},                                                                           \
         {"comm_ns", TM_INT, "ns",                                                                  \
-         "Communication kernels, and gloo and MPI on the host; where no GPU works, what of it "    \
-         "the "                                                                                    \
-         "thread that asked waits for."},                                                          \
+         "Communication kernels, and gloo and MPI on the host; on ranks whose device is the CPU, " \
+         "only the part that the calling thread waits for."},                                      \
         {"memcpy_ns", TM_INT, "ns", "Copies on the GPU."},                                         \
         {"memset_ns", TM_INT, "ns", "Sets on the GPU."},                                           \
         {"runtime_ns", TM_INT, "ns", "Calls of the CUDA or HIP runtime and driver."},              \
-        {"input_ns", TM_INT, "ns", "Waiting for the next batch."},                                 \
+        {"input_ns", TM_INT, "ns", "Waiting for the next batch on the host."},                     \
         {"cpu_ns", TM_INT, "ns", "Operators and annotations on the CPU."}, {                       \
-        "other_ns", TM_INT, "ns", "Nothing that was recorded."                                     \
+        "other_ns", TM_INT, "ns", "Time without recorded activity."                                \
     }
 
-/* How the GPU was used, of what lies in the steps. */
+/* How well the GPU was used during steps. */
 enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
 
 #define USE_COLUMNS                                                                                \
     {"gpu_utilization_pct", TM_REAL, "%",                                                          \
-     "Share of step_ns in which a kernel ran, communication included; of several devices of a "    \
-     "rank the mean. Null without GPU events."},                                                   \
+     "Share of step_ns in which a kernel ran, including communication; the mean over devices if "  \
+     "the rank has several. Null without GPU events."},                                            \
         {"sm_efficiency_pct", TM_REAL, "%",                                                        \
-         "Estimate: mean over step_ns of min(1, blocks per multiprocessor of the kernels that "    \
-         "run); null where no kernel in the steps has that number."},                              \
+         "Estimate: mean over step_ns of min(1, blocks per multiprocessor of the running "         \
+         "kernels); null if no kernel in the steps has that number."},                             \
         {"occupancy_pct", TM_REAL, "%",                                                            \
-         "Mean of the kernels' occupancy as the profiler estimated it, by their time; of those "   \
-         "alone of which it is known."},                                                           \
+         "Mean of the kernels' occupancy as estimated by the profiler, weighted by time, over "    \
+         "the kernels for which it is known."},                                                    \
         {"occupancy_known_pct", TM_REAL, "%",                                                      \
-         "Their share of the summed time of all kernels: profilers do not know the occupancy of "  \
-         "kernels with much shared memory, as many of cuBLAS, CUTLASS and flash attention."},      \
+         "Share of these kernels in the summed time of all kernels: profilers do not know the "    \
+         "occupancy of kernels with much shared memory, such as many of cuBLAS, CUTLASS and "      \
+         "flash attention."},                                                                      \
     {                                                                                              \
         "tensor_core_pct", TM_REAL, "%",                                                           \
-            "Share on tensor cores, by kernel names, of the summed time of kernels that do not "   \
-            "communicate."                                                                         \
+            "Share of kernels on tensor cores, judged by name, in the summed time of kernels "     \
+            "that do not communicate."                                                             \
     }
 
 enum { S_RANK, S_STEP, S_LENGTH, S_PARTS, S_UTILIZATION = S_PARTS + N_PARTS };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
     {"step_ns", TM_INT, "ns", "The step's window."},
     PART_COLUMNS,
     {"gpu_utilization_pct", TM_REAL, "%",
-     "Share of step_ns in which a kernel ran, communication included; of several devices of a rank "
-     "the mean. Null without GPU events."},
+     "Share of step_ns in which a kernel ran, including communication; the mean over devices if "
+     "the rank has several. Null without GPU events."},
 };
 
 enum { R_RANK, R_STEPS, R_LENGTH, R_PARTS, R_USES = R_PARTS + N_PARTS };
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"steps", TM_INT, "", "Its steps."},
-    {"step_ns", TM_INT, "ns", "Sum of their windows, and so of what follows."},
+    {"steps", TM_INT, "", "Steps of the rank."},
+    {"step_ns", TM_INT, "ns", "Sum of the windows of its steps; the parts are sums as well."},
     PART_COLUMNS,
     USE_COLUMNS,
 };
@@ -94,42 +94,45 @@ enum {
 
 static const tm_column job_columns[] = {
     {"ranks", TM_INT, "", "Ranks that have steps."},
-    {"steps", TM_INT, "", "Steps of all ranks together."},
+    {"steps", TM_INT, "", "Sum of the steps of all ranks."},
     {"mean_step_ns", TM_INT, "ns",
-     "Mean of overview.step.step_ns over the steps that are not partial; over all where all are. "
-     "Null where steps are of several kinds: steps.kind has the mean of each."},
-    {"step_ns", TM_INT, "ns", "Sum over the ranks, and so what follows."},
+     "Mean of overview.step.step_ns over the steps that are not partial, or over all if all are "
+     "partial. Null if steps are of several kinds: steps.kind has the mean of each."},
+    {"step_ns", TM_INT, "ns", "Sum over the ranks; the parts are sums as well."},
     PART_COLUMNS,
-    {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns, and so on."},
-    {"comm_pct", TM_REAL, "%", "Communication."},
-    {"memcpy_pct", TM_REAL, "%", "Copies."},
-    {"memset_pct", TM_REAL, "%", "Sets."},
-    {"runtime_pct", TM_REAL, "%", "Runtime and driver."},
-    {"input_pct", TM_REAL, "%", "Waiting for input."},
-    {"cpu_pct", TM_REAL, "%", "The CPU alone."},
-    {"other_pct", TM_REAL, "%", "Nothing that was recorded."},
+    {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns."},
+    {"comm_pct", TM_REAL, "%", "100 comm_ns / step_ns."},
+    {"memcpy_pct", TM_REAL, "%", "100 memcpy_ns / step_ns."},
+    {"memset_pct", TM_REAL, "%", "100 memset_ns / step_ns."},
+    {"runtime_pct", TM_REAL, "%", "100 runtime_ns / step_ns."},
+    {"input_pct", TM_REAL, "%", "100 input_ns / step_ns."},
+    {"cpu_pct", TM_REAL, "%", "100 cpu_ns / step_ns."},
+    {"other_pct", TM_REAL, "%", "100 other_ns / step_ns."},
     USE_COLUMNS,
-    {"partial_steps", TM_INT, "", "Of the steps, those that are partial in overlap.step."},
+    {"partial_steps", TM_INT, "", "Steps that are partial in overlap.step."},
     {"samples_per_step", TM_INT, "",
-     "As given by --samples-per-step, of the whole job; null where nobody did, as what follows."},
-    {"tokens_per_step", TM_INT, "", "As given by --tokens-per-step, of the whole job."},
+     "Value of --samples-per-step, for the whole job; this and the columns derived from it are "
+     "null if it was not given."},
+    {"tokens_per_step", TM_INT, "",
+     "Value of --tokens-per-step, for the whole job; null if not given."},
     {"samples_per_s", TM_REAL, "",
-     "samples_per_step / mean_step_ns: from what was given, not from the traces. Null where no "
-     "step "
-     "is marked, none is whole, or they are of several kinds."},
-    {"tokens_per_s", TM_REAL, "", "tokens_per_step / mean_step_ns, likewise."},
+     "samples_per_step / mean_step_ns: based on the given value, not on the traces. Null if no "
+     "step is marked, none is whole, or steps are of several kinds."},
+    {"tokens_per_s", TM_REAL, "", "tokens_per_step / mean_step_ns; null as samples_per_s."},
     {"device_samples_per_s", TM_REAL, "",
-     "samples_per_s for each rank of the job, those of which there is no trace too."},
-    {"device_tokens_per_s", TM_REAL, "", "tokens_per_s, likewise."},
+     "samples_per_s / ranks of the job, including ranks without a trace."},
+    {"device_tokens_per_s", TM_REAL, "",
+     "tokens_per_s / ranks of the job, including ranks without a trace."},
     {"headline", TM_TEXT, "",
-     "Of a job of one rank what its device did, in a sentence, which stands first where there is "
-     "nobody to compare it with; null of several ranks, and without events of a device."},
-    {"evidence", TM_TEXT, "", "Why it idles, and what of its steps lies outside its work."},
+     "For a job of one rank, which cannot be compared with others: the headline, a sentence on "
+     "what its device did; null for several ranks, and without device events."},
+    {"evidence", TM_TEXT, "",
+     "Why the device idles, and the part of the steps outside of its work."},
 };
 
 static const tm_table_def step_def = {
     .name = "overview.step",
-    .doc = "A row for each step of a rank: where its time goes, as TensorBoard's overview has it.",
+    .doc = "A row for each step of a rank: where its time goes, as in TensorBoard's overview.",
     .columns = step_columns,
     .n_columns = sizeof step_columns / sizeof *step_columns,
     .n_keys = 2,
@@ -139,7 +142,7 @@ static const tm_table_def step_def = {
 
 static const tm_table_def rank_def = {
     .name = "overview.rank",
-    .doc = "A row for each rank: the same, summed over its steps, and how well its GPU was used.",
+    .doc = "A row for each rank: sums over its steps, and how well its GPU was used.",
     .columns = rank_columns,
     .n_columns = sizeof rank_columns / sizeof *rank_columns,
     .n_keys = 1,
@@ -149,8 +152,8 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def job_def = {
     .name = "overview.job",
-    .doc = "One row: the same over all ranks; how well GPUs were used is the mean of the ranks, by "
-           "step_ns.",
+    .doc = "One row: sums over all ranks; the figures of GPU use are means over the ranks, "
+           "weighted by step_ns.",
     .columns = job_columns,
     .n_columns = sizeof job_columns / sizeof *job_columns,
     .n_keys = 0,
@@ -162,12 +165,12 @@ static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 
 typedef struct part_sets {
     tm_intervals comm, copies, sets, none;
-    const tm_intervals *raw[OTHER]; /* in the order in which parts take what is left of a step */
-    const tm_busy *busy;            /* of the rank */
-    bool of_cpu;                    /* its device is the CPU */
-    const tm_vec *devices;          /* of tm_device_busy: where it works on several */
-    tm_intervals steps;             /* their windows */
-    tm_intervals up_to[2];          /* of a step: the unions of a part and those before it */
+    const tm_intervals *raw[OTHER]; /* in the order in which they take their part of a step */
+    const tm_busy *busy;            /* busy time of the rank */
+    bool of_cpu;                    /* the rank's device is the CPU */
+    const tm_vec *devices;          /* of tm_device_busy: the rank's devices if it has several */
+    tm_intervals steps;             /* windows of the steps */
+    tm_intervals up_to[2];          /* of a step: the unions of the parts so far */
 } part_sets;
 
 static void open_sets(part_sets *s, const tm_rank_view *view) {
@@ -192,7 +195,7 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
     if (s->of_cpu)
-        s->raw[KERNEL] = &s->none; /* what its device computes are the operators of the CPU */
+        s->raw[KERNEL] = &s->none; /* the operators on the CPU are its computation */
 }
 
 static void close_sets(part_sets *s) {
@@ -204,7 +207,7 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->up_to[1]);
 }
 
-/* Copies and sets, which are one in tm_busy. */
+/* Separates copies and sets, which tm_busy combines. */
 static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_intervals *sets) {
     const tm_copy_attr *attrs = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -233,7 +236,7 @@ static bool find_sets(const tm_rank_view *view, part_sets *s) {
     return ok;
 }
 
-/* What of a set touches a step; borrows its intervals. */
+/* Returns the intervals of a set that overlap a step; borrowed. */
 static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
     size_t first = tm_intervals_first_behind(set, step->begin_ns), end = first;
     tm_interval *v = set->data;
@@ -243,8 +246,8 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
         .data = set->n > 0 ? v + first : NULL, .n = end - first, .size = set->size};
 }
 
-/* Sets a step's parts, and adds them to the rank's. Unions grow from part to part, so that a moment
- * in which several things happen is the first one's: a part is what they grow by. */
+/* Sets a step's parts, and adds them to the rank's. The union grows from part to part, and each
+ * part is its growth, so time with several activities counts for the first one. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -264,13 +267,13 @@ static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int6
     return true;
 }
 
-/* The length of P u C in a step: of P and C \ P. */
+/* Returns the length of P u C in a step: P plus C \ P. */
 static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
     return tm_intervals_length_in(&busy->compute, step->begin_ns, step->end_ns) +
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
 }
 
-/* The same where it has several devices: the mean of those that work. */
+/* Returns the same as the mean over the devices that work, if there are several. */
 static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     const tm_device_busy *v = s->devices->data;
     int64_t sum = 0, n = 0;
@@ -281,7 +284,7 @@ static int64_t kernels_of_devices(const part_sets *s, const tm_step *step) {
     return n > 0 ? sum / n : kernels_in(s->busy, step);
 }
 
-/* The steps' rows; `sums` [N_PARTS] and `length` become those of the rank. */
+/* Adds the rows of the steps, and sets `sums` [N_PARTS] and `length` of the rank. */
 static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, int64_t *sums,
                       int64_t *length) {
     const tm_timeline *timeline = view->timeline;
@@ -303,8 +306,7 @@ static bool add_steps(const tm_rank_view *view, part_sets *s, tm_table *table, i
     return true;
 }
 
-/* Everything is of the rank's steps alone, as the parts are: what lies between them counts
- * nowhere. */
+/* Adds the row of the rank. It covers only time within steps. */
 static bool add_rank(const tm_rank_view *view, const part_sets *s, const int64_t *sums,
                      int64_t length, tm_table *table) {
     tm_cell *row = tm_table_add_row(table);
@@ -341,7 +343,7 @@ static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The mean of a column over the ranks that have it, by the lengths of their steps. */
+/* Sets the mean of a column over the ranks that have it, weighted by the length of their steps. */
 static void set_mean(const tm_table *ranks, int column, tm_cell *cell) {
     double sum = 0, length = 0;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -362,8 +364,8 @@ static int64_t sum_of(const tm_table *ranks, int column) {
     return sum;
 }
 
-/* Sets the mean length of a step, and how many are in part. Both tables have a row for each step of
- * each rank, in one order. Between the lengths of prefills and of decodes no step is. */
+/* Sets the mean length of a step, and the number of partial steps. Both tables have a row for each
+ * step and rank, in the same order. The mean is null if steps are of several kinds. */
 static void set_mean_step(const tm_tables *tables, tm_cell *row) {
     const tm_table *steps = tm_tables_find(tables, step_def.name);
     const tm_table *windows = tm_tables_find(tables, "overlap.step");
@@ -381,7 +383,7 @@ static void set_mean_step(const tm_tables *tables, tm_cell *row) {
                         n_whole > 0 ? tm_round_ratio(whole, n_whole) : tm_round_ratio(all, n));
 }
 
-/* What was given over the mean of whole steps that are marked. */
+/* Sets the rates: the given values over the mean of whole marked steps. */
 static void set_rates(const tm_job *job, const tm_tables *tables, tm_cell *row) {
     const int64_t given[2] = {job->samples, job->tokens};
     const tm_table *jobs = tm_tables_find(tables, "job.job");
@@ -429,7 +431,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
         tm_cell_set_int(&row[J_PARTS + p], sum);
         tm_cell_set_ratio(&row[J_SHARES + p], 100, sum, length);
     }
-    /* Means by length: a rank with few steps says less of the job. */
+    /* Weighted means: a rank with few steps counts less. */
     for (int u = 0; u < N_USES; u++)
         set_mean(ranks, R_USES + u, &row[J_USES + u]);
     return set_alone(out, row, err);

@@ -7,23 +7,24 @@
 #include "base/median.h"
 #include "timeline/host_comm.h"
 
-/* What threads do before it is told apart. */
+/* Activities of threads before they are separated. */
 typedef struct raw_time {
     const tm_rank_view *view;
-    tm_intervals optimizer, updates; /* with and without the clearing of gradients */
+    tm_intervals optimizer, updates; /* with and without clearing gradients */
     tm_intervals backward;
-    tm_intervals calls; /* operators and calls of the runtime on the main threads */
-    tm_vec marks;       /* of int64_t: where steps begin, ascending */
-    bool of_cpu;        /* backward runs on the main thread, which waits for gloo in it */
+    tm_intervals calls; /* operators and runtime calls on the main threads */
+    tm_vec marks;       /* of int64_t: starts of steps, ascending */
+    bool of_cpu;        /* backward runs on the main thread, which waits for gloo during it */
 } raw_time;
 
-/* Autograd's threads run its nodes and nothing that marks the course of training. */
+/* Returns whether a thread is one of autograd's: it runs nodes, but no steps and no optimizer. */
 static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* What DDP does in backward where the thread that calls that runs it: it averages and copies
- * gradients; what it asks of their groups is no other work. */
+/* Returns whether a call is part of DDP's work in backward, averaging and copying gradients, for
+ * the case that the thread that calls backward runs it. *asks is set for calls that start a
+ * collective, which are no other work. */
 static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     static const char *const starts[] = {"torch::distributed::reducer::",
                                          "torch.distributed.ddp.reducer::"};
@@ -36,13 +37,13 @@ static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     return false;
 }
 
-/* The set that an operator or annotation belongs to, NULL for none. @param rest  that of what is in
- * no phase by its name */
+/* Returns the set that an operator or annotation belongs to; NULL if none. @param rest set for
+ * calls whose name does not give a phase */
 static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
         return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-    /* On any thread: a program may run autograd's nodes on its own. */
+    /* on any thread: a program may run autograd's nodes itself */
     if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
         return &raw->backward;
     if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))
@@ -50,7 +51,7 @@ static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
     return rest;
 }
 
-/* Sets are not normal yet: several threads add to them. */
+/* Adds the calls of a thread. Sets are not normalised yet: several threads add to them. */
 static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, bool autograd) {
     const tm_timeline *timeline = raw->view->timeline;
     tm_intervals *rest = autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
@@ -76,7 +77,7 @@ static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, b
     return true;
 }
 
-/* Adds one set to another, which is a normal set afterwards. */
+/* Adds one set to another and normalises it. */
 static bool join(tm_intervals *into, const tm_intervals *from) {
     const tm_interval *v = from->data;
     for (size_t i = 0; i < from->n; i++)
@@ -86,7 +87,7 @@ static bool join(tm_intervals *into, const tm_intervals *from) {
     return true;
 }
 
-/* Which threads are autograd's, and which is the program's own. */
+/* Finds autograd's threads and the main threads, and collects their calls. */
 static bool collect(raw_time *raw) {
     const tm_timeline *timeline = raw->view->timeline;
     const tm_thread *threads = raw->view->host->threads;
@@ -114,7 +115,7 @@ static bool collect(raw_time *raw) {
     return ok;
 }
 
-/* True where the set has time in [begin, end); *from moves on with ascending begins. */
+/* Returns whether the set has time in [begin, end). *from advances with ascending starts. */
 static bool has_time_in(const tm_intervals *set, size_t *from, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = set->data;
     while (*from < set->n && v[*from].end_ns <= begin_ns)
@@ -129,8 +130,8 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
     return *from < marks->n && v[*from] < end_ns;
 }
 
-/* Closes the gaps of backward in which the program does nothing else: its main thread waits there
- * for autograd's. Gaps ascend, so each other set is gone through once. */
+/* Closes the gaps of backward in which the main thread does nothing else: it waits for autograd's
+ * threads. Gaps ascend, so each other set is walked once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -146,7 +147,7 @@ static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     return true;
 }
 
-/* The begin of the next interval of a set at or behind a time; INT64_MAX for none. */
+/* Returns the start of a set's next interval at or after a time; INT64_MAX if there is none. */
 static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns) {
     const tm_interval *v = set->data;
     while (*from < set->n && v[*from].begin_ns < time_ns)
@@ -154,9 +155,9 @@ static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns
     return *from < set->n ? v[*from].begin_ns : INT64_MAX;
 }
 
-/* The main threads' calls in none of the other phases, joined up to where another phase or a step
- * begins; forward where that is backward, or where there is none at all. Gradients are cleared
- * before forward or behind it, so that tells nothing. */
+/* Joins the main threads' calls in no other phase, up to the start of another phase or step. They
+ * are forward if backward follows, or if there is no backward. Gradients are cleared before or
+ * after forward, so clearing does not count as the next phase. */
 static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phase_time *out,
                          tm_intervals *forward_and_clearing) {
     const tm_interval *v = calls->data;
@@ -174,8 +175,7 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
         next = d < next ? d : next;
         bool forward = b < next || out->host[TM_PHASE_BACKWARD].n == 0;
         next = b < next ? b : next;
-        /* Gaps between calls are the program's own work, such as Python, and belong to what it is
-         * in. */
+        /* Gaps between calls, such as Python code, belong to the surrounding phase. */
         for (k = i + 1; k < calls->n && v[k].begin_ns < next; k++)
             ;
         int64_t end = v[k - 1].end_ns < next ? v[k - 1].end_ns : next;
@@ -186,8 +186,8 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
                                  &out->host[TM_PHASE_FORWARD]);
 }
 
-/* Each phase gets what those before it left of its time: the header says in which order. NONE stays
- * empty, and to unite with it is to copy. */
+/* Gives each phase the time not taken by those before it, in the order documented in the header.
+ * NONE stays empty: a union with it copies. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
@@ -207,20 +207,20 @@ static bool split_host(const raw_time *raw, tm_phase_time *out) {
     return ok;
 }
 
-/* The interval of a phase that a time lies in, NULL for none. */
+/* Returns the interval of a set that contains a time; NULL if there is none. */
 static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) {
     const tm_interval *v = set->data;
     size_t i = tm_intervals_first_behind(set, time_ns);
     return i < set->n && v[i].begin_ns <= time_ns ? &v[i] : NULL;
 }
 
-/* Where the launch before was; the next is mostly there, too. */
+/* Interval and phase of the previous launch; the next one is mostly in the same. */
 typedef struct place {
     const tm_interval *interval;
     int phase;
 } place;
 
-/* The phase of the host at a time; TM_N_PHASES for other. */
+/* Returns the host's phase at a time; TM_N_PHASES for other. */
 static int phase_at(const tm_phase_time *phases, place *last, int64_t time_ns) {
     if (last->interval && last->interval->begin_ns <= time_ns && time_ns < last->interval->end_ns)
         return last->phase;
@@ -251,7 +251,7 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
-    /* What runs at once is the earlier phase's: `taken` has the GPU time of those before. */
+    /* Work that runs at once belongs to the earlier phase: `taken` has all earlier ones. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

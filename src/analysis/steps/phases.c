@@ -5,7 +5,7 @@
 #include "analysis/shared/xla.h"
 #include "phase_time.h"
 
-/* Each of the three times has these, in this order. */
+/* Each of the three times has these parts, in this order. */
 enum { N_PARTS = TM_N_PHASES + 1 };
 
 enum { RANK, STEP, LENGTH, BOTH, SHARE = BOTH + N_PARTS, HOST = SHARE + N_PARTS };
@@ -13,17 +13,16 @@ enum { GPU = HOST + N_PARTS, IDLE = GPU + N_PARTS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [STEP] = {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
     [LENGTH] = {"step_ns", TM_INT, "ns", "The step's window."},
-    [BOTH + TM_PHASE_FORWARD] =
-        {"forward_ns", TM_INT, "ns",
-         "Time in which the GPU ran what forward launched, or was idle while the host was in "
-         "forward. The five sum to step_ns."},
-    [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns", "The same of backward."},
+    [BOTH + TM_PHASE_FORWARD] = {"forward_ns", TM_INT, "ns",
+                                 "Time in which the GPU ran work launched in forward, or was idle "
+                                 "while the host was in forward. The five phases sum to step_ns."},
+    [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns", "The same for backward."},
     [BOTH + TM_PHASE_OPTIMIZER] =
         {"optimizer_ns", TM_INT, "ns",
-         "The same of the optimizer: Optimizer.step and Optimizer.zero_grad."},
-    [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns", "The same of waiting for a batch."},
+         "The same for the optimizer: Optimizer.step and Optimizer.zero_grad."},
+    [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns", "The same for waiting for a batch."},
     [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns", "The rest of the step."},
     [SHARE + TM_PHASE_FORWARD] = {"forward_pct", TM_REAL, "%",
                                   "100 forward_ns / step_ns; 35 to 40 % is usual."},
@@ -37,33 +36,38 @@ static const tm_column columns[N_COLUMNS] = {
                              "100 other_ns / step_ns; under 10 % is healthy."},
     [HOST + TM_PHASE_FORWARD] =
         {"host_forward_ns", TM_INT, "ns",
-         "From the main thread's first call to its last before backward begins, in no other phase; "
-         "all of its calls where there is no backward. The five of the host sum to step_ns."},
+         "From the main thread's first call to its last before backward begins, except other "
+         "phases; all of its calls if there is no backward. The five host columns sum to step_ns."},
     [HOST + TM_PHASE_BACKWARD] =
         {"host_backward_ns", TM_INT, "ns",
-         "Autograd's threads at work, with gaps in which the main thread calls nothing."},
+         "Time in which autograd's threads work, and gaps in which the main thread calls nothing."},
     [HOST + TM_PHASE_OPTIMIZER] = {"host_optimizer_ns", TM_INT, "ns",
-                                   "Inside Optimizer.step and Optimizer.zero_grad."},
-    [HOST + TM_PHASE_DATA] = {"host_data_ns", TM_INT, "ns",
-                              "Waiting for a batch: enumerate(DataLoader), enumerate(DataPipe)."},
+                                   "Time in Optimizer.step and Optimizer.zero_grad."},
+    [HOST +
+        TM_PHASE_DATA] = {"host_data_ns", TM_INT, "ns",
+                          "Time waiting for a batch: enumerate(DataLoader), enumerate(DataPipe)."},
     [HOST + TM_N_PHASES] = {"host_other_ns", TM_INT, "ns", "The rest of the step."},
     [GPU + TM_PHASE_FORWARD] =
         {"gpu_forward_ns", TM_INT, "ns",
-         "GPU time of what was launched in forward; where work of two phases runs at once, the "
-         "first in this list has it. The five of the GPU and gpu_idle_ns sum to step_ns."},
-    [GPU + TM_PHASE_BACKWARD] = {"gpu_backward_ns", TM_INT, "ns", "Launched in backward."},
-    [GPU + TM_PHASE_OPTIMIZER] = {"gpu_optimizer_ns", TM_INT, "ns", "Launched in the optimizer."},
-    [GPU + TM_PHASE_DATA] = {"gpu_data_ns", TM_INT, "ns", "Launched while waiting for a batch."},
-    [GPU + TM_N_PHASES] = {"gpu_other_ns", TM_INT, "ns",
-                           "Launched elsewhere, or by a call that is not in the trace."},
-    [IDLE] = {"gpu_idle_ns", TM_INT, "ns", "The GPU did nothing."},
+         "GPU time of work launched in forward; if work of two phases runs at once, the first "
+         "phase in this list counts. The five GPU columns and gpu_idle_ns sum to step_ns."},
+    [GPU + TM_PHASE_BACKWARD] = {"gpu_backward_ns", TM_INT, "ns",
+                                 "GPU time of work launched in backward."},
+    [GPU + TM_PHASE_OPTIMIZER] = {"gpu_optimizer_ns", TM_INT, "ns",
+                                  "GPU time of work launched in the optimizer."},
+    [GPU + TM_PHASE_DATA] = {"gpu_data_ns", TM_INT, "ns",
+                             "GPU time of work launched while waiting for a batch."},
+    [GPU + TM_N_PHASES] =
+        {"gpu_other_ns", TM_INT, "ns",
+         "GPU time of work launched elsewhere, or by a call that is not in the trace."},
+    [IDLE] = {"gpu_idle_ns", TM_INT, "ns", "Time in which the GPU was idle."},
 };
 
 static const tm_table_def step_def = {
     .name = "phases.step",
-    .doc = "A row for each step of a rank: its phases by what its threads do and what they "
-           "launched. None of a rank in whose trace no phase is found, or that is an XSpace: XLA "
-           "compiles all phases into one program (hlo.category and pod.step say what it does).",
+    .doc = "A row for each step of a rank: its phases, by the activity of its threads and by the "
+           "work they launched. None for ranks without any phase in the trace, or with an XSpace: "
+           "XLA compiles all phases into one program (hlo.category and pod.step show its work).",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -73,7 +77,7 @@ static const tm_table_def step_def = {
 
 static const tm_table_def *const defs[] = {&step_def};
 
-/* What the steps are measured by, each clipped to them. */
+/* Sets by which the steps are measured. */
 typedef struct phase_sets {
     tm_phase_time phases;
     const tm_intervals *busy; /* of the rank */
@@ -82,12 +86,12 @@ typedef struct phase_sets {
 static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
     int64_t begin = step->begin_ns, end = step->end_ns;
     int64_t busy = tm_intervals_length_in(s->busy, begin, end);
-    /* what no phase has had yet */
+    /* time not yet assigned to a phase */
     int64_t both = window_ns, host = window_ns, gpu = busy;
     for (int p = 0; p < TM_N_PHASES; p++) {
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
-        /* A busy GPU decides by what it runs, an idle one by what the host does meanwhile. */
+        /* A busy GPU is assigned by what it runs, an idle one by what the host does. */
         int64_t in_both =
             in_gpu + in_host - tm_intervals_common_in(&s->phases.host[p], s->busy, begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);
@@ -98,7 +102,7 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
         host -= in_host;
         gpu -= in_gpu;
     }
-    /* What is left over is other, so that each of the three adds up. */
+    /* The remainder is other, so that each of the three times adds up. */
     tm_cell_set_int(&row[BOTH + TM_N_PHASES], both);
     tm_cell_set_ratio(&row[SHARE + TM_N_PHASES], 100, both, window_ns);
     tm_cell_set_int(&row[HOST + TM_N_PHASES], host);
@@ -123,7 +127,7 @@ static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tab
     return TM_OK;
 }
 
-/* Without any, all would be other, and none known to take no time. */
+/* Returns whether any phase was found. Without one, all time would be other. */
 static bool any_found(const tm_phase_time *phases) {
     bool told = false;
     for (int p = 0; p < TM_N_PHASES; p++)

@@ -1,16 +1,16 @@
-/* Analysis `ratio`: communication to computation. */
+/* Analysis `ratio`: communication relative to computation. */
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
 
-/* The columns that both tables share, behind their keys. */
+/* Columns shared by both tables, as offsets after the keys. */
 enum { R_COMM, R_COMPUTE, R_RATIO, R_EXPOSED, N_RATIOS };
 
 #define RATIO_COLUMNS                                                                              \
-    {"comm_ns", TM_INT, "ns", "|C|: the union of communication kernels."},                         \
-        {"compute_ns", TM_INT, "ns", "|P|: the union of kernels that do not communicate."},        \
+    {"comm_ns", TM_INT, "ns", "|C|: time with a communication kernel running (union)."},           \
+        {"compute_ns", TM_INT, "ns", "|P|: time with a compute kernel running (union)."},          \
         {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
-        "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns of `overlap`."              \
+        "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns, as in `overlap`."          \
     }
 
 static const tm_column rank_columns[] = {
@@ -20,13 +20,13 @@ static const tm_column rank_columns[] = {
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
     RATIO_COLUMNS,
 };
 
 static const tm_table_def rank_def = {
     .name = "ratio.rank",
-    .doc = "A row for each rank: its communication against its computation.",
+    .doc = "A row for each rank: its communication relative to its computation.",
     .columns = rank_columns,
     .n_columns = 1 + N_RATIOS,
     .n_keys = 1,
@@ -36,7 +36,7 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def step_def = {
     .name = "ratio.step",
-    .doc = "A row for each rank and step: the same, clipped to the step's window.",
+    .doc = "A row for each rank and step: the columns of ratio.rank, clipped to the step's window.",
     .columns = step_columns,
     .n_columns = 2 + N_RATIOS,
     .n_keys = 2,

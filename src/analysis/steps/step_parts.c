@@ -13,11 +13,11 @@
 #include "base/vec.h"
 #include "timeline/host_comm.h"
 
-/* What a call does besides training, by its name. */
+/* Work of a call besides training, judged by its name. */
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
 
 static const struct {
-    const char *begin, *part; /* of the name; "" for any */
+    const char *begin, *part; /* of the name; "" matches any */
     chore chore;
 } chores[] = {
     {"torch/serialization.py(", "): save", SAVES},
@@ -33,7 +33,7 @@ static const struct {
     {"", "/tensorboardX/", LOGS},
 };
 
-/* Annotations are named as people like. */
+/* Names that users give to annotations. */
 static const char *const logging_words[] = {"log", "logging", "log_metrics", "logger"};
 
 static chore chore_of(const char *name, bool annotation) {
@@ -49,13 +49,13 @@ static chore chore_of(const char *name, bool annotation) {
 
 /* A node of autograd's graph, or a call of an optimizer. */
 typedef struct mark {
-    int64_t begin_ns, sequence; /* -1: it bears no number */
+    int64_t begin_ns, sequence; /* -1 if it has no sequence number */
     uint32_t row, track;
-    int32_t thread; /* whose number that is: of the forward operator's thread */
+    int32_t thread; /* thread of the forward operator, which counts sequence */
     bool update;
 } mark;
 
-/* Each thread counts by itself. */
+/* Key of a node: each thread counts its own sequence numbers. */
 typedef struct node_key {
     int64_t thread, sequence;
 } node_key;
@@ -63,7 +63,7 @@ typedef struct node_key {
 typedef struct finding {
     const tm_rank_view *view;
     tm_vec marks;   /* of mark */
-    uint8_t *known; /* by name id, the chore */
+    uint8_t *known; /* [names] chore of each name id */
     tm_step_part *steps;
     bool numbered;
 } finding;
@@ -73,7 +73,7 @@ static tm_step_part *step_of(const finding *f, uint32_t row) {
     return step == TM_NO_STEP ? NULL : &f->steps[step];
 }
 
-/* Calls that lie in one that was counted count with it. */
+/* Adds a call that logs or saves. Calls within a counted call are part of it. */
 static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     uint32_t name = timeline->name[row];
@@ -92,7 +92,7 @@ static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     *until_ns = begin + timeline->duration_ns[row];
 }
 
-/* Updates of a thread that lie in one another are one. */
+/* Adds an optimizer's update. Updates nested in one of the same thread are part of it. */
 static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     if (timeline->begin_ns[row] < *until_ns ||
@@ -126,8 +126,9 @@ static bool look_at_threads(finding *f) {
     return ok;
 }
 
-/* A mark for each node, and one for the outermost in it that bears a number: in some traces what
- * runs a node bears none. @param numbers  [operators->n] to be set: that of the node around */
+/* Adds a mark for each node, and one for the outermost operator in it with a sequence number: in
+ * some traces the call that runs a node has none. @param numbers [operators->n] set to the sequence
+ * number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *told = timeline->attrs[TM_ATTR_OPERATOR];
@@ -142,7 +143,7 @@ static bool add_nodes(finding *f, int64_t *numbers) {
         numbers[i] = inside ? numbers[parent] : -1;
         if (!backward || numbers[i] >= 0)
             continue;
-        /* Calls, what is told of them and tracks all ascend in row. */
+        /* Calls, their attributes and tracks all ascend in row. */
         while (next < n_told && told[next].event < row)
             next++;
         while (row >= timeline->tracks[track].first + timeline->tracks[track].count)
@@ -167,8 +168,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Each device has a thread of autograd's, and the host one: the one with most of the nodes tells.
- */
+/* Finds the track with the most nodes: autograd has a thread per device and one for the host. */
 static bool busiest(const finding *f, uint32_t *track) {
     const mark *marks = f->marks.data;
     size_t *n = calloc(f->view->timeline->n_tracks + 1, sizeof *n);
@@ -193,15 +193,15 @@ static void count_updates(finding *f) {
     }
 }
 
-/* Counts the passes, each in the step in which it begins. Autograd takes of what is ready the node
- * with the highest number, and what becomes ready by it has a lower one: where a number is above
- * the last, another pass has begun. One that comes again to a node of the micro-batch (of two
- * losses of one forward pass, the second) is of the same: known holds its numbers. */
+/* Counts the passes, each in the step in which it begins. Autograd runs the ready node with the
+ * highest number, and nodes that become ready by it have lower numbers, so a higher number than the
+ * last begins another pass. A pass that returns to a node of the same micro-batch (the second of
+ * two losses of one forward pass) is not counted again: known holds the numbers seen. */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;
-    tm_step_part *step = NULL; /* that counts the pass, and nothing of it is known to come again */
-    size_t first = 0;          /* of the numbers known, where the pass begins */
+    tm_step_part *step = NULL; /* that counted the current pass; NULL once withdrawn */
+    size_t first = 0;          /* index in known at which the current pass begins */
     for (size_t i = 0; i < f->marks.n; i++) {
         const mark *m = &marks[i];
         if (m->sequence < 0 || m->track != track)

@@ -1,4 +1,4 @@
-/* Analysis `steps`: of which kind each step is, and how long the steps of each kind take. */
+/* Analysis `steps`: the kind of each step, and the duration of the steps of each kind. */
 #include "tmerge/analysis.h"
 
 #include <inttypes.h>
@@ -33,26 +33,27 @@ static const tm_column mark_columns[N_MARK] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_STEP] = {"step", TM_INT, "", "Number of the step."},
     [M_KIND] = {"kind", TM_TEXT, "",
-                "The words of its annotation without the numbers: DECODE of step[DECODE bs=16]; of "
-                "vLLM's execute_... the phase; null for none."},
+                "The annotation's words without numbers: DECODE for step[DECODE bs=16]; the phase "
+                "for vLLM's execute_...; null if there are none."},
     [M_PHASE] = {"phase", TM_TEXT, "",
-                 "What an inference engine does in it: prefill, decode, mixed, idle (no request), "
-                 "diffusion, or capture (of a graph); null where the mark is none of vLLM, SGLang, "
-                 "ATOM or a diffusion server, as what follows."},
-    [M_BATCH] = {"batch", TM_INT, "", "Requests, or pictures."},
-    [M_PADDED] = {"padded_batch", TM_INT, "", "Batch that its graph was captured with."},
-    [M_TOKENS] = {"tokens", TM_INT, "",
-                  "Tokens that it computes; of SGLang's decodes that do not say it one a request."},
-    [M_PREFILLS] = {"prefill_batch", TM_INT, "", "Of the batch those in prefill."},
-    [M_PREFILL_TOKENS] = {"prefill_tokens", TM_INT, "", "Their tokens."},
-    [M_DECODES] = {"decode_batch", TM_INT, "", "Of the batch those that decode."},
-    [M_DECODE_TOKENS] = {"decode_tokens", TM_INT, "", "Their tokens."},
-    [M_RESOLUTION] = {"resolution", TM_TEXT, "", "Of a picture: 1024x1024."},
+                 "Work of an inference engine in the step: prefill, decode, mixed, idle (no "
+                 "request), diffusion, or capture (of a graph); this and the following columns are "
+                 "null unless the mark is one of vLLM, SGLang, ATOM or a diffusion server."},
+    [M_BATCH] = {"batch", TM_INT, "", "Requests, or images."},
+    [M_PADDED] = {"padded_batch", TM_INT, "", "Batch size for which its graph was captured."},
+    [M_TOKENS] =
+        {"tokens", TM_INT, "",
+         "Tokens computed; one for each request in SGLang decodes that do not give the number."},
+    [M_PREFILLS] = {"prefill_batch", TM_INT, "", "Requests of the batch in prefill."},
+    [M_PREFILL_TOKENS] = {"prefill_tokens", TM_INT, "", "Tokens of the requests in prefill."},
+    [M_DECODES] = {"decode_batch", TM_INT, "", "Requests of the batch in decode."},
+    [M_DECODE_TOKENS] = {"decode_tokens", TM_INT, "", "Tokens of the requests in decode."},
+    [M_RESOLUTION] = {"resolution", TM_TEXT, "", "Size of an image: 1024x1024."},
 };
 
 static const tm_table_def mark_def = {
     .name = "steps.mark",
-    .doc = "A row for each marked step of a rank: what its annotation says.",
+    .doc = "A row for each marked step of a rank: the content of its annotation.",
     .columns = mark_columns,
     .n_columns = N_MARK,
     .n_keys = 2,
@@ -77,24 +78,26 @@ enum {
 static const tm_column kind_columns[N_KIND] = {
     [K_KIND] = {"kind", TM_TEXT, "", "steps.mark.kind."},
     [K_STEPS] = {"steps", TM_INT, "",
-                 "Its steps, of all ranks that have one together one; partial ones are left out."},
+                 "Steps of the kind; a step that several ranks have counts once; partial steps are "
+                 "left out."},
     [K_MEDIAN] = {"median_ns", TM_INT, "ns",
-                  "Median over them of the mean over ranks of overview.step.step_ns."},
-    [K_MEAN] = {"mean_ns", TM_INT, "ns", "Their mean."},
-    [K_SHORTEST] = {"min_ns", TM_INT, "ns", "The shortest."},
-    [K_LONGEST] = {"max_ns", TM_INT, "ns", "The longest."},
+                  "Median over these steps of the mean over ranks of overview.step.step_ns."},
+    [K_MEAN] = {"mean_ns", TM_INT, "ns", "Mean over these steps."},
+    [K_SHORTEST] = {"min_ns", TM_INT, "ns", "The shortest of these steps."},
+    [K_LONGEST] = {"max_ns", TM_INT, "ns", "The longest of these steps."},
     [K_COV] = {"cov_pct", TM_REAL, "%",
-               "100 standard deviation / mean; null for fewer than three."},
-    [K_SHARE] = {"share_pct", TM_REAL, "%", "Their share of the time of the steps of all kinds."},
-    [K_PHASE] = {"phase", TM_TEXT, "", "steps.mark.phase; null where its steps have others."},
-    [K_BATCH] = {"mean_batch", TM_REAL, "", "Mean over ranks and steps of steps.mark.batch."},
-    [K_TOKENS] = {"mean_tokens", TM_REAL, "", "Mean of steps.mark.tokens, of a rank and step."},
+               "100 standard deviation / mean; null for fewer than three steps."},
+    [K_SHARE] = {"share_pct", TM_REAL, "%",
+                 "Share of these steps in the time of the steps of all kinds."},
+    [K_PHASE] = {"phase", TM_TEXT, "", "steps.mark.phase; null if its steps differ."},
+    [K_BATCH] = {"mean_batch", TM_REAL, "", "Mean of steps.mark.batch over ranks and steps."},
+    [K_TOKENS] = {"mean_tokens", TM_REAL, "", "Mean of steps.mark.tokens over ranks and steps."},
 };
 
 static const tm_table_def kind_def = {
     .name = "steps.kind",
-    .doc = "A row for each kind of steps: how long they take. None where the names are of more "
-           "than 8 kinds, which tell none.",
+    .doc = "A row for each kind of steps: how long they take. None if there are more than 8 kinds "
+           "of names, which then do not describe kinds.",
     .columns = kind_columns,
     .n_columns = N_KIND,
     .n_keys = 1,
@@ -141,7 +144,7 @@ static tm_status steps_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return TM_OK;
 }
 
-/* A step of a rank, then of all. */
+/* A step of a rank, or after averaging of all ranks. */
 typedef struct length {
     int kind;
     int64_t step, ns;
@@ -152,7 +155,7 @@ static int by_kind(const void *a, const void *b) {
     return x->kind != y->kind ? x->kind - y->kind : tm_order_i64(x->step, y->step);
 }
 
-/* The whole steps of all ranks that are of a kind. */
+/* Collects the whole steps of all ranks that have a kind. */
 static bool gather(const tm_tables *tables, const tm_step_kinds *kinds, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overview.step");
     const tm_table *windows = tm_tables_find(tables, "overlap.step");
@@ -169,7 +172,7 @@ static bool gather(const tm_tables *tables, const tm_step_kinds *kinds, tm_vec *
     return true;
 }
 
-/* Of steps of one kind and number the mean, in place. */
+/* Replaces steps of one kind and number by their mean, in place. */
 static void average(tm_vec *lengths) {
     length *v = lengths->data;
     size_t n = 0;
@@ -183,7 +186,7 @@ static void average(tm_vec *lengths) {
     lengths->n = n;
 }
 
-/* [n >= 1] steps of one kind, which are moved about. */
+/* Sets the statistics of [n >= 1] steps of one kind. Sorts ns. */
 static void set_lengths(int64_t *ns, size_t n, double all, tm_cell *row) {
     double sum = 0.0, squares = 0.0;
     tm_sort_values(ns, n);
@@ -220,7 +223,7 @@ static tm_status add_kinds(const tm_step_kinds *kinds, const tm_vec *lengths, in
     return TM_OK;
 }
 
-/* The mean of a column of steps.mark over the rows of a kind. */
+/* Sets the mean of a column of steps.mark over the rows of a kind. */
 static void set_mean(const tm_table *marks, const char *kind, int column, tm_cell *cell) {
     double of = 0.0, n = 0.0;
     for (size_t i = 0; i < marks->n_rows; i++) {
@@ -234,7 +237,7 @@ static void set_mean(const tm_table *marks, const char *kind, int column, tm_cel
         tm_cell_set_real(cell, of / n);
 }
 
-/* The phase of all rows of a kind; NULL where they differ. */
+/* Returns the phase of all rows of a kind; NULL if they differ. */
 static const char *phase_of(const tm_table *marks, const char *kind) {
     const char *phase = NULL;
     for (size_t i = 0; i < marks->n_rows; i++) {

@@ -1,4 +1,4 @@
-/* Analysis `structure`: what a step is made of: micro-batches, what is computed again, phases. */
+/* Analysis `structure`: the structure of a step: micro-batches, recomputation, phases. */
 #include "tmerge/analysis.h"
 
 #include <stdio.h>
@@ -31,46 +31,50 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [STEP] = {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
-    [RANKS] = {"ranks", TM_INT, "", "Ranks that have it."},
+    [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
+    [RANKS] = {"ranks", TM_INT, "", "Ranks that have the step."},
     [MICRO] = {"micro_batches", TM_INT, "",
-               "Backward passes of a rank, median over ranks: gradient accumulation and pipelines "
-               "make one of each micro-batch, and several losses of one forward pass share one. By "
-               "autograd's numbers, which fall within a pass; null where none is recorded."},
-    [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "The most of a rank."},
-    [MICRO_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+               "Number of backward passes of a rank, median over ranks. Gradient accumulation and "
+               "pipelines run one pass for each micro-batch; several losses of one forward pass "
+               "share one. Counted by autograd's sequence numbers, which decrease within a pass; "
+               "null if none are recorded."},
+    [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "The largest number of a rank."},
+    [MICRO_RANK] = {"max_rank", TM_INT, "",
+                    "The rank with max_micro_batches; the lowest of equals."},
     [UPDATES] = {"updates", TM_INT, "",
-                 "Updates of a rank, median over ranks: calls of Optimizer.step, those one after "
-                 "the other without backward between them being one."},
+                 "Number of updates of a rank, median over ranks: calls of Optimizer.step; "
+                 "consecutive calls without backward between them count as one."},
     [PER_UPDATE] = {"micro_batches_per_update", TM_REAL, "",
                     "Backward passes of all ranks / their updates."},
     [AGAIN] = {"recomputed_ns", TM_INT, "ns",
-               "GPU time of all ranks of what the backward pass computed again (activation "
-               "checkpointing): operators inside a node of autograd's graph that ran as forward "
-               "does. What a compiled graph computes again does not show."},
+               "GPU time of all ranks for work that the backward pass recomputed (activation "
+               "checkpointing): operators within a node of autograd's graph that ran like forward. "
+               "Recomputation in a compiled graph is not visible."},
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
                    "100 recomputed_ns / the time of the kernels, copies and sets launched in the "
-                   "step, communication left out."},
+                   "step, except communication."},
     [LOGGING] = {"logging_ns", TM_INT, "ns",
-                 "Time of the hosts of all ranks in calls that log: Python's logging and print, "
-                 "TensorBoard, Weights & Biases, MLflow, and annotations called log."},
+                 "Host time of all ranks in calls that log: Python's logging and print, "
+                 "TensorBoard, Weights & Biases, MLflow, and annotations named log."},
     [SAVING] = {"saving_ns", TM_INT, "ns",
-                "The same in calls that save a checkpoint: torch.save, save_checkpoint and "
-                "annotations called so."},
+                "Host time of all ranks in calls that save a checkpoint: torch.save, "
+                "save_checkpoint and annotations of that name."},
     [FORWARD] = {"forward_pct", TM_REAL, "%",
                  "100 forward_ns / step_ns of phases.step, summed over ranks; 35 to 40 % is "
                  "usual."},
-    [BACKWARD] = {"backward_pct", TM_REAL, "%", "The same of backward_ns; 40 to 45 % is usual."},
-    [OPTIMIZER] = {"optimizer_pct", TM_REAL, "%", "The same of optimizer_ns; up to 15 %."},
-    [DATA] = {"data_pct", TM_REAL, "%", "The same of data_ns; under 10 %."},
-    [OTHER] = {"other_pct", TM_REAL, "%", "The same of other_ns; under 10 %."},
-    [BEYOND] = {"beyond", TM_TEXT, "", "The phases that take more than that; null for none."},
+    [BACKWARD] = {"backward_pct", TM_REAL, "%", "The same for backward_ns; 40 to 45 % is usual."},
+    [OPTIMIZER] = {"optimizer_pct", TM_REAL, "%",
+                   "The same for optimizer_ns; up to 15 % is usual."},
+    [DATA] = {"data_pct", TM_REAL, "%", "The same for data_ns; under 10 % is usual."},
+    [OTHER] = {"other_pct", TM_REAL, "%", "The same for other_ns; under 10 % is usual."},
+    [BEYOND] = {"beyond", TM_TEXT, "",
+                "Phases that exceed the upper limit of their usual share; null if none does."},
 };
 
 static const tm_table_def step_def = {
     .name = "structure.step",
-    .doc = "A row for each step of a training job, over the ranks whose traces tell of its "
-           "backward pass or its updates.",
+    .doc = "A row for each step of a training job, over the ranks whose traces show its backward "
+           "pass or its updates.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -82,10 +86,10 @@ enum { P_STEP, P_RANK, P_MICRO, P_UPDATES, P_AGAIN, P_WORK, P_LOGGING, P_SAVING,
 static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_STEP] = {"step", TM_INT, "", "Number of the step."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_MICRO] = {"micro_batches", TM_INT, "", "Its backward passes."},
-    [P_UPDATES] = {"updates", TM_INT, "", "Its updates."},
-    [P_AGAIN] = {"recomputed_ns", TM_INT, "ns", "Computed again."},
-    [P_WORK] = {"work_ns", TM_INT, "ns", "Kernels, copies and sets."},
+    [P_MICRO] = {"micro_batches", TM_INT, "", "Backward passes of the rank."},
+    [P_UPDATES] = {"updates", TM_INT, "", "Updates of the rank."},
+    [P_AGAIN] = {"recomputed_ns", TM_INT, "ns", "GPU time of recomputed work."},
+    [P_WORK] = {"work_ns", TM_INT, "ns", "Time of kernels, copies and sets, except communication."},
     [P_LOGGING] = {"logging_ns", TM_INT, "ns", "Host time in calls that log."},
     [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save."},
 };
@@ -159,7 +163,7 @@ static tm_status structure_merge(const tm_names *names, tm_tables *tables, tm_er
     return TM_OK;
 }
 
-/* A phase, and the most that the guides call usual of it. */
+/* A phase, and the upper limit of its usual share according to profiling guides. */
 static const struct {
     const char *word, *column;
     int most_pct;
