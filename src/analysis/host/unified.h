@@ -1,4 +1,5 @@
-/* The tables of unified memory: what moved between host and GPU, and the faults that made it. */
+/* The tables of unified memory: migrations between host and GPU, and the page faults that caused
+ * them. */
 #ifndef TMERGE_UNIFIED_H
 #define TMERGE_UNIFIED_H
 

@@ -25,8 +25,7 @@ static const int64_t SKEW_NS = 1000000;
 /* A kernel that outlasts later kernels of its stream. */
 typedef struct cover {
     uint32_t row;
-    int64_t end_ns,
-        least_ns; /* recorded end; earliest possible end: the begin of the next kernel */
+    int64_t end_ns, least_ns; /* recorded end; earliest possible: the next kernel's begin */
     int64_t followers;
 } cover;
 

@@ -18,13 +18,15 @@ typedef struct tm_serial {
     tm_intervals busy;    /* P u C u M without the time in doubt; only set if kernels > 0 */
 } tm_serial;
 
-/** Finds kernels that cannot have run as recorded. A stream runs one kernel after another: a launch
- * attribute may let the next begin a little early, and nodes of one graph may run concurrently,
- * but several kernels cannot pass one. Nor can a kernel last long after the host has waited for
- * its device or after everything else in the recording.
+/**
+ * Finds kernels that cannot have run as recorded. A stream runs one kernel after another: a launch
+ * attribute may let the next begin a little early, and nodes of one graph may run concurrently, but
+ * several kernels cannot pass one. Nor can a kernel last long after the host has waited for its
+ * device or after everything else in the recording.
  *
- * @param out  free it with tm_serial_free whatever comes of it
- * @return     TM_OK; TM_ERR_FAULT */
+ * @param out  free it with tm_serial_free, also on failure
+ * @return     TM_OK; TM_ERR_FAULT
+ */
 tm_status tm_serial_find(const tm_rank_view *view, tm_serial *out, tm_error *err) TM_MUST_CHECK;
 void tm_serial_free(tm_serial *serial);
 
