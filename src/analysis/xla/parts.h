@@ -31,8 +31,7 @@ typedef enum tm_xla_part_of_step {
 } tm_xla_part_of_step;
 
 typedef struct tm_xla_parts {
-    int64_t
-        *ns; /* [timeline->n_steps * TM_XLA_N_TIMES] by step; its parts add up to tm_step_window */
+    int64_t *ns; /* [n_steps * TM_XLA_N_TIMES] by step; the parts add up to tm_step_window */
     bool shuffles, sparse; /* the trace has these times */
 } tm_xla_parts;
 
