@@ -37,8 +37,7 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* Shared results computed before a rank's analyses run; the last four exist only while an
- * analysis needs them. */
+/* Results shared by a rank's analyses; the last four exist only while an analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
     tm_calls operators;
@@ -52,8 +51,7 @@ typedef struct rank_facts {
     unsigned made; /* tm_reads, or'ed: which of these four exist */
 } rank_facts;
 
-/* Computes the missing inputs in @p reads. TM_READS_WORK is computed earlier, with the host's
- * time. */
+/* Computes missing inputs in @p reads. TM_READS_WORK is computed earlier, with the host's time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -98,8 +96,7 @@ static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables
         reads[a] = reads[a + 1] | analyses[a]->reads;
     tm_status status = TM_OK;
     for (size_t a = 0; a < N_ANALYSES && status == TM_OK; a++) {
-        /* analyses that read a rank's computation have no result if only communication was
-         * recorded */
+        /* analyses that read computation have no result if only communication was recorded */
         if (analyses[a]->rank && !(view->busy->comm_alone && analyses[a]->reads))
             status = run_one(analyses[a], *view, facts, out, err);
         leave(reads[a + 1], facts);
@@ -179,8 +176,7 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Packs tables that one job part unpacked before they pile up: all rows of a job of many ranks
- * exceed all other memory. */
+/* Packs tables that a job part unpacked: all rows of a large job exceed all other memory. */
 static tm_status rest(tm_tables *tables, tm_error *err) {
     enum { AWAKE_BYTES = 32 << 20 };
     size_t bytes = 0;
@@ -192,8 +188,8 @@ static tm_status rest(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Job parts look up rows by bisection and walk tables in parallel, so tables are sorted first;
- * rows that job parts add are kept in order by them. */
+/* Job parts bisect tables and walk them in parallel, so tables are sorted first and kept in
+ * order. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);

@@ -83,8 +83,8 @@ static bool add_call(finding *f, uint32_t call, const tm_inputs_attr *inputs, ui
     return tm_vec_append(&f->list, &own, 1) && tm_vec_append(&f->places, &place, 1);
 }
 
-/* Inputs, shapes and operators are all ascending in their event. A call that is not counted belongs
- * to the counted call around it. */
+/* All inputs are ascending in their event. Uncounted calls belong to the counted call around
+ * them. */
 static bool find_calls(finding *f) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_calls *operators = f->view->operators;

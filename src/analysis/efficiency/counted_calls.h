@@ -11,8 +11,7 @@
 /** No counted call. */
 #define TM_NOT_COUNTED UINT32_MAX
 
-/** One call that owns kernels: the innermost counted operator that was open when they were
- * launched. */
+/** A call that owns kernels: the innermost counted operator open when they were launched. */
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
@@ -28,8 +27,8 @@ typedef struct tm_counted_call {
 typedef struct tm_counted_calls {
     tm_counted_call *list; /* [n] ascending by row; owned */
     size_t n;
-    uint32_t *of_operator; /* by operator call: index of the counted call that owns its launches, or
-                              TM_NOT_COUNTED; NULL for XLA; owned */
+    uint32_t *of_operator; /* by operator call: index of the counted call that owns its launches;
+                              TM_NOT_COUNTED: none; NULL for XLA; owned */
     tm_work *works;        /* one for each different set of inputs; owned */
 } tm_counted_calls;
 

@@ -48,8 +48,7 @@ static bool skip_list(place *at) {
     return false;
 }
 
-/* Reads the numbers of a list whose opening bracket has been passed, up to and including the
- * closing one. */
+/* Reads the numbers of a list after its opening bracket, including the closing one. */
 static bool take_numbers(place *at, tm_dims *out) {
     out->n = 0;
     if (take(at, ']'))

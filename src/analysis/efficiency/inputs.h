@@ -19,8 +19,7 @@ typedef struct tm_dims {
  * False if the text is not such a list. */
 bool tm_inputs_dims(tm_text text, tm_dims out[TM_INPUTS_MAX]);
 
-/** Returns item @p n of a list of texts, without its quotes: item 1 of ["a", "b"] is "b". Empty if
- * there is none. */
+/** Returns item @p n of a list of texts without quotes: item 1 of ["a", "b"] is "b". Else empty. */
 tm_text tm_inputs_item(tm_text list, int n);
 
 /** Parses "[1, 2]" or "1"; true if that is the whole text. */

@@ -5,15 +5,13 @@
 #include "analysis/shared/device_facts.h"
 #include "work.h"
 
-/** Peak rates in 10^12 operations (multiplications and additions) per second, without sparsity; 0
- * if unknown. */
+/** Peak rates [10^12 operations/s]; a multiply-add is two; without sparsity; 0 if unknown. */
 typedef struct tm_peaks {
     double tflops[TM_N_NUMBERS];
 } tm_peaks;
 
-/** Returns the peaks of a device from its trace (XLA) and from a table by name. The table applies
- * only if the number of multiprocessors matches or is unknown: fewer mean a slice of the device or
- * another product. */
+/** Returns the peaks of a device from its trace (XLA) and from a table by name, which applies only
+ * if the number of multiprocessors matches or is unknown: fewer mean a slice or another product. */
 tm_peaks tm_peaks_of(const tm_device *device);
 
 /**

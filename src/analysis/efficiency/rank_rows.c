@@ -10,8 +10,7 @@
 
 /* Minimum coverage [%] for an MFU: below, uncounted work would decide. */
 #define LEAST_COVERAGE 20.0
-/* Maximum window / step time: above, the devices' work of the steps did not run within the marks of
- * the steps. */
+/* Maximum window / step time: above, the devices do not work within the marks of the steps. */
 #define MOST_AHEAD 1.5
 /* Maximum share of operations without a known peak that an MFU may leave out. */
 #define MOST_WITHOUT_PEAK 0.01

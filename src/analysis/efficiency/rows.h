@@ -5,8 +5,7 @@
 #include "counted_calls.h"
 #include "peaks.h"
 
-/** Shown tables by operator and inputs, kernel, and place in the program, and the internal parts
- * they are merged from. */
+/** Shown tables by operator and inputs, kernel, and place, and the parts they are merged from. */
 extern const tm_table_def tm_work_operator_table, tm_work_kernel_table, tm_work_place_table;
 extern const tm_table_def tm_work_operator_part, tm_work_kernel_part, tm_work_place_part;
 
@@ -17,8 +16,7 @@ tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, 
 /** Merges the parts into the shown tables. TM_OK; TM_ERR_FAULT. */
 tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Keeps the rows with the largest total time and compares them with the peaks that all ranks
- * share. */
+/** Keeps the rows with the largest total time; compares them with peaks that all ranks share. */
 void tm_work_order(const tm_peaks *peaks, tm_tables *out);
 
 /** Tables by rank, and by rank and step. */

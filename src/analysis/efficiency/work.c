@@ -149,8 +149,7 @@ static int64_t each(const tm_dims *list, int i) {
     return list->at[i < list->n ? i : list->n - 1];
 }
 
-/* Number of spatial positions of a convolution's output, which is not recorded; -1 if it cannot be
- * computed. */
+/* Number of spatial positions of a convolution's output (not recorded); -1: unknown. */
 static int64_t output_space(const call *c) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     tm_dims stride, padding, dilation;
@@ -261,8 +260,7 @@ static bool packed_values(tm_text list, tm_text out[N_VALUES]) {
     return n == N_VALUES && (*out[CAUSAL].bytes == 'T' || *out[CAUSAL].bytes == 'F');
 }
 
-/* Maximum number of tokens that one attends to: all, or a window of back + ahead + 1 (-1: no
- * limit). */
+/* Maximum number of tokens attended to: all, or back + ahead + 1 in a window (-1: no limit). */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||

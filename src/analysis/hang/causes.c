@@ -50,8 +50,7 @@ static int64_t form_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return row == TM_HANG_NO_ROW ? 0 : tm_hang_int(w->calls, row, HC_FORM, 0);
 }
 
-/* Returns the form shared by more than half of the ranks that came (majority vote); 0 if there is
- * none. */
+/* Returns the form that over half of the ranks share (majority vote); 0 if there is none. */
 static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->came.data;
     int64_t usual = 0;
@@ -180,8 +179,7 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Prefers a front that all members reached but that does not end, and whose ranks others wait
- * for. */
+/* Prefers a front that all members reached, but which does not end and whose ranks others await. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)

@@ -46,8 +46,7 @@ static bool is_default(const tm_hang_world *w, size_t group) {
     return strcmp(tm_hang_text(w->groups, group, HG_DESC), "default_pg") == 0;
 }
 
-/* Returns the first row of a group and rank, or after it. Lanes and calls are sorted by group, then
- * rank. */
+/* Bisects for the first row of a group and rank. Lanes and calls are sorted by group, then rank. */
 static size_t first_of(const tm_table *t, int64_t group, int64_t rank) {
     size_t low = 0, high = t->n_rows;
     while (low < high) {
@@ -130,8 +129,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Lists the members: all ranks for the default group, all as possible members if no dump lists
- * them. */
+/* Lists the members: all ranks for the default group; all possible ones if no dump lists them. */
 static bool find_members(const tm_hang_world *w, size_t group, members *out) {
     out->ranks = TM_VEC(int64_t);
     bool ok = parse_ranks(w, tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
@@ -239,8 +237,7 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     return r;
 }
 
-/* Finds the first operation in which kept calls differ; INT64_MAX if none. False if out of
- * memory. */
+/* Finds the first operation whose kept calls differ; INT64_MAX: none. False if out of memory. */
 static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found) {
     *found = INT64_MAX;
     bool ok = true;
@@ -361,8 +358,8 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
         ok = fill_front(w, &f, m, r);
         if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
             f.seq < r->open) {
-            f.seq = r->open; /* an operation in which no rank waits holds up none, e.g. at the root
-                                of a broadcast */
+            f.seq = r->open; /* an operation in which no rank waits, e.g. at a broadcast's root,
+                                holds up none */
             ok = fill_front(w, &f, m, r);
         }
         f.problem = problem_of(&f, m, mismatch < INT64_MAX);
@@ -454,8 +451,7 @@ static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f,
     return ok;
 }
 
-/* Adds the first open send or receive of each rank; problems with its other side are set in
- * fill_p2p. */
+/* Adds the first open send or receive of each rank, with its problem. */
 static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t key) {
     int64_t done = -1;
     for (size_t i = first_of(w->calls, key, INT64_MIN); is_of(w->calls, i, key); i++) {

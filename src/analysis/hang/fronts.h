@@ -50,8 +50,7 @@ typedef struct tm_hang_world {
 
 #define TM_HANG_NO_ROW SIZE_MAX
 
-/** Builds the world from the tables of tables.h. @param n_ranks  number of ranks given by the user,
- * else 0 */
+/** Reads the tables of tables.h. @param n_ranks  number of ranks given by the user, else 0 */
 tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_world *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_hang_world_free(tm_hang_world *world);

@@ -106,8 +106,7 @@ static const tm_table_def *const tables[] = {
     &tm_hang_job_def,   &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_dump_def,
     &tm_hang_group_def, &tm_hang_lane_def,       &tm_hang_call_def, &tm_hang_seen_def};
 
-/* Removes rows with the same key as the one before: the first dump of a rank counts, and a group
- * read by several processes is kept once. */
+/* Removes rows with the same key as the one before: later dumps of a rank, repeated groups. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;
     size_t w = 0;
@@ -144,8 +143,8 @@ static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int
     return n == 1 ? found : key;
 }
 
-/* Assigns rows of a group whose ranks a dump does not list (e.g. a truncated one) to the group of
- * the same name that other dumps list. */
+/* Moves rows of a group whose ranks a dump does not list, e.g. a truncated one, to the group of the
+ * same name that other dumps list. */
 static void join_untold(const tm_table *groups, tm_table *rows, int group, int rank) {
     for (size_t g = 0; g < groups->n_rows; g++) {
         const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);
@@ -160,8 +159,7 @@ static void join_untold(const tm_table *groups, tm_table *rows, int group, int r
     tm_table_sort(rows);
 }
 
-/* Moves times to the job's clock; times of ranks whose trace has no comparable clock stay as
- * recorded. */
+/* Moves times to the job's clock, if the rank's trace has a comparable clock. */
 static void move_times(const tm_table *seen, tm_table *rows, int rank, int column) {
     for (size_t i = 0; i < rows->n_rows; i++) {
         tm_cell *row = tm_table_row(rows, i);

@@ -28,8 +28,7 @@ typedef struct lane {
     size_t from;         /* index of the first call of the dump whose number counts */
     bool cut;
     int64_t size; /* of the group, from sizes of operations; 0: unknown */
-    size_t forms; /* index into tm_hang_notes.forms; one element per number from first on, 0: no
-                     record */
+    size_t forms; /* index into tm_hang_notes.forms: one per number from first on; 0: no record */
 } lane;
 
 typedef struct kept {
@@ -201,8 +200,7 @@ static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
            tm_vec_append(&n->form_texts, &made, 1);
 }
 
-/* State while a dump is read. Lanes of a dump are consecutive, and so are their forms: one pass for
- * each. */
+/* State while a dump is read. Its lanes and their forms are contiguous: one pass for each. */
 typedef struct reading {
     tm_hang_notes *notes;
     const tm_flight *flight;
@@ -280,7 +278,7 @@ static bool reserve_forms(const reading *r) {
     return true;
 }
 
-/* Records the form of a call. Coalesced calls have the same number; their form is the hash of
+/* Records the form of a call. The form of coalesced calls, which share a number, is a hash of
  * all. */
 static bool note_form(const reading *r, const tm_flight_call *c) {
     lane *l = lane_of(r, c->group);
@@ -308,8 +306,7 @@ static uint64_t form_at(const tm_hang_notes *n, const lane *l, int64_t seq) {
     return number > 0 ? ((const form_text *)n->form_texts.data)[number - 1].form : 0;
 }
 
-/* Counts a send or receive; returns in *before the number of earlier ones, -1 if unknown. False if
- * out of memory. */
+/* Counts a send or receive. *before: number of earlier ones, -1: unknown. False: out of memory. */
 static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before) {
     const uint64_t key = tm_hash_mixed(r->groups[c->group].key, c->op, strlen(c->op));
     int64_t *n = tm_keys_value(&r->notes->p2p_keys, &r->notes->p2p_counts, &key);

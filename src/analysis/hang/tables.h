@@ -1,5 +1,5 @@
-/* The tables of this analysis: three that are shown, and internal ones that carry the dumps to
- * process 0. */
+/* The tables of this analysis: three shown ones, and internal ones that bring dumps to process
+ * 0. */
 #ifndef TMERGE_HANG_TABLES_H
 #define TMERGE_HANG_TABLES_H
 

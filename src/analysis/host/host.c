@@ -1,5 +1,4 @@
-/* Analysis `host`: on which cores a rank's threads ran and what they waited for; sampled counters;
- * unified memory. */
+/* Analysis `host`: cores and waits of a rank's threads; sampled counters; unified memory. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -83,8 +82,7 @@ static size_t thread_size(tm_text number) {
     return beside ? number.size - end : number.size;
 }
 
-/* Finds or adds the thread of a track; NULL if out of memory. Linear search, as a rank has few
- * threads. */
+/* Finds or adds the thread of a track; NULL if out of memory. A rank has few threads. */
 static thread *find_thread(const tm_names *names, tm_vec *threads, const tm_track *track) {
     const tm_text number = tm_names_text(names, track->tid);
     const size_t size = thread_size(number);
@@ -145,8 +143,7 @@ static bool take_track(const tm_rank_view *view, const tm_track *track, tm_vec *
     return true;
 }
 
-/* Time from the first to the last moment at which one of the threads ran; 0 if no scheduling was
- * recorded. */
+/* Time from the first to the last moment at which a thread ran; 0 without scheduling. */
 static int64_t recorded_ns(const tm_vec *threads) {
     int64_t begin = INT64_MAX, end = INT64_MIN;
     for (size_t i = 0; i < threads->n; i++) {
@@ -217,8 +214,7 @@ static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *t
     return TM_OK;
 }
 
-/* Checks once whether the trace has any such events, as most have none; faster than a test per
- * event. */
+/* Checks once whether the trace has such events: most have none, and this is fast. */
 static bool tells_any(const tm_timeline *timeline) {
     static const uint8_t categories[] = {TM_CAT_ON_CPU, TM_CAT_OS_RUNTIME, TM_CAT_SYSCALL};
     for (size_t i = 0; i < sizeof categories && timeline->n_events > 0; i++)

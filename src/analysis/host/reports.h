@@ -1,5 +1,4 @@
-/* Maps events to the reports of a profiler that sums by name: in which report and under which
- * name. */
+/* Maps events to reports and names of a profiler that sums by name. */
 #ifndef TMERGE_REPORTS_H
 #define TMERGE_REPORTS_H
 
@@ -27,8 +26,7 @@ const char *tm_report_word(tm_report report);
 /** Whether the rank's profiler has such reports. */
 bool tm_reports_are_of(const tm_timeline *timeline);
 
-/** An event in a report. Copies have the same names for all profilers, so theirs are indices into a
- * fixed list. */
+/** An event in a report. Copies have the same names for all profilers, taken from a fixed list. */
 typedef struct tm_reported {
     uint32_t report; /* tm_report */
     uint32_t name;   /* name id; in reports of copies an index for tm_reported_copy */
@@ -38,8 +36,8 @@ typedef struct tm_reported {
 /** Takes one event; false ends the walk. */
 typedef bool tm_take_reported(void *context, const tm_reported *reported);
 
-/** Calls @p take for every event in a report, in the order of rows, then for the sizes of copies.
- * False if the walk was ended by it. */
+/** Calls @p take for every event in a report in row order, then for the sizes of copies. False if
+ * the walk was ended. */
 bool tm_reports_walk(const tm_timeline *timeline, const tm_names *names, tm_take_reported *take,
                      void *context);
 

@@ -1,5 +1,4 @@
-/* The tables of unified memory: migrations between host and GPU, and the page faults that caused
- * them. */
+/* The tables of unified memory: migrations between host and GPU, and their page faults. */
 #ifndef TMERGE_UNIFIED_H
 #define TMERGE_UNIFIED_H
 

@@ -128,8 +128,7 @@ static const tm_table_def check_def = {
     .top = -1,
 };
 
-/* Match results of each process. The job's row has sums and maxima of these, so the rows need no
- * keys and no order. */
+/* Match results of each process. The job's row sums or maximises them: no keys or order needed. */
 static const tm_table_def part_def = {
     .name = "clock.part",
     .doc = "A row for each process: its part of clock.check.",
@@ -188,8 +187,7 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
-/* Records are already on the aligned clock; violations before alignment were counted when it was
- * applied. */
+/* Records are on the aligned clock; violations before alignment were counted at alignment. */
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
@@ -230,8 +228,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Relies on the order of columns: counts, then leads. If clocks are not compared, violations are
- * null. */
+/* Relies on the column order: counts, then leads. Violations are null if clocks are not
+ * compared. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};

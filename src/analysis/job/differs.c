@@ -152,8 +152,7 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* Ranks whose recordings form a chain of overlaps belong to one time, however short each
- * overlap. */
+/* Ranks whose recordings form a chain of overlaps, however short, belong to one time. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -191,8 +190,7 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
     return status;
 }
 
-/* Compares recorded times first: fitting brings clocks together even if the recordings are far
- * apart in time. */
+/* Compares recorded times first: fitting also brings clocks together that are far apart. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
     TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
     return tm_tables_find(out, tm_differs_table.name)->n_rows > 0 ? TM_OK
@@ -212,8 +210,7 @@ static int64_t hash_at(const tm_table *kernels, size_t row) {
     return tm_table_row(kernels, row)[1].value.i;
 }
 
-/* Counts the kernels of a program up to hash @p last. A truncated list is complete only up to
- * its last hash. */
+/* Counts the kernels up to hash @p last. A truncated list is complete only up to its last hash. */
 static size_t known_below(const tm_table *kernels, const program *p, int64_t last) {
     size_t n = 0;
     while (n < p->n && hash_at(kernels, p->first + n) <= last)
@@ -250,9 +247,9 @@ static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
         v[own > other ? own : other].like = own > other ? other : own;
 }
 
-/* Joins programs that share kernels. Each is compared with the first program of every set; one
- * that matches none is compared with all earlier programs, because a pipeline stage may share
- * kernels with only the next stage. */
+/* Joins programs that share kernels. Each is compared with the first program of every set; if
+ * none matches, with all earlier ones, as a pipeline stage may share kernels with only the next
+ * stage. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
     size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
@@ -332,8 +329,7 @@ static bool has_member(const tm_vec *members, int64_t rank) {
     return at < members->n && ((const int64_t *)members->data)[at] == rank;
 }
 
-/* Parses a list and returns the number of the first list with the same ranks, + 1; 0 if out of
- * memory. */
+/* Parses a list; returns the number of the first with the same ranks, + 1; 0: out of memory. */
 static uint32_t seek_same(group_lists *g, uint32_t list) {
     tm_rank_list *found = tm_keys_value(&g->keys, &g->lists, &list);
     if (!found || !tm_rank_list_read(tm_names_text(g->names, list), found))

@@ -5,8 +5,8 @@
 
 #include "tmerge/analysis.h"
 
-/** Maximum number of kernels kept per rank. Those with the smallest hashes are kept, which
- * selects the same ones on every rank. */
+/** Maximum number of kernels kept per rank: those with the smallest hashes, the same on all
+ * ranks. */
 enum { TM_DIFFERS_KERNELS = 128 };
 
 extern const tm_table_def tm_differs_table;

@@ -1,5 +1,4 @@
-/* The table job.format: the formats of the ranks' traces and what each never contains. Private
- * to the analysis `job`. */
+/* The table job.format: what traces of each format never contain. Private to the analysis `job`. */
 #ifndef TMERGE_JOB_FORMATS_H
 #define TMERGE_JOB_FORMATS_H
 

@@ -309,8 +309,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
-        /* The end is not aligned separately: durations stay as recorded whatever the clock's
-         * drift. */
+        /* durations stay as recorded whatever the clock's drift, so the end is not aligned
+         * itself */
         int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
@@ -390,8 +390,8 @@ static int64_t count_different(const tm_table *table, const char *column) {
     return n;
 }
 
-/* Returns the number of different marked step numbers; -1 if out of memory. Both tables are
- * ascending in rank. */
+/* Counts the different marked step numbers; -1: out of memory. Both tables are ascending in
+ * rank. */
 static int64_t count_steps(const tm_tables *tables) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     const tm_table *places = tm_tables_find(tables, tm_differs_place.name);
@@ -428,8 +428,7 @@ static const char *device_kind(const tm_table *ranks) {
     return word;
 }
 
-/* Sets the begin and the duration of the job. Times that count from 0 cannot be related to times
- * since the epoch. */
+/* Sets begin and duration of the job. Times from 0 cannot be related to times since the epoch. */
 static void set_range(const tm_table *ranks, tm_cell *row) {
     int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN; /* from 0, since the epoch */
     for (size_t i = 0; i < ranks->n_rows; i++) {

@@ -43,8 +43,7 @@ static const char *class_word(tm_remark remark) {
     }
 }
 
-/* Adds a row for each reported count that is not 0. @param source  TM_NO_NAME for traces that
- * were left out */
+/* Adds a row for each count to report. @param source  TM_NO_NAME: traces that were left out */
 static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64_t *counts,
                           tm_table *table, tm_error *err) {
     for (int c = 0; c < TM_N_COUNTS; c++) {

@@ -8,15 +8,14 @@
 #include "base/sorted.h"
 #include "timeline/build.h"
 
-/* This many kernels of a stream cannot begin and end while one runs. In the real traces checked
- * (NVIDIA and AMD) not one does. */
+/* This many kernels of a stream cannot begin and end while one runs. In the traces of real jobs
+ * that were checked (NVIDIA and AMD), none do. */
 enum { FOLLOWERS_LEAST = 3 };
 
 /* Maximum nesting of kernels within one another on one stream; deeper ones are ignored. */
 enum { DEPTH_MOST = 16 };
 
-/* Minimum number of kernels in a recording: a shorter program may well end with its longest
- * kernel. */
+/* Minimum number of kernels in a recording: a shorter one may well end with its longest kernel. */
 enum { RECORDED_LEAST = 16 };
 
 /* Largest expected difference between the clocks of host and GPU. */
@@ -66,8 +65,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->end_ns, y->end_ns);
 }
 
-/* Returns the recording that contains the row; @p r is that of an earlier row of the track, or
- * the first. */
+/* Returns the recording of a row. @param r  that of an earlier row of the track, or the first */
 static recorded *recording_of(const search *s, recorded *r, int64_t begin_ns) {
     while (r + 1 < s->recordings + s->n_recordings && r[1].begin_ns <= begin_ns)
         r++;
@@ -153,8 +151,7 @@ static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) 
            c->end_ns - wait->end_ns > SKEW_NS && c->end_ns - wait->end_ns > ns / 2;
 }
 
-/* Counts a kernel that ends after the host has waited for it, which is impossible if the clocks
- * agree. */
+/* Counts a kernel that ends after the host waited for it: impossible if the clocks agree. */
 static void note_late(search *s, const cover *c, const waited *wait) {
     const int64_t by_ns = wait ? c->end_ns - wait->end_ns : 0;
     s->out->late += by_ns > 0;

@@ -74,8 +74,7 @@ static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     return true;
 }
 
-/* Sorts the marks because several threads may run autograd; those of one thread are already in
- * order. */
+/* Sorts the marks, because several threads may run autograd. */
 tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out, tm_error *err) {
     tm_vec marks = TM_VEC(mark), main = TM_VEC(mark);
     *out = TM_VEC(tm_backward_pass);

@@ -5,8 +5,8 @@
 #include "levels.h"
 #include "scopes.h"
 
-/* Categories of memory: id, column of memory.category_curve, and its doc. The first that applies in
- * category.c counts. */
+/* Categories of memory: id, column of memory.category_curve, doc. The first match in category.c
+ * counts. */
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
       "Allocated before the trace's first record: parameters and all else kept from step to "      \
@@ -47,8 +47,8 @@ typedef struct tm_block {
 
 typedef struct tm_blocks {
     tm_vec blocks; /* of tm_block, ascending in taken */
-    uint32_t *of;  /* [levels] block that a record allocates or frees; TM_NO_BLOCK for a release of
-                      memory allocated before the trace; owned */
+    uint32_t *of;  /* [levels] block that a record allocates or frees; TM_NO_BLOCK: allocated before
+                      the trace; owned */
 } tm_blocks;
 
 /** Whether every record of a device has an address; without, there are no blocks. */

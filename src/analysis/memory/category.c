@@ -1,5 +1,4 @@
-/* Determines the category of a block from the calls that were open when it was allocated and
- * freed. */
+/* Determines a block's category from the calls that were open when it was allocated and freed. */
 #include "backward.h"
 #include "base/sorted.h"
 #include "blocks.h"

@@ -62,7 +62,7 @@ static const tm_column curve_columns[] = {
 const tm_table_def tm_memory_category_curve_def = {
     .name = "memory.category_curve",
     .doc = "Each rank's and device's memory by category over time: in each 48th of the time the "
-           "moment with most allocated, which includes the peak, and the last one.",
+           "moment with the largest total, which includes the peak, and the last one.",
     .columns = curve_columns,
     .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,
@@ -139,7 +139,7 @@ static tm_status add_moment(const tm_category_walk *at, tm_table *table, tm_erro
     return tm_device_set_text(d->type, d->device, table, &row[V_DEVICE], err);
 }
 
-/* Adds the moment with most in a 48th of the time, and the last one if different. */
+/* Adds the moment with the maximum in a 48th of the time, and the last one if different. */
 static tm_status add_slot(const tm_category_walk *best, const tm_category_walk *last,
                           tm_table *table, tm_error *err) {
     TM_TRY(add_moment(best, table, err));

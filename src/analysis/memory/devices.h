@@ -16,8 +16,7 @@ int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int
 /** Writes PyTorch's word for a device type in profiles; ROCm is recorded as CUDA. */
 void tm_device_type_text(int64_t type, char out[32]);
 
-/** Sets the cell to cpu, cuda:0, ...; the host's memory gets a number if it has several
- * allocators. */
+/** Sets the cell to cpu, cuda:0, ...; with a number for further allocators of the host. */
 tm_status tm_device_set_text(int32_t type, int32_t device, tm_table *table, tm_cell *cell,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -12,8 +12,7 @@ typedef struct run {
     uint32_t next, end;
 } run;
 
-/* Records are ascending in row and each thread's rows are contiguous, so its records are as
- * well. */
+/* Records are ascending in row and each thread's rows are contiguous, so its records are too. */
 static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n = timeline->n_attrs[TM_ATTR_MEMORY], next = 0;
@@ -41,8 +40,7 @@ static run *earliest(const tm_timeline *timeline, const tm_vec *runs) {
     return best;
 }
 
-/* Finds or adds the device of a record; NULL if out of memory. Linear search, as a rank has few
- * devices. */
+/* Finds or adds the device of a record; NULL if out of memory. A rank has few devices. */
 static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_attr *record,
                                    tm_vec *devices) {
     for (size_t i = 0; i < devices->n; i++) {

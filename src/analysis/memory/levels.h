@@ -20,12 +20,11 @@ typedef struct tm_memory_step {
 typedef struct tm_device_levels {
     int32_t type, device;
     bool relative; /* totals are not recorded: levels count from 0 at the first record */
-    bool stacks;   /* reserved_bytes of its levels is memory that programs hold, also included in
-                      allocated_bytes */
+    bool stacks;   /* reserved_bytes of its levels is memory of programs, part of allocated_bytes */
     int64_t allocations, releases;
     int64_t begin_bytes;         /* before the first record */
     int64_t peak_reserved_bytes; /* -1 if not recorded */
-    size_t peak;                 /* index of the level with most allocated */
+    size_t peak;                 /* index of the level with the maximum allocated_bytes */
     tm_vec levels;               /* of tm_memory_level, ascending in time */
     tm_vec steps;                /* [n_steps] of tm_memory_step */
 } tm_device_levels;
@@ -40,8 +39,8 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Reduces to at most 384 levels: if there are more, keeps those with the least and the most
- * allocated and the most reserved in each 128th of the time.
+ * Reduces to at most 384 levels: if there are more, keeps those with the minimum and maximum
+ * allocated and the maximum reserved in each 128th of the time.
  */
 void tm_memory_levels_thin(tm_vec *levels);
 

@@ -117,8 +117,8 @@ static const tm_column curve_columns[N_CURVE_COLUMNS] = {
 static const tm_table_def curve_def = {
     .name = "memory.curve",
     .doc = "Points of each rank's and device's memory over time. If there are over 384, those with "
-           "the least and most allocated and the most reserved in each 128th of the time, which "
-           "includes every peak.",
+           "the minimum and maximum allocated and the maximum reserved in each 128th of the time, "
+           "which includes every peak.",
     .columns = curve_columns,
     .n_columns = N_CURVE_COLUMNS,
     .n_keys = 3,

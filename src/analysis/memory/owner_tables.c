@@ -1,5 +1,4 @@
-/* memory.operator and memory.module: memory by the operator or module that allocated it, over all
- * ranks. */
+/* memory.operator and memory.module: memory by the operator or module that allocated it. */
 #include "analysis/shared/over_ranks.h"
 #include "devices.h"
 #include "tables.h"

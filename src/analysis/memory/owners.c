@@ -142,8 +142,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* unsigned, so that a record before the track is out of range too; threads without records
-         * are skipped */
+        /* unsigned: records before the track are out of range too; threads without records are
+         * skipped */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

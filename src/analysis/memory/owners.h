@@ -40,8 +40,7 @@ typedef struct tm_owners {
     tm_vec owners; /* of tm_owner, by number of the key */
 } tm_owners;
 
-/** Finds the owners of all memory records. Free *out with tm_owners_free, also on failure. TM_OK;
- * TM_ERR_FAULT. */
+/** Finds the owner of each record. Call tm_owners_free even on failure. TM_OK; TM_ERR_FAULT. */
 tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_owners *out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -1,5 +1,4 @@
-/* memory.parameters: the size of the model, from the gradients that its backward passes
- * accumulate. */
+/* memory.parameters: the size of the model, by the gradients of its backward passes. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,8 +141,8 @@ static int by_size(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
 }
 
-/* Finds the most frequent sums of a pass, the largest if several; returns the number of passes with
- * them, 0 if none has any. */
+/* Finds the most frequent sums of a pass, the largest if several. Returns the number of such
+ * passes, 0: none. */
 static int64_t usual(sums *passes, size_t n, sums *out) {
     int64_t most = 0, here = 0;
     qsort(passes, n, sizeof *passes, by_size);
@@ -270,8 +269,7 @@ static tm_cell most_of(const tm_table *categories, size_t first, size_t end, con
     return most;
 }
 
-/* Both tables are ascending in rank. These estimates are kept apart from memory.category, whose
- * sums are exact. */
+/* Both tables are ascending in rank. Kept apart from memory.category, whose sums are exact. */
 void tm_memory_split_preexisting(tm_tables *tables) {
     const tm_table *categories = tm_tables_find(tables, "memory.category");
     const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);

@@ -7,9 +7,9 @@
 
 /** Calls around a call, or the call itself: indices into tm_scopes.calls, or TM_NO_CALL. */
 typedef struct tm_scope {
-    uint32_t node; /* outermost operator of a library or of autograd; by PyTorch's rules one step of
-                      the computation */
-    uint32_t op;   /* outermost operator ignoring autograd's wrappers: the one a user knows */
+    uint32_t
+        node;    /* outermost operator of a library or of autograd: a computation step to PyTorch */
+    uint32_t op; /* outermost operator ignoring autograd's wrappers: the one a user knows */
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* optimizer step */
     bool backward;      /* within autograd */
@@ -23,8 +23,7 @@ typedef struct tm_scopes {
     tm_vec optimizers; /* of int64_t, ascending: begins of optimizer steps */
 } tm_scopes;
 
-/** Finds the scopes of all calls. Free *out with tm_scopes_free, also on failure. TM_OK;
- * TM_ERR_FAULT. */
+/** Finds the scopes of calls. Call tm_scopes_free even on failure. TM_OK; TM_ERR_FAULT. */
 tm_status tm_scopes_find(const tm_rank_view *view, tm_scopes *out, tm_error *err) TM_MUST_CHECK;
 void tm_scopes_free(tm_scopes *scopes);
 

@@ -12,8 +12,7 @@
 extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
     tm_memory_parameters_def, tm_memory_job_def;
 
-/** Adds the contents of PyTorch's memory files; @p snapshots is NULL if there are none. TM_OK;
- * TM_ERR_FAULT. */
+/** Adds the contents of PyTorch's memory files; NULL: none. TM_OK; TM_ERR_FAULT. */
 struct tm_snapshots;
 extern const tm_table_def tm_memory_snapshot_def, tm_memory_site_def, tm_memory_timeline_def;
 tm_status tm_memory_add_snapshots(const struct tm_snapshots *snapshots, tm_tables *out,

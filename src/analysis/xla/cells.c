@@ -24,8 +24,7 @@ typedef struct cell {
     size_t row, group; /* group: row of the first rank that runs the same program */
 } cell;
 
-/* Whether a device can be compared in a step: the rank's steps are marked, and the device
- * computes. */
+/* Whether a device can be compared in a step: it computes, and the rank's steps are marked. */
 static bool is_compared(const tm_table *unmarked, int64_t rank, const cell *c) {
     return c->ns[COMPUTE] > 0 && tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
 }
@@ -35,8 +34,7 @@ static bool same_program(const tm_table *ranks, size_t a, size_t b) {
     return x->null == y->null && (x->null || strcmp(x->value.text, y->value.text) == 0);
 }
 
-/* Returns the row of the first rank with the same program; pipeline stages run different
- * programs. */
+/* Returns the first row with the same program; pipeline stages run different ones. */
 static size_t group_of(const tm_table *ranks, int64_t rank) {
     size_t row = tm_table_find_row(ranks, &rank, 1), first = 0;
     while (row < ranks->n_rows && first < row && !same_program(ranks, first, row))

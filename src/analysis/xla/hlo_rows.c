@@ -268,8 +268,7 @@ static tm_role role_of(const tm_table *part, size_t first, size_t end) {
     return (tm_role)role;
 }
 
-/* Sets FLOP, bytes and rates. Asynchronous work has no FLOP rate, as its self time is not its
- * duration. */
+/* Sets FLOP, bytes and rates; no FLOP rate for asynchronous work, whose self time is partial. */
 static void set_work(const tm_table *part, size_t first, size_t end, int64_t told_ns,
                      tm_cell *row) {
     double flop = real_sum(part, first, end, P_FLOP), bytes = real_sum(part, first, end, P_BYTES);

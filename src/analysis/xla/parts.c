@@ -218,8 +218,7 @@ static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, in
             tm_intervals_length_in(set, timeline->steps[i].begin_ns, timeline->steps[i].end_ns);
 }
 
-/* Measures for each part the time not covered by earlier parts. Gaps between two recordings belong
- * to no step. */
+/* Measures the time of each part outside of earlier parts. Gaps between recordings do not count. */
 static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals covered = TM_INTERVALS(), next = TM_INTERVALS();
