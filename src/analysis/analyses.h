@@ -1,4 +1,4 @@
-/* The analyses by their names, for the registry and for tests of one of them. */
+/* Declares all analyses by name, for the registry and for tests of a single one. */
 #ifndef TMERGE_ANALYSES_H
 #define TMERGE_ANALYSES_H
 

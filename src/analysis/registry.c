@@ -1,5 +1,5 @@
-/* Runs every analysis, in the order of analyses.def: on a rank, on what a process matched, on rows
- * brought together, on the job. */
+/* Runs every analysis in the order of analyses.def: on a rank, on the collectives a process
+ * matched, on merged rows, on the job. */
 #include "analysis/analyses.h"
 
 #include "analysis/shared/busy.h"
@@ -37,7 +37,7 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* What is found of a rank before its analyses run, and what is only there while some need it. */
+/* Results shared by a rank's analyses; the last four exist only while an analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
     tm_calls operators;
@@ -48,11 +48,10 @@ typedef struct rank_facts {
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
-    unsigned made; /* tm_reads, or'ed: which of the latter are there */
+    unsigned made; /* tm_reads, or'ed: which of these four exist */
 } rank_facts;
 
-/* Finds what is read and not there yet. What its host works at is found with the rest of its time.
- */
+/* Computes missing inputs in @p reads. TM_READS_WORK is computed earlier, with the host's time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -66,7 +65,7 @@ static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *fact
                : TM_OK;
 }
 
-/* Frees what nobody reads any more. */
+/* Frees inputs that no later analysis reads. */
 static void leave(unsigned still_read, rank_facts *facts) {
     unsigned spent = facts->made & ~still_read;
     facts->made &= still_read;
@@ -92,12 +91,12 @@ static tm_status run_one(const tm_analysis *analysis, tm_rank_view view, rank_fa
 
 static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables *out,
                           tm_error *err) {
-    unsigned reads[N_ANALYSES + 1] = {0}; /* by each analysis and those behind it */
+    unsigned reads[N_ANALYSES + 1] = {0}; /* [a]: what analysis a and all later ones read */
     for (size_t a = N_ANALYSES; a-- > 0;)
         reads[a] = reads[a + 1] | analyses[a]->reads;
     tm_status status = TM_OK;
     for (size_t a = 0; a < N_ANALYSES && status == TM_OK; a++) {
-        /* Who reads of a rank what it computes has nothing to say where that is not recorded. */
+        /* analyses that read computation have no result if only communication was recorded */
         if (analyses[a]->rank && !(view->busy->comm_alone && analyses[a]->reads))
             status = run_one(analyses[a], *view, facts, out, err);
         leave(reads[a + 1], facts);
@@ -147,7 +146,7 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
             TM_TRY(analyses[a]->collectives(own, out, err));
     TM_TRY(tm_analyse_put_aside(out, err));
     for (size_t t = 0; t < out->n_tables; t++)
-        tm_table_trim(&out->tables[t]); /* no rank adds to them */
+        tm_table_trim(&out->tables[t]); /* no more ranks are added */
     return TM_OK;
 }
 
@@ -161,8 +160,8 @@ tm_status tm_analyse_put_aside(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Sorted, the rows of one key stand together. Merged they are in the tables that are shown, and go
- * no further: there may be ranks x names of them. */
+/* Sorting puts the rows of one key together. After merging, the result is in the tables that are
+ * shown and the input rows, up to ranks x names of them, are dropped. */
 tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, tm_tables *tables,
                             tm_error *err) {
     tm_status status = TM_OK;
@@ -177,8 +176,7 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* What one part asked for rests again before there is much of it: all rows of a job of many ranks
- * are more than all else. */
+/* Packs tables that a job part unpacked: all rows of a large job exceed all other memory. */
 static tm_status rest(tm_tables *tables, tm_error *err) {
     enum { AWAKE_BYTES = 32 << 20 };
     size_t bytes = 0;
@@ -190,8 +188,8 @@ static tm_status rest(tm_tables *tables, tm_error *err) {
     return TM_OK;
 }
 
-/* Job parts look rows up by halving and go through tables side by side; what they add they keep in
- * order themselves. */
+/* Job parts bisect tables and walk them in parallel, so tables are sorted first and kept in
+ * order. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_sort(&out->tables[t]);

@@ -4,12 +4,12 @@
 
 #include "analysis/shared/xla_ops.h"
 
-/* What tells works apart. */
+/* Operations with the same key share one tm_work. */
 typedef struct work_key {
     int64_t flop, bytes;
 } work_key;
 
-/* Of computing alone: what communicates adds numbers too, and would count as covered. */
+/* Only compute: collectives also add numbers and would count as covered. */
 static bool is_counted(const tm_timeline *timeline, const tm_xla_op *op) {
     return op->part == TM_XLA_WHOLE && op->flop >= 0 &&
            timeline->role[op->attr->event] == TM_ROLE_COMPUTE;

@@ -5,19 +5,19 @@
 #include "analysis/shared/call_kinds.h"
 #include "base/sums.h"
 
-/* What decides the work of a call: name ids. */
+/* Name ids of everything that determines the work of a call. */
 typedef struct signature {
     uint32_t name, shapes, types, concrete;
 } signature;
 
-/* Operators of a rank in the making. */
+/* State while the operators of a rank are collected. */
 typedef struct finding {
     const tm_rank_view *view;
     tm_keys signatures;
-    tm_vec work_of; /* of uint32_t: by signature, 1 + its place among the works; 0 unknown */
+    tm_vec work_of; /* of uint32_t, by signature: 1 + index into works; 0: unknown */
     tm_vec works;   /* of tm_work */
-    tm_vec list;    /* of tm_counted_call, whose `work` is a place until all are known */
-    tm_vec places;  /* of uint32_t: of these */
+    tm_vec list;    /* of tm_counted_call; `work` is set at the end, when `works` no longer moves */
+    tm_vec places;  /* of uint32_t, by list: index into works */
     uint32_t *of_operator;
 } finding;
 
@@ -25,8 +25,8 @@ static tm_text text_of(const finding *f, uint32_t id) {
     return tm_names_text(f->view->names, id);
 }
 
-/* The place of the work of inputs among f->works; TM_NO_KEY where they do not tell, or, *ok being
- * false, memory is out. */
+/* Returns the index into f->works for these inputs; TM_NO_KEY if they do not determine the work, or
+ * if out of memory (*ok is false). */
 static uint32_t find_work(finding *f, const signature *s, bool *ok) {
     uint32_t known = tm_keys_find(&f->signatures, s);
     if (known == TM_NO_KEY) {
@@ -83,8 +83,8 @@ static bool add_call(finding *f, uint32_t call, const tm_inputs_attr *inputs, ui
     return tm_vec_append(&f->list, &own, 1) && tm_vec_append(&f->places, &place, 1);
 }
 
-/* Inputs, shapes and operators all ascend in their event. What is no counted call belongs to the
- * one that it lies in. */
+/* All inputs are ascending in their event. Uncounted calls belong to the counted call around
+ * them. */
 static bool find_calls(finding *f) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_calls *operators = f->view->operators;
@@ -106,7 +106,7 @@ static bool find_calls(finding *f) {
     return ok;
 }
 
-/* FP32 that is multiplied on tensor cores is TF32. */
+/* FP32 multiplied on tensor cores is TF32. */
 static void tell_number(tm_counted_call *own, uint8_t precision) {
     if (own->number != TM_NUMBER_SINGLE)
         return;

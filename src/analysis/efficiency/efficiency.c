@@ -1,4 +1,4 @@
-/* Analysis `efficiency`: how much is computed, and how much of what the devices could. */
+/* Analysis `efficiency`: how much is computed, and what share of the devices' peak that is. */
 #include "counted_calls.h"
 #include "rows.h"
 
@@ -10,7 +10,7 @@ static const tm_table_def *const defs[] = {
 
 static tm_status efficiency_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     tm_counted_calls calls;
-    /* No rank has both: shapes are PyTorch's. */
+    /* No rank has both: only PyTorch records shapes. */
     tm_status status = view->timeline->n_attrs[TM_ATTR_XLA] > 0
                            ? tm_compiled_calls_find(view, &calls, err)
                            : tm_counted_calls_find(view, &calls, err);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A place in a text, which may hold anything. */
+/* A position in a text of any content. */
 typedef struct place {
     const char *p, *end;
 } place;
@@ -16,7 +16,7 @@ static void skip_space(place *at) {
         at->p++;
 }
 
-/* Whether this character comes next; it is passed over then. */
+/* Skips this character if it comes next; returns whether it did. */
 static bool take(place *at, char c) {
     skip_space(at);
     if (at->p == at->end || *at->p != c)
@@ -36,7 +36,7 @@ static bool take_int(place *at, int64_t *out) {
     return at->p > first;
 }
 
-/* Behind the bracket that closes one that has been passed. */
+/* Moves past the bracket that closes one already passed. */
 static bool skip_list(place *at) {
     for (int depth = 1; at->p < at->end; at->p++) {
         depth += (*at->p == '[') - (*at->p == ']');
@@ -48,7 +48,7 @@ static bool skip_list(place *at) {
     return false;
 }
 
-/* The numbers of a list behind its opening bracket, to behind the closing one. */
+/* Reads the numbers of a list after its opening bracket, including the closing one. */
 static bool take_numbers(place *at, tm_dims *out) {
     out->n = 0;
     if (take(at, ']'))

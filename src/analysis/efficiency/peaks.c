@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row for each device that names tell apart, the longer name first. Data sheets of NVIDIA print
- * most figures with sparsity: they are halved here. Matrix units where a type has them. Sources:
+/* A row for each device name, longer names first. NVIDIA's data sheets state most figures with
+ * sparsity: they are halved here. Rates of matrix units if the type has them. Sources:
  *  [V100] images.nvidia.com/content/technologies/volta/pdf/
  *         volta-v100-datasheet-update-us-1165301-r5.pdf
  *  [A100] nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/
@@ -16,18 +16,18 @@
  *  [H200] nvidia.com/en-us/data-center/h200
  *  [B200] glennklockwood.com/garden/processors/B200, after NVIDIA's Blackwell datasheet
  *  [L40S] resources.nvidia.com/en-us-l40s/l40s-datasheet-28413
- *  [A10], [A40] NVIDIA A10 and NVIDIA A40 datasheets; A10G is another chip of which there is none
+ *  [A10], [A40] NVIDIA A10 and NVIDIA A40 datasheets; A10G is another chip without a datasheet
  *  [Ada]  NVIDIA Ada GPU Architecture whitepaper, appendix A: GeForce RTX 4090, FP32 accumulate
- *  [MI250X], [MI300X], [MI325X] amd.com/en/products/accelerators/instinct: mi200/mi250x.html (of a
- *         card, which is two devices), mi300/mi300x.html, mi300/mi325x.html
+ *  [MI250X], [MI300X], [MI325X] amd.com/en/products/accelerators/instinct: mi200/mi250x.html (one
+ *         card is two devices), mi300/mi300x.html, mi300/mi325x.html
  *  [MI210] AMD Instinct MI210 data sheet
  *  [MI350X], [MI355X] amd.com as above, mi350/mi350x.html and mi355x.html: 256 compute units at 2.2
- *         and 2.4 GHz do 4096 operations of FP16 a clock, twice as many of FP8, four times of FP4
+ *         and 2.4 GHz do 4096 FP16 operations per clock, twice as many in FP8, four times in FP4
  *
- * A cell without a source is 0. */
+ * Cells without a source are 0. */
 static const struct {
     const char *name;
-    int sms; /* multiprocessors of the whole device */
+    int sms; /* multiprocessors of the complete device */
     float fp16, bf16, tf32, fp8, fp4, int8, fp32, fp64;
 } known[] = {
     {"V100-SXM2", 80, 125, 0, 0, 0, 0, 0, 15.7F, 7.8F},                                 /* [V100] */
@@ -55,12 +55,12 @@ static const struct {
     {"MI325X", 304, 1307.4F, 1307.4F, 653.7F, 2614.9F, 0, 2614.9F, 163.4F, 163.4F}, /* [MI325X] */
 };
 
-/* As it was written: 989.4F is not 989.4. */
+/* The decimal as written in the table: 989.4F is not 989.4. */
 static double decimal(float value) {
     return round((double)value * 10.0) / 10.0;
 }
 
-/* "A100" is not in the name of an A1000. */
+/* "A100" does not match an A1000. */
 static bool holds(const char *name, const char *known_name) {
     const char *at = strstr(name, known_name);
     if (!at)

@@ -8,11 +8,11 @@
 #include "analysis/shared/busy.h"
 #include "base/sums.h"
 
-/* Below it there is no MFU: what is not counted would decide. */
+/* Minimum coverage [%] for an MFU: below, uncounted work would decide. */
 #define LEAST_COVERAGE 20.0
-/* Beyond it what the devices did in the steps is not what they did in the time of their marks. */
+/* Maximum window / step time: above, the devices do not work within the marks of the steps. */
 #define MOST_AHEAD 1.5
-/* Operations without a known peak that an MFU leaves out, of all. */
+/* Maximum share of operations without a known peak that an MFU may leave out. */
 #define MOST_WITHOUT_PEAK 0.01
 
 enum {
@@ -32,12 +32,13 @@ static const tm_column number_columns[N_COLUMNS] = {
     [N_RANK] = {"rank", TM_INT, "", "Global rank."},
     [N_STEP] = {"step", TM_INT, "", "Number of the step."},
     [N_NUMBER] = {"number", TM_INT, "", "tm_number."},
-    [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Of the rank's device; 0: not known."},
+    [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Peak of the rank's device; 0 if unknown."},
     [N_COUNTED] = {"counted_ns", TM_INT, "ns", "Time of kernels with known operations."},
-    [N_FLOP] = {"flop", TM_INT, "FLOP", "These operations."},
-    [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP", "The same with half of causal attention."},
-    [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP", "Upper bound of others."},
-    [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Of flop, what is computed again."},
+    [N_FLOP] = {"flop", TM_INT, "FLOP", "Operations of these kernels."},
+    [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP", "flop with causal attention counted as half."},
+    [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP",
+                   "Upper bound of operations that are not in flop."},
+    [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Part of flop that is recomputation."},
 };
 
 const tm_table_def tm_efficiency_number_part = {
@@ -50,7 +51,7 @@ const tm_table_def tm_efficiency_number_part = {
     .internal = true,
 };
 
-/* What both tables have behind their keys. */
+/* Columns that follow the keys in both tables. */
 enum {
     E_STEP,
     E_WINDOW,
@@ -73,42 +74,44 @@ enum {
 
 #define FIGURE_COLUMNS                                                                             \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Time of the steps, as their marks on the host last; where the trace marks none, of the "     \
-     "whole trace. Where XLA's profile tells the work window_ns: the host only queues there."},    \
+     "Duration of the steps' marks on the host; of the whole trace if it marks none. For XLA "     \
+     "profiles window_ns, because the host only queues work."},                                    \
         {"window_ns", TM_INT, "ns",                                                                \
-         "Time of their windows, as in overlap.step: to the end of their last event of a "         \
-         "device."},                                                                               \
+         "Duration of the steps' windows as in overlap.step: up to the end of their last device "  \
+         "event."},                                                                                \
         {"compute_ns", TM_INT, "ns",                                                               \
-         "Sum of the durations of the kernels launched in them that do not communicate."},         \
+         "Sum of the durations of the steps' kernels, without communication."},                    \
         {"counted_ns", TM_INT, "ns",                                                               \
-         "Of it, kernels of operators whose operations follow from their recorded inputs."},       \
+         "Part of compute_ns in kernels of operators whose FLOP follow from their recorded "       \
+         "inputs."},                                                                               \
         {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
         {"flop", TM_INT, "FLOP",                                                                   \
-         "Operations of floating point of these operators (efficiency.operator): what is not "     \
-         "counted is missing here. Of XLA's on TPUs all, not of matrices alone."},                 \
+         "Floating-point operations of these operators (efficiency.operator); uncounted work is "  \
+         "missing. For XLA on TPUs all operations, not only matrix products."},                    \
         {"at_most_flop", TM_INT, "FLOP",                                                           \
-         "Not in it: upper bound of attention of packed sequences, whose lengths are not "         \
+         "Not in flop: an upper bound for attention on packed sequences, whose lengths are not "   \
          "recorded."},                                                                             \
         {"recomputed_flop", TM_INT, "FLOP",                                                        \
-         "Of flop, forward operators inside of the backward pass: computed again."},               \
+         "Part of flop in forward operators inside the backward pass: recomputation."},            \
         {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / step_ns."},                                \
-        {"kernel_tflops", TM_REAL, "TFLOP/s", "flop / counted_ns: while its kernels run."},        \
+        {"kernel_tflops", TM_REAL, "TFLOP/s",                                                      \
+         "flop / counted_ns: the rate while these kernels run."},                                  \
         {"ideal_ns", TM_INT, "ns",                                                                 \
-         "How long flop without recomputed_flop would take at the peaks: the sum over types of "   \
+         "Minimum time of flop without recomputed_flop at the peaks: the sum over types of "       \
          "operations / peak."},                                                                    \
         {"mfu_pct", TM_REAL, "%",                                                                  \
-         "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, for only "    \
-         "coverage_pct of the computing is counted; null where that is under 20, a peak is not "   \
-         "known, or the host ran so far ahead that window_ns is over 1.5 step_ns."},               \
+         "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, because "     \
+         "only coverage_pct of the compute time is counted. Null if that is under 20, a peak is "  \
+         "unknown, or the host ran so far ahead that window_ns is over 1.5 step_ns."},             \
         {"mfu_window_pct", TM_REAL, "%",                                                           \
-         "The same of window_ns, the time of the devices: in a short recording the host's steps "  \
-         "and theirs differ."},                                                                    \
-        {"mfu_at_most_pct", TM_REAL, "%", "mfu_pct with at_most_flop."},                           \
+         "The same over window_ns, the devices' time: in a short recording it differs from the "   \
+         "host's step time."},                                                                     \
+        {"mfu_at_most_pct", TM_REAL, "%", "mfu_pct with at_most_flop included."},                  \
         {"mfu_causal_pct", TM_REAL, "%",                                                           \
-         "mfu_pct with half of the operations of causal attention, of which the other half is "    \
-         "masked."},                                                                               \
+         "mfu_pct with causal attention counted as half, as half of its scores are masked."},      \
     {                                                                                              \
-        "hfu_pct", TM_REAL, "%", "Hardware FLOP utilisation: mfu_pct with recomputed_flop."        \
+        "hfu_pct", TM_REAL, "%",                                                                   \
+            "Hardware FLOP utilisation: mfu_pct with recomputed_flop included."                    \
     }
 
 enum {
@@ -124,12 +127,12 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"device", TM_TEXT, "", "Name of its device, as the trace has it."},
-    {"devices", TM_INT, "", "Devices that it computes on."},
-    {"type", TM_TEXT, "", "The type of numbers with most operations."},
+    {"device", TM_TEXT, "", "Name of its device according to the trace."},
+    {"devices", TM_INT, "", "Number of devices that it computes on."},
+    {"type", TM_TEXT, "", "Number type with the most operations."},
     {"peak_tflops", TM_REAL, "TFLOP/s",
-     "The most that one device can do of this type, without sparsity: as --peak says, else of a "
-     "table by name, of mixed as the trace tells (of 16 bit); null where not known."},
+     "Peak of one device for this type, without sparsity: from --peak, else from a table by device "
+     "name; for mixed from the trace (16 bit). Null if unknown."},
     FIGURE_COLUMNS,
     {"reason", TM_TEXT, "", "Why mfu_pct is null."},
 };
@@ -137,8 +140,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 const tm_table_def tm_efficiency_rank_table = {
     .name = "efficiency.rank",
     .doc = "A row for each rank whose trace has the inputs of matrix multiplications, convolutions "
-           "or attention (record_shapes), or FLOP of what XLA compiled, over its steps: how much "
-           "of what its devices could compute it does.",
+           "or attention (record_shapes) or FLOP of XLA operations, over its steps: what share of "
+           "its devices' peak it uses.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -151,13 +154,13 @@ enum { T_RANK, T_STEP, T_FIGURES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
     FIGURE_COLUMNS,
 };
 
 const tm_table_def tm_efficiency_step_table = {
     .name = "efficiency.step",
-    .doc = "A row for each of these ranks and step: the same.",
+    .doc = "The same for each of these ranks and each step.",
     .columns = step_columns,
     .n_columns = T_FIGURES + N_FIGURES,
     .n_keys = 2,
@@ -165,7 +168,7 @@ const tm_table_def tm_efficiency_step_table = {
     .form = TM_FORM_MAP,
 };
 
-/* Of a rank's steps, and of the types of numbers in each. */
+/* Key of a sum: index of a step and number type. */
 typedef struct number_key {
     uint32_t step, number;
 } number_key;
@@ -215,7 +218,7 @@ static void sum_compute(rank_sums *s) {
     }
 }
 
-/* The marks are bits, of which nearly all are 0. */
+/* Marks are bits, nearly all 0, so whole bytes are skipped. */
 static void sum_marks(rank_sums *s) {
     const tm_timeline *timeline = s->timeline;
     for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {
@@ -326,16 +329,16 @@ tm_status tm_efficiency_rows(const tm_rank_view *view, const tm_counted_calls *c
     return status;
 }
 
-/* What a rank did, or did in a step. */
+/* Totals of a rank or of one step. */
 typedef struct figures {
     int64_t step_ns, window_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
     int64_t by_number[TM_N_NUMBERS];
     double peaks[TM_N_NUMBERS];
-    double ideal_ns, at_most_ns, causal_ns, recomputed_ns; /* at the peaks */
-    double without_peak;                                   /* operations */
+    double ideal_ns, at_most_ns, causal_ns, recomputed_ns; /* time at the peaks */
+    double without_peak; /* operations of types without a known peak */
 } figures;
 
-/* Nanoseconds; 10^12 in a second are 10^3 in one of these. */
+/* [ns]; 10^12 operations per second are 10^3 per nanosecond. */
 static double at_peak(int64_t flop, double tflops) {
     return tflops > 0.0 ? (double)flop / (tflops * 1e3) : 0.0;
 }
@@ -390,7 +393,7 @@ static bool is_ahead(const figures *f) {
 }
 
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
-    double all = (double)f->step_ns * (double)devices / 100.0; /* so that it gives percent */
+    double all = (double)f->step_ns * (double)devices / 100.0; /* divided by 100 to give percent */
     tm_cell_set_int(&row[E_STEP], f->step_ns);
     tm_cell_set_int(&row[E_WINDOW], f->window_ns);
     tm_cell_set_int(&row[E_COMPUTE], f->compute_ns);
@@ -448,7 +451,7 @@ static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_er
     return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
 }
 
-/* Peaks of which two ranks say different things are nobody's. */
+/* A peak is common only if all ranks have the same one; else 0. */
 static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *common) {
     bool seen[TM_N_NUMBERS] = {false}, differ[TM_N_NUMBERS] = {false};
     *common = (tm_peaks){{0}};
@@ -467,7 +470,7 @@ static void find_common(const tm_table *part, const tm_peaks *given, tm_peaks *c
     }
 }
 
-/* All three are sorted by rank, two of them by step, too. */
+/* All three tables are sorted by rank; two of them also by step. */
 tm_status tm_efficiency_complete(const tm_peaks *given, tm_tables *out, tm_peaks *common,
                                  tm_error *err) {
     const tm_table *part = tm_tables_find(out, tm_efficiency_number_part.name);

@@ -4,7 +4,7 @@
 
 #include "inputs.h"
 
-/* Beyond it nothing is believed: no operator computes as much in a year. */
+/* Larger results are rejected as implausible: no operator computes this much in a year. */
 #define MOST (INT64_C(1) << 60)
 
 const char *tm_number_word(tm_number number) {
@@ -14,13 +14,13 @@ const char *tm_number_word(tm_number number) {
     return words[number];
 }
 
-/* What an operator was called with. */
+/* Recorded inputs of an operator. */
 typedef struct call {
     tm_dims d[TM_INPUTS_MAX];
     tm_text types, concrete;
 } call;
 
-/* Types as profilers write them; one that ends in * stands for all that begin so. */
+/* Types as profilers write them; a name ending in * is a prefix. */
 static const struct {
     const char *name;
     uint8_t number, bytes;
@@ -30,12 +30,12 @@ static const struct {
     {"c10::Half", TM_NUMBER_FP16, 2},
     {"c10::BFloat16", TM_NUMBER_BF16, 2},
     {"c10::Float8_*", TM_NUMBER_FP8, 1},
-    {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4, 1}, /* two in a byte, which its dimensions count */
+    {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4, 1}, /* two per byte; dimensions count bytes */
     {"signed char", TM_NUMBER_INT8, 1},
     {"unsigned char", TM_NUMBER_INT8, 1},
 };
 
-/* Index into types; -1 where it is another. */
+/* Returns the index into types; -1 for other types. */
 static int type_of(const call *c, int input) {
     tm_text text = tm_inputs_item(c->types, input);
     for (int t = 0; t < (int)(sizeof types / sizeof *types); t++) {
@@ -54,7 +54,7 @@ static tm_number number_of(const call *c, int input) {
     return t < 0 ? TM_NUMBER_UNKNOWN : (tm_number)types[t].number;
 }
 
-/* The product; -1, which stays, where a factor is below 0 or it is beyond belief. */
+/* Product of a and b. -1 for negative factors or results above MOST; -1 propagates. */
 static int64_t times(int64_t a, int64_t b) {
     return a < 0 || b < 0 || (b > 0 && a > MOST / b) ? -1 : a * b;
 }
@@ -63,7 +63,7 @@ static int64_t plus(int64_t a, int64_t b) {
     return a < 0 || b < 0 || a > MOST - b ? -1 : a + b;
 }
 
-/* The product of dimensions from @p first on; of none 1. */
+/* Product of the dimensions from @p first on; 1 if there are none. */
 static int64_t product(const tm_dims *d, int first) {
     int64_t n = 1;
     for (int i = first; i < d->n; i++)
@@ -71,7 +71,7 @@ static int64_t product(const tm_dims *d, int first) {
     return n;
 }
 
-/* Bytes of an input; 0 where it is no tensor. */
+/* Bytes of an input; 0 if it is not a tensor, -1 if unknown. */
 static int64_t bytes_of(const call *c, int input) {
     int t = type_of(c, input);
     if (c->d[input].n == 0)
@@ -79,7 +79,7 @@ static int64_t bytes_of(const call *c, int input) {
     return t < 0 || c->d[input].n < 0 ? -1 : times(product(&c->d[input], 0), types[t].bytes);
 }
 
-/* Of inputs [0, n), and as many elements of the type of @p like. */
+/* Bytes of inputs [0, n) plus @p output elements of the type of input @p like. */
 static int64_t moved(const call *c, int n, int64_t output, int like) {
     int t = type_of(c, like);
     int64_t bytes = t < 0 ? -1 : times(output, types[t].bytes);
@@ -92,8 +92,8 @@ static bool is_known(const tm_work *work) {
     return work->flop >= 0 && work->causal_flop >= 0;
 }
 
-/* Products of matrices: inputs a and a + 1 of so many dimensions, [B,] M x K and [B,] K x N. What
- * stands before them is added. */
+/* Matrix products of inputs a and a + 1 with @p n_dims dimensions: [B,] M x K and [B,] K x N.
+ * Inputs before them are added to the product. */
 static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     const tm_dims *x = &c->d[a], *y = &c->d[a + 1];
     int last = n_dims - 1;
@@ -107,8 +107,8 @@ static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     return is_known(out);
 }
 
-/* The output is in 16 bits, unless out_dtype (6 of PyTorch's ScalarType is float) says otherwise;
- * of two numbers in a byte the inner dimension counts the bytes. */
+/* The output has 16 bits unless out_dtype is 6 (float in PyTorch's ScalarType). With two numbers
+ * per byte, the inner dimension counts bytes. */
 static bool scaled_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -121,7 +121,7 @@ static bool scaled_matrices(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Sums of products of 8 bits are of 32. */
+/* Products of 8-bit integers are summed in 32 bits. */
 static bool int_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -130,7 +130,7 @@ static bool int_matrices(const call *c, tm_work *out) {
     return true;
 }
 
-/* x of any dimensions, the last of which is the weight's: [N,] K. */
+/* x has any number of dimensions; its last one is K of the weight [N,] K. */
 static bool linear(const call *c, tm_work *out) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     if (x->n < 1 || weight->n < 1 || weight->n > 2 || x->at[x->n - 1] != weight->at[weight->n - 1])
@@ -144,12 +144,12 @@ static bool linear(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Item i of a list of one value for each dimension, or one for all. */
+/* Item i of a list with one value per dimension, or one for all. */
 static int64_t each(const tm_dims *list, int i) {
     return list->at[i < list->n ? i : list->n - 1];
 }
 
-/* How many places a convolution's output has; outputs are not recorded. -1 where it cannot be. */
+/* Number of spatial positions of a convolution's output (not recorded); -1: unknown. */
 static int64_t output_space(const call *c) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     tm_dims stride, padding, dilation;
@@ -178,12 +178,12 @@ static bool convolution(const call *c, tm_work *out) {
     int64_t space = transposed ? product(x, 2) : output_space(c);
     out->flop = out->causal_flop = times(times(2, x->at[0]), times(product(weight, 0), space));
     out->number = number_of(c, 0);
-    /* the output of a transposed one follows from more than is read here */
+    /* the output size of a transposed one needs inputs that are not read here */
     out->bytes = transposed ? -1 : moved(c, 3, times(times(x->at[0], weight->at[0]), space), 0);
     return is_known(out);
 }
 
-/* Item @p n of "[True, False, True]". */
+/* Whether item @p n of "[True, False, True]" is true. */
 static bool is_asked_for(tm_text mask, int n) {
     const char *end = mask.bytes + mask.size, *p = mask.bytes + 1;
     for (; n > 0 && p < end; p++)
@@ -193,7 +193,7 @@ static bool is_asked_for(tm_text mask, int n) {
     return p < end && (*p == 'T' || *p == '1');
 }
 
-/* Of the gradients of input and weight those that were asked for, each like the forward pass. */
+/* Counts the requested gradients of input and weight; each costs as much as the forward pass. */
 static bool convolution_backward(const call *c, tm_work *out) {
     const tm_dims *grad = &c->d[0], *x = &c->d[1], *weight = &c->d[2];
     tm_text mask = tm_inputs_item(c->concrete, 10), transposed = tm_inputs_item(c->concrete, 7);
@@ -209,8 +209,7 @@ static bool convolution_backward(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Which of its inputs, after `Concrete Inputs` of PyTorch's signatures, says that an attention is
- * causal. */
+/* Index of the `is_causal` input in `Concrete Inputs`, by PyTorch's signatures. */
 static int causal_at(tm_counted op) {
     switch (op) {
     case TM_COUNTED_FLASH:
@@ -225,8 +224,8 @@ static int causal_at(tm_counted op) {
     }
 }
 
-/* Two products forward, q k and scores v; five backward, for the scores are computed again.
- * @param q  which input; k and v follow, each [batch, heads, length, size of a head] */
+/* Two matrix products forward (q k and scores v), five backward because scores are recomputed. q, k
+ * and v are consecutive inputs of shape [batch, heads, length, head size]. */
 static bool attention(const call *c, tm_counted op, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
     const tm_dims *q = &c->d[first], *k = q + 1, *v = q + 2;
@@ -247,8 +246,7 @@ static bool attention(const call *c, tm_counted op, bool backward, tm_work *out)
     return is_known(out);
 }
 
-/* The numbers among the values of a packed attention, in this order, which is that of its
- * signature; the others are tensors. */
+/* The scalar inputs of a packed attention in the order of its signature; all others are tensors. */
 enum { LONGEST_Q, LONGEST_K, SCALE, CAUSAL, BACK, AHEAD, N_VALUES };
 
 static bool packed_values(tm_text list, tm_text out[N_VALUES]) {
@@ -262,7 +260,7 @@ static bool packed_values(tm_text list, tm_text out[N_VALUES]) {
     return n == N_VALUES && (*out[CAUSAL].bytes == 'T' || *out[CAUSAL].bytes == 'F');
 }
 
-/* How many tokens one sees at most: all, or so many back and ahead (-1: no limit). */
+/* Maximum number of tokens attended to: all, or back + ahead + 1 in a window (-1: no limit). */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||
@@ -273,8 +271,8 @@ static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     return window < 0 || window > longest.at[0] ? longest.at[0] : window;
 }
 
-/* Sequences of different lengths behind one another, [all lengths, heads, size of a head]: their
- * lengths are not recorded, only the longest. */
+/* Counts attention on concatenated sequences [sum of lengths, heads, head size]. Only the maximum
+ * length is recorded, so the result is an upper bound. */
 static bool packed_attention(const call *c, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
     const tm_dims *q = &c->d[first], *k = q + 1;
@@ -321,7 +319,7 @@ static bool count(tm_counted op, const call *c, tm_work *out) {
     case TM_COUNTED_EFFICIENT_BACKWARD:
     case TM_COUNTED_CUDNN_BACKWARD:
         return attention(c, op, true, out);
-    default: /* TM_COUNTED_FLASH_3, and its backward pass */
+    default: /* TM_COUNTED_FLASH_3 and its backward pass */
         return packed_attention(c, op == TM_COUNTED_FLASH_3_BACKWARD, out);
     }
 }

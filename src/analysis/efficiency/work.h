@@ -1,4 +1,4 @@
-/* How much an operator computes and moves, by what it was called with. */
+/* Computes an operator's FLOP and memory traffic from its recorded inputs. */
 #ifndef TMERGE_WORK_H
 #define TMERGE_WORK_H
 
@@ -7,8 +7,8 @@
 #include "timeline/counted.h"
 #include "tmerge/names.h"
 
-/* Types of the numbers that are multiplied: id and word. FP32 in memory may be multiplied as TF32:
- * only the kernel tells. Of what XLA compiles the operations are told and not their types. */
+/* Number types of multiplications: id and word. FP32 in memory may be multiplied as TF32: only the
+ * kernel shows which. XLA's profile gives operations without their type (mixed). */
 #define TM_NUMBER_LIST(X)                                                                          \
     X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
     X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \
@@ -32,19 +32,20 @@ typedef enum tm_number {
 const char *tm_number_word(tm_number number);
 
 typedef struct tm_work {
-    int64_t flop;        /* a product and its addition are two; attention: of the full square */
-    int64_t causal_flop; /* the same, but half of the square where attention is causal */
-    int64_t bytes;       /* inputs and output, each once: the least that memory moves; -1 unknown */
+    int64_t flop;        /* multiply and add count as two; attention: the full square */
+    int64_t causal_flop; /* flop with half of the square where attention is causal */
+    int64_t bytes;       /* inputs and output, each once: the minimum memory traffic; -1: unknown */
     tm_number number;
     tm_counted op;
-    bool at_most; /* what was recorded gives an upper bound alone */
+    bool at_most; /* only an upper bound is known */
 } tm_work;
 
 /**
- * @param dims, types, concrete  `Input Dims`, `Input type` and `Concrete Inputs`: JSON, of any
- *                               content; empty where not recorded
+ * Computes the work of one call.
+ * @param dims, types, concrete  `Input Dims`, `Input type` and `Concrete Inputs`: JSON of any
+ *                               content; empty if not recorded
  * @param out                    set only on true
- * @return                       false where they do not tell
+ * @return                       false if the inputs do not determine the work
  */
 bool tm_work_of(tm_counted op, tm_text dims, tm_text types, tm_text concrete, tm_work *out);
 

@@ -9,10 +9,10 @@
 #include "analysis/shared/rank_sums.h"
 #include "base/sums.h"
 
-/* Rows that are shown. */
+/* Maximum number of rows shown. */
 enum { LISTED = 1000 };
 
-/* The type's key also says whether it is an upper bound. */
+/* Flag in the type's key for upper bounds. */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 
@@ -21,13 +21,13 @@ enum { P_NAME, P_SHAPES, P_NUMBER, P_RANK, P_CALLS, P_TOTAL, P_FLOP, P_BYTES, P_
 static const tm_column part_columns[N_PART] = {
     [P_NAME] = {"name", TM_INT, "", "Id of the name."},
     [P_SHAPES] = {"shapes", TM_INT, "", "Id of the shapes."},
-    [P_NUMBER] = {"number", TM_INT, "", "tm_number, and 32 for an upper bound."},
+    [P_NUMBER] = {"number", TM_INT, "", "tm_number, plus 32 for an upper bound."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Calls."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Time of their kernels."},
-    [P_FLOP] = {"flop", TM_INT, "FLOP", "Their operations."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Their bytes."},
-    [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Calls whose bytes are not known."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "Operations of these calls."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of these calls."},
+    [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Calls with an unknown number of bytes."},
 };
 
 #define PART(name_)                                                                                \
@@ -41,7 +41,7 @@ const tm_table_def tm_work_operator_part = PART("efficiency.operator_part");
 const tm_table_def tm_work_kernel_part = PART("efficiency.kernel_part");
 const tm_table_def tm_work_place_part = PART("efficiency.place_part");
 
-/* What follows the names; the first two are keys. */
+/* Columns after the names; the first two are keys. */
 enum {
     S_NUMBER,
     S_AT_MOST,
@@ -62,56 +62,58 @@ enum {
 
 #define SHOWN_COLUMNS(what, flop_doc)                                                              \
     {"type", TM_TEXT, "",                                                                          \
-     "Type of the numbers that are multiplied: of the first matrix, and of fp32 what the kernels'" \
-     " names tell; fp32 or tf32 where they do not. mixed: of what XLA compiled, whose profile "    \
-     "tells the operations and not their type."},                                                  \
+     "Number type of the multiplications: that of the first matrix; for fp32 refined by the "      \
+     "kernels' names, else 'fp32 or tf32'. mixed: XLA operations, whose profile gives no type."},  \
         {"at_most", TM_BOOL, "",                                                                   \
-         "flop and what follows from it are upper bounds: attention of packed sequences, whose "   \
-         "lengths are not recorded."},                                                             \
+         "Whether flop and columns derived from it are upper bounds: attention on packed "         \
+         "sequences, whose lengths are not recorded."},                                            \
         {"calls", TM_INT, "", what},                                                               \
         {"total_ns", TM_INT, "ns", "Sum of the durations of these kernels."},                      \
         {"flop", TM_REAL, "FLOP", flop_doc},                                                       \
         {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / total_ns."},                               \
         {"peak_pct", TM_REAL, "%",                                                                 \
-         "100 achieved_tflops / the peak of the type; null where that is not known, or differs "   \
-         "between ranks."},                                                                        \
+         "100 achieved_tflops / the peak of the type; null if unknown or different between "       \
+         "ranks."},                                                                                \
         {"bytes", TM_REAL, "B",                                                                    \
-         "Inputs and output, each once: the least that it moves; null where not known of all."},   \
-        {"flop_per_byte", TM_REAL, "FLOP/B", "flop / bytes: more is not possible."},               \
+         "Inputs and output, each once: the minimum memory traffic; null if unknown for some "     \
+         "calls."},                                                                                \
+        {"flop_per_byte", TM_REAL, "FLOP/B",                                                       \
+         "flop / bytes: an upper bound, as bytes is a minimum."},                                  \
         {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},                                         \
-        {"ranks", TM_INT, "", "Ranks that have it; what follows is over these."},                  \
+        {"ranks", TM_INT, "", "Number of ranks with this row; the next columns are over these."},  \
         {"median_rank_ns", TM_INT, "ns", "Median total_ns of a rank."},                            \
-        {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."}, {                            \
-        "max_rank", TM_INT, "", "That rank; of equals the lowest."                                 \
+        {"max_rank_ns", TM_INT, "ns", "Maximum total_ns of a rank."}, {                            \
+        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."                    \
     }
 
 #define FLOP_DOC                                                                                   \
-    "Operations of floating point (of integers for int8) by their inputs: a product and its "      \
-    "addition are two, attention counts all of its scores, masked ones too. Of what XLA compiled " \
-    "all operations, as the compiler counts them; of GPUs products of matrices, by the shapes in " \
-    "their programs."
+    "Floating-point operations (integer for int8) computed from the inputs: a multiplication and " \
+    "its addition count as two, attention counts all scores including masked ones. For XLA, all "  \
+    "operations as the compiler counts them; on GPUs only matrix products, by the shapes in the "  \
+    "programs."
 
 static const tm_column operator_columns[] = {
     {"operator", TM_TEXT, "",
-     "Name of the operator; of an operation that XLA compiled what it is of in the source."},
+     "Name of the operator; for XLA operations, their origin in the source."},
     {"shapes", TM_TEXT, "",
-     "Dimensions of its inputs, cut at 512 bytes; of XLA's operations type and dimensions of what "
-     "they make."},
-    SHOWN_COLUMNS("Calls that launched kernels, not through another operator of this table.",
-                  FLOP_DOC),
+     "Dimensions of its inputs, cut at 512 bytes; for XLA operations, type and dimensions of the "
+     "result."},
+    SHOWN_COLUMNS(
+        "Calls that launched kernels themselves, not through another operator of this table.",
+        FLOP_DOC),
 };
 
 static const tm_column kernel_columns[] = {
     {"kernel", TM_TEXT, "", "Name of the kernel."},
-    SHOWN_COLUMNS("Kernels that multiply.",
-                  "Operations of the operators that launched it; where one launched several "
-                  "kernels that multiply, in proportion to their times."),
+    SHOWN_COLUMNS("Runs of this kernel for counted operators.",
+                  "Operations of the operators that launched it, divided over several multiplying "
+                  "kernels of one operator in proportion to their durations."),
 };
 
 static const tm_column place_columns[] = {
     {"inside", TM_TEXT, "",
-     "Where in the program the operators stood: the innermost of its own Python functions, modules "
-     "and annotations, steps left out; null where none was open."},
+     "Innermost of the program's own Python functions, modules and annotations (without steps) "
+     "around the operators; null if none was open."},
     SHOWN_COLUMNS("Calls of operators.", FLOP_DOC),
 };
 
@@ -123,15 +125,15 @@ static const tm_column place_columns[] = {
 
 const tm_table_def tm_work_operator_table =
     SHOWN("efficiency.operator",
-          "A row for each matrix multiplication, convolution and attention whose inputs the "
-          "profiler recorded (record_shapes), by operator, shapes and type, over all ranks: the "
-          "1000 with most total_ns. Those of fused kernels are not among them. Of devices whose "
-          "programs XLA compiled each operation of which the profile tells any FLOP.",
+          "A row for each matrix multiplication, convolution and attention with recorded inputs "
+          "(record_shapes), by operator, shapes and type, over all ranks: the 1000 with the "
+          "largest total_ns. Those in fused kernels are not included. For XLA, each operation "
+          "whose FLOP the profile reports.",
           operator_columns, 2);
 const tm_table_def tm_work_kernel_table =
-    SHOWN("efficiency.kernel", "The same by the kernels that multiply.", kernel_columns, 1);
+    SHOWN("efficiency.kernel", "The same by multiplying kernel.", kernel_columns, 1);
 const tm_table_def tm_work_place_table =
-    SHOWN("efficiency.place", "The same by the place in the program.", place_columns, 1);
+    SHOWN("efficiency.place", "The same by place in the program.", place_columns, 1);
 
 /* Keys without padding. */
 typedef struct work_key {
@@ -246,7 +248,7 @@ tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, 
     return status;
 }
 
-/* Sums of FLOP over many ranks go beyond int64; rows are in the order of their ranks. */
+/* Sums of FLOP over many ranks exceed int64; rows are ordered by rank. */
 static double real_sum(const tm_table *part, size_t first, size_t end, int column) {
     double sum = 0.0;
     for (size_t i = first; i < end; i++)
@@ -266,7 +268,7 @@ static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_tabl
     tm_cell_set_int(&row[S_TOTAL], total.sum);
     tm_cell_set_real(&row[S_FLOP], flop);
     tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
-    tm_cell_set_real(&row[S_RATE], flop / ns / 1e3); /* in a nanosecond; 0 / 0 is null */
+    tm_cell_set_real(&row[S_RATE], flop / ns / 1e3); /* per nanosecond; 0 / 0 gives null */
     if (known) {
         tm_cell_set_real(&row[S_BYTES], bytes);
         tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
@@ -282,7 +284,7 @@ static tm_status set_row(const tm_table *part, size_t first, size_t end, tm_tabl
 
 static tm_status merge(const tm_names *names, const tm_table *part, tm_table *table,
                        tm_error *err) {
-    int texts = table->def->n_keys - 2; /* names, before the type */
+    int texts = table->def->n_keys - 2; /* number of name columns, which precede the type */
     for (size_t first = 0, end; first < part->n_rows; first = end) {
         end = tm_over_ranks_end(part, first);
         tm_cell *row = tm_table_add_row(table);

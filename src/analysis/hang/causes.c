@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "tables.h"
 
-/* What is known of each rank while causes are looked for. */
+/* Bits of a rank's roles during the search for causes. */
 enum {
     WAITS = 1,
     MISSED = 2,
@@ -36,7 +36,7 @@ static void mark_all(const tm_hang_world *w, unsigned char *roles) {
     }
 }
 
-/* Those with all roles of @p wanted and none of @p barred. */
+/* Appends the ranks that have all roles of @p wanted and none of @p barred. */
 static bool choose(const tm_hang_world *w, const unsigned char *roles, unsigned wanted,
                    unsigned barred, tm_vec *out) {
     for (int64_t r = 0; r < w->n_ranks; r++)
@@ -50,7 +50,7 @@ static int64_t form_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return row == TM_HANG_NO_ROW ? 0 : tm_hang_int(w->calls, row, HC_FORM, 0);
 }
 
-/* The form that more than half of them have, by majority vote; 0: none. */
+/* Returns the form that over half of the ranks share (majority vote); 0 if there is none. */
 static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->came.data;
     int64_t usual = 0;
@@ -65,7 +65,7 @@ static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     return 2 * n > f->came.n ? usual : 0;
 }
 
-/* Where most agree, those who do not; else all. */
+/* Names the ranks that differ from the majority; all of them if there is no majority. */
 static bool name_differing(const tm_hang_world *w, size_t front, tm_hang_causes *out) {
     const tm_hang_front *f = (const tm_hang_front *)w->fronts.data + front;
     const int64_t usual = usual_form(w, f), *v = f->came.data;
@@ -79,7 +79,7 @@ static bool name_differing(const tm_hang_world *w, size_t front, tm_hang_causes 
     return true;
 }
 
-/* The earliest front that misses one of them. */
+/* Returns the earliest front at which one of @p ranks is missing; fronts.n: none. */
 static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     const tm_hang_front *f = w->fronts.data;
     const int64_t *v = ranks->data;
@@ -91,8 +91,9 @@ static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     return w->fronts.n;
 }
 
-/* Two groups in another order: most wait in one operation, and the others in those that miss them.
- */
+/* Finds the front where more than half of the ranks wait; fronts.n: none. If two groups are called
+ * in different orders, most ranks wait in one operation and the others in operations that the
+ * former have not reached. */
 static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     const tm_hang_front *f = w->fronts.data;
     size_t most = 0;
@@ -109,8 +110,8 @@ static bool any_has(const tm_vec *ranks, const unsigned char *roles, unsigned ch
     return false;
 }
 
-/* Marks those who wait, by whatever way, for one another: of the missed who wait, those go who wait
- * for none that is left. False: nobody is left. */
+/* Marks ranks that wait, directly or not, for one another: starts with missing ranks that wait, and
+ * repeatedly removes those that wait for none of the rest. False if no rank is left. */
 static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     size_t left = 0, before = SIZE_MAX;
@@ -136,7 +137,7 @@ static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     return left > 0;
 }
 
-/* Whether a rank is missed where most wait, and itself waits for one of those. */
+/* Whether a rank is missing at the front where most wait, and itself waits for one of those. */
 static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
     const tm_hang_front *f = w->fronts.data;
     bool found = false;
@@ -169,7 +170,7 @@ static bool name_circle(const tm_hang_world *w, const unsigned char *roles, tm_h
     return ok;
 }
 
-/* The first front of a kind; fronts.n: none. */
+/* Returns the first front with a problem; fronts.n: none. */
 static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     const tm_hang_front *f = w->fronts.data;
     size_t i = 0;
@@ -178,7 +179,7 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Where all came to an operation that does not end, and others wait for those in it. */
+/* Prefers a front that all members reached, but which does not end and whose ranks others await. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -187,7 +188,7 @@ static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) 
     return front_of(w, TM_HANG_ALL_CAME);
 }
 
-/* Nobody is named: what hinders it. */
+/* Sets the reason why no rank is named. */
 static void name_nobody(const tm_hang_world *w, const unsigned char *roles, tm_hang_causes *out) {
     const size_t n = w->fronts.n, first = front_of(w, TM_HANG_PERHAPS);
     const size_t perhaps = first < n ? first : front_of(w, TM_HANG_NO_DUMP);
@@ -247,8 +248,8 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
     return true;
 }
 
-/* A file is written when its dump is made, or later: nobody has waited longer than from the first
- * who waits at some fronts to the last file. -1: that does not tell. */
+/* Returns an upper bound of the time waited at fronts [from, to) [ns], from the first arrival to
+ * the last file. A dump's file is written at or after the dump. -1 if a time is unknown. */
 static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;
@@ -266,7 +267,7 @@ static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     return last >= first ? last - first : -1;
 }
 
-/* What waits for less than this may be a job's usual course. */
+/* Waits shorter than this may be normal. */
 static bool is_short(int64_t wait_ns) {
     return wait_ns >= 0 && wait_ns < 1000000000;
 }
@@ -287,7 +288,7 @@ static void look_at_times(const tm_hang_world *w, tm_hang_causes *out) {
     out->sure = false;
 }
 
-/* The fronts that miss a culprit, or in which they differ or wait for one another. */
+/* Marks the fronts of the causes; for a circle also those where its ranks wait. */
 static void mark_fronts(tm_hang_world *w, const tm_hang_causes *c) {
     tm_hang_front *f = w->fronts.data;
     const int64_t *v = c->culprits.data;

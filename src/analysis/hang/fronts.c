@@ -9,9 +9,9 @@
 #include "tables.h"
 #include "tmerge/flight.h"
 
-/* A group in the making. */
+/* Members of a group. */
 typedef struct members {
-    tm_vec ranks; /* of int64_t, in the group's order */
+    tm_vec ranks; /* of int64_t, in the order of the group */
     bool told;
 } members;
 
@@ -34,8 +34,8 @@ static bool parse_ranks(const tm_hang_world *w, const char *text, tm_vec *out) {
     return true;
 }
 
-/* How large a job lists and sizes of groups can make: one damaged number is no evidence of millions
- * of ranks that left no dump, each of which would cost memory and a row. */
+/* Limits the number of ranks derived from lists and sizes of groups, so that one damaged number
+ * does not add millions of ranks without a dump, which cost memory and a row each. */
 static int64_t most_ranks(int64_t n_dumps, int64_t n_ranks) {
     const int64_t usual = 1 << 17, by_dumps = n_dumps < 4096 ? 1024 * n_dumps : TM_HANG_RANKS_MAX;
     const int64_t most = by_dumps > usual ? by_dumps : usual;
@@ -46,7 +46,7 @@ static bool is_default(const tm_hang_world *w, size_t group) {
     return strcmp(tm_hang_text(w->groups, group, HG_DESC), "default_pg") == 0;
 }
 
-/* Lanes and calls are sorted by group, then rank. */
+/* Bisects for the first row of a group and rank. Lanes and calls are sorted by group, then rank. */
 static size_t first_of(const tm_table *t, int64_t group, int64_t rank) {
     size_t low = 0, high = t->n_rows;
     while (low < high) {
@@ -86,7 +86,7 @@ size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return tm_hang_int(w->calls, f->call, HC_RANK, -1) == rank ? f->call : f->answer;
 }
 
-/* How many ranks the job has, as far as anything tells. */
+/* Determines the number of ranks of the job from all available evidence. */
 static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
     int64_t n = w->n_ranks;
@@ -129,7 +129,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Of the default group all; of another that no dump tells all may be. */
+/* Lists the members: all ranks for the default group; all possible ones if no dump lists them. */
 static bool find_members(const tm_hang_world *w, size_t group, members *out) {
     out->ranks = TM_VEC(int64_t);
     bool ok = parse_ranks(w, tm_hang_text(w->groups, group, HG_RANKS), &out->ranks);
@@ -177,13 +177,13 @@ static void sort_ranks(tm_hang_front *f) {
             tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), by_rank);
 }
 
-/* How far the ranks of a group came. */
+/* How far the ranks of a group have come. */
 typedef struct reach {
     int64_t key, low, top, first;
-    int64_t open;   /* the lowest that is not over; INT64_MAX */
-    int64_t behind; /* likewise of the ranks that did not come to top, but for what is over */
-    int64_t done;   /* the last of which some rank proves that all came; -1 */
-    bool never;     /* some member with a whole record never came */
+    int64_t open;   /* lowest number that is not over on some rank; INT64_MAX: none */
+    int64_t behind; /* the same over ranks below top, without numbers up to `done` */
+    int64_t done;   /* last number for which some rank proves that all ranks came; -1: none */
+    bool never;     /* some member with a complete record never came */
 } reach;
 
 static bool is_whole(const tm_hang_world *w, int64_t rank) {
@@ -191,12 +191,12 @@ static bool is_whole(const tm_hang_world *w, int64_t rank) {
            tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) == 0;
 }
 
-/* Of a dump that ends early: what its rank did after that is not known. */
+/* Whether the dump ends early, so that what its rank did later is unknown. */
 static bool is_cut(const tm_hang_world *w, int64_t rank) {
     return tm_hang_int(w->dumps, w->dump_of[rank], HD_CUT, 0) != 0;
 }
 
-/* The lowest number that is not over on ranks that did not come to the top. */
+/* Returns the lowest number that is not over on ranks that have not reached the top. */
 static int64_t open_behind(const tm_hang_world *w, const reach *r) {
     int64_t found = INT64_MAX;
     for (size_t i = first_of(w->lanes, r->key, INT64_MIN); is_of(w->lanes, i, r->key); i++) {
@@ -237,12 +237,12 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     return r;
 }
 
-/* The first operation in which kept calls differ, INT64_MAX for none. False when memory is out. */
+/* Finds the first operation whose kept calls differ; INT64_MAX: none. False if out of memory. */
 static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found) {
     *found = INT64_MAX;
     bool ok = true;
     const size_t first = first_of(w->calls, r->key, INT64_MIN);
-    /* Of each number the form of the lowest rank; numbers are few. */
+    /* pairs of a number and the form of its lowest rank; there are few numbers */
     tm_vec seen = TM_VEC(int64_t);
     for (size_t i = first; ok && is_of(w->calls, i, r->key); i++) {
         const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
@@ -263,7 +263,7 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
     return ok;
 }
 
-/* Where a member of a group stands to its front. */
+/* Adds a member to the list of the front that describes how far it has come. */
 static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
                        bool told) {
     if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
@@ -277,7 +277,7 @@ static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, in
     return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
 }
 
-/* Its call on the first rank that has it kept, and when the first came. */
+/* Sets the call of the first rank that has it kept, and the time of the first arrival. */
 static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     const int64_t *v = f->came.data;
     for (size_t i = 0; i < f->came.n; i++) {
@@ -290,15 +290,15 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Whether anybody is held up by it. Where it is over for all who came, though others did not, it
- * has failed, or it is of a kind that does not wait. */
+/* Whether any rank is held up by it. An operation that is over for all ranks that came, although
+ * others did not, has failed or is of a kind that does not wait. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
-/* The operation that ranks of a group stand before. Where those that did not come to the last one
- * wait in one before it, it is that: a host that runs ahead holds nobody up. */
+/* Returns the number of the operation at which the group is stuck. If ranks that have not reached
+ * the last one wait in an earlier one, that is it: a host that runs ahead holds up no rank. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
@@ -331,8 +331,8 @@ static tm_hang_problem problem_of(const tm_hang_front *f, const members *m, bool
                               : TM_HANG_ALL_CAME;
 }
 
-/* Where an operation that needs all is over, and dumps of some do not have it: dumps of other
- * times, or of another run. */
+/* Finds an operation that needs all ranks and is over, but is not in the dumps of some: these are
+ * from another time or another run. */
 static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const members *m,
                              const reach *r, bool *found) {
     f->seq = r->done;
@@ -358,7 +358,8 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
         ok = fill_front(w, &f, m, r);
         if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
             f.seq < r->open) {
-            f.seq = r->open; /* what nobody waits in, as the root of a broadcast, holds nobody up */
+            f.seq = r->open; /* an operation in which no rank waits, e.g. at a broadcast's root,
+                                holds up none */
             ok = fill_front(w, &f, m, r);
         }
         f.problem = problem_of(&f, m, mismatch < INT64_MAX);
@@ -372,7 +373,7 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
     return ok;
 }
 
-/* Sends and receives: "send 0->1", "recv 1<-0", by their ranks in the group. */
+/* Parses a send or receive ("send 0->1", "recv 1<-0", ranks within the group). */
 static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool *sends,
                      int64_t *peer) {
     const char *op = tm_hang_text(w->calls, row, HC_OP);
@@ -390,8 +391,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* The other side of a send or receive: the peer's that as many came before, or the first of those
- * that it has open. False: it has none open, as far as its list goes. */
+/* Finds the other side of a send or receive: the peer's open call with the same number of like
+ * calls before it, else its first open one. False if the peer has none open, as far as its list is
+ * complete. */
 static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                         int64_t peer) {
     const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);
@@ -419,7 +421,7 @@ static bool has_other_form(const tm_hang_world *w, const tm_hang_front *f) {
                                               tm_hang_int(w->calls, f->call, HC_FORM, 0);
 }
 
-/* Whether the mismatch of both sides is there, by the peer's. */
+/* Whether the same mismatch was already added for the peer's side. */
 static bool is_told(const tm_hang_world *w, const tm_hang_front *f) {
     const tm_hang_front *v = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -428,7 +430,7 @@ static bool is_told(const tm_hang_world *w, const tm_hang_front *f) {
     return false;
 }
 
-/* What is wrong with a send or receive, and who is at it. False when memory is out. */
+/* Sets the problem of a send or receive and the ranks involved. False if out of memory. */
 static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                      int64_t peer) {
     const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1);
@@ -449,7 +451,7 @@ static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f,
     return ok;
 }
 
-/* The first open send or receive of each rank whose other side is not there. */
+/* Adds the first open send or receive of each rank, with its problem. */
 static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t key) {
     int64_t done = -1;
     for (size_t i = first_of(w->calls, key, INT64_MIN); is_of(w->calls, i, key); i++) {
@@ -475,7 +477,7 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
     return true;
 }
 
-/* The earliest first; those of which no time is told, last. */
+/* Earliest first; those without a time last. */
 static int by_time(const void *a, const void *b) {
     const tm_hang_front *x = a, *y = b;
     const uint64_t s = x->first_ns > 0 ? (uint64_t)x->first_ns : UINT64_MAX;

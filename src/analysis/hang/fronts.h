@@ -1,64 +1,64 @@
-/* Where a job stands: of each group the first operation that not all have come to, or in which they
- * differ, or which does not end. */
+/* Finds where a job is stuck: for each group the first operation that not all ranks have reached,
+ * in which they differ, or which does not end. */
 #ifndef TMERGE_HANG_FRONTS_H
 #define TMERGE_HANG_FRONTS_H
 
 #include "base/vec.h"
 #include "tmerge/table.h"
 
-/** No job has more ranks: what a dump says of others is none. */
+/** Upper limit of ranks; larger rank numbers in a dump are rejected. */
 enum { TM_HANG_RANKS_MAX = 1 << 22 };
 
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {
-    TM_HANG_OTHER_TIMES, /* over for some, which needs ranks whose dumps do not have it */
-    TM_HANG_MISMATCH,    /* ranks came with other operations, sizes or types */
-    TM_HANG_MISSING,     /* of ranks with a dump some have not come */
-    TM_HANG_PERHAPS,     /* likewise; or it cannot be told whether they have, or are members */
-    TM_HANG_NO_DUMP,     /* all with a dump came */
-    TM_HANG_ALL_CAME,    /* and it does not end */
+    TM_HANG_OTHER_TIMES, /* over on some ranks although others it needs have no record of it */
+    TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
+    TM_HANG_MISSING,     /* some ranks with a dump have not come */
+    TM_HANG_PERHAPS,     /* some may not have come: whether they came or are members is unknown */
+    TM_HANG_NO_DUMP,     /* all ranks with a dump came; others left none */
+    TM_HANG_ALL_CAME,    /* all came, and it does not end */
     TM_HANG_N_PROBLEMS
 } tm_hang_problem;
 
-/** Ranks are ascending, of int64_t. */
+/** A front: the operation at which a group is stuck. Vectors of ranks are of int64_t, ascending. */
 typedef struct tm_hang_front {
     tm_hang_problem problem;
     size_t group; /* row of hang.group */
     int64_t seq;
     bool is_p2p;
-    size_t call;          /* row of hang.call that stands for it; n_rows: none */
-    size_t answer;        /* of a send or receive that of the other side; likewise */
-    bool sure;            /* the two belong together */
-    int64_t first_ns;     /* when the first came; 0: not told */
-    tm_vec came, waiting; /* waiting: those that it is not over for */
+    size_t call;          /* row of hang.call that represents it; TM_HANG_NO_ROW: none */
+    size_t answer;        /* send or receive: row of the other side's call; TM_HANG_NO_ROW: none */
+    bool sure;            /* the two calls belong together */
+    int64_t first_ns;     /* time of the first arrival since the epoch; 0: unknown */
+    tm_vec came, waiting; /* waiting: ranks that came and for which it is not over */
     tm_vec absent, no_dump, perhaps;
-    bool told; /* who the members are */
+    bool told; /* the members are known */
     bool cause;
 } tm_hang_front;
 
-/** What is known of the job's ranks. */
+/** The tables of dumps, and what they show about the job's ranks. */
 typedef struct tm_hang_world {
     const tm_table *dumps, *groups, *lanes, *calls, *seen;
     int64_t n_ranks;
-    int64_t most_ranks; /* what lists and sizes of groups may make of n_ranks at most */
+    int64_t most_ranks; /* limit of n_ranks as derived from lists and sizes of groups */
     bool any_open;      /* some operation is not over */
-    bool told;          /* some dump, or the user, tells n_ranks */
-    size_t *dump_of;    /* [n_ranks] owned; row of dumps; NO_ROW: none that can be read */
-    tm_vec unreadable;  /* of int64_t, ascending: ranks whose dump cannot be read */
+    bool told;          /* a dump or the user states n_ranks */
+    size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW: none that can be read; owned */
+    tm_vec unreadable;  /* of int64_t, ascending: ranks with an unreadable dump */
     tm_vec fronts;      /* of tm_hang_front */
 } tm_hang_world;
 
 #define TM_HANG_NO_ROW SIZE_MAX
 
-/** Reads the tables of this room. @param n_ranks  what the user says, else 0. */
+/** Reads the tables of tables.h. @param n_ranks  number of ranks given by the user, else 0 */
 tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_world *out,
                              tm_error *err) TM_MUST_CHECK;
 void tm_hang_world_free(tm_hang_world *world);
 
-/** The row of a rank's call in hang.call; TM_HANG_NO_ROW where it is not kept. */
+/** Returns the row of a rank's collective in hang.call; TM_HANG_NO_ROW if it was not kept. */
 size_t tm_hang_call(const tm_hang_world *w, int64_t group, int64_t rank, int64_t seq);
 
-/** Likewise of a front. */
+/** Returns the row of a rank's call at a front; TM_HANG_NO_ROW if it was not kept. */
 size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t rank);
 
 bool tm_hang_has(const tm_vec *ranks, int64_t rank);

@@ -1,4 +1,4 @@
-/* Analysis `hang`: of a job that is stuck, who is missing, from the dumps of flight recorders. */
+/* Analysis `hang`: which ranks of a stuck job are missing, from dumps of flight recorders. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -13,59 +13,61 @@
 
 static const tm_column dump_columns[N_HD] = {
     [HD_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HD_PATH] = {"path", TM_TEXT, "", "The file."},
+    [HD_PATH] = {"path", TM_TEXT, "", "Path of the file."},
     [HD_VERSION] = {"version", TM_TEXT, "", "Version of the dump's format."},
-    [HD_CUT] = {"cut", TM_BOOL, "", "The file ends early."},
-    [HD_LEFT_OUT] = {"left_out", TM_INT, "", "Entries that say too little."},
+    [HD_CUT] = {"cut", TM_BOOL, "", "Whether the file ends early."},
+    [HD_LEFT_OUT] = {"left_out", TM_INT, "", "Entries skipped because they lack required fields."},
     [HD_CALLS] = {"calls", TM_INT, "", "Entries read."},
-    [HD_WRAPPED] = {"wrapped", TM_BOOL, "", "Its ring has lost the first entries."},
-    [HD_WRITTEN] = {"written_ns", TM_INT, "ns", "When the file was last written, since the epoch."},
+    [HD_WRAPPED] = {"wrapped", TM_BOOL, "",
+                    "Whether the ring buffer has overwritten its first entries."},
+    [HD_WRITTEN] = {"written_ns", TM_INT, "ns", "Time of the file's last write, since the epoch."},
     [HD_UNREADABLE] = {"unreadable", TM_BOOL, "",
-                       "The file cannot be read, so that what its rank did is not known."},
+                       "Whether the file cannot be read; what its rank did is then unknown."},
     [HD_LAST_GROUP] = {"last_group", TM_INT, "", "Group of the last entry."},
-    [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Its number."},
-    [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Its operation."},
-    [HD_LAST_NS] = {"last_ns", TM_INT, "ns", "When it was issued, since the epoch."},
-    [HD_LAST_STATE] = {"last_state", TM_INT, "", "How far it is."},
-    [HD_LAST_BACKEND] = {"last_backend", TM_TEXT, "", "Its library."},
-    [HD_FRAMES] = {"frames", TM_TEXT, "", "The program's own frames that issued it."},
+    [HD_LAST_SEQ] = {"last_number", TM_INT, "", "Number of the last entry in its group."},
+    [HD_LAST_OP] = {"last_operation", TM_TEXT, "", "Operation of the last entry."},
+    [HD_LAST_NS] = {"last_ns", TM_INT, "ns", "Time at which it was issued, since the epoch."},
+    [HD_LAST_STATE] = {"last_state", TM_INT, "", "State of the last entry (tm_flight_state)."},
+    [HD_LAST_BACKEND] = {"last_backend", TM_TEXT, "", "Backend of the last entry."},
+    [HD_FRAMES] = {"frames", TM_TEXT, "", "The program's own stack frames at the last entry."},
 };
 
 static const tm_column group_columns[N_HG] = {
     [HG_GROUP] = KEY("group", "Hash of name and ranks."),
-    [HG_NAME] = {"name", TM_TEXT, "", "Its name."},
-    [HG_DESC] = {"description", TM_TEXT, "", "What the program calls it."},
-    [HG_RANKS] = {"ranks", TM_TEXT, "", "Its ranks."},
+    [HG_NAME] = {"name", TM_TEXT, "", "Name of the group."},
+    [HG_DESC] = {"description", TM_TEXT, "", "Description given by the program."},
+    [HG_RANKS] = {"ranks", TM_TEXT, "", "Global ranks of the group."},
 };
 
 static const tm_column lane_columns[N_HL] = {
     [HL_GROUP] = KEY("group", "Hash of name and ranks."),
     [HL_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HL_FIRST] = {"first", TM_INT, "", "First number that is recorded."},
-    [HL_LAST] = {"last", TM_INT, "", "Last number that is recorded."},
-    [HL_OPEN] = {"open", TM_INT, "", "First number that is not over; null: all are."},
-    [HL_SIZE] = {"size", TM_INT, "", "Ranks of the group, by the sizes of an all_gather."},
+    [HL_FIRST] = {"first", TM_INT, "", "First recorded number."},
+    [HL_LAST] = {"last", TM_INT, "", "Last recorded number."},
+    [HL_OPEN] = {"open", TM_INT, "", "First number that is not over; null if all are."},
+    [HL_SIZE] = {"size", TM_INT, "",
+                 "Number of ranks of the group, from the sizes of an all_gather."},
     [HL_DONE] = {"done", TM_INT, "",
-                 "The last number that is over and proves that all ranks came; null: none."},
+                 "Last number that is over and proves that all ranks came; null: none."},
 };
 
 static const tm_column call_columns[N_HC] = {
     [HC_GROUP] = KEY("group", "Hash of name and ranks."),
     [HC_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HC_P2P] = {"p2p", TM_BOOL, "", "A send or a receive."},
-    [HC_SEQ] = {"number", TM_INT, "", "Its number in the group."},
+    [HC_P2P] = {"p2p", TM_BOOL, "", "Whether it is a send or receive."},
+    [HC_SEQ] = {"number", TM_INT, "", "Number of the operation in the group."},
     [HC_FORM] = {"form", TM_INT, "", "Hash of operation, sizes and types."},
-    [HC_OP] = {"operation", TM_TEXT, "", "Its operation."},
-    [HC_BACKEND] = {"backend", TM_TEXT, "", "Its library."},
-    [HC_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types of what goes in."},
-    [HC_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of what comes out."},
-    [HC_STATE] = {"state", TM_INT, "", "How far it is."},
-    [HC_CREATED] = {"created_ns", TM_INT, "ns", "When it was issued, since the epoch."},
-    [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Its timeout."},
-    [HC_FRAMES] = {"frames", TM_TEXT, "", "The program's own frames that issued it."},
+    [HC_OP] = {"operation", TM_TEXT, "", "Name of the operation."},
+    [HC_BACKEND] = {"backend", TM_TEXT, "", "Backend."},
+    [HC_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types of the inputs."},
+    [HC_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of the outputs."},
+    [HC_STATE] = {"state", TM_INT, "", "State (tm_flight_state)."},
+    [HC_CREATED] = {"created_ns", TM_INT, "ns", "Time at which it was issued, since the epoch."},
+    [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Timeout of the operation."},
+    [HC_FRAMES] = {"frames", TM_TEXT, "", "The program's own stack frames at the call."},
     [HC_BEFORE] = {"before", TM_INT, "",
-                   "Of a send or receive: how many that are like it its rank issued before; null: "
-                   "records of them are lost."},
+                   "For a send or receive: number of like ones that its rank issued before; null "
+                   "if records of them are lost."},
 };
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
@@ -75,22 +77,25 @@ const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
                                        .n_keys = 2,
                                        .top = -1,
                                        .internal = true};
-const tm_table_def tm_hang_group_def = {.name = "hang.group",
-                                        .doc = "A row for each group and process that read of it.",
-                                        .columns = group_columns,
-                                        .n_columns = N_HG,
-                                        .n_keys = 1,
-                                        .top = -1,
-                                        .internal = true};
-const tm_table_def tm_hang_lane_def = {.name = "hang.lane",
-                                       .doc = "A row for each group and rank: how far it came.",
-                                       .columns = lane_columns,
-                                       .n_columns = N_HL,
-                                       .n_keys = 2,
-                                       .top = -1,
-                                       .internal = true};
+const tm_table_def tm_hang_group_def = {
+    .name = "hang.group",
+    .doc = "A row for each group and each process that read dumps of it.",
+    .columns = group_columns,
+    .n_columns = N_HG,
+    .n_keys = 1,
+    .top = -1,
+    .internal = true};
+const tm_table_def tm_hang_lane_def = {
+    .name = "hang.lane",
+    .doc = "A row for each group and rank: how far the rank has come.",
+    .columns = lane_columns,
+    .n_columns = N_HL,
+    .n_keys = 2,
+    .top = -1,
+    .internal = true};
 const tm_table_def tm_hang_call_def = {.name = "hang.call",
-                                       .doc = "A row for each operation that may matter.",
+                                       .doc =
+                                           "A row for each operation needed to explain the hang.",
                                        .columns = call_columns,
                                        .n_columns = N_HC,
                                        .n_keys = 4,
@@ -101,7 +106,7 @@ static const tm_table_def *const tables[] = {
     &tm_hang_job_def,   &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_dump_def,
     &tm_hang_group_def, &tm_hang_lane_def,       &tm_hang_call_def, &tm_hang_seen_def};
 
-/* Of one rank the first dump counts. A group of which several processes read is one. */
+/* Removes rows with the same key as the one before: later dumps of a rank, repeated groups. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;
     size_t w = 0;
@@ -116,7 +121,7 @@ static void leave_doubles(tm_table *table) {
     table->n_rows = w;
 }
 
-/* Whether the text of a group's ranks, "0 1 12", has one. */
+/* Whether a list of ranks ("0 1 12") contains a rank. */
 static bool lists(const char *ranks, int64_t rank) {
     for (int64_t next; (next = tm_hang_next_rank(&ranks)) >= 0;)
         if (next == rank)
@@ -124,7 +129,7 @@ static bool lists(const char *ranks, int64_t rank) {
     return false;
 }
 
-/* The key of the one group of a name that has a rank; else @p key. */
+/* Returns the key of the only group with the same name that contains the rank; else @p key. */
 static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int64_t key) {
     const char *name = tm_hang_text(groups, untold, HG_NAME);
     int64_t found = key;
@@ -138,8 +143,8 @@ static int64_t told_key(const tm_table *groups, size_t untold, int64_t rank, int
     return n == 1 ? found : key;
 }
 
-/* A group whose ranks one dump does not list, as where it was cut short, is that of its name of
- * which others do. */
+/* Moves rows of a group whose ranks a dump does not list, e.g. a truncated one, to the group of the
+ * same name that other dumps list. */
 static void join_untold(const tm_table *groups, tm_table *rows, int group, int rank) {
     for (size_t g = 0; g < groups->n_rows; g++) {
         const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);
@@ -154,7 +159,7 @@ static void join_untold(const tm_table *groups, tm_table *rows, int group, int r
     tm_table_sort(rows);
 }
 
-/* Moves a rank's times to the job's clock. Where its trace has no clock, they stay. */
+/* Moves times to the job's clock, if the rank's trace has a comparable clock. */
 static void move_times(const tm_table *seen, tm_table *rows, int rank, int column) {
     for (size_t i = 0; i < rows->n_rows; i++) {
         tm_cell *row = tm_table_row(rows, i);

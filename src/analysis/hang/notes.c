@@ -12,7 +12,7 @@
 
 enum { KEPT_OPEN = 4, TEXT = 512, FORM_TEXT = 160 };
 
-/* What operations of one form are: texts of the first. */
+/* Names of operations of one form, from its first call. */
 typedef struct form_text {
     uint64_t form;
     uint32_t op, backend, inputs, outputs;
@@ -21,14 +21,14 @@ typedef struct form_text {
 typedef struct lane {
     uint64_t group;
     int64_t rank;
-    int64_t first, last; /* numbers; of a ring that lost some, first is the first whole one */
-    int64_t open;        /* the first that is not over; INT64_MAX: none */
-    int64_t doubt;       /* the same, or the last of gloo's, which may have failed */
-    int64_t done;        /* the last that is over and proves that all came; -1 */
-    size_t from;         /* the call of the dump from which on its numbers count */
+    int64_t first, last; /* numbers; if the ring lost some, `first` is the first complete one */
+    int64_t open;        /* first that is not over; INT64_MAX: none */
+    int64_t doubt;       /* like `open`, but for gloo at most the last one, which may have failed */
+    int64_t done;        /* last that is over and proves that all ranks came; -1: none */
+    size_t from;         /* index of the first call of the dump whose number counts */
     bool cut;
-    int64_t size; /* of the group, as sizes of operations tell; 0: they do not */
-    size_t forms; /* in forms, for each number from first on; 0: no record */
+    int64_t size; /* of the group, from sizes of operations; 0: unknown */
+    size_t forms; /* index into tm_hang_notes.forms: one per number from first on; 0: no record */
 } lane;
 
 typedef struct kept {
@@ -36,7 +36,7 @@ typedef struct kept {
     int64_t rank, seq;
     uint64_t form;
     int64_t created_ns, timeout_ns;
-    int64_t before; /* of a send or receive: those with the same peer before it; -1: not known */
+    int64_t before; /* number of sends or receives like it before; -1: unknown */
     uint32_t op, backend, inputs, outputs, frames;
     tm_flight_state state;
     bool is_p2p;
@@ -47,8 +47,8 @@ typedef struct dump {
     const char *path;
     uint32_t version;
     bool cut, wrapped, unreadable;
-    bool any;  /* there is a last call */
-    kept last; /* of all its groups */
+    bool any;  /* `last` is set */
+    kept last; /* the last call of the dump, over all groups */
 } dump;
 
 typedef struct known_group {
@@ -60,9 +60,9 @@ struct tm_hang_notes {
     tm_names *texts;
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* of uint64_t */
-    tm_vec lane_of;                /* of size_t: by a dump's group, its lane; NO_LANE */
-    tm_keys p2p_keys;              /* of a dump, of uint64_t: group and operation, and */
-    tm_vec p2p_counts;             /* of int64_t: how many came so far */
+    tm_vec lane_of;                /* of size_t, by group of the current dump: its lane; NO_LANE */
+    tm_keys p2p_keys;              /* of the current dump: of uint64_t, group and operation */
+    tm_vec p2p_counts;             /* of int64_t, by key: number of calls so far */
 };
 
 static const size_t NO_LANE = SIZE_MAX;
@@ -123,7 +123,7 @@ static bool intern_part(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
     return intern(n, text, out);
 }
 
-/* Ranks as "0 1 2": what job parts read back. */
+/* Interns ranks as "0 1 2", which job parts parse. */
 static bool intern_ranks(tm_hang_notes *n, const tm_flight_group *g, uint32_t *out) {
     enum { DIGITS = 20 };
     tm_vec text = TM_VEC(char);
@@ -147,8 +147,8 @@ static bool add_group(tm_hang_notes *n, const tm_flight_group *g) {
            tm_vec_append(&n->groups, &made, 1);
 }
 
-/* Whether an operation needs nobody any more. Gloo's recorder leaves them "scheduled", and retires
- * what is over, by an error too; a retired one of NCCL may have timed out. */
+/* Whether an operation no longer waits for any rank. Gloo's recorder leaves operations "scheduled"
+ * and retires them when they end, even by an error; a retired one of NCCL may have timed out. */
 static bool is_over(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED || (c->is_retired && strcmp(c->backend, "gloo") == 0);
 }
@@ -156,12 +156,12 @@ static bool is_over(const tm_flight_call *c) {
 bool tm_hang_synchronises(const char *op) {
     const bool all =
         strncmp(op, "all", 3) == 0 || strncmp(op, "_all", 4) == 0 || strncmp(op, "ALL", 3) == 0;
-    /* an all_to_all may have nothing for some rank */
+    /* in an all_to_all, some ranks may have nothing to send to others */
     return (all && !strstr(op, "to_all") && !strstr(op, "toall") && !strstr(op, "TOALL")) ||
            strstr(op, "barrier") || strstr(op, "reduce_scatter");
 }
 
-/* Gloo leaves an operation after an error as after its end. */
+/* Gloo retires operations after errors as well, so it proves nothing. */
 static bool proves_all_came(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED && strcmp(c->backend, "gloo") != 0 &&
            tm_hang_synchronises(c->op);
@@ -184,7 +184,7 @@ static bool keep(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c, 
            intern_part(n, f, c, TM_FLIGHT_FRAMES, &out->frames);
 }
 
-/* The number of a form, counting from 1, with texts of the first call that has it. */
+/* Finds or adds a form and returns its number, from 1. Texts are those of its first call. */
 static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_call *c,
                         uint64_t form, uint32_t *out) {
     const size_t known = n->form_keys.keys.n;
@@ -200,7 +200,7 @@ static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
            tm_vec_append(&n->form_texts, &made, 1);
 }
 
-/* Lanes of a dump lie one behind the other, and so do their forms: a pass each. */
+/* State while a dump is read. Its lanes and their forms are contiguous: one pass for each. */
 typedef struct reading {
     tm_hang_notes *notes;
     const tm_flight *flight;
@@ -211,7 +211,7 @@ typedef struct reading {
     bool wrapped, cut;
 } reading;
 
-/* Elements of forms that one lane may have: numbers that jump further are of no recorder. */
+/* Maximum elements of `forms` per lane: no recorder makes larger jumps in numbers. */
 enum { SPAN_MAX = 1 << 20 };
 
 static lane *lane_of(const reading *r, size_t group) {
@@ -249,7 +249,7 @@ static bool make_lanes(reading *r) {
                 return false;
             start_lane(r, l, i);
         }
-        if (c->seq < l->last) /* the program made the group again, and its numbers start again */
+        if (c->seq < l->last) /* the program recreated the group, so numbers restart */
             start_lane(r, l, i);
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
@@ -278,7 +278,8 @@ static bool reserve_forms(const reading *r) {
     return true;
 }
 
-/* Several calls of one number are one, of all their forms: coalesced. */
+/* Records the form of a call. The form of coalesced calls, which share a number, is a hash of
+ * all. */
 static bool note_form(const reading *r, const tm_flight_call *c) {
     lane *l = lane_of(r, c->group);
     if (c->seq < l->first || (size_t)(c - r->calls) < l->from)
@@ -305,7 +306,7 @@ static uint64_t form_at(const tm_hang_notes *n, const lane *l, int64_t seq) {
     return number > 0 ? ((const form_text *)n->form_texts.data)[number - 1].form : 0;
 }
 
-/* Counts a send or receive. False when memory is out. */
+/* Counts a send or receive. *before: number of earlier ones, -1: unknown. False: out of memory. */
 static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before) {
     const uint64_t key = tm_hash_mixed(r->groups[c->group].key, c->op, strlen(c->op));
     int64_t *n = tm_keys_value(&r->notes->p2p_keys, &r->notes->p2p_counts, &key);
@@ -315,7 +316,7 @@ static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before
     return n != NULL;
 }
 
-/* In full: the first that are not over of each group, and the last. */
+/* Keeps in full: the first calls of each group that are not over, and the last one. */
 static bool keep_calls(const reading *r, dump *d) {
     tm_hang_notes *n = r->notes;
     const size_t first = n->kept.n;
@@ -346,7 +347,7 @@ static bool keep_calls(const reading *r, dump *d) {
         d->last = made;
         d->any = last;
     }
-    /* Of coalesced calls the first stands for all. */
+    /* The first of coalesced calls represents all. */
     kept *v = n->kept.data;
     size_t w = first;
     for (size_t i = first; i < n->kept.n; i++) {
@@ -361,7 +362,7 @@ static bool keep_calls(const reading *r, dump *d) {
     return true;
 }
 
-/* What a ring lost is the first of what it has, perhaps in part. */
+/* Drops the first number of each group if the ring has wrapped: its record may be partial. */
 static void leave_partial(const reading *r) {
     for (size_t g = 0; g < r->n_groups && r->wrapped; g++) {
         lane *l = lane_of(r, g);
@@ -401,7 +402,7 @@ bool tm_hang_notes_add_unreadable(tm_hang_notes *n, const char *path, int64_t ra
     return intern(n, "", &d.version) && tm_vec_append(&n->dumps, &d, 1);
 }
 
-/* Over processes. */
+/* Spans and forms over processes. */
 
 static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const tm_hang_span *)a)->group, ((const tm_hang_span *)b)->group);
@@ -428,7 +429,7 @@ void tm_hang_spans_join(tm_vec *spans) {
 bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
     const lane *l = n->lanes.data;
     for (size_t i = 0; i < n->lanes.n; i++) {
-        if (l[i].cut) /* how far its rank came is not known */
+        if (l[i].cut) /* how far its rank came is unknown */
             continue;
         const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
         if (!tm_vec_append(spans, &span, 1))
@@ -449,7 +450,7 @@ static int by_seq(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(x->seq, y->seq);
 }
 
-/* One for each operation, ascending. */
+/* Joins forms to one per operation, ascending. */
 static void join_forms(tm_vec *forms) {
     tm_hang_form *v = forms->data;
     size_t w = 0;
@@ -465,7 +466,7 @@ static void join_forms(tm_vec *forms) {
 }
 
 bool tm_hang_notes_forms(const tm_hang_notes *n, const tm_vec *spans, tm_vec *forms) {
-    enum { JOIN_AT = 1 << 18 }; /* ranks have much in common: joined before they are many */
+    enum { JOIN_AT = 1 << 18 }; /* joined early, because ranks have most forms in common */
     const lane *l = n->lanes.data;
     size_t joined = 0;
     for (size_t i = 0; i < n->lanes.n; i++) {
@@ -576,7 +577,7 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
-/* A call that is only known by its form. */
+/* Adds a call of which only the form is known. */
 static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);
@@ -598,7 +599,7 @@ static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, 
 }
 
 static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *from) {
-    const kept *k = n->kept.data; /* in the order of dumps, as lanes are */
+    const kept *k = n->kept.data; /* in the order of dumps, as are lanes */
     while (*from < n->kept.n && k[*from].rank != l->rank)
         ++*from;
     for (size_t i = *from; i < n->kept.n && k[i].rank == l->rank; i++)
@@ -607,7 +608,7 @@ static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *
     return false;
 }
 
-/* Where ranks differ, and what follows the last number that all have. */
+/* Adds calls where ranks differ, and those just after the last number that all ranks have. */
 static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
                             tm_table *t, tm_error *err) {
     const lane *l = n->lanes.data;

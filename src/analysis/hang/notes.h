@@ -1,5 +1,5 @@
-/* What is kept of the dumps that this process reads: for each rank and group how far it came, for
- * each of its operations a number that tells its form, and in full the few that are not over. */
+/* Records kept of the dumps that this process reads: how far each rank has come in each group, a
+ * number for the form of each operation, and the full calls of the few that are not over. */
 #ifndef TMERGE_HANG_NOTES_H
 #define TMERGE_HANG_NOTES_H
 
@@ -9,38 +9,39 @@
 
 typedef struct tm_hang_notes tm_hang_notes;
 
-/** NULL when memory is out. */
+/** Returns NULL if out of memory. */
 tm_hang_notes *tm_hang_notes_create(void);
 void tm_hang_notes_destroy(tm_hang_notes *notes);
 
-/** A dump that was read. @p path and @p rank are as given, or as it says.
- * @param written_ns  when the file was last written, since the epoch; 0: not known
- * False when memory is out. */
+/** Adds a dump.
+ * @param rank        as given, or as stated in the dump
+ * @param written_ns  time of the file's last write, since the epoch; 0: unknown
+ * @return            false if out of memory */
 bool tm_hang_notes_add(tm_hang_notes *notes, const tm_flight *flight, const char *path,
                        int64_t rank, int64_t written_ns);
 
-/** A dump of a rank that cannot be read. False when memory is out. */
+/** Adds a rank's dump that cannot be read. False if out of memory. */
 bool tm_hang_notes_add_unreadable(tm_hang_notes *notes, const char *path, int64_t rank);
 
-/** Whether no rank leaves an operation of this name before all have come. */
+/** Whether no rank can leave an operation of this name before all ranks have come. */
 bool tm_hang_synchronises(const char *op);
 
-/** A group over the ranks that this process read, or over all of the job. No padding: it is sent
- * as bytes. */
+/** How far a group has come, over the ranks that this process read or over the whole job. Has no
+ * padding, as it is sent as bytes. */
 typedef struct tm_hang_span {
     uint64_t group;
-    int64_t first; /* the latest first number, from which on all of them have records */
-    int64_t last;  /* the lowest last number: all of them came so far */
-    int64_t open;  /* the lowest number that is not over on some; INT64_MAX: none */
+    int64_t first; /* maximum of the ranks' first numbers: all have records from here on */
+    int64_t last;  /* minimum of the ranks' last numbers: all came this far */
+    int64_t open;  /* lowest number that is not over on some rank; INT64_MAX: none */
 } tm_hang_span;
 
-/** Appends this process's groups, one span each. False when memory is out. */
+/** Appends one span for each group of this process. False if out of memory. */
 bool tm_hang_notes_spans(const tm_hang_notes *notes, tm_vec *spans);
 
-/** Makes spans of the same group one, ascending by group. */
+/** Merges spans of the same group; sorts by group. */
 void tm_hang_spans_join(tm_vec *spans);
 
-/** The form of one operation on the ranks of this process, or of all. */
+/** The form of an operation over the ranks of this process, or of all. */
 typedef struct tm_hang_form {
     uint64_t group;
     int64_t seq;
@@ -49,11 +50,12 @@ typedef struct tm_hang_form {
 
 enum { TM_HANG_MIXED = 1 };
 
-/** Appends the forms of what may hold a group up: where all came, from the first that is not over.
- * @param spans  of all ranks, joined. False when memory is out. */
+/** Appends the forms of operations that may hold up a group: those that all ranks reached, from the
+ * first that is not over.
+ * @param spans  of all ranks, joined. False if out of memory. */
 bool tm_hang_notes_forms(const tm_hang_notes *notes, const tm_vec *spans, tm_vec *forms);
 
-/** Keeps of forms, of any order, the first of each group in which ranks differ. */
+/** Keeps only the first form of each group in which ranks differ. Input in any order. */
 void tm_hang_forms_keep_mixed(tm_vec *forms);
 
 /**

@@ -32,38 +32,39 @@ enum {
 };
 
 static const tm_column job_columns[N_J] = {
-    [J_RANKS] = {"ranks", TM_INT, "", "Ranks of the job, as far as dumps or --world-size tell."},
+    [J_RANKS] = {"ranks", TM_INT, "",
+                 "Number of ranks of the job, from the dumps or --world-size."},
     [J_TOLD] = {"ranks_told", TM_BOOL, "",
-                "Whether anything tells how many ranks the job has; else one with a higher number "
-                "than all that left a dump may be missing."},
-    [J_DUMPS] = {"dumps", TM_INT, "", "Ranks of which a dump was read."},
-    [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks without one; null: none."},
-    [J_CUT] = {"cut_short", TM_INT, "", "Dumps that end early: they are read as far as they go."},
+                "Whether the number of ranks is stated anywhere; if not, ranks above the highest "
+                "with a dump may be missing."},
+    [J_DUMPS] = {"dumps", TM_INT, "", "Number of ranks with a readable dump."},
+    [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks without a dump; null: none."},
+    [J_CUT] = {"cut_short", TM_INT, "",
+               "Number of dumps that end early; their readable part is used."},
     [J_STATE] = {"state", TM_TEXT, "",
-                 "hangs: somebody waits for a rank that does not come; unknown: an operation that "
-                 "all came to does not end, or the dumps do not tell who is missing; running: "
-                 "nobody has waited for a second; clear: nobody waits."},
+                 "hangs: a rank waits for one that does not come; unknown: an operation that all "
+                 "reached does not end, or the dumps do not show which rank is missing; running: "
+                 "no rank has waited for a second; clear: no rank waits."},
     [J_REASON] = {"reason", TM_TEXT, "",
-                  "mismatch: ranks came with another operation, size or type, and perhaps others "
-                  "did not come elsewhere; not issued: others "
-                  "wait for ranks that wait for nobody; no dump: they wait for ranks that left no "
-                  "dump; circle: ranks wait for one another; null: nobody is named."},
-    [J_CONFIDENCE] =
-        {"confidence", TM_TEXT, "",
-         "one: only these ranks explain it; several: of these it cannot be told which; "
-         "unknown: nobody is named."},
-    [J_CULPRITS] = {"culprits", TM_TEXT, "", "The ranks that are named; null: none."},
-    [J_GROUP] = {"group", TM_TEXT, "", "Group of the operation where it began."},
-    [J_OPERATION] = {"operation", TM_TEXT, "", "That operation."},
-    [J_NUMBER] = {"number", TM_INT, "", "Its number in the group."},
-    [J_VERDICT] = {"verdict", TM_TEXT, "", "What is found."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "What it rests on."},
-    [J_CHAIN] = {"chain", TM_TEXT, "", "Who else waits, and is only a victim."},
+                  "mismatch: ranks issued different operations, sizes or types (others may be "
+                  "missing elsewhere as well); not issued: others wait for ranks that wait for no "
+                  "rank; no dump: they wait for ranks that left no dump; circle: ranks wait for "
+                  "one another; null: no rank is named."},
+    [J_CONFIDENCE] = {"confidence", TM_TEXT, "",
+                      "one: only these ranks explain the hang; several: it may be any of these; "
+                      "unknown: no rank is named."},
+    [J_CULPRITS] = {"culprits", TM_TEXT, "", "The named ranks; null: none."},
+    [J_GROUP] = {"group", TM_TEXT, "", "Group of the operation at which the hang began."},
+    [J_OPERATION] = {"operation", TM_TEXT, "", "Name of that operation."},
+    [J_NUMBER] = {"number", TM_INT, "", "Number of that operation in its group."},
+    [J_VERDICT] = {"verdict", TM_TEXT, "", "The finding, as a sentence."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "The evidence for the verdict."},
+    [J_CHAIN] = {"chain", TM_TEXT, "", "Other ranks that wait as a consequence."},
 };
 
 const tm_table_def tm_hang_job_def = {
     .name = "hang.job",
-    .doc = "Of a job that is stuck, who is missing. One row, where dumps of flight recorders were "
+    .doc = "One row: the ranks that a stuck job waits for. Only if dumps of flight recorders were "
            "read (tmerge hang).",
     .columns = job_columns,
     .n_columns = N_J,
@@ -92,33 +93,32 @@ enum {
 };
 
 static const tm_column collective_columns[N_C] = {
-    [C_PLACE] = {"place", TM_INT, "", "1 for the one that ranks came to first."},
-    [C_GROUP] = {"group", TM_TEXT, "", "Process group, as the program calls it, or its name."},
-    [C_OPERATION] = {"operation", TM_TEXT, "", "What the first rank calls."},
+    [C_PLACE] = {"place", TM_INT, "", "Position by time of first arrival, from 1."},
+    [C_GROUP] = {"group", TM_TEXT, "",
+                 "Process group: the program's description of it, or its name."},
+    [C_OPERATION] = {"operation", TM_TEXT, "", "Operation that the first rank issued."},
     [C_NUMBER] = {"number", TM_INT, "", "Its number in the group (collective_seq_id, p2p_seq_id)."},
-    [C_PROBLEM] =
-        {"problem", TM_TEXT, "",
-         "other times: over for some, and not in dumps of others that it needs; mismatch: "
-         "ranks differ; missing: some have not come; perhaps missing: likewise, "
-         "or it cannot be told whether they came, or belong to the group; no dump: all that left "
-         "one came; "
-         "all came: and it does not end."},
-    [C_CAUSE] = {"cause", TM_BOOL, "", "The hang began here; else a consequence."},
+    [C_PROBLEM] = {"problem", TM_TEXT, "",
+                   "other times: over for some ranks although it needs others whose dumps do not "
+                   "have it; mismatch: ranks differ; missing: some have not come; perhaps missing: "
+                   "whether some came or are members is unknown; no dump: all ranks with a dump "
+                   "came, others left none; all came: it does not end."},
+    [C_CAUSE] = {"cause", TM_BOOL, "", "Whether the hang began here; false for consequences."},
     [C_CAME] = {"came", TM_TEXT, "", "Ranks that issued it."},
-    [C_WAITING] = {"waiting", TM_TEXT, "", "Those of them for which it is not over."},
+    [C_WAITING] = {"waiting", TM_TEXT, "", "Ranks that issued it and for which it is not over."},
     [C_ABSENT] = {"absent", TM_TEXT, "", "Ranks with a dump that did not issue it."},
     [C_NO_DUMP] = {"no_dump", TM_TEXT, "", "Members without a dump."},
     [C_PERHAPS] = {"perhaps", TM_TEXT, "",
-                   "Ranks that may belong to the group, or whose records of it are lost."},
-    [C_SINCE] = {"begin_ns", TM_INT, "ns", "When the first issued it, since the epoch."},
-    [C_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types that go in, on the first rank."},
-    [C_OUTPUTS] = {"outputs", TM_TEXT, "", "Likewise what comes out."},
-    [C_TEXT] = {"detail", TM_TEXT, "", "Who called what."},
+                   "Ranks that may be members, or whose records of it are lost."},
+    [C_SINCE] = {"begin_ns", TM_INT, "ns", "Time of the first arrival, since the epoch."},
+    [C_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types of the inputs on the first rank."},
+    [C_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of the outputs on the first rank."},
+    [C_TEXT] = {"detail", TM_TEXT, "", "Which ranks issued which call."},
 };
 
 const tm_table_def tm_hang_collective_def = {
     .name = "hang.collective",
-    .doc = "A row for each operation that holds ranks up: of each group the first.",
+    .doc = "A row for each operation that holds up ranks: the first of each group.",
     .columns = collective_columns,
     .n_columns = N_C,
     .n_keys = 1,
@@ -152,40 +152,41 @@ enum {
 
 static const tm_column rank_columns[N_R] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [R_ROLE] =
-        {"role", TM_TEXT, "",
-         "culprit: named in hang.job; waits: in the operation that follows; fine: it neither "
-         "waits nor is missed; no dump."},
-    [R_GROUP] = {"group", TM_TEXT, "", "Where it waits: the group."},
-    [R_OPERATION] = {"operation", TM_TEXT, "", "The operation."},
-    [R_NUMBER] = {"number", TM_INT, "", "Its number."},
-    [R_SINCE] = {"begin_ns", TM_INT, "ns", "Since when it waits, since the epoch; null: not kept."},
-    [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of the last operation that it recorded."},
-    [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "", "That operation."},
-    [R_LAST_NUMBER] = {"last_number", TM_INT, "", "Its number."},
-    [R_LAST_NS] = {"time_ns", TM_INT, "ns", "When that was issued, since the epoch."},
-    [R_ENTRIES] = {"entries", TM_INT, "", "Entries of its dump."},
-    [R_CUT] = {"cut_short", TM_BOOL, "", "The dump ends early."},
-    [R_DUMP] = {"dump", TM_TEXT, "", "The file; null: none."},
-    [R_TRACE_END] = {"trace_end_ns", TM_INT, "ns",
-                     "When its trace ends, since the epoch, as all times here on the job's clock; "
-                     "null: no trace that tells the time of day. Times of a rank without a trace "
-                     "are as recorded."},
-    [R_STEP] = {"step", TM_INT, "", "The last step of its trace."},
-    [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "When that began, since the epoch."},
+    [R_ROLE] = {"role", TM_TEXT, "",
+                "culprit: named in hang.job; waits: in the operation below; fine: neither waits "
+                "nor is missing; no dump."},
+    [R_GROUP] = {"group", TM_TEXT, "", "Group in which it waits."},
+    [R_OPERATION] = {"operation", TM_TEXT, "", "Operation in which it waits."},
+    [R_NUMBER] = {"number", TM_INT, "", "Number of that operation."},
+    [R_SINCE] = {"begin_ns", TM_INT, "ns",
+                 "Time since which it waits, since the epoch; null if not recorded."},
+    [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of its last recorded operation."},
+    [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "", "Name of that operation."},
+    [R_LAST_NUMBER] = {"last_number", TM_INT, "", "Number of that operation."},
+    [R_LAST_NS] = {"time_ns", TM_INT, "ns", "Time at which it was issued, since the epoch."},
+    [R_ENTRIES] = {"entries", TM_INT, "", "Number of entries in its dump."},
+    [R_CUT] = {"cut_short", TM_BOOL, "", "Whether the dump ends early."},
+    [R_DUMP] = {"dump", TM_TEXT, "", "Path of the dump; null: none."},
+    [R_TRACE_END] =
+        {"trace_end_ns", TM_INT, "ns",
+         "End of its trace, since the epoch; null without a trace with time of day. All times here "
+         "are on the job's clock, but as recorded for ranks without a trace."},
+    [R_STEP] = {"step", TM_INT, "", "Last step of its trace."},
+    [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "Begin of that step, since the epoch."},
     [R_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
-                      "When the call that follows began, since the epoch."},
-    [R_OPEN] = {"call_open", TM_BOOL, "", "It had not returned when the trace ended."},
+                      "Begin of the call in `call`, since the epoch."},
+    [R_OPEN] = {"call_open", TM_BOOL, "",
+                "Whether that call had not returned when the trace ended."},
     [R_CALL] = {"call", TM_TEXT, "",
-                "The call in which the thread of the steps was when its trace ended, and the "
-                "program's own around it, innermost first; else the last that it recorded."},
+                "Call in which the main thread was when its trace ended, with the program's own "
+                "functions around it, innermost first; else the last recorded call."},
     [R_FRAMES] = {"frames", TM_TEXT, "",
-                  "The program's own frames that issued the last one, innermost first."},
+                  "The program's own stack frames at its last operation, innermost first."},
 };
 
 const tm_table_def tm_hang_rank_def = {
     .name = "hang.rank",
-    .doc = "A row for each rank of a job of which flight recorders' dumps were read.",
+    .doc = "A row for each rank of a job whose flight recorder dumps were read.",
     .columns = rank_columns,
     .n_columns = N_R,
     .n_keys = 1,
@@ -193,7 +194,7 @@ const tm_table_def tm_hang_rank_def = {
     .n_prose = 2,
 };
 
-/* Texts. */
+/* Sentences. */
 
 enum { TEXT = 2048, LIST = 200, NAME = 200 };
 
@@ -211,7 +212,7 @@ static void add(words *w, const char *format, ...) {
     w->n = n < 0 ? w->n : w->n + (size_t)n < TEXT ? w->n + (size_t)n : TEXT - 1;
 }
 
-/* "rank 3", "ranks 0-2"; of a long list the first. */
+/* Adds "rank 3" or "ranks 0-2"; long lists are truncated. */
 static void add_ranks(words *w, const tm_vec *ranks) {
     enum { MORE = 24 };
     char list[LIST + MORE];
@@ -231,7 +232,7 @@ static void add_time(words *w, int64_t ns) {
             (int)(ns % 1000000000 / 1000000));
 }
 
-/* NULL for fronts.n: none. */
+/* Returns NULL for fronts.n, which means none. */
 static const tm_hang_front *front_at(const tm_hang_world *w, size_t i) {
     return i < w->fronts.n ? (const tm_hang_front *)w->fronts.data + i : NULL;
 }
@@ -252,12 +253,12 @@ static const char *op_of(const tm_hang_world *w, const tm_hang_front *f) {
     return f->call == TM_HANG_NO_ROW ? "an operation" : tm_hang_text(w->calls, f->call, HC_OP);
 }
 
-/* "all_reduce, number 12 of group default_pg" */
+/* Adds "all_reduce, number 12 of group default_pg". */
 static void add_operation(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     add(t, "%s, number %" PRId64 " of group %s", op_of(w, f), f->seq, group_name(w, f->group));
 }
 
-/* Whether a front tells two calls apart by what is said of them. */
+/* Adds a call with its inputs and outputs. */
 static void add_call(words *t, const tm_hang_world *w, size_t row) {
     const char *in = tm_hang_text(w->calls, row, HC_INPUTS);
     const char *out = tm_hang_text(w->calls, row, HC_OUTPUTS);
@@ -268,7 +269,7 @@ static void add_call(words *t, const tm_hang_world *w, size_t row) {
         add(t, " to %s", out);
 }
 
-/* "ranks 0-2 call all_reduce of [[4]] Float; rank 3 calls ...", up to four forms. */
+/* Adds "ranks 0-2 call all_reduce of [[4]] Float; rank 3 calls ...", up to four forms. */
 static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     enum { SHOWN = 4 };
     int64_t forms[SHOWN];
@@ -324,7 +325,7 @@ static void add_came(words *t, const tm_hang_world *w, const tm_hang_front *f) {
         add(t, " (%s)", frames);
 }
 
-/* What a rank recorded last. */
+/* Adds a rank's last recorded operation. */
 static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
     const size_t d = w->dump_of[rank];
     const size_t group = group_of(w, tm_hang_int(w->dumps, d, HD_LAST_GROUP, 0));
@@ -348,7 +349,7 @@ static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
         add(t, "; gloo records no sends and receives, so it may wait in one");
 }
 
-/* What its trace shows of it, if there is one. */
+/* Adds what the rank's trace shows at its end, if it has one. */
 static void add_seen(words *t, const tm_hang_world *w, int64_t rank) {
     const tm_cell *seen = tm_hang_seen_of(w->seen, rank);
     words end = {.n = 0}, at = {.n = 0};
@@ -367,7 +368,7 @@ static void add_seen(words *t, const tm_hang_world *w, int64_t rank) {
         add(t, seen[HS_OPEN].value.i ? ", since %s" : ", at %s", at.text);
 }
 
-/* Whether all ranks have a dump, none of which ends early. */
+/* Whether all ranks have a complete dump. */
 static bool is_whole(const tm_hang_world *w) {
     bool whole = true;
     for (int64_t r = 0; r < w->n_ranks && whole; r++)
@@ -376,7 +377,7 @@ static bool is_whole(const tm_hang_world *w) {
     return whole;
 }
 
-/* Where nobody is named. */
+/* Writes the verdict if no rank is named. */
 static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = front_at(w, c->front);
     if (c->reason == TM_HANG_NOTHING) {
@@ -415,7 +416,7 @@ static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c
     }
 }
 
-/* Those of the culprits that a front misses. */
+/* Collects the culprits that are missing at a front. */
 static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec *out) {
     const int64_t *v = c->culprits.data;
     for (size_t i = 0; i < c->culprits.n; i++)
@@ -464,7 +465,7 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
     return ok;
 }
 
-/* Where operations have started for some, those for whom this has not. */
+/* Adds the ranks on which the operation has not started, if it has on some. */
 static void add_not_started(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->waiting.data;
     size_t n = 0;
@@ -484,7 +485,7 @@ static void add_not_started(words *t, const tm_hang_world *w, const tm_hang_fron
         add(t, ", and %zu more", n - 1);
 }
 
-/* Of whom it is not known whether they came, and why. */
+/* Adds the ranks for which it is unknown whether they came, and why. */
 static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     bool cut = f->perhaps.n > 0;
     for (size_t i = 0; i < f->perhaps.n; i++)
@@ -555,7 +556,7 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
     return ok;
 }
 
-/* What else is stuck, the first few. */
+/* Adds the first few other fronts where ranks wait. */
 static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     enum { SHOWN = 3 };
     const tm_hang_front *f = w->fronts.data;
@@ -596,7 +597,7 @@ static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_e
     return status;
 }
 
-/* For either reason. */
+/* Whether a rank is named as a culprit or besides. */
 static bool is_named(const tm_hang_causes *c, int64_t rank) {
     return tm_hang_has(&c->culprits, rank) || tm_hang_has(&c->besides, rank);
 }
@@ -694,7 +695,7 @@ static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, t
     return tm_table_set_text(t, &row[C_TEXT], tm_hang_or_null(text.text), err);
 }
 
-/* By rank the first front in which it waits; fronts.n: none. */
+/* Returns by rank the first front in which it waits; fronts.n: none. */
 static bool first_fronts(const tm_hang_world *w, tm_vec *out) {
     const tm_hang_front *f = w->fronts.data;
     size_t *v = tm_vec_append(out, NULL, (size_t)w->n_ranks);

@@ -1,4 +1,4 @@
-/* What is found of a stuck job, as rows and sentences. */
+/* Writes the findings about a stuck job as rows and sentences. */
 #ifndef TMERGE_HANG_SAY_H
 #define TMERGE_HANG_SAY_H
 

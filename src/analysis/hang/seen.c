@@ -1,5 +1,6 @@
-/* A profiler that is stopped while a job hangs ends the calls that have not returned when it is
- * stopped itself: PyTorch's within a few nanoseconds. Such are open. */
+/* Finds the call in which a rank's trace ends. When a profiler is stopped during a hang, it ends
+ * all calls that have not returned at its own end, PyTorch's within a few nanoseconds. These calls
+ * are open. */
 #include "seen.h"
 
 #include <stdio.h>
@@ -11,15 +12,16 @@
 enum { OPEN_NS = 1000, SHOWN = 4, DEEP = 64, TEXT = 512, NOBODY = -1 };
 
 static const tm_column seen_columns[N_HS] = {
-    [HS_RANK] = {"rank", TM_INT, "", "Global rank; -1: the row that asks for the others."},
+    [HS_RANK] = {"rank", TM_INT, "", "Global rank; -1: marks that the table is wanted."},
     [HS_OFFSET] = {"offset_ns", TM_INT, "ns",
-                   "The job's clock minus the rank's at the end of its trace; null: not known."},
-    [HS_END] = {"end_ns", TM_INT, "ns", "End of its last call on the CPU, on the job's clock."},
+                   "Job clock minus the rank's clock at the end of its trace; null if unknown."},
+    [HS_END] = {"end_ns", TM_INT, "ns", "End of its last CPU call, on the job's clock."},
     [HS_STEP] = {"step", TM_INT, "", "Number of its last step."},
-    [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "Its begin, on the job's clock."},
-    [HS_CALL] = {"call", TM_TEXT, "", "The call of its CPU, innermost first."},
-    [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns", "Its begin, on the job's clock."},
-    [HS_OPEN] = {"open", TM_BOOL, "", "It had not returned at the end."},
+    [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "Begin of that step, on the job's clock."},
+    [HS_CALL] = {"call", TM_TEXT, "", "CPU calls at its end, innermost first."},
+    [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
+                       "Begin of the innermost one, on the job's clock."},
+    [HS_OPEN] = {"open", TM_BOOL, "", "Whether it had not returned at the end."},
 };
 
 const tm_table_def tm_hang_seen_def = {.name = "hang.seen",
@@ -62,7 +64,7 @@ static int64_t end_of(const tm_timeline *t, uint32_t row) {
     return t->begin_ns[row] + t->duration_ns[row];
 }
 
-/* The thread of the steps; without steps that of most calls; NULL: none has any. */
+/* Returns the thread with the steps, else the one with the most calls; NULL if there are none. */
 static const tm_track *main_thread(const tm_timeline *t) {
     const tm_track *found = NULL;
     size_t most = 0;
@@ -80,8 +82,9 @@ static const tm_track *main_thread(const tm_timeline *t) {
     return found;
 }
 
-/* Its calls that were open at the end, the outermost first; at most DEEP. Functions of Python are
- * ended with the profiler; of other calls the last to return ends the trace itself. */
+/* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Python
+ * functions end with the profiler; without one, the last call to return may itself be the end of
+ * the trace. */
 static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t end, uint32_t *rows) {
     size_t n = 0;
     bool python = false;
@@ -94,7 +97,7 @@ static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t en
     return python ? n : 0;
 }
 
-/* The last to begin. */
+/* Returns the last call to begin. */
 static uint32_t last_call(const tm_timeline *t, const tm_track *thread) {
     for (uint32_t k = thread->count; k-- > 0;)
         if (is_call(t, thread->first + k) && !tm_timeline_is_step(t, thread->first + k))
@@ -106,8 +109,8 @@ static const char *name_of(const tm_rank_view *view, uint32_t row) {
     return tm_names_text(view->names, view->timeline->name[row]).bytes;
 }
 
-/* "queue.py(171): get < train.py(33): load < ...": the innermost, and the program's own around it.
- * What stops the profiler is no part of what it saw. */
+/* Writes "queue.py(171): get < train.py(33): load < ...": the innermost call and the program's own
+ * functions around it. The calls that stop the profiler are left out. */
 static uint32_t describe(const tm_rank_view *view, const uint32_t *rows, size_t n, char *text) {
     size_t shown = 0, used = 0;
     uint32_t first = TM_NO_EVENT;
@@ -138,7 +141,7 @@ static int64_t last_end(const tm_timeline *t) {
     return end;
 }
 
-/* Times only where they are of day, and on a clock that can be compared. */
+/* Sets a time only if it is a time of day on a comparable clock. */
 static void set_time(const tm_timeline *t, tm_cell *cell, int64_t recorded_ns) {
     if (t->clock.way != TM_CLOCK_UNKNOWN && t->counts[TM_COUNT_NO_EPOCH] == 0)
         tm_cell_set_int(cell, tm_rank_clock_true(&t->clock, recorded_ns));

@@ -1,4 +1,4 @@
-/* What a rank's own trace shows last, where traces were read beside the dumps. */
+/* Finds what a rank's own trace shows last, if traces were read together with the dumps. */
 #ifndef TMERGE_HANG_SEEN_H
 #define TMERGE_HANG_SEEN_H
 
@@ -9,13 +9,13 @@ extern const tm_table_def tm_hang_seen_def;
 /* Its columns. */
 enum { HS_RANK, HS_OFFSET, HS_END, HS_STEP, HS_STEP_BEGIN, HS_CALL, HS_CALL_BEGIN, HS_OPEN, N_HS };
 
-/** Has tm_hang_seen_rank look at this process's ranks: without dumps nobody asks. */
+/** Makes tm_hang_seen_rank process the ranks; not called without dumps. */
 tm_status tm_hang_seen_ask(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** The rank part of the analysis `hang`: adds the row of hang.seen. */
 tm_status tm_hang_seen_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** The row of a rank; NULL where it has no trace. @p seen  sorted. */
+/** Returns the row of a rank; NULL if it has no trace. @p seen must be sorted. */
 const tm_cell *tm_hang_seen_of(const tm_table *seen, int64_t rank);
 
 #endif

@@ -1,4 +1,5 @@
-/* The tables of this room: three that are shown, and those by which dumps come to process 0. */
+/* The tables of this analysis: three shown ones, and internal ones that bring dumps to process
+ * 0. */
 #ifndef TMERGE_HANG_TABLES_H
 #define TMERGE_HANG_TABLES_H
 
@@ -9,15 +10,15 @@
 extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
 extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def, tm_hang_call_def;
 
-/** Of a rank's open sends and receives so many are kept. */
+/** Maximum number of open sends and receives kept per rank. */
 enum { TM_HANG_KEPT_P2P = 512 };
 
-/** A cell's text; NULL, which leaves the cell null, where there is none. */
+/** Maps an empty text to NULL, which leaves a cell null. */
 static inline const char *tm_hang_or_null(const char *text) {
     return *text ? text : NULL;
 }
 
-/** A cell of a row. */
+/** Returns the text of a cell; "" for null. */
 static inline const char *tm_hang_text(const tm_table *t, size_t row, int column) {
     const tm_cell *cell = tm_table_row(t, row) + column;
     return cell->null ? "" : cell->value.text;
@@ -28,7 +29,7 @@ static inline int64_t tm_hang_int(const tm_table *t, size_t row, int column, int
     return cell->null ? missing : cell->value.i;
 }
 
-/** The next rank of "0 1 12", as groups' ranks are written; -1 at the end. */
+/** Parses the next rank of a group's list ("0 1 12"); -1 at the end. */
 static inline int64_t tm_hang_next_rank(const char **text) {
     long long rank = -1;
     for (char *end; rank < 0 && **text; *text = *end ? end + 1 : end)

@@ -6,7 +6,7 @@
 #include "analysis/shared/named.h"
 #include "base/keys.h"
 
-/* Counters of a rank that are shown: a profiler samples some tens. */
+/* Maximum number of counters of a rank that are shown; profilers sample some tens. */
 #define LISTED 200
 
 enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
@@ -14,21 +14,21 @@ enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "What it is of: a device, else the process and thread, or the network card and "
-                "port, that it stands beside."},
+                "What the counter belongs to: a device, or the process and thread (or network card "
+                "and port) of its track."},
     [NAME] = {"name", TM_TEXT, "", "Name of the counter; null where the trace has none."},
-    [SERIES] = {"series", TM_TEXT, "", "Which of its values, where it has several."},
-    [SAMPLES] = {"samples", TM_INT, "", "Values that were recorded."},
-    [MEAN] = {"mean", TM_REAL, "", "Their mean, each of the same weight."},
-    [MIN] = {"min", TM_REAL, "", "The least."},
-    [MAX] = {"max", TM_REAL, "", "The most."},
+    [SERIES] = {"series", TM_TEXT, "", "Which of the counter's values, if it has several."},
+    [SAMPLES] = {"samples", TM_INT, "", "Number of recorded values."},
+    [MEAN] = {"mean", TM_REAL, "", "Mean of the samples, unweighted."},
+    [MIN] = {"min", TM_REAL, "", "Minimum of the samples."},
+    [MAX] = {"max", TM_REAL, "", "Maximum of the samples."},
 };
 
 const tm_table_def tm_counters_table = {
     .name = "host.counter",
-    .doc = "A row for each counter of a rank, in the profiler's own units: metrics of GPUs and "
-           "network cards that Nsight Systems sampled, whatever else a trace counts. The first 200 "
-           "of a rank.",
+    .doc = "A row for each counter of a rank, in the profiler's own units: GPU and network card "
+           "metrics sampled by Nsight Systems and any other counters of a trace. Only the first "
+           "200 of a rank.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 4,
@@ -44,7 +44,7 @@ typedef struct counter {
     double sum, min, max;
 } counter;
 
-/* Rows ascend, as the tracks do. False when memory is out. */
+/* Rows are ascending, and so are tracks. False if out of memory. */
 static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) {
     const tm_counter_attr *attrs = timeline->attrs[TM_ATTR_COUNTER];
     uint32_t track = 0;
@@ -66,7 +66,7 @@ static bool count(const tm_timeline *timeline, tm_keys *keys, tm_vec *counters) 
     return true;
 }
 
-/* What a process or thread is called, else its number. */
+/* Returns the name of a process or thread, or its number if it has none. */
 static const char *called(const tm_names *names, uint32_t name, uint32_t number) {
     return tm_names_text(names, name == TM_NO_NAME ? number : name).bytes;
 }

@@ -1,4 +1,4 @@
-/* The table of what was sampled: counters of GPUs, network cards, queues, ... */
+/* The table of sampled counters: GPUs, network cards, queues, ... */
 #ifndef TMERGE_COUNTERS_H
 #define TMERGE_COUNTERS_H
 

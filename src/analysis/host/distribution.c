@@ -64,7 +64,7 @@ bool tm_keep_next(const int64_t *sorted, size_t n, size_t distinct, size_t room,
         while (end < n && sorted[end] == sorted[first])
             end++;
     } else {
-        /* Parts of n / room values, the first ones longer by one. */
+        /* The first n % room parts have one value more than the others. */
         const size_t each = n / room, longer = n % room;
         end += each + (first < longer * (each + 1));
     }

@@ -1,5 +1,4 @@
-/* Analysis `host`: which threads of a rank ran, on which cores, and what they waited for; what was
- * sampled; unified memory. */
+/* Analysis `host`: cores and waits of a rank's threads; sampled counters; unified memory. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "timeline/trace.h"
 #include "unified.h"
 
-/* Threads of a rank that are shown. */
+/* Maximum number of threads of a rank that are shown. */
 #define LISTED 16
 
 enum {
@@ -32,30 +31,30 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [PROCESS] = {"process", TM_TEXT, "", "Number of the process."},
-    [THREAD] = {"thread", TM_TEXT, "", "Number of the thread."},
-    [NAME] = {"name", TM_TEXT, "", "Its name; null where it has none."},
+    [PROCESS] = {"process", TM_TEXT, "", "Process id."},
+    [THREAD] = {"thread", TM_TEXT, "", "Thread id."},
+    [NAME] = {"name", TM_TEXT, "", "Name of the thread; null if it has none."},
     [RUNNING] = {"running_ns", TM_INT, "ns",
-                 "Time on a core; null where the scheduling of threads was not recorded."},
+                 "Time on a core; null if thread scheduling was not recorded."},
     [RUNNING_PCT] = {"running_pct", TM_REAL, "%",
-                     "100 running_ns / the time from the first to the last moment at which a "
+                     "100 running_ns / the time from the first to the last moment at which any "
                      "thread of the rank was on a core."},
-    [TIMES] = {"times", TM_INT, "", "How often it was put on a core."},
-    [MIGRATIONS] = {"migrations", TM_INT, "", "How often that was another core than the last."},
-    [CORES] = {"cores", TM_INT, "", "Cores on which it ran."},
+    [TIMES] = {"times", TM_INT, "", "Number of times it was scheduled onto a core."},
+    [MIGRATIONS] = {"migrations", TM_INT, "",
+                    "Number of times it was scheduled onto another core than before."},
+    [CORES] = {"cores", TM_INT, "", "Number of different cores it ran on."},
     [OS_CALLS] = {"os_calls", TM_INT, "",
-                  "Calls of the OS runtime (poll, sem_timedwait, read, ...) and system calls that "
-                  "were recorded."},
-    [OS_TIME] = {"os_ns", TM_INT, "ns", "Union of these."},
+                  "Recorded OS runtime calls (poll, sem_timedwait, read, ...) and system calls."},
+    [OS_TIME] = {"os_ns", TM_INT, "ns", "Time in these calls (union)."},
     [OFF_TIME] = {"os_wait_ns", TM_INT, "ns",
-                  "Of os_ns, when the thread was on no core: it waited in the call; null where one "
-                  "of both was not recorded."},
+                  "Part of os_ns in which the thread was on no core, i.e. waited in the call; null "
+                  "unless both calls and scheduling were recorded."},
 };
 
 static const tm_table_def thread_def = {
     .name = "host.thread",
-    .doc = "A row for each thread of a rank whose scheduling or calls of the OS the profiler "
-           "recorded, the 16 of a rank with most running_ns, then os_ns.",
+    .doc = "A row for each thread of a rank whose scheduling or OS calls were recorded: the 16 of "
+           "a rank with the largest running_ns, then os_ns.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -67,15 +66,15 @@ static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */
-    size_t size;                    /* of the number's text that tells the thread */
-    size_t place;                   /* among the tracks */
+    size_t size;                    /* length of the thread's part of the number's text */
+    size_t place;                   /* order of first occurrence */
     tm_intervals running, os;
     int64_t times, migrations, os_calls;
-    uint32_t last; /* core: id of its name */
-    tm_vec cores;  /* of uint32_t, ascending in nothing: a thread has few */
+    uint32_t last; /* name id of the last core */
+    tm_vec cores;  /* of uint32_t, unordered; a thread has few */
 } thread;
 
-/* The part of a track's number that is the thread's. */
+/* Returns the length of the thread's part of a track's number. */
 static size_t thread_size(tm_text number) {
     const size_t end = sizeof TM_ON_CPU - 1;
     const bool beside =
@@ -83,7 +82,7 @@ static size_t thread_size(tm_text number) {
     return beside ? number.size - end : number.size;
 }
 
-/* A rank has few threads; NULL when memory is out. */
+/* Finds or adds the thread of a track; NULL if out of memory. A rank has few threads. */
 static thread *find_thread(const tm_names *names, tm_vec *threads, const tm_track *track) {
     const tm_text number = tm_names_text(names, track->tid);
     const size_t size = thread_size(number);
@@ -144,7 +143,7 @@ static bool take_track(const tm_rank_view *view, const tm_track *track, tm_vec *
     return true;
 }
 
-/* From the first to the last moment at which one of them ran; 0 where none is recorded to. */
+/* Time from the first to the last moment at which a thread ran; 0 without scheduling. */
 static int64_t recorded_ns(const tm_vec *threads) {
     int64_t begin = INT64_MAX, end = INT64_MIN;
     for (size_t i = 0; i < threads->n; i++) {
@@ -158,7 +157,7 @@ static int64_t recorded_ns(const tm_vec *threads) {
     return end > begin ? end - begin : 0;
 }
 
-/* The most on a core first, then the most in the OS, then as they were met. */
+/* Descending by time on a core, then by time in the OS; then in order of first occurrence. */
 static int by_time(const void *a, const void *b) {
     const thread *x = a, *y = b;
     const int64_t on = tm_intervals_length(&x->running), other = tm_intervals_length(&y->running);
@@ -215,7 +214,7 @@ static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *t
     return TM_OK;
 }
 
-/* Most traces tell nothing of it: one look, faster than one at each event. */
+/* Checks once whether the trace has such events: most have none, and this is fast. */
 static bool tells_any(const tm_timeline *timeline) {
     static const uint8_t categories[] = {TM_CAT_ON_CPU, TM_CAT_OS_RUNTIME, TM_CAT_SYSCALL};
     for (size_t i = 0; i < sizeof categories && timeline->n_events > 0; i++)

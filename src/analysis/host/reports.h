@@ -1,10 +1,10 @@
-/* What the reports of a profiler that sums by name are of: which events, and under which name. */
+/* Maps events to reports and names of a profiler that sums by name. */
 #ifndef TMERGE_REPORTS_H
 #define TMERGE_REPORTS_H
 
 #include "tmerge/analysis.h"
 
-/** In the order of their words, which are those of nsys stats but for the library's. */
+/** In the order of their words, which are those of nsys stats, except for the libraries'. */
 typedef enum tm_report {
     TM_REPORT_API,
     TM_REPORT_KERNELS,
@@ -17,7 +17,7 @@ typedef enum tm_report {
     TM_REPORT_OPENMP,
     TM_REPORT_OS_RUNTIME,
     TM_REPORT_SYSCALLS,
-    TM_REPORT_CPU_FAULTS, /* of unified memory: they have no duration, so they are counted alone */
+    TM_REPORT_CPU_FAULTS, /* of unified memory; without duration, so only their number is known */
     TM_N_REPORTS
 } tm_report;
 
@@ -26,23 +26,22 @@ const char *tm_report_word(tm_report report);
 /** Whether the rank's profiler has such reports. */
 bool tm_reports_are_of(const tm_timeline *timeline);
 
-/** An event in a report. Kinds of copies are named alike by all profilers: the name of one is its
- * place in a list of ours. */
+/** An event in a report. Copies have the same names for all profilers, taken from a fixed list. */
 typedef struct tm_reported {
     uint32_t report; /* tm_report */
-    uint32_t name;   /* id of the name; of the reports of copies for tm_reported_copy */
-    int64_t value;   /* ns, or bytes */
+    uint32_t name;   /* name id; in reports of copies an index for tm_reported_copy */
+    int64_t value;   /* [ns], or bytes */
 } tm_reported;
 
-/** Takes one; false ends the walk. */
+/** Takes one event; false ends the walk. */
 typedef bool tm_take_reported(void *context, const tm_reported *reported);
 
-/** Gives every event that is in a report, in the order of rows, then the sizes of copies; false
- * where that was ended. */
+/** Calls @p take for every event in a report in row order, then for the sizes of copies. False if
+ * the walk was ended. */
 bool tm_reports_walk(const tm_timeline *timeline, const tm_names *names, tm_take_reported *take,
                      void *context);
 
-/** The name of a kind of copies. */
+/** Returns the name of a kind of copy. */
 const char *tm_reported_copy(int64_t name);
 
 #endif

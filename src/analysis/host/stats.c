@@ -12,7 +12,7 @@
 #include "distribution.h"
 #include "reports.h"
 
-/* Values that a rank keeps for medians, and rows of a report that are shown. */
+/* Values that a rank keeps for medians; rows shown per report. */
 #define ROOM ((size_t)16384)
 #define LISTED ((size_t)1000)
 #define LISTED_WORD "1000"
@@ -37,26 +37,25 @@ enum {
 };
 
 #define COLUMNS(unit, suffix)                                                                      \
-    [REPORT] = {"report", TM_TEXT, "", "The report of nsys stats, by its name."},                  \
+    [REPORT] = {"report", TM_TEXT, "", "Name of the nsys stats report."},                          \
     [NAME] = {"name", TM_TEXT, "", "Name of the call, kernel, operation or range."},               \
-    [COUNT] = {"count", TM_INT, "", "How many there were, of all ranks."},                         \
-    [TOTAL] = {"total_" suffix, TM_INT, unit, "Their sum."},                                       \
+    [COUNT] = {"count", TM_INT, "", "Number of occurrences, over all ranks."},                     \
+    [TOTAL] = {"total_" suffix, TM_INT, unit, "Sum of their values."},                             \
     [SHARE] = {"share_pct", TM_REAL, "%",                                                          \
-               "100 total_" suffix " / that of all rows of the report."},                          \
+               "100 total_" suffix " / the sum over all rows of the report."},                     \
     [MEAN] = {"mean_" suffix, TM_REAL, unit, "total_" suffix " / count."},                         \
     [MEDIAN] = {"median_" suffix, TM_REAL, unit,                                                   \
-                "The median; of an even number the mean of the middle two."},                      \
-    [MIN] = {"min_" suffix, TM_INT, unit, "The least."},                                           \
-    [MAX] = {"max_" suffix, TM_INT, unit, "The most."},                                            \
+                "Median; for an even number of values the mean of the middle two."},               \
+    [MIN] = {"min_" suffix, TM_INT, unit, "Minimum."},                                             \
+    [MAX] = {"max_" suffix, TM_INT, unit, "Maximum."},                                             \
     [DEVIATION] = {"stddev_" suffix, TM_REAL, unit,                                                \
-                   "The sample's standard deviation, by count - 1; 0 of one."},                    \
-    [RANKS] = {"ranks", TM_INT, "", "Ranks that have any."},                                       \
-    [MAX_RANK_TOTAL] = {"max_rank_" suffix, TM_INT, unit, "The largest sum of a rank."},           \
-    [MAX_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},                     \
-    [EXACT] = {                                                                                    \
-        "median_exact", TM_BOOL, "",                                                               \
-        "False where a rank has so many values (over 16384 of all names together) that its part "  \
-        "of the median is of some of them, evenly chosen."}
+                   "Sample standard deviation (divisor count - 1); 0 for one value."},             \
+    [RANKS] = {"ranks", TM_INT, "", "Number of ranks with any."},                                  \
+    [MAX_RANK_TOTAL] = {"max_rank_" suffix, TM_INT, unit, "Maximum sum of a rank."},               \
+    [MAX_RANK] = {"max_rank", TM_INT, "", "Rank with that maximum; the lowest if several."},       \
+    [EXACT] = {"median_exact", TM_BOOL, "",                                                        \
+               "False if some rank has more than 16384 values over all names: it then "            \
+               "contributes an evenly chosen part of them to the median."}
 
 static const tm_column time_columns[N_COLUMNS] = {COLUMNS("ns", "ns")};
 static const tm_column size_columns[N_COLUMNS] = {COLUMNS("B", "bytes")};
@@ -64,15 +63,14 @@ static const tm_column size_columns[N_COLUMNS] = {COLUMNS("B", "bytes")};
 static const tm_table_def time_def = {
     .name = "stats.time",
     .doc =
-        "A row for each report of nsys stats and name in it, over all ranks that Nsight Systems "
-        "recorded: cuda_api_sum, cuda_gpu_kern_sum (graphs recorded as a whole are kernels here), "
-        "cuda_gpu_mem_time_sum, nvtx_sum (ranges of one name are one row, whatever their style; "
-        "operators of emit_nvtx without their numbers), mpi_event_sum (a call that waits for "
-        "several requests counts once; nsys has a row for each), "
-        "openacc_sum, openmp_sum, osrt_sum, syscall_sum and um_cpu_page_faults_sum (by function, "
-        "times are null); library, which is no report of it, has "
-        "the calls of cuDNN and cuBLAS. Of each the " LISTED_WORD
-        " with most total_ns, the rest in one row.",
+        "A row for each nsys stats report and name in it, over all ranks that Nsight Systems "
+        "recorded: cuda_api_sum, cuda_gpu_kern_sum (graphs recorded as a whole count as kernels), "
+        "cuda_gpu_mem_time_sum, nvtx_sum (one row per range name, whatever the style; emit_nvtx "
+        "operators without their numbers), mpi_event_sum (a call that waits for several requests "
+        "counts once; nsys has a row for each), openacc_sum, openmp_sum, osrt_sum, syscall_sum and "
+        "um_cpu_page_faults_sum (by function, times are null). library, which nsys does not have, "
+        "lists calls of cuDNN and cuBLAS. Each has the " LISTED_WORD
+        " rows with the largest total_ns and one row for the rest.",
     .columns = time_columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -81,7 +79,7 @@ static const tm_table_def time_def = {
 
 static const tm_table_def size_def = {
     .name = "stats.size",
-    .doc = "The same of cuda_gpu_mem_size_sum: what copies and sets moved, by kind of copy.",
+    .doc = "The same for cuda_gpu_mem_size_sum: bytes of copies and sets, by kind of copy.",
     .columns = size_columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -94,12 +92,12 @@ static const tm_column part_columns[N_PART] = {
     [P_REPORT] = {"report", TM_INT, "", "Number of the report."},
     [P_NAME] = {"name", TM_INT, "", "Id of the name, or kind of copy."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_COUNT] = {"count", TM_INT, "", "Values."},
-    [P_TOTAL] = {"total", TM_INT, "", "Their sum."},
-    [P_MIN] = {"min", TM_INT, "", "The least."},
-    [P_MAX] = {"max", TM_INT, "", "The most."},
+    [P_COUNT] = {"count", TM_INT, "", "Number of values."},
+    [P_TOTAL] = {"total", TM_INT, "", "Sum of the values."},
+    [P_MIN] = {"min", TM_INT, "", "Minimum value."},
+    [P_MAX] = {"max", TM_INT, "", "Maximum value."},
     [P_SQUARES] = {"squares", TM_REAL, "", "Sum of squared distances from the rank's mean."},
-    [P_EXACT] = {"exact", TM_INT, "", "1 where stats.value_part has all of its values."},
+    [P_EXACT] = {"exact", TM_INT, "", "1 if stats.value_part has all of its values."},
 };
 
 static const tm_table_def part_def = {
@@ -119,12 +117,12 @@ static const tm_column value_columns[N_VALUE] = {
     [V_REPORT] = {"report", TM_INT, "", "Number of the report."},
     [V_NAME] = {"name", TM_INT, "", "Id of the name, or kind of copy."},
     [V_VALUE] = {"value", TM_INT, "", "A value of a rank."},
-    [V_COUNT] = {"count", TM_INT, "", "How many it stands for."},
+    [V_COUNT] = {"count", TM_INT, "", "Number of values it represents."},
 };
 
 static const tm_table_def value_def = {
     .name = "stats.value_part",
-    .doc = "A row for each report, name and value that a rank keeps.",
+    .doc = "A row for each report, name and kept value of a rank.",
     .columns = value_columns,
     .n_columns = N_VALUE,
     .n_keys = N_VALUE,
@@ -139,7 +137,7 @@ typedef struct report_key {
     uint32_t report, name;
 } report_key;
 
-/* The values of a name: [first, first + n) of all, once they are counted. */
+/* The values of a name: elements [first, first + n) of account.values once they are counted. */
 typedef struct span {
     size_t first, n;
 } span;
@@ -148,7 +146,7 @@ typedef struct account {
     tm_keys keys;     /* of report_key */
     tm_vec spans;     /* of span, by key */
     int64_t *values;  /* owned */
-    size_t *distinct; /* by key, owned */
+    size_t *distinct; /* number of different values, by key; owned */
 } account;
 
 static bool count_one(void *context, const tm_reported *reported) {
@@ -169,7 +167,7 @@ static bool put_one(void *context, const tm_reported *reported) {
     return s != NULL;
 }
 
-/* Counts, then puts the values of each name together, ascending. */
+/* Counts the values of each name, then groups them by name, ascending. */
 static bool gather(const tm_rank_view *view, account *a) {
     size_t n = 0;
     if (!tm_reports_walk(view->timeline, view->names, count_one, a))
@@ -245,7 +243,7 @@ static tm_status stats_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Rows [first, end) of a table: those of one key. */
+/* Rows [first, end) of a table, which share one key. */
 typedef struct of_key {
     const tm_table *table;
     size_t first, end;
@@ -255,7 +253,7 @@ static of_key next_key(of_key before) {
     return (of_key){before.table, before.end, tm_over_ranks_end(before.table, before.end)};
 }
 
-/* The value at a place of all that rows stand for, which ascend. */
+/* Returns the value at index @p place of all the values that the rows, ascending, represent. */
 static double value_at(of_key values, int64_t place) {
     size_t row = values.first;
     for (; row + 1 < values.end; row++) {
@@ -317,7 +315,7 @@ static tm_status add_row(const tm_names *names, of_key parts, of_key values, tm_
     return set_names(names, tm_table_row(parts.table, parts.first), table, row, err);
 }
 
-/* Both internal tables have the same keys, in the same order. */
+/* Both internal tables have the same keys in the same order. */
 static tm_status stats_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *times = tm_tables_find(tables, time_def.name);
     tm_table *sizes = tm_tables_find(tables, size_def.name);
@@ -332,7 +330,7 @@ static tm_status stats_merge(const tm_names *names, tm_tables *tables, tm_error 
     return TM_OK;
 }
 
-/* Of rows [first, end), those of a report, which are sorted by what they take. */
+/* Sets shares in rows [first, end), the rows of one report. */
 static void set_shares(tm_table *table, size_t first, size_t end) {
     int64_t total = 0;
     for (size_t i = first; i < end; i++)
@@ -343,7 +341,7 @@ static void set_shares(tm_table *table, size_t first, size_t end) {
     }
 }
 
-/* Makes the last row that stays of a long report one of all others. */
+/* Merges all rows [first, end) of a long report into the first of them. */
 static tm_status put_rest(tm_table *table, size_t first, size_t end, tm_error *err) {
     tm_cell *row = tm_table_row(table, first);
     int64_t total = 0, count = 0, min = INT64_MAX, max = 0;
@@ -372,10 +370,10 @@ static bool same_report(const tm_table *table, size_t a, size_t b) {
                   tm_table_row(table, b)[REPORT].value.text) == 0;
 }
 
-/* Report after report, in each the most first. */
+/* Orders rows by report, in each the largest total first, and limits their number. */
 static tm_status finish(tm_table *table, tm_error *err) {
     size_t kept = 0;
-    tm_table_rank(table, COUNT); /* counts where times are null */
+    tm_table_rank(table, COUNT); /* for reports whose times are null */
     tm_table_rank(table, TOTAL);
     tm_table_order(table, REPORT, true);
     for (size_t first = 0, end; first < table->n_rows; first = end) {
@@ -383,7 +381,7 @@ static tm_status finish(tm_table *table, tm_error *err) {
             end++;
         set_shares(table, first, end);
         size_t n = end - first;
-        if (n > LISTED + 1) { /* one more row is as long as that of all others */
+        if (n > LISTED + 1) { /* a single surplus row takes no more space than a row for the rest */
             TM_TRY(put_rest(table, first + LISTED, end, err));
             n = LISTED + 1;
         }

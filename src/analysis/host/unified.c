@@ -8,7 +8,7 @@
 #include "base/keys.h"
 #include "base/sums.h"
 
-/* Addresses of a rank that have a row of their own. */
+/* Maximum number of addresses of a rank with a row of their own. */
 #define LISTED 1000
 
 enum {
@@ -25,19 +25,19 @@ enum {
     N_SUMS
 };
 
-/* What is summed, in both tables. */
+/* The sums that both tables have. */
 #define SUMS(first)                                                                                \
     [(first) +                                                                                     \
         H2D_COUNT] = {"to_device", TM_INT, "", "Migrations of pages from the host to a device."},  \
-        [(first) + H2D_BYTES] = {"to_device_bytes", TM_INT, "B", "What they moved."},              \
+        [(first) + H2D_BYTES] = {"to_device_bytes", TM_INT, "B", "Bytes moved by these."},         \
         [(first) + H2D_TIME] = {"to_device_ns", TM_INT, "ns", "Sum of their durations."},          \
         [(first) + D2H_COUNT] = {"to_host", TM_INT, "",                                            \
                                  "Migrations of pages from a device to the host."},                \
-        [(first) + D2H_BYTES] = {"to_host_bytes", TM_INT, "B", "What they moved."},                \
+        [(first) + D2H_BYTES] = {"to_host_bytes", TM_INT, "B", "Bytes moved by these."},           \
         [(first) + D2H_TIME] = {"to_host_ns", TM_INT, "ns", "Sum of their durations."},            \
         [(first) + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Page faults of devices."},            \
         [(first) + GPU_GROUPS] = {"gpu_fault_groups", TM_INT, "",                                  \
-                                  "Groups in which the driver served them."},                      \
+                                  "Groups in which the driver handled them."},                     \
         [(first) +                                                                                 \
             GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns", "Sum of the durations of these groups."},   \
         [(first) +                                                                                 \
@@ -52,8 +52,8 @@ static const tm_column columns[N_COLUMNS] = {
 
 const tm_table_def tm_unified_table = {
     .name = "host.unified",
-    .doc = "A row for each rank whose trace has migrations or page faults of unified memory: what "
-           "nsys stats has in um_total_sum. host.address has it by address, stats.time the host's "
+    .doc = "A row for each rank whose trace has migrations or page faults of unified memory, like "
+           "um_total_sum of nsys stats. host.address has these by address, stats.time the host "
            "functions that faulted.",
     .columns = columns,
     .n_columns = N_COLUMNS,
@@ -65,23 +65,22 @@ enum { A_RANK, A_ADDRESS, A_ADDRESSES, A_SUMS, N_ADDRESS_COLUMNS = A_SUMS + N_SU
 
 static const tm_column address_columns[N_ADDRESS_COLUMNS] = {
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [A_ADDRESS] = {"address", TM_TEXT, "",
-                   "Virtual address of the page or the first of several, as the profiler gives it, "
-                   "of 12 hexadecimal digits at least; null where the row is of several, or none "
-                   "was recorded."},
+    [A_ADDRESS] =
+        {"address", TM_TEXT, "",
+         "Virtual address of the page, or the first of several pages, as recorded, with at least "
+         "12 hexadecimal digits; null if the row has several addresses or none was recorded."},
     [A_ADDRESSES] = {"addresses", TM_INT, "",
-                     "Addresses that the row is of: 1, or how many others there are, or 0 where "
-                     "none was recorded (or the store is older than this table)."},
+                     "Number of addresses in this row: 1; for the row of all others their number; "
+                     "0 if none was recorded (or the store is older than this table)."},
     SUMS(A_SUMS),
 };
 
 const tm_table_def tm_unified_addresses = {
     .name = "host.address",
-    .doc =
-        "A row for each virtual address of unified memory at which a rank had migrations or page "
-        "faults: what nsys stats has in um_sum. Of a rank the 1000 with most to_device_bytes + "
-        "to_host_bytes, then gpu_faults, then cpu_faults, and a row for all others; they sum to "
-        "host.unified.",
+    .doc = "A row for each virtual address of unified memory at which a rank had migrations or "
+           "page faults, like um_sum of nsys stats: the 1000 of a rank with the largest "
+           "to_device_bytes + to_host_bytes, then gpu_faults, then cpu_faults, and a row for all "
+           "others. They add up to host.unified.",
     .columns = address_columns,
     .n_columns = N_ADDRESS_COLUMNS,
     .n_keys = 2,
@@ -93,16 +92,16 @@ typedef struct place {
     int64_t sums[N_SUMS];
 } place;
 
-/* What is added up of a rank, events ascending. */
+/* Sums of a rank while its events are read in ascending order. */
 typedef struct adder {
     const tm_rank_view *view;
     tm_keys addresses; /* of int64_t; 0: not recorded */
-    tm_vec places;     /* of place, by their number */
-    size_t next;       /* attribute of the event or of a later one */
+    tm_vec places;     /* of place, by key number */
+    size_t next;       /* index of the first attribute at or after the event */
     int64_t all[N_SUMS];
 } adder;
 
-/* The sums of an event's address; NULL when memory is out. */
+/* Returns the sums of an event's address; NULL if out of memory. */
 static int64_t *sums_of(adder *a, uint32_t event) {
     const tm_timeline *timeline = a->view->timeline;
     const tm_unified_attr *attrs = timeline->attrs[TM_ATTR_UNIFIED];
@@ -125,7 +124,7 @@ static void add(adder *a, int64_t *own, int column, int64_t value) {
     a->all[column] = tm_sum(a->all[column], value);
 }
 
-/* A copy that no call asked for, as the reader names it. */
+/* Adds a copy if it is a migration, which the reader marks in the name. */
 static bool take_copy(adder *a, const tm_copy_attr *copy) {
     const tm_timeline *timeline = a->view->timeline;
     const char *name = tm_names_text(a->view->names, timeline->name[copy->event]).bytes;
@@ -179,7 +178,7 @@ static bool take_rank(adder *a) {
     return ok;
 }
 
-/* Those without an address last. */
+/* The row without an address comes last. */
 static int by_weight(const void *a, const void *b) {
     const place *x = a, *y = b;
     const int64_t weights[][2] = {
@@ -196,8 +195,7 @@ static int by_weight(const void *a, const void *b) {
     return 0;
 }
 
-/* All behind the listed ones that have an address become the first of them. Returns how many are
- * left. */
+/* Merges all addresses after the first LISTED into one row. Returns the number of rows left. */
 static size_t unite_others(place *v, size_t n) {
     size_t known = n - (n > 0 && v[n - 1].addresses == 0);
     if (known <= LISTED + 1)

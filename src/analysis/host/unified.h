@@ -1,4 +1,4 @@
-/* The tables of unified memory: what moved between host and GPU, and the faults that made it. */
+/* The tables of unified memory: migrations between host and GPU, and their page faults. */
 #ifndef TMERGE_UNIFIED_H
 #define TMERGE_UNIFIED_H
 

@@ -1,4 +1,4 @@
-/* Analysis `clock`: how the hosts' clocks stood, and what the collectives say of them. */
+/* Analysis `clock`: how the hosts' clocks relate, and what the collectives show about them. */
 #include "tmerge/analysis.h"
 
 #include "timeline/collectives.h"
@@ -26,48 +26,46 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
     [R_OFFSET] = {"offset_ns", TM_INT, "ns",
-                  "Aligned minus recorded time at the middle of the rank's own trace."},
-    [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Its change per second of recorded time."},
+                  "Aligned minus recorded time at the middle of the rank's trace."},
+    [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Change of offset_ns per second of recorded time."},
     [R_UNCERTAINTY] =
         {"uncertainty_ns", TM_INT, "ns",
-         "Standard deviation of the aligned time against the clocks of its component (method wall: "
-         "against them all), the largest over the trace; an upper bound where more collectives "
-         "than "
-         "can each be followed link more than 64 clocks; 0 for clocks taken as recorded."},
+         "Standard deviation of the aligned time relative to the clocks of its component (method "
+         "wall: to all clocks), the maximum over the trace. An upper bound if over 64 clocks are "
+         "linked by too many collectives to follow each; 0 for clocks taken as recorded."},
     [R_LOW] = {"low_ns", TM_INT, "ns",
-               "Lower end of the interval in which the offset must lie, were the clock of the "
-               "component with the most anchors right: no collective can end on one rank before "
-               "it began on another. Null where nothing bounds it."},
-    [R_HIGH] = {"high_ns", TM_INT, "ns", "Upper end of the same."},
+               "Lower end of the interval that must contain the offset if the clock with the most "
+               "anchors in the component is right: no collective can end on one rank before it "
+               "began on another. Null if unbounded."},
+    [R_HIGH] = {"high_ns", TM_INT, "ns", "Upper end of this interval."},
     [R_RESIDUAL] =
         {"residual_ns", TM_INT, "ns",
-         "Median, over its matched collectives, of the aligned end minus the median end of all "
-         "ranks: the error of its GPU's clock, and its place in rings and trees."},
+         "Median over its matched collectives of its aligned end minus the median end of all "
+         "ranks: the error of its GPU's clock plus the effect of its position in rings and trees."},
     [R_EARLY] = {"early_kernels", TM_INT, "", "GPU events that begin before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",
-                    "How long before its launch the earliest of them begins; null without any. "
-                    "Profilers convert the times of GPUs to those of hosts, NPUs' to within 30 us: "
-                    "by more, the GPU's clock is wrong."},
-    [R_COMPONENT] = {"component", TM_INT, "",
-                     "Ranks of one component have clocks that can be compared."},
+                    "Maximum time by which one of them begins before its launch; null without any. "
+                    "Profilers convert GPU times to host times (NPUs: to within 30 us): above "
+                    "that, the GPU's clock is wrong."},
+    [R_COMPONENT] = {"component", TM_INT, "", "Ranks of one component have comparable clocks."},
     [R_METHOD] = {"method", TM_TEXT, "",
-                  "fit: by the ends of collectives between clocks; wall: as recorded; none: not "
-                  "comparable."},
-    [R_ANCHORS] = {"anchors", TM_INT, "",
-                   "Collectives between hosts whose ends the fit of its clock rests on."},
+                  "fit: fitted to the ends of collectives between clocks; wall: as recorded; none: "
+                  "not comparable."},
+    [R_ANCHORS] =
+        {"anchors", TM_INT, "",
+         "Number of inter-host collectives whose ends were used in the fit of its clock."},
     [R_DOMAIN] = {"domain", TM_INT, "",
-                  "Ranks of one domain share a clock: those of a host, unless their ends show that "
-                  "they do not."},
-    [R_SET] =
-        {"set_ns", TM_INT, "ns",
-         "How far its clock was set within the recording, roughly; null where it was not. "
-         "Its aligned times are wrong by up to that. Of two clocks that met no third both have "
-         "it: either may have been set."},
+                  "Ranks of one domain share a clock: all ranks of a host, unless their ends of "
+                  "collectives show otherwise."},
+    [R_SET] = {"set_ns", TM_INT, "ns",
+               "Approximate jump of its clock during the recording; null if it did not jump. Its "
+               "aligned times are wrong by up to this. If only two clocks can be compared, both "
+               "have the value: either may have jumped."},
 };
 
 static const tm_table_def rank_def = {
     .name = "clock.rank",
-    .doc = "A row for each rank: its clock against the job's.",
+    .doc = "A row for each rank: its clock relative to the job's.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -92,45 +90,45 @@ enum {
 };
 
 static const tm_column check_columns[N_CHECK_COLUMNS] = {
-    [C_COLLECTIVES] = {"collectives", TM_INT, "", "Operations found, complete or not."},
-    [C_MATCHED] = {"matched", TM_INT, "", "Operations of which every member gave a kernel."},
+    [C_COLLECTIVES] = {"collectives", TM_INT, "", "Collectives found, complete or not."},
+    [C_MATCHED] = {"matched", TM_INT, "", "Collectives with a matched kernel of every member."},
     [C_INCOMPLETE] = {"incomplete", TM_INT, "",
-                      "Operations of which some members gave none that was matched."},
+                      "Collectives without a matched kernel of some members."},
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
-                     "Communication kernels that belong to no operation; why stands in "
-                     "collectives.unmatched."},
+                     "Communication kernels that belong to no collective; collectives.unmatched "
+                     "gives the reasons."},
     [C_INFERRED] = {"inferred", TM_INT, "",
-                    "Communication kernels without metadata that belong to an operation: who "
-                    "waited for whom tells which."},
+                    "Communication kernels without metadata whose collective was inferred from "
+                    "which ranks waited for which."},
     [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
-                     "Communication kernels of traces that hold the transfer alone, from when the "
-                     "last rank had come: such traces do not tell who waited."},
-    [C_SUSPECT] =
-        {"suspect", TM_INT, "",
-         "Operations whose members contradict one another: kind, size, a rank twice; or that "
-         "break causality on aligned clocks far beyond their uncertainty."},
+                     "Communication kernels in traces that record only the transfer, from the "
+                     "arrival of the last rank on: such traces do not show who waited."},
+    [C_SUSPECT] = {"suspect", TM_INT, "",
+                   "Collectives whose members contradict one another (kind, size, a rank twice) or "
+                   "which violate causality on aligned clocks far beyond the uncertainty."},
     [C_BEFORE] = {"violations_before", TM_INT, "",
-                  "Synchronising operations in which a rank ended before another began, on clocks "
+                  "Synchronising collectives in which a rank ended before another began, on clocks "
                   "as recorded."},
     [C_AFTER] = {"violations_after", TM_INT, "", "The same on aligned clocks."},
     [C_WORST_BEFORE] = {"worst_before_ns", TM_INT, "ns",
-                        "The largest such lead, on clocks as recorded; null without violation."},
+                        "Maximum time by which such an end precedes a begin, on clocks as "
+                        "recorded; null without violations."},
     [C_WORST_AFTER] = {"worst_after_ns", TM_INT, "ns", "The same on aligned clocks."},
-    [C_ALIGN] = {"align", TM_TEXT, "",
-                 "auto: by the ends of collectives; utc: clocks as recorded; none: not compared."},
+    [C_ALIGN] =
+        {"align", TM_TEXT, "",
+         "auto: fitted to the ends of collectives; utc: clocks as recorded; none: not compared."},
 };
 
 static const tm_table_def check_def = {
     .name = "clock.check",
-    .doc = "One row: what was matched, and whether clocks obey causality.",
+    .doc = "One row: what was matched, and whether the clocks obey causality.",
     .columns = check_columns,
     .n_columns = N_CHECK_COLUMNS,
     .n_keys = 0,
     .top = -1,
 };
 
-/* What each process matched. The job's row is made of sums and largest values, so that the rows
- * need no keys and no order. */
+/* Match results of each process. The job's row sums or maximises them: no keys or order needed. */
 static const tm_table_def part_def = {
     .name = "clock.part",
     .doc = "A row for each process: its part of clock.check.",
@@ -146,8 +144,8 @@ static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 static const char *const method_words[] = {
     [TM_CLOCK_AS_RECORDED] = "wall", [TM_CLOCK_FITTED] = "fit", [TM_CLOCK_UNKNOWN] = "none"};
 
-/* What does not exist stays null: residuals without matched ends, a setting that did not happen, an
- * offset of a clock that cannot be compared. */
+/* Cells without a value stay null: residuals without matched ends, a jump that did not happen,
+ * an offset of a clock that cannot be compared. */
 static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
@@ -189,8 +187,7 @@ static tm_status clock_rank(const tm_rank_view *view, tm_tables *out, tm_error *
                              method_words[timeline->clock.way], err);
 }
 
-/* The records are on the aligned clock by now; how it was before was counted when they were
- * aligned. */
+/* Records are on the aligned clock; violations before alignment were counted at alignment. */
 static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
@@ -231,8 +228,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* By the order of the columns: counts, then leads. Where clocks are not compared the violations are
- * null. */
+/* Relies on the column order: counts, then leads. Violations are null if clocks are not
+ * compared. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};
@@ -254,7 +251,7 @@ static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job 
     return tm_table_set_text(check, &row[C_ALIGN], job->align, err);
 }
 
-/* Both tables have a row for each rank, ascending; hosts are named on the job alone. */
+/* Both tables have a row for each rank, ascending. Hosts are named only on the job. */
 static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, rank_def.name);
     const tm_table *ranks = tm_tables_find(out, "job.rank");

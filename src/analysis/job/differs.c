@@ -12,34 +12,36 @@
 #include "timeline/metadata.h"
 
 enum {
-    KERNELS_MIN = 10, /* fewer names tell no program */
-    COMMON_PART = 10  /* programs that have so small a part of these in common differ */
+    KERNELS_MIN = 10, /* with fewer names, two programs cannot be told apart */
+    COMMON_PART = 10  /* programs that share less than this fraction (1/N) of them differ */
 };
 
 enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [WHAT] = {"what", TM_TEXT, "",
-              "time: they recorded at times that do not overlap; world size; process group: they "
-              "disagree on its ranks; kernels: these ranks and the others have under a tenth of "
-              "their kernels' names in common."},
-    [VALUE] = {"value", TM_TEXT, "", "What these ranks have; of kernels a number."},
-    [N_RANKS] = {"n_ranks", TM_INT, "", "How many ranks have it."},
-    [RANKS] = {"ranks", TM_TEXT, "", "Which: 0-3,8."},
+    [WHAT] =
+        {"what", TM_TEXT, "",
+         "What differs. time: the recordings do not overlap in time; world size: the traces report "
+         "different numbers of ranks; process group: they disagree on its ranks; kernels: under a "
+         "tenth of the kernel names of these ranks occur on the other ranks."},
+    [VALUE] = {"value", TM_TEXT, "",
+               "Value that these ranks have; for kernels, the number of the set."},
+    [N_RANKS] = {"n_ranks", TM_INT, "", "Number of ranks with this value."},
+    [RANKS] = {"ranks", TM_TEXT, "", "The ranks, as in 0-3,8."},
 };
 
 const tm_table_def tm_differs_table = {
     .name = "job.differs",
-    .doc = "What the ranks of one job have in common, where these have not: a row for each of its "
-           "values; no row where all agree. A pipeline's stages share kernels; the ranks of a "
-           "service that prefills and decodes apart may not.",
+    .doc = "Properties that all ranks of one job should share and do not: a row for each value; no "
+           "rows if all ranks agree. Pipeline stages share kernels; ranks of a service with "
+           "separate prefill and decode may not.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 0,
     .top = -1,
 };
 
-/* A rank and which of several values it has, counted from 0. */
+/* A rank and the number of its value, from 0. */
 typedef struct said {
     int64_t rank, value;
 } said;
@@ -50,7 +52,7 @@ static int by_value(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* "0-3,8" of ranks [first, end), which are ascending. */
+/* Appends ranks [first, end), which are ascending, as "0-3,8". */
 static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
     for (size_t i = first, k; i < end; i = k) {
         char range[48];
@@ -69,7 +71,7 @@ static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
 typedef tm_status value_writer(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                                tm_error *err);
 
-/* A row for each value, where there are several. */
+/* Adds a row for each value if there are several. */
 static tm_status add_rows(tm_tables *out, const char *what, tm_vec *list, value_writer *write,
                           const void *context, tm_error *err) {
     tm_table *table = tm_tables_find(out, tm_differs_table.name);
@@ -134,7 +136,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Context: windows; value: the first of those that follow without a break. */
+/* @param context  windows; @param value  first window of a run without gaps */
 static tm_status write_time(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                             tm_error *err) {
     const window *w = (const window *)context + value;
@@ -150,7 +152,7 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* Ranks whose recordings hang together are of one time, however little each overlaps the next. */
+/* Ranks whose recordings form a chain of overlaps, however short, belong to one time. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -170,7 +172,7 @@ static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t sl
     return status;
 }
 
-/* @p column  the begin, in front of the end */
+/* @param column  column of the begin; the end is in the next one */
 static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, tm_error *err) {
     const tm_table *places = tm_tables_find(out, tm_differs_place.name);
     window *w = calloc(places->n_rows + 1, sizeof *w);
@@ -188,8 +190,7 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
     return status;
 }
 
-/* Clocks that were fitted to one another bring any two times together; what was recorded far apart
- * is not of one time for that. */
+/* Compares recorded times first: fitting also brings clocks together that are far apart. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
     TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
     return tm_tables_find(out, tm_differs_table.name)->n_rows > 0 ? TM_OK
@@ -200,8 +201,8 @@ static tm_status compare_times(tm_tables *out, tm_error *err) {
 typedef struct program {
     int64_t rank;
     size_t first, n;
-    size_t like;   /* a program before it that it shares kernels with; itself for none */
-    size_t opened; /* by place: the first program of the set that was so-manieth when it came */
+    size_t like;   /* an earlier program that it shares kernels with; itself if none */
+    size_t opened; /* in element i: the program that opened set number i */
     int64_t set;   /* from 1 */
 } program;
 
@@ -209,7 +210,7 @@ static int64_t hash_at(const tm_table *kernels, size_t row) {
     return tm_table_row(kernels, row)[1].value.i;
 }
 
-/* Of a list that was cut only what lies below its last hash is known. */
+/* Counts the kernels up to hash @p last. A truncated list is complete only up to its last hash. */
 static size_t known_below(const tm_table *kernels, const program *p, int64_t last) {
     size_t n = 0;
     while (n < p->n && hash_at(kernels, p->first + n) <= last)
@@ -246,8 +247,9 @@ static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
         v[own > other ? own : other].like = own > other ? other : own;
 }
 
-/* Joins programs that share kernels: each with the first of every set, and what is like none of
- * these with all before it, for a chain of stages may share with the next one alone. */
+/* Joins programs that share kernels. Each is compared with the first program of every set; if
+ * none matches, with all earlier ones, as a pipeline stage may share kernels with only the next
+ * stage. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
     size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
@@ -301,21 +303,21 @@ static tm_status compare_programs(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* What a rank says of a group. */
+/* A rank's list of the members of a group. */
 typedef struct listing {
-    size_t row; /* in the table of groups: its name */
+    size_t row; /* its row in the table of groups, which has the name */
     int64_t rank;
-    uint32_t members; /* number of the first list of the same ranks */
+    uint32_t members; /* number of the first list with the same ranks */
 } listing;
 
 typedef struct group_lists {
     const tm_table *groups;
     const tm_names *names;
-    tm_keys keys, contents; /* of uint32_t, name ids; of uint64_t, hashes of the ranks */
+    tm_keys keys, contents; /* of uint32_t name ids; of uint64_t hashes of the ranks */
     tm_vec lists;           /* of tm_rank_list, by number of the key */
-    tm_vec same;            /* of uint32_t, by number of the key: of the first of its ranks + 1 */
-    tm_vec first;           /* of uint32_t, by number of the content: number of a list + 1 */
-    tm_vec rows;            /* of listing: of the group at hand, ascending in rank */
+    tm_vec same;  /* of uint32_t, by number of the key: first list with the same ranks, + 1 */
+    tm_vec first; /* of uint32_t, by number of the content: number of a list, + 1 */
+    tm_vec rows;  /* of listing: rows of the current group, ascending in rank */
 } group_lists;
 
 static const tm_vec *members_of(const group_lists *g, uint32_t number) {
@@ -327,7 +329,7 @@ static bool has_member(const tm_vec *members, int64_t rank) {
     return at < members->n && ((const int64_t *)members->data)[at] == rank;
 }
 
-/* The number of the first list of the same ranks, + 1; 0 when memory is out. */
+/* Parses a list; returns the number of the first with the same ranks, + 1; 0: out of memory. */
 static uint32_t seek_same(group_lists *g, uint32_t list) {
     tm_rank_list *found = tm_keys_value(&g->keys, &g->lists, &list);
     if (!found || !tm_rank_list_read(tm_names_text(g->names, list), found))
@@ -339,7 +341,7 @@ static uint32_t seek_same(group_lists *g, uint32_t list) {
     return first ? *first : 0;
 }
 
-/* The number of the first list of the same ranks. Each is read once. */
+/* Finds the number of the first list with the same ranks. Each list is parsed once. */
 static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     uint32_t *same = tm_keys_value(&g->keys, &g->same, &list);
     if (same && *same == 0)
@@ -348,8 +350,8 @@ static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     return same && *same > 0;
 }
 
-/* The rows [first, end) whose rank is among several that it lists. Profilers cut long lists: those
- * are texts, and have none. */
+/* Collects the rows of [first, end) that list their own rank and at least one other. Profilers
+ * truncate long lists and write them as plain text; these have no members. */
 static bool collect_group(group_lists *g, size_t first, size_t end) {
     bool ok = true;
     g->rows.n = 0;
@@ -371,8 +373,8 @@ static bool is_of_lower(const void *row, const void *rank) {
     return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
-/* Whether a rank that this row names as a member lists other members than the row. Ranks of one
- * group have one list: it is enough to ask for them all once. */
+/* Whether a rank that this row names as a member lists other members than the row does. Rows
+ * with the same list are checked once, at the first of them. */
 static bool is_denied(const group_lists *g, size_t row) {
     const listing *rows = g->rows.data, *own = &rows[row];
     const tm_vec *members = members_of(g, own->members);
@@ -392,7 +394,7 @@ static const char *group_name(const group_lists *g, size_t row) {
     return tm_table_row(g->groups, row)[0].value.text;
 }
 
-/* Context: the lists; value: the row that has the group and the members. */
+/* @param context  group_lists; @param value  row with the group and its members */
 static tm_status write_group(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                              tm_error *err) {
     const group_lists *g = context;
@@ -413,7 +415,7 @@ static tm_status write_group(const void *context, int64_t value, tm_table *table
     return status;
 }
 
-/* The lists of the group at hand, each with the ranks that give it. */
+/* Adds the different member lists of the current group, each with the ranks that report it. */
 static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) {
     const listing *rows = g->rows.data;
     tm_vec list = TM_VEC(said);
@@ -431,7 +433,7 @@ static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) 
     return status;
 }
 
-/* The first group on whose members ranks disagree; one is enough. */
+/* Reports the first group whose members the ranks disagree on. One is enough. */
 static tm_status find_disagreement(group_lists *g, tm_tables *out, tm_error *err) {
     for (size_t first = 0, end; first < g->groups->n_rows; first = end) {
         for (end = first + 1;
@@ -468,7 +470,7 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
     return status;
 }
 
-/* Ranks of jobs of different sizes have different groups: nothing more to say. */
+/* Does not compare groups if world sizes differ: their groups differ anyway. */
 tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *table = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_times(out, err));

@@ -1,4 +1,4 @@
-/* What one rank says of the job that it is part of. */
+/* What one rank reports about its job. */
 #include "differs.h"
 
 #include <cjson/cJSON.h>
@@ -14,23 +14,25 @@
 
 static const tm_column place_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"world_size", TM_INT, "", "Ranks of the job, as its trace says."},
-    {"begin_ns", TM_INT, "ns", "As in job.rank; null where no other clock compares with its own."},
-    {"end_ns", TM_INT, "ns", "Likewise."},
-    {"recorded_begin_ns", TM_INT, "ns", "As recorded; null where that is no time of day."},
-    {"recorded_end_ns", TM_INT, "ns", "Likewise."},
-    {"marks_steps", TM_BOOL, "", "Its trace marks steps; else the whole trace is step 0."},
+    {"world_size", TM_INT, "", "Number of ranks of the job according to its trace."},
+    {"begin_ns", TM_INT, "ns",
+     "As in job.rank; null if no other clock can be compared with its own."},
+    {"end_ns", TM_INT, "ns", "As in job.rank; null where begin_ns is."},
+    {"recorded_begin_ns", TM_INT, "ns", "Begin as recorded; null if it is no time of day."},
+    {"recorded_end_ns", TM_INT, "ns", "End as recorded; null where recorded_begin_ns is."},
+    {"marks_steps", TM_BOOL, "",
+     "Whether its trace marks steps; if not, the whole trace is step 0."},
 };
 
 static const tm_column kernel_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"hash", TM_INT, "", "Of the name of a kernel that computes; the least 128."},
+    {"hash", TM_INT, "", "Hash of the name of a compute kernel; only the 128 smallest are kept."},
 };
 
 static const tm_column group_columns[] = {
     {"name", TM_TEXT, "", "Name of a process group."},
     {"rank", TM_INT, "", "Global rank."},
-    {"members", TM_INT, "", "The name id of the list of its ranks, as this rank's trace says."},
+    {"members", TM_INT, "", "Name id of the list of its ranks in this rank's trace."},
 };
 
 const tm_table_def tm_differs_place = {
@@ -63,7 +65,7 @@ const tm_table_def tm_differs_group = {
     .internal = true,
 };
 
-/* Hashes of the names of the kernels that compute, each once, ascending. */
+/* Collects the distinct hashes of the names of compute kernels, ascending. */
 static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
     const uint32_t end = tm_timeline_work_end(timeline);

@@ -9,15 +9,15 @@
 enum { FORMAT, RANKS, CANNOT_TELL, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [FORMAT] = {"format", TM_TEXT, "", "Format of traces, as in job.rank."},
-    [RANKS] = {"ranks", TM_INT, "", "How many ranks have traces of it."},
+    [FORMAT] = {"format", TM_TEXT, "", "Trace format, as in job.rank."},
+    [RANKS] = {"ranks", TM_INT, "", "Number of ranks with traces of this format."},
     [CANNOT_TELL] = {"cannot_tell", TM_TEXT, "",
-                     "What its traces never hold, which others do; null where that is nothing."},
+                     "Data that traces of this format never contain but others do; null if none."},
 };
 
 const tm_table_def tm_job_format_table = {
     .name = "job.format",
-    .doc = "A row for each format of the ranks' traces, and what it cannot tell.",
+    .doc = "A row for each trace format, with the data it cannot provide.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

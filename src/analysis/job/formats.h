@@ -1,4 +1,4 @@
-/* Which formats the ranks' traces have, and what these never tell. Private to the analysis job. */
+/* The table job.format: what traces of each format never contain. Private to the analysis `job`. */
 #ifndef TMERGE_JOB_FORMATS_H
 #define TMERGE_JOB_FORMATS_H
 
@@ -6,7 +6,7 @@
 
 extern const tm_table_def tm_job_format_table;
 
-/** Fills it from job.rank. TM_OK; TM_ERR_FAULT. */
+/** Fills the table from job.rank. TM_OK; TM_ERR_FAULT. */
 tm_status tm_job_formats(tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

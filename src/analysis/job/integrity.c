@@ -37,78 +37,81 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
-               "Steps that its trace marks; null, as the columns up to recorded_pct, where it has "
-               "no launches."},
+               "Steps that its trace marks; null if the trace has no launches, as are the columns "
+               "up to recorded_pct."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
-                    "Of these, in which kernels were launched and none was recorded."},
-    [LAUNCHES] = {"launches", TM_INT, "",
-                  "Calls that launch a kernel or a graph, without those that a graph's capture "
-                  "recorded."},
+                    "Steps in which kernels were launched but none was recorded."},
+    [LAUNCHES] =
+        {"launches", TM_INT, "",
+         "Calls that launch a kernel or a graph, without those recorded into a graph by capture."},
     [LAUNCHES_LOST] =
         {"launches_lost", TM_INT, "",
-         "Those of which no GPU event was recorded; of a graph, too, those of which only copies "
-         "were, or only communication and from the launch to its end the GPU did nothing for over "
-         "200 us and half of that time. Where under 1 % of the launches are lost between recorded "
-         "ones, it leaves out the first and the last tenth of the recording."},
-    [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Of launches_lost, launches of graphs."},
+         "Launches without a recorded GPU event; also graph launches with only copies recorded, or "
+         "with only communication during which the GPU was idle for over 200 us and over half of "
+         "the time from launch to end. If under 1 % of the launches between recorded ones are "
+         "lost, losses in the first and last tenth of the recording are not counted."},
+    [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
-    [DEVICE] = {"device_ns", TM_INT, "ns", "Time in which a GPU event was recorded: |P u C u M|."},
+    [DEVICE] = {"device_ns", TM_INT, "ns", "Time covered by recorded GPU events: |P u C u M|."},
     [HIDDEN] = {"hidden_ns", TM_INT, "ns",
-                "Time without a recorded GPU event from a launch of launches_lost until the host "
-                "had waited for the GPU, or the next kernel began: the GPU may have worked. Of a "
-                "rank with several devices (overlap.device) that of each, by the device that the "
-                "launches before and after it on its thread were for."},
+                "Time without recorded GPU events from a lost launch until the host had waited for "
+                "the GPU or the next launched kernel began: the GPU may have been busy. With "
+                "several devices (overlap.device), the sum over them; a lost launch counts for the "
+                "device of the launches before and after it on its thread."},
     [COMPUTE] = {"compute_pct", TM_REAL, "%",
-                 "100 compute_ns / the rank's window, of several devices their mean, as the five "
-                 "that follow; null, as these, without GPU events."},
+                 "100 compute_ns / the rank's window; with several devices the mean over them, as "
+                 "in the next five columns. Null without GPU events, as are these."},
     [COMPUTE_LEAST] = {"compute_least_pct", TM_REAL, "%",
-                       "The same, were hidden_ns idle and impossible_ns too, of a window that has "
-                       "all of hidden_ns."},
-    [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%", "The same, were all of hidden_ns compute."},
-    [IDLE] = {"idle_pct", TM_REAL, "%", "100 idle_ns of overlap.rank / the window, likewise."},
-    [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%", "The same, were the GPU at work in hidden_ns."},
+                       "compute_pct if hidden_ns and impossible_ns were idle, of a window extended "
+                       "to include all of hidden_ns."},
+    [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
+                      "compute_pct if all of hidden_ns were compute."},
+    [IDLE] = {"idle_pct", TM_REAL, "%",
+              "100 idle_ns of overlap.rank / the window; a mean over devices as above."},
+    [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%",
+                    "idle_pct if the GPU was busy during hidden_ns."},
     [IDLE_MOST] = {"idle_most_pct", TM_REAL, "%",
-                   "The same, were it idle then and in impossible_ns."},
+                   "idle_pct if the GPU was idle during hidden_ns and impossible_ns."},
     [MOVES] = {"moves_pct", TM_REAL, "%",
-               "By how much figures of the rank could be off: the largest of 100 - recorded_pct, "
-               "what the shares above could move by, and 100 (compute_ns - compute_least_ns) / "
-               "compute_ns. Above 5 nothing is concluded from them."},
-    [BETWEEN] = {"between_pct", TM_REAL, "%",
-                 "The larger of the last of these and, of the launches from the first to the last "
-                 "of which a GPU event was recorded, 100 lost / launches. Up to 5 that stretch is "
-                 "whole, and who made others wait in it can be said."},
+               "How far the rank's figures could be off: the maximum of 100 - recorded_pct, the "
+               "distances of the shares above from their bounds, and 100 (compute_ns - "
+               "compute_least_ns) / compute_ns. Above 5 no conclusions are drawn from them."},
+    [BETWEEN] =
+        {"between_pct", TM_REAL, "%",
+         "The larger of 100 (compute_ns - compute_least_ns) / compute_ns and the percentage of "
+         "launches lost between the first and the last launch with a recorded GPU event. Up to 5 "
+         "that stretch counts as complete and waits in it can be blamed on ranks."},
     [IMPOSSIBLE] =
         {"impossible_kernels", TM_INT, "",
-         "Kernels whose ends are wrong. 3 or more that follow them on their stream began "
-         "and ended before: a stream is serial, but for those of one graph. Or the host "
-         "had waited for its device in the first half of what they take. "
-         "Or all else of the recording was over, and they last for longer than that "
-         "took: profilers stop when the device has."},
+         "Kernels whose recorded end is wrong: 3 or more later kernels of the same stream, not of "
+         "the same graph, began and ended before it (a stream is serial); or the host had waited "
+         "for its device before half of its duration was over; or it ends after everything else in "
+         "the recording, by more than that recording took (profilers stop when the device has)."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
-                           "The one of which most is in doubt; null, as what follows it, where "
-                           "there is none."},
+                           "Name of the kernel with the most time in doubt; null if there is none, "
+                           "as are the next two columns."},
     [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, "ns",
                           "Aligned begin of that kernel since the epoch."},
-    [FOLLOWERS] = {"followers", TM_INT, "", "How many began and ended before its end."},
+    [FOLLOWERS] = {"followers", TM_INT, "",
+                   "Number of kernels that began and ended before its end."},
     [IMPOSSIBLE_NS] = {"impossible_ns", TM_INT, "ns",
-                       "Of all these kernels, the busy time that only what follows the begin of "
-                       "their next makes; all of theirs where none follows."},
+                       "Busy time due only to the part of these kernels after the next kernel on "
+                       "their stream began; all of their time if none follows."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns", "|P| as recorded."},
-    [COMPUTE_LEAST_NS] =
-        {"compute_least_ns", TM_INT, "ns",
-         "|P| with each of these kernels ended where its next begins, without those "
-         "that none follows."},
+    [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
+                          "|P| with each of these kernels cut where the next one begins, and "
+                          "without those that no kernel follows."},
     [LATE] = {"late_kernels", TM_INT, "",
-              "Other kernels that end after a call that waited for their device, made after their "
-              "launch, had returned; 0 where the rank has several devices."},
+              "Other kernels that end after a device synchronisation that was called after their "
+              "launch had returned; 0 if the rank has several devices."},
     [LATEST] = {"latest_ns", TM_INT, "ns",
-                "How long after it the latest of them ends; null without any. By more than some "
-                "30 us, the GPU's clock is wrong against its host's, or these ends are."},
+                "Maximum time by which one of them ends after that return; null without any. Above "
+                "some 30 us, the GPU's clock disagrees with its host's or these ends are wrong."},
 };
 
 const tm_table_def tm_integrity_table = {
     .name = "job.integrity",
-    .doc = "A row for each rank: what of its work was recorded, what is in doubt, and by how much "
+    .doc = "A row for each rank: how much of its work was recorded, what is in doubt, and how far "
            "its figures could be off.",
     .columns = columns,
     .n_columns = N_COLUMNS,
@@ -116,7 +119,7 @@ const tm_table_def tm_integrity_table = {
     .top = MOVES,
 };
 
-/* What was found of a rank. */
+/* Findings about a rank. */
 typedef struct state {
     const tm_rank_view *view;
     const tm_lost *lost;
@@ -142,7 +145,7 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
     tm_cell_set_ratio(&row[RECORDED_PCT], 100.0, l->launches - l->lost, l->launches);
 }
 
-/* What the devices of a rank did, together. */
+/* Totals over the devices of a rank. */
 typedef struct device_times {
     int64_t n, compute_ns, busy_ns;
 } device_times;
@@ -159,7 +162,7 @@ static device_times devices_of(const tm_rank_view *view) {
     return sum.n > 0 ? sum : (device_times){1, t.compute_ns, t.busy_ns};
 }
 
-/* The shares as recorded, and the bounds that what is in doubt gives them. */
+/* Sets the recorded shares and their bounds given what is in doubt. */
 static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     bool odd = s->serial.kernels > 0;
@@ -168,7 +171,7 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const device_times d = devices_of(s->view);
     const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
-    /* what may be of any device counts beside what is of each */
+    /* hidden work may be on any device: it is added to the sum, limited to what is not busy */
     const int64_t room = whole - d.busy_ns;
     const int64_t hidden = s->lost->hidden_ns < room ? s->lost->hidden_ns : room;
     double shown[] = {share(d.compute_ns, window), share(window - d.busy_ns, window)};

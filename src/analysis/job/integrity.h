@@ -1,5 +1,5 @@
-/* The table job.integrity: what of a rank's work was recorded, and how far figures could be off for
- * what was not. Part of the analysis `job`. */
+/* The table job.integrity: how much of a rank's work was recorded, and how far its figures could be
+ * off. Part of the analysis `job`. */
 #ifndef TMERGE_INTEGRITY_H
 #define TMERGE_INTEGRITY_H
 

@@ -1,4 +1,4 @@
-/* Analysis `job`: which ranks there are, where they ran and what was read of them. */
+/* Analysis `job`: the ranks, where they ran and what was read from their traces. */
 #include "tmerge/analysis.h"
 
 #include <stdio.h>
@@ -38,56 +38,53 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] =
-        {"host", TM_TEXT, "",
-         "Host as --host-map, the trace or its file name tells it; else host0, host1, ...: a "
-         "new one begins "
-         "where the device number does not increase over consecutive ranks. Null where nothing "
-         "tells it of any of several ranks."},
+    [HOST] = {"host", TM_TEXT, "",
+              "Host according to --host-map, the trace or its file name; else host0, host1, ...: a "
+              "new host begins where the device number does not increase from one rank to the "
+              "next. Null if none of several ranks has a known host or device."},
     [DEVICE] =
         {"device", TM_INT, "",
          "Number of the device with the most busy time on its host; null without GPU events."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "Trace files as given, in order of begin, joined by commas."},
+                "Its trace files as given, in order of begin, joined by commas."},
     [FORMAT] = {"format", TM_TEXT, "", "Format of the traces."},
     [EVENTS] = {"events", TM_INT, "",
-                "Duration, instant and counter events kept; no flows, no metadata."},
+                "Duration, instant and counter events kept, without flows and metadata."},
     [BEGIN] =
         {"begin_ns", TM_INT, "ns",
-         "Aligned first begin of its duration events, category Trace left out, since the epoch."},
+         "Aligned begin of its first duration event outside category Trace, since the epoch."},
     [END] =
         {"end_ns", TM_INT, "ns",
-         "begin_ns plus the recorded time to the last end of the same events, since the epoch."},
+         "begin_ns plus the recorded time until the last end of these events, since the epoch."},
     [SKIPPED] = {"skipped_events", TM_INT, "",
-                 "Events read and not kept; /ranks and /spans have the reasons."},
+                 "Events read but not kept; /ranks and /spans list the reasons."},
     [REPAIRED] = {"repaired_events", TM_INT, "",
-                  "Events with at least one repair; /ranks and /spans have the repairs by class."},
+                  "Events with at least one repair; /ranks and /spans list the repairs by class."},
     [TRUNCATED] = {"truncated", TM_BOOL, "",
-                   "A trace ended before its end: it gave what it holds."},
-    [REMARKS] =
-        {"remarks", TM_TEXT, "",
-         "What was repaired, skipped or odd, with its count; job.remark says in which trace, "
-         "and what it means."},
+                   "Whether a trace is cut off; its readable part is used."},
+    [REMARKS] = {"remarks", TM_TEXT, "",
+                 "What was repaired, skipped or odd, with counts; job.remark lists the trace and "
+                 "the meaning."},
     [DEVICE_KIND] = {"device_kind", TM_TEXT, "",
-                     "What its devices are: GPU, NPU, TPU, XPU, ...; null without events of a "
-                     "device where the trace does not tell."},
+                     "Kind of its devices: GPU, NPU, TPU, XPU, ...; null if the trace does not say "
+                     "and has no device events."},
     [UNRECOGNISED] = {"unrecognised", TM_TEXT, "",
-                      "Categories of which nothing tells whether they are work of a device, with "
-                      "their numbers of events."},
+                      "Event categories that could not be classified as device or host work, with "
+                      "their event counts."},
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
-                        "Why CUPTI did not record the device, as the trace's log of the profiler "
-                        "says; null where it does not, or the rank has events of a device."},
+                        "Why CUPTI did not record the device, from the profiler's log in the "
+                        "trace; null if the log has no error or the rank has device events."},
     [OPENING] = {"opening_ns", TM_INT, "ns",
-                 "Set apart at the begin of its recording, because profilers were opened one after "
-                 "the other: until the last rank came to a collective in which some rank had begun "
-                 "to wait before another's recording began, if that is at least half of its wait "
-                 "and 5 % of its recording. No window, step or wait has this time. Null where "
-                 "nothing is set apart."},
+                 "Time left out at the begin of its recording because the ranks' profilers started "
+                 "one after another: until the last rank arrived at a collective in which some "
+                 "rank had waited since before another rank's recording began, if that part is at "
+                 "least half of its wait and 5 % of its recording. Windows, steps and waits "
+                 "exclude it. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
     .name = "job.rank",
-    .doc = "A row for each rank: where it ran and what was read of it.",
+    .doc = "A row for each rank: where it ran and what was read from its traces.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -111,32 +108,29 @@ enum {
 };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_RANKS] = {"ranks", TM_INT, "", "Ranks read."},
-    [J_HOSTS] = {"hosts", TM_INT, "", "Hosts that they ran on; null where nothing tells."},
-    [J_STEPS] =
-        {"steps", TM_INT, "",
-         "Different step numbers over the ranks whose traces mark steps; 0 where none does: the "
-         "whole trace counts as step 0 then."},
-    [J_EVENTS] = {"events", TM_INT, "", "Events kept of all ranks."},
-    [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collective operations found, complete or not."},
+    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks read."},
+    [J_HOSTS] = {"hosts", TM_INT, "", "Number of hosts; null if unknown."},
+    [J_STEPS] = {"steps", TM_INT, "",
+                 "Number of different step numbers over the ranks whose traces mark steps; 0 if "
+                 "none does: the whole trace is then step 0."},
+    [J_EVENTS] = {"events", TM_INT, "", "Events kept, over all ranks."},
+    [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collectives found, complete or not."},
     [J_BEGIN] = {"begin_ns", TM_INT, "ns",
-                 "First aligned begin over all ranks, since the epoch; where the times of some "
-                 "count from 0 and those of others since the epoch, over the latter."},
-    [J_DURATION] = {"duration_ns", TM_INT, "ns",
-                    "Last end over all ranks minus begin_ns; null where the times of some alone "
-                    "count from 0."},
-    [J_RECORDINGS] =
-        {"recordings", TM_INT, "",
-         "How many recordings, with time between them, the rank has that has most. Null "
-         "where duration_ns is."},
+                 "First aligned begin over all ranks, since the epoch. If some ranks' times count "
+                 "from 0 and others' since the epoch, only the latter count."},
+    [J_DURATION] =
+        {"duration_ns", TM_INT, "ns",
+         "Last end over all ranks minus begin_ns; null if only some ranks' times count from 0."},
+    [J_RECORDINGS] = {"recordings", TM_INT, "",
+                      "Number of separate recordings (with gaps between them) of the rank that has "
+                      "the most. Null where duration_ns is."},
     [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
-                    "Of duration_ns how long the rank was recorded "
-                    "that was recorded longest."},
+                    "Recorded time of the rank that was recorded longest."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
-                "What its devices are, as in job.rank; device where ranks have several kinds."},
+                "Kind of the devices, as in job.rank; `device` if ranks have several kinds."},
     [J_INTEGRITY] = {"integrity", TM_TEXT, "",
-                     "What was not recorded or cannot be, of the rank whose figures could be off "
-                     "most (job.integrity), and what follows; null under 1 %."},
+                     "What is unrecorded or impossible on the rank whose figures could be off most "
+                     "(job.integrity), and the consequence; null under 1 %."},
 };
 
 static const tm_table_def job_def = {
@@ -152,12 +146,12 @@ static const tm_table_def job_def = {
 static const tm_column span_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"begin_ns", TM_INT, "ns", "Aligned begin of one of its traces, since the epoch."},
-    {"end_ns", TM_INT, "ns", "begin_ns plus the time that it covers."},
+    {"end_ns", TM_INT, "ns", "begin_ns plus the time that the trace covers."},
 };
 
 static const tm_table_def span_def = {
     .name = "job.span",
-    .doc = "A row for each trace of a rank: its part of recorded_ns of job.job.",
+    .doc = "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
     .columns = span_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -165,21 +159,21 @@ static const tm_table_def span_def = {
     .internal = true,
 };
 
-/* Filled while the files are read: reading knows what it leaves out. */
+/* Filled while files are read, when the reasons are known. */
 static const tm_column left_out_columns[] = {
     {"source", TM_TEXT, "", "The file as given."},
     {"reason", TM_TEXT, "",
      "unreadable, overlapping (covers the time of another trace of its rank), exported (a report "
-     "whose export was given too), outdated (an export that is older than its report), other (no "
-     "trace), store or page (of tmerge), covered (another file holds the same), helper (a process "
-     "that is no rank), unranked (does not say its rank, and other traces cover every rank of "
-     "the job)."},
+     "whose export was also given), outdated (an export older than its report), other (not a "
+     "trace), store or page (written by tmerge), covered (another file has the same content), "
+     "helper (a process that is not a rank), unranked (has no rank number, and other traces cover "
+     "every rank of the job)."},
     {"message", TM_TEXT, "", "What was found."},
 };
 
 static const tm_table_def left_out_def = {
     .name = "job.left_out",
-    .doc = "A row for each file that was given, or found in a folder, and is not in the job.",
+    .doc = "A row for each file that was given or found in a folder but is not part of the job.",
     .columns = left_out_columns,
     .n_columns = 3,
     .n_keys = 1,
@@ -198,15 +192,14 @@ static const tm_table_def *const defs[] = {&job_def,
                                            &tm_differs_group,
                                            &span_def};
 
-/* Null for an empty name, which nobody told. */
+/* Leaves the cell null for an empty name, which means unknown. */
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_names *names, uint32_t id,
                           tm_error *err) {
     tm_text text = tm_names_text(names, id);
     return text.size ? tm_table_set_bytes(table, cell, text.bytes, text.size, err) : TM_OK;
 }
 
-/* A rank may have several traces, one after another in time, of each of which there may be several
- * spans. */
+/* A rank may have several traces, one after another in time, each with several spans. */
 static tm_status set_source(const tm_rank_view *view, tm_table *table, tm_cell *row,
                             tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -259,8 +252,8 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
     return tm_table_set_text(table, cell, any ? "GPU" : NULL, err);
 }
 
-/* The name of the error with which a call of CUPTI failed; of several, one that says what to do.
- * The log also names errors that might have been. */
+/* Returns the name of the error with which a CUPTI call failed, preferring one that names the
+ * cause. The log also mentions errors that did not occur. */
 static tm_text profiler_error(tm_text metadata) {
     static const char failed[] = "failed with error CUPTI_";
     tm_text found = {"", 0};
@@ -276,7 +269,7 @@ static tm_text profiler_error(tm_text metadata) {
     return found;
 }
 
-/* The profiler's log is one of the lists that stand apart. */
+/* The profiler's log is one of the metadata lists stored separately. */
 static tm_status set_profiler_error(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                     tm_error *err) {
     tm_vec metadata = TM_VEC(char);
@@ -316,7 +309,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
-        /* The end is not aligned by itself: durations are as recorded, whatever a clock's drift. */
+        /* durations stay as recorded whatever the clock's drift, so the end is not aligned
+         * itself */
         int64_t aligned = tm_rank_clock_true(&timeline->clock, begin);
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
@@ -337,7 +331,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return tm_differs_rank(view, out, err);
 }
 
-/* Whether anything tells the hosts: a name, or a device's number. One rank is on one. */
+/* Whether hosts can be known: from a name, from a device number, or because there is one rank. */
 static bool hosts_told(const tm_table *ranks) {
     bool told = ranks->n_rows == 1;
     for (size_t i = 0; i < ranks->n_rows; i++)
@@ -345,7 +339,7 @@ static bool hosts_told(const tm_table *ranks) {
     return told;
 }
 
-/* On the job, since the rule goes by the device numbers of consecutive ranks. */
+/* Runs on the job because the rule needs the device numbers of consecutive ranks. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
     if (!hosts_told(ranks))
@@ -372,7 +366,7 @@ static int compare_ints(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* How many different values a column has; -1 when memory is out. */
+/* Returns the number of different values in a column; -1 if out of memory. */
 static int64_t count_different(const tm_table *table, const char *column) {
     bool text = tm_column_of(table->def, column)->type == TM_TEXT;
     tm_vec values = text ? TM_VEC(const char *) : TM_VEC(int64_t);
@@ -396,7 +390,7 @@ static int64_t count_different(const tm_table *table, const char *column) {
     return n;
 }
 
-/* Different numbers of the steps that are marked; -1 when memory is out. Both tables ascend in
+/* Counts the different marked step numbers; -1: out of memory. Both tables are ascending in
  * rank. */
 static int64_t count_steps(const tm_tables *tables) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -420,7 +414,7 @@ static int64_t count_steps(const tm_tables *tables) {
     return n;
 }
 
-/* The kind of all ranks that tell one. */
+/* Returns the device kind that all ranks with a known kind share, "device" if they differ. */
 static const char *device_kind(const tm_table *ranks) {
     const char *word = NULL;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -434,8 +428,7 @@ static const char *device_kind(const tm_table *ranks) {
     return word;
 }
 
-/* When the job began and how long it took. Where the times of some ranks count from 0 and those of
- * others since the epoch, nothing tells how the former lie to the latter. */
+/* Sets begin and duration of the job. Times from 0 cannot be related to times since the epoch. */
 static void set_range(const tm_table *ranks, tm_cell *row) {
     int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN; /* from 0, since the epoch */
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -454,8 +447,8 @@ static void set_range(const tm_table *ranks, tm_cell *row) {
         tm_cell_set_int(&row[J_DURATION], end - first);
 }
 
-/* Of the rank that has most of them its recordings, and how long the longest recorded rank was. Not
- * those of all ranks together: clocks of hosts may be apart. */
+/* Sets the largest number of recordings of a rank and the longest recorded time of a rank. Not
+ * the union over ranks: host clocks may be apart. */
 static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err) {
     int64_t recordings = 0, recorded_ns = 0;
     for (size_t i = 0, first = 0; i < spans->n_rows; first = i) {
@@ -481,12 +474,11 @@ static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err
     return TM_OK;
 }
 
-/* After the ranks' rows are here, for hosts without a name are told by consecutive ranks, and other
- * analyses read the hosts from job.rank: so this one comes first in analyses.def. */
+/* Runs first in analyses.def: host names are derived from consecutive ranks here, and other
+ * analyses read them from job.rank. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* Of `overlap` and `clock`, whose job parts come later: these tables are filled before any
-     * runs. */
+    /* Reads tables of `overlap` and `clock`, which are filled before any job part runs. */
     TM_TRY(name_hosts(ranks, err));
     TM_TRY(tm_differs_job(job, out, err));
     TM_TRY(tm_job_formats(out, err));
@@ -507,7 +499,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t collectives = 0;
     for (size_t i = 0; i < matched->n_rows; i++)
         collectives += tm_table_cell(matched, i, "collectives")->value.i;
-    /* Without a row matching did not run: 0 would say that there are no collectives. */
+    /* Without rows, matching did not run: 0 would mean that there are no collectives. */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);

@@ -9,19 +9,19 @@ enum { RANK, SOURCE, REMARK, CLASS, COUNT, MEANING, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [SOURCE] = {"source", TM_TEXT, "", "The trace as given; null where it is left out."},
-    [REMARK] = {"remark", TM_TEXT, "", "What was found, as in the columns n_... of /spans."},
+    [SOURCE] = {"source", TM_TEXT, "",
+                "The trace as given; null if the trace was left out of the job."},
+    [REMARK] = {"remark", TM_TEXT, "", "What was found, named as in the columns n_... of /spans."},
     [CLASS] = {"class", TM_TEXT, "",
-               "repaired (malformed text), skipped (events not kept), odd (kept as it is, "
-               "and figures may be wrong by it), minor (kept; it changes no figure of the "
-               "summary)."},
-    [COUNT] = {"count", TM_INT, "", "Values or strings repaired, or events."},
+               "repaired (malformed text), skipped (events not kept), odd (kept as is, but figures "
+               "may be wrong because of it), minor (kept; no effect on the summary)."},
+    [COUNT] = {"count", TM_INT, "", "Number of repaired values or strings, or of events."},
     [MEANING] = {"meaning", TM_TEXT, "", "What is counted."},
 };
 
 const tm_table_def tm_remark_table = {
     .name = "job.remark",
-    .doc = "A row for each trace and each thing in it that was repaired, skipped or odd.",
+    .doc = "A row for each trace and kind of repaired, skipped or odd data in it.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -39,11 +39,11 @@ static const char *class_word(tm_remark remark) {
     case TM_REMARK_SKIPPED:
         return "skipped";
     default:
-        return NULL; /* nothing to tell */
+        return NULL; /* not reported */
     }
 }
 
-/* A row for each count that is not 0 and is to be told; no source: of traces that were left out. */
+/* Adds a row for each count to report. @param source  TM_NO_NAME: traces that were left out */
 static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64_t *counts,
                           tm_table *table, tm_error *err) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
@@ -66,8 +66,7 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
-/* What is left of the rank's counts without those of its traces was counted in traces that were
- * left out. */
+/* Counts of the rank that none of its traces accounts for come from traces that were left out. */
 tm_status tm_remark_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_remark_table.name);

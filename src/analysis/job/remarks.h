@@ -1,4 +1,4 @@
-/* The table job.remark, and the remarks on a rank in one line. Part of the analysis `job`. */
+/* The table job.remark, and the diagnostics of a rank in one line. Part of the analysis `job`. */
 #ifndef TMERGE_REMARKS_H
 #define TMERGE_REMARKS_H
 
@@ -9,7 +9,7 @@ extern const tm_table_def tm_remark_table;
 /** Adds the rows of one rank. TM_OK; TM_ERR_FAULT. */
 tm_status tm_remark_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Sets @p cell of @p table to "3 non_finite, 2 no_time"; null where there is no remark. */
+/** Sets @p cell of @p table to "3 non_finite, 2 no_time"; null if there are no diagnostics. */
 tm_status tm_remark_text(const tm_timeline *timeline, tm_table *table, tm_cell *cell,
                          tm_error *err) TM_MUST_CHECK;
 

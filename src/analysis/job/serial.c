@@ -8,45 +8,45 @@
 #include "base/sorted.h"
 #include "timeline/build.h"
 
-/* So many kernels of a stream cannot have come and gone while one ran. In the traces of real jobs
- * that were looked at (NVIDIA and AMD) none does within another. */
+/* This many kernels of a stream cannot begin and end while one runs. In the traces of real jobs
+ * that were checked (NVIDIA and AMD), none do. */
 enum { FOLLOWERS_LEAST = 3 };
 
-/* Kernels that last beyond one another, of one stream: deeper ones are not looked at. */
+/* Maximum nesting of kernels within one another on one stream; deeper ones are ignored. */
 enum { DEPTH_MOST = 16 };
 
-/* Kernels that make a recording: a program of fewer may well end with one that takes longest. */
+/* Minimum number of kernels in a recording: a shorter one may well end with its longest kernel. */
 enum { RECORDED_LEAST = 16 };
 
-/* By how much clocks of the host and the GPU may differ. */
+/* Largest expected difference between the clocks of host and GPU. */
 static const int64_t SKEW_NS = 1000000;
 
-/* A kernel that lasts beyond others of its stream. */
+/* A kernel that outlasts later kernels of its stream. */
 typedef struct cover {
     uint32_t row;
-    int64_t end_ns, least_ns; /* its end, and when it may have ended: where the next begins */
+    int64_t end_ns, least_ns; /* recorded end; earliest possible: the next kernel's begin */
     int64_t followers;
 } cover;
 
-/* A call that waited for all that the device had to do. */
+/* A call that waited until the device was idle. */
 typedef struct waited {
     int64_t begin_ns, end_ns;
 } waited;
 
-/* A recording of the rank: all else of it was over at `over_ns`, the last end of what the host did
- * and the last begin of what the device did. */
+/* A recording of the rank. `over_ns`: time by which all else in it was over, i.e. the last end
+ * of a host event or last begin of a device event. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;
 } recorded;
 
-/* What is known of a rank. */
+/* Intermediate results for a rank. */
 typedef struct search {
     const tm_rank_view *view;
     recorded *recordings; /* ascending in begin */
     size_t n_recordings;
     tm_vec waits; /* of waited, ascending */
-    size_t next;  /* of them, the one after the launch of the kernel before */
+    size_t next;  /* index of the wait after the previous kernel's launch */
     tm_vec found; /* of cover */
     tm_serial *out;
 } search;
@@ -65,7 +65,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->end_ns, y->end_ns);
 }
 
-/* The recording that a row is of, at or behind that of the row before on its track. */
+/* Returns the recording of a row. @param r  that of an earlier row of the track, or the first */
 static recorded *recording_of(const search *s, recorded *r, int64_t begin_ns) {
     while (r + 1 < s->recordings + s->n_recordings && r[1].begin_ns <= begin_ns)
         r++;
@@ -103,15 +103,15 @@ static bool survey(search *s) {
             (recorded){timeline->spans[i].begin_ns, timeline->spans[i].begin_ns, 0, 0};
     for (size_t t = 0; t < timeline->n_tracks && s->n_recordings > 0 && ok; t++)
         ok = look_at_track(s, &timeline->tracks[t]);
-    if (s->view->devices->n > 1) /* one may be waited for while another works */
+    if (s->view->devices->n > 1) /* the host may wait for one device while another works */
         s->waits.n = 0;
     if (ok && s->waits.n > 1)
         qsort(s->waits.data, s->waits.n, s->waits.size, by_begin);
     return ok;
 }
 
-/* Whether it lasts beyond all else of its recording for longer than that took. Profilers write a
- * kernel when it has ended, and stop when the device has. */
+/* Whether it outlasts everything else in its recording by more than that recording took.
+ * Profilers write a kernel when it has ended and stop when the device has. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
     return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&
@@ -122,8 +122,8 @@ static bool is_before(const void *call, const void *begin_ns) {
     return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
 }
 
-/* The first call that waits for the device after the launch of a kernel; NULL for none. Of the
- * next kernel of a stream it is most often the same, or one of the next few. */
+/* Returns the first device wait after the launch of a kernel; NULL if none. The next kernel of a
+ * stream usually has the same wait or one of the next few. */
 static const waited *wait_after(search *s, uint32_t row) {
     enum { NEAR = 8 };
     const tm_timeline *timeline = s->view->timeline;
@@ -143,7 +143,7 @@ static const waited *wait_after(search *s, uint32_t row) {
     return i < s->waits.n ? &v[i] : NULL;
 }
 
-/* Whether the host had waited for it long before its end: for over half of what it lasts. */
+/* Whether the host had finished waiting for it before half of its duration was over. */
 static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) {
     const tm_timeline *timeline = s->view->timeline;
     const int64_t ns = timeline->duration_ns[c->row];
@@ -151,14 +151,14 @@ static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) 
            c->end_ns - wait->end_ns > SKEW_NS && c->end_ns - wait->end_ns > ns / 2;
 }
 
-/* No kernel ends after the host has waited for it, where their clocks agree. */
+/* Counts a kernel that ends after the host waited for it: impossible if the clocks agree. */
 static void note_late(search *s, const cover *c, const waited *wait) {
     const int64_t by_ns = wait ? c->end_ns - wait->end_ns : 0;
     s->out->late += by_ns > 0;
     s->out->latest_ns = by_ns > s->out->latest_ns ? by_ns : s->out->latest_ns;
 }
 
-/* One without followers is left out whole. */
+/* Adds a kernel to those in doubt. One without followers is left out entirely. */
 static bool add_cover(search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;
@@ -178,7 +178,7 @@ static bool add_cover(search *s, const cover *c) {
     return tm_vec_append(&s->found, c, 1) != NULL;
 }
 
-/* @param open  those that have not ended, each within the one before */
+/* @param open  kernels that have not ended, each nested in the one before */
 static bool look_at_stream(search *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     cover open[DEPTH_MOST];
@@ -206,7 +206,7 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const cover *)a)->row, ((const cover *)b)->row);
 }
 
-/* The sets without what is in doubt. */
+/* Builds the interval sets without the time in doubt. */
 static bool leave_out(search *s) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;

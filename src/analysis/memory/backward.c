@@ -4,7 +4,7 @@
 #include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
-/* An operator that lies in no other, or in none of autograd's. */
+/* An outermost operator: in no other operator, or in none of autograd. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;
@@ -21,8 +21,8 @@ static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
     return tm_vec_append(marks, &found, 1) != NULL;
 }
 
-/* The outermost operators of autograd on all threads, and the other outermost ones of the thread
- * that has most of these: the threads' calls stand one behind the other. */
+/* Collects the outermost autograd operators of all threads in @p marks, and in @p main the other
+ * outermost operators of the thread with most of these. Calls are grouped by thread. */
 static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     const tm_timeline *timeline = view->timeline;
     const tm_calls *operators = view->operators;
@@ -51,7 +51,7 @@ static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     return ok;
 }
 
-/* Both ascend in begin. */
+/* Joins marks to passes. Both inputs are ascending in begin. */
 static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     const mark *others = main->data, *backward = marks->data;
     tm_backward_pass *pass = NULL;
@@ -74,7 +74,7 @@ static bool join(const tm_vec *marks, const tm_vec *main, tm_vec *out) {
     return true;
 }
 
-/* Several threads may run autograd; what one does is in order already. */
+/* Sorts the marks, because several threads may run autograd. */
 tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out, tm_error *err) {
     tm_vec marks = TM_VEC(mark), main = TM_VEC(mark);
     *out = TM_VEC(tm_backward_pass);

@@ -27,7 +27,8 @@ bool tm_blocks_are_told(const tm_timeline *timeline, const tm_device_levels *d) 
     return true;
 }
 
-/* An address taken again without a release, which the trace has lost: its block stays. */
+/* Pairs a record with its block. If an address is allocated again, its release is missing from the
+ * trace: the earlier block stays. */
 static bool pair(const tm_memory_attr *record, uint32_t level, tm_keys *addresses, tm_vec *taken,
                  tm_blocks *out) {
     int64_t bytes = tm_bytes_cut(record->bytes);
@@ -72,7 +73,8 @@ void tm_blocks_free(tm_blocks *blocks) {
     blocks->of = NULL;
 }
 
-/* Programs are loaded and dropped between records: behind the first one before it, too. */
+/* Returns what a TPU's programs hold at a level [bytes]. Programs are loaded and dropped between
+ * records; before the first record, its value is used. */
 static int64_t stack_at(const tm_device_levels *d, size_t level) {
     const tm_memory_level *v = d->levels.data;
     return d->stacks && v[level].reserved_bytes > 0 ? v[level].reserved_bytes : 0;
@@ -86,8 +88,8 @@ tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_de
     return walk;
 }
 
-/* What is given back is what was taken, even where the release says another size: the rest is
- * unrecorded, as all that the totals have and no record tells. */
+/* A release returns the size that was allocated, even if its record has another size. The
+ * difference is unrecorded, like all that only the totals show. */
 bool tm_category_walk_next(tm_category_walk *walk) {
     if (walk->next >= walk->levels->levels.n)
         return false;

@@ -1,4 +1,4 @@
-/* What a block of memory is for, by what was open when it was taken and when it was given back. */
+/* Determines a block's category from the calls that were open when it was allocated and freed. */
 #include "backward.h"
 #include "base/sorted.h"
 #include "blocks.h"
@@ -6,8 +6,8 @@
 typedef struct block_view {
     const tm_rank_view *view;
     const tm_scopes *scopes;
-    tm_scope taken;             /* what was open then */
-    int64_t taken_ns, freed_ns; /* freed: INT64_MAX for never */
+    tm_scope taken;             /* the calls open at allocation */
+    int64_t taken_ns, freed_ns; /* freed: INT64_MAX if never */
 } block_view;
 
 static tm_scope scope_at(const block_view *b, const tm_device_levels *d, uint32_t level) {
@@ -21,7 +21,7 @@ static int64_t end_of(const block_view *b, uint32_t call) {
     return b->view->timeline->begin_ns[row] + b->view->timeline->duration_ns[row];
 }
 
-/* Who kept it behind the last pass of a trace that ends in it, nobody knows. */
+/* If the trace ends within the last pass, blocks that outlive the trace cannot be classified. */
 static tm_memory_category of_backward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
@@ -30,8 +30,8 @@ static tm_memory_category of_backward(const block_view *b, const tm_vec *passes)
     return b->freed_ns >= pass->end_ns ? TM_MEMORY_GRADIENT : TM_MEMORY_AUTOGRAD_DETAIL;
 }
 
-/* Where the optimizer's step comes before the next pass, what is taken until then is of neither, as
- * when gradients are clipped. */
+/* If an optimizer step comes before the next pass, blocks allocated until then belong to neither,
+ * as in gradient clipping. */
 static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
     const tm_vec *steps = &b->scopes->optimizers;
     size_t i = tm_bisect(steps->data, steps->n, steps->size, &b->taken_ns, tm_is_less_i64);
@@ -41,7 +41,7 @@ static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
 static tm_memory_category of_forward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
-    /* One that runs is of another thread's, if it is of any. */
+    /* a running pass is another thread's, if it is related at all */
     if (i == passes->n || pass->begin_ns <= b->taken_ns || is_before_optimizer(b, pass->begin_ns))
         return TM_MEMORY_OTHER;
     return b->freed_ns >= pass->begin_ns ? TM_MEMORY_ACTIVATION : TM_MEMORY_FORWARD_ONLY;

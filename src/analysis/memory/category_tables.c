@@ -1,4 +1,4 @@
-/* memory.category and memory.category_curve: what memory is for, at the peak and over time. */
+/* memory.category and memory.category_curve: memory by category, at the peak and over time. */
 #include <math.h>
 #include <string.h>
 
@@ -23,24 +23,24 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_CATEGORY] = {"category", TM_TEXT, "",
-                    "As the columns of memory.category_curve; which tensor a block is of, no "
-                    "exported trace tells."},
+                    "As the columns of memory.category_curve; exported traces do not record which "
+                    "tensor a block belongs to."},
     [C_PEAK] = {"peak_bytes", TM_INT, "B",
-                "Of what was allocated when the device had most: the rows of a device sum to "
+                "Part of what was allocated at the device's peak: the rows of a device add up to "
                 "memory.device.peak_bytes."},
     [C_PEAK_PCT] = {"peak_pct", TM_REAL, "%", "100 peak_bytes / memory.device.peak_bytes."},
-    [C_MEAN] = {"mean_bytes", TM_INT, "B", "Mean over the time from the first record to the last."},
-    [C_MOST] = {"most_bytes", TM_INT, "B", "The most that the category had at any time."},
-    [C_END] = {"end_bytes", TM_INT, "B", "Allocated behind the last record."},
-    [C_BLOCKS] = {"blocks", TM_INT, "", "Blocks of it that were taken in the trace."},
-    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of these."},
+    [C_MEAN] = {"mean_bytes", TM_INT, "B", "Mean over the time from the first to the last record."},
+    [C_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category at any time."},
+    [C_END] = {"end_bytes", TM_INT, "B", "Allocated after the last record."},
+    [C_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks of the category allocated in the trace."},
+    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of the sizes of these blocks."},
 };
 
 const tm_table_def tm_memory_category_def = {
     .name = "memory.category",
-    .doc = "A row for each rank, device and category of memory that it has, where [memory] records "
-           "have addresses. Told from what was open when a block was taken and given back, for "
-           "exported traces do not say which tensor it is of.",
+    .doc = "A row for each rank, device and category with memory, if [memory] records have "
+           "addresses. The category is inferred from the calls open when a block was allocated and "
+           "freed, because exported traces do not record its tensor.",
     .columns = category_columns,
     .n_columns = N_CATEGORY_COLUMNS,
     .n_keys = 3,
@@ -53,7 +53,7 @@ static const tm_column curve_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_TEXT, "", TM_DEVICE_DOC},
     {"time_ns", TM_INT, "ns", "Aligned time since the epoch."},
-    {"allocated_bytes", TM_INT, "B", "Allocated from then on: the sum of what follows."},
+    {"allocated_bytes", TM_INT, "B", "Allocated from then on: the sum of the columns below."},
 #define COLUMN(id, word, doc) {word "_bytes", TM_INT, "B", doc},
     TM_MEMORY_CATEGORIES(COLUMN)
 #undef COLUMN
@@ -61,19 +61,19 @@ static const tm_column curve_columns[] = {
 
 const tm_table_def tm_memory_category_curve_def = {
     .name = "memory.category_curve",
-    .doc = "Each rank's and device's memory by category over time: of each 48th of the time the "
-           "moment with most allocated, so that the peak is among them, and the last one.",
+    .doc = "Each rank's and device's memory by category over time: in each 48th of the time the "
+           "moment with the largest total, which includes the peak, and the last one.",
     .columns = curve_columns,
     .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,
     .top = V_ALLOCATED,
 };
 
-/* One category over the whole time; integrals in byte nanoseconds do not fit 64 bits. */
+/* Totals of one category over the whole time. Integrals in byte nanoseconds exceed 64 bits. */
 typedef struct sums {
     double integral;
     int64_t peak_bytes, most_bytes, end_bytes, blocks, allocated_bytes;
-    bool seen; /* it had some, or less than none, at any time */
+    bool seen; /* it was not 0 at some time */
 } sums;
 
 static tm_status add_category(const tm_timeline *timeline, const tm_device_levels *d, int category,
@@ -100,7 +100,7 @@ static tm_status add_category(const tm_timeline *timeline, const tm_device_level
     return tm_device_set_text(d->type, d->device, table, &row[C_DEVICE], err);
 }
 
-/* Behind the level that the walk has just passed. */
+/* Counts the level that the walk has just passed. */
 static void count(const tm_category_walk *walk, sums all[TM_N_MEMORY_CATEGORIES]) {
     const tm_device_levels *d = walk->levels;
     const tm_memory_level *v = d->levels.data;
@@ -139,7 +139,7 @@ static tm_status add_moment(const tm_category_walk *at, tm_table *table, tm_erro
     return tm_device_set_text(d->type, d->device, table, &row[V_DEVICE], err);
 }
 
-/* Of a 48th of the time the moment with most, and where it is another one the last. */
+/* Adds the moment with the maximum in a 48th of the time, and the last one if different. */
 static tm_status add_slot(const tm_category_walk *best, const tm_category_walk *last,
                           tm_table *table, tm_error *err) {
     TM_TRY(add_moment(best, table, err));

@@ -1,4 +1,4 @@
-/* memory.job: the ranks' memory compared, and which of them is nearest to its limit. */
+/* memory.job: the memory of the ranks compared, and the rank nearest to its limit. */
 #include <string.h>
 
 #include "base/median.h"
@@ -22,20 +22,21 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [J_DEVICE] = {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    [J_RANKS] = {"ranks", TM_INT, "", "Ranks with records of it."},
-    [J_DEVICES] = {"devices", TM_INT, "", "Rows of memory.device: what follows is over these."},
-    [J_MIN] = {"peak_min_bytes", TM_INT, "B", "Smallest peak."},
+    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks with records of this type."},
+    [J_DEVICES] = {"devices", TM_INT, "",
+                   "Number of rows of memory.device; the columns below are over these."},
+    [J_MIN] = {"peak_min_bytes", TM_INT, "B", "Minimum of the peaks."},
     [J_MEDIAN] = {"peak_median_bytes", TM_INT, "B", "Median of the peaks."},
-    [J_MAX] = {"peak_max_bytes", TM_INT, "B", "Largest peak."},
-    [J_MAX_RANK] = {"peak_max_rank", TM_INT, "", "The rank that has it, the lowest of equals."},
+    [J_MAX] = {"peak_max_bytes", TM_INT, "B", "Maximum of the peaks."},
+    [J_MAX_RANK] = {"peak_max_rank", TM_INT, "", "Rank with that maximum; the lowest if several."},
     [J_NEAREST] = {"nearest_rank", TM_INT, "",
-                   "The rank nearest to its limit: with the largest capacity_pct of memory.device, "
-                   "the lowest of equals. Null where no capacity is known."},
-    [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%", "Its capacity_pct."},
-    [J_GROWING] = {"growing_devices", TM_INT, "", "Devices whose pattern is growth."},
+                   "Rank nearest to its limit, i.e. with the largest capacity_pct of "
+                   "memory.device; the lowest if several. Null if no capacity is known."},
+    [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%", "capacity_pct of nearest_rank."},
+    [J_GROWING] = {"growing_devices", TM_INT, "", "Number of devices with pattern growth."},
     [J_FIRST] = {"first_rank", TM_INT, "",
-                 "Of these, the rank that is out of memory first, the lowest of equals."},
-    [J_STEPS_LEFT] = {"steps_left", TM_INT, "", "Its steps_left of memory.device."},
+                 "Rank with the smallest steps_left among these; the lowest if several."},
+    [J_STEPS_LEFT] = {"steps_left", TM_INT, "", "steps_left of first_rank in memory.device."},
 };
 
 const tm_table_def tm_memory_job_def = {
@@ -52,7 +53,7 @@ static bool is_of(const tm_cell *device, const char *type) {
     return strlen(type) == n && memcmp(device->value.text, type, n) == 0;
 }
 
-/* The first of the largest, for rows ascend in rank. */
+/* Keeps the first of equal values, i.e. that of the lowest rank. */
 static bool is_more(const tm_cell *cell, const tm_cell *than) {
     return !cell->null && (than->null || cell->value.i > than->value.i);
 }
@@ -107,7 +108,7 @@ static tm_status add_type(const tm_table *devices, const char *type, tm_table *t
     return tm_table_set_text(table, &row[J_DEVICE], type, err);
 }
 
-/* There are few types of devices. */
+/* Linear search, as there are few types of devices. */
 static bool is_known(const tm_table *table, const tm_cell *device) {
     for (size_t i = 0; i < table->n_rows; i++)
         if (is_of(device, tm_table_row(table, i)[J_DEVICE].value.text))

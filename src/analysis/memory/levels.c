@@ -7,12 +7,12 @@
 
 enum { SLOTS = 128, PER_SLOT = 3 };
 
-/* The records of one thread, which ascend in time: [next, end). */
+/* The unread records [next, end) of one thread, ascending in time. */
 typedef struct run {
     uint32_t next, end;
 } run;
 
-/* Records ascend in row, and a thread's rows stand together: so do its records. */
+/* Records are ascending in row and each thread's rows are contiguous, so its records are too. */
 static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n = timeline->n_attrs[TM_ATTR_MEMORY], next = 0;
@@ -27,7 +27,7 @@ static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* The run whose next record is the earliest, the first of equals; NULL at the end. */
+/* Returns the run with the earliest next record, the first if several; NULL at the end. */
 static run *earliest(const tm_timeline *timeline, const tm_vec *runs) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     run *best = NULL;
@@ -40,7 +40,7 @@ static run *earliest(const tm_timeline *timeline, const tm_vec *runs) {
     return best;
 }
 
-/* The device of a record, begun where it is new; NULL when memory is out. A rank has few. */
+/* Finds or adds the device of a record; NULL if out of memory. A rank has few devices. */
 static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_attr *record,
                                    tm_vec *devices) {
     for (size_t i = 0; i < devices->n; i++) {
@@ -60,7 +60,7 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     d->levels = TM_VEC(tm_memory_level);
     d->steps = TM_VEC(tm_memory_step);
     if (!d->relative)
-        /* The totals are those behind the record. */
+        /* totals are those after the record */
         d->begin_bytes = tm_bytes_cut(record->allocated_bytes) - tm_bytes_cut(record->bytes);
     if (!tm_vec_append(&d->steps, NULL, timeline->n_steps + 1))
         return NULL;
@@ -68,7 +68,7 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     return d;
 }
 
-/* In the order of time, so that the last record tells what a step leaves behind. */
+/* Called in order of time, so the last record gives the end of the step. */
 static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64_t reserved,
                           int64_t bytes) {
     if (s->records == 0 || level->allocated_bytes > s->peak_bytes)
@@ -80,7 +80,7 @@ static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64
     s->end_bytes = level->allocated_bytes;
 }
 
-/* Called in the order of time, in which levels, peaks and steps follow from one another. */
+/* Called in order of time, on which levels, peaks and steps depend. */
 static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *devices) {
     const tm_memory_attr *record = (tm_memory_attr *)timeline->attrs[TM_ATTR_MEMORY] + number;
     tm_device_levels *d = device_of(timeline, record, devices);
@@ -89,7 +89,7 @@ static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *d
     const tm_memory_level *v = d->levels.data;
     int64_t bytes = tm_bytes_cut(record->bytes);
     int64_t before = d->levels.n > 0 ? v[d->levels.n - 1].allocated_bytes : d->begin_bytes;
-    /* Without totals (before PyTorch 1.10) they are added up from the records. */
+    /* without totals (before PyTorch 1.10), adds up the records */
     tm_memory_level level = {
         .time_ns = timeline->begin_ns[record->event],
         .allocated_bytes =
@@ -127,8 +127,8 @@ void tm_memory_levels_free(tm_vec *devices) {
     tm_vec_free(devices);
 }
 
-/* Of levels [first, end), those to keep: ascending, each once, and of equals the first; returns how
- * many. */
+/* Selects the levels to keep among [first, end), ascending and without duplicates; the first of
+ * equal ones. Returns their number. */
 static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t kept[PER_SLOT]) {
     size_t low = first, high = first, reserved = first, n = 0;
     for (size_t i = first + 1; i < end; i++) {
@@ -146,7 +146,7 @@ void tm_memory_levels_thin(tm_vec *levels) {
     tm_memory_level *v = levels->data;
     if (levels->n <= (size_t)SLOTS * PER_SLOT)
         return;
-    /* Wider by 1 ns, so that the last level, too, falls into one of the slots. */
+    /* 1 ns wider, so that the last level also falls into a slot */
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;
     size_t n = 0;
     for (size_t first = 0, end = 0; first < levels->n; first = end) {
@@ -156,7 +156,7 @@ void tm_memory_levels_thin(tm_vec *levels) {
             end++;
         size_t n_kept = choose(v, first, end, kept);
         for (size_t i = 0; i < n_kept; i++)
-            /* In place: fewer are kept than were looked at. */
+            /* in place: at most as many are kept as were read */
             v[n++] = v[kept[i]];
     }
     levels->n = n;

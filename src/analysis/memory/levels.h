@@ -1,38 +1,37 @@
-/* How much of each device's memory is taken, over time. */
+/* Levels of allocated memory of each device over time. */
 #ifndef TMERGE_MEMORY_LEVELS_H
 #define TMERGE_MEMORY_LEVELS_H
 
 #include "base/vec.h"
 #include "tmerge/analysis.h"
 
-/** What was taken behind one record. */
+/** Allocated memory after one record. */
 typedef struct tm_memory_level {
-    int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 where not recorded */
-    uint32_t record;                                  /* which: its place in the timeline's */
+    int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 if not recorded */
+    uint32_t record; /* index of the memory record in the timeline */
 } tm_memory_level;
 
-/** One step on one device. */
+/** Memory of one step on one device. */
 typedef struct tm_memory_step {
     int64_t records, allocated_bytes, peak_bytes, peak_reserved_bytes, end_bytes;
 } tm_memory_step;
 
-/** One device, or the CPU. */
+/** Levels of one device or the CPU. */
 typedef struct tm_device_levels {
     int32_t type, device;
-    bool relative; /* no totals are recorded: levels count from 0 at the first record */
-    bool stacks;   /* reserved_bytes of its levels is what programs hold for themselves, which
-                      allocated_bytes has, too */
+    bool relative; /* totals are not recorded: levels count from 0 at the first record */
+    bool stacks;   /* reserved_bytes of its levels is memory of programs, part of allocated_bytes */
     int64_t allocations, releases;
     int64_t begin_bytes;         /* before the first record */
-    int64_t peak_reserved_bytes; /* -1 where not recorded */
-    size_t peak;                 /* the record, an index into levels, of the most allocated */
+    int64_t peak_reserved_bytes; /* -1 if not recorded */
+    size_t peak;                 /* index of the level with the maximum allocated_bytes */
     tm_vec levels;               /* of tm_memory_level, ascending in time */
     tm_vec steps;                /* [n_steps] of tm_memory_step */
 } tm_device_levels;
 
 /**
- * Goes through all records in the order of time.
- * @param out  of tm_device_levels; free it with tm_memory_levels_free, whatever comes of the call
+ * Reads all records in the order of time.
+ * @param out  of tm_device_levels; free it with tm_memory_levels_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
@@ -40,8 +39,8 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Keeps at most 384 levels: where there are more, the lowest, the highest and the one most
- * reserved in each 128th of the time.
+ * Reduces to at most 384 levels: if there are more, keeps those with the minimum and maximum
+ * allocated and the maximum reserved in each 128th of the time.
  */
 void tm_memory_levels_thin(tm_vec *levels);
 

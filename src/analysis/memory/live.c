@@ -1,11 +1,11 @@
-/* memory.live: what was allocated when a device had most. */
+/* memory.live: what was allocated at a device's peak. */
 #include "analysis/shared/passes.h"
 #include "base/keys.h"
 #include "base/sorted.h"
 #include "devices.h"
 #include "tables.h"
 
-/* Groups of equal blocks that have a row of their own; a further row has the rest. */
+/* Maximum number of groups with a row of their own; one more row has the rest. */
 enum { ROWS = 40 };
 
 enum {
@@ -27,52 +27,52 @@ enum {
 static const tm_column live_columns[N_LIVE_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
     [L_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [L_PLACE] = {"place", TM_INT, "", "1 for the group that has most."},
-    [L_CATEGORY] = {"category", TM_TEXT, "",
-                    "As in memory.category; null in the last row where there are more groups than "
-                    "rows: it has the rest."},
+    [L_PLACE] = {"place", TM_INT, "", "Position by bytes, from 1."},
+    [L_CATEGORY] =
+        {"category", TM_TEXT, "",
+         "As in memory.category; null in the last row if it sums the groups beyond the first 40."},
     [L_OPERATOR] = {"operator", TM_TEXT, "",
-                    "The outermost operator in which they were taken, autograd's wrappers aside; "
-                    "null outside of all."},
-    [L_SHAPES] = {"shapes", TM_TEXT, "", "Its input shapes, where they were recorded."},
+                    "Outermost operator that allocated the blocks, ignoring autograd's wrappers; "
+                    "null if outside of all."},
+    [L_SHAPES] = {"shapes", TM_TEXT, "", "Input shapes of that operator, if recorded."},
     [L_MODULE] = {"module", TM_TEXT, "",
-                  "The innermost module that was open; in the backward pass that of the forward "
-                  "operator whose gradient was computed, where numbers of autograd tell. Null for "
-                  "none."},
+                  "Innermost open module; in the backward pass, that of the forward operator whose "
+                  "gradient was computed, if autograd's sequence numbers link them. Null if none."},
     [L_STEP] = {"step", TM_INT, "",
-                "In which step they were taken: one long past shows what is kept. Null for none."},
+                "Step in which the blocks were allocated; a much earlier one means they are kept. "
+                "Null if none."},
     [L_SIZE] = {"block_bytes", TM_INT, "B", "Size of each block."},
-    [L_BLOCKS] = {"blocks", TM_INT, "", "How many there are."},
+    [L_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks."},
     [L_BYTES] = {"bytes", TM_INT, "B",
-                 "Sum of the blocks: the rows of a device sum to memory.device.peak_bytes."},
+                 "Sum of the blocks; the rows of a device add up to memory.device.peak_bytes."},
     [L_PCT] = {"share_pct", TM_REAL, "%", "100 bytes / memory.device.peak_bytes."},
 };
 
 const tm_table_def tm_memory_live_def = {
     .name = "memory.live",
-    .doc = "What was allocated when a rank's device had most, where [memory] records have "
-           "addresses: equal blocks of one operator and step together, the largest 40 groups and a "
-           "row for the rest.",
+    .doc = "What was allocated at the peak of a rank's device, if [memory] records have addresses: "
+           "equal blocks of one operator and step are one group; the largest 40 groups and a row "
+           "for the rest.",
     .columns = live_columns,
     .n_columns = N_LIVE_COLUMNS,
     .n_keys = 3,
     .top = L_BYTES,
 };
 
-/* What blocks of one group have in common; no padding. */
+/* Properties that blocks of a group share. No padding. */
 typedef struct group_key {
     int64_t size;
-    uint32_t op, shapes, module; /* name ids, TM_NO_NAME for none */
-    int32_t step;                /* index, TM_NO_STEP */
+    uint32_t op, shapes, module; /* name ids; TM_NO_NAME if none */
+    int32_t step;                /* index; TM_NO_STEP if none */
     uint32_t category, unused;
 } group_key;
 
 typedef struct group {
     int64_t blocks, bytes;
-    uint32_t key, first; /* the first of its blocks: no two groups have one */
+    uint32_t key, first; /* index of its key; level of its first block, unique to the group */
 } group;
 
-/* Of which device, and where its rows go. */
+/* A device and the table for its rows. */
 typedef struct place {
     const tm_rank_view *view;
     const tm_device_levels *levels;
@@ -96,7 +96,7 @@ static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
 }
 
-/* Where nothing is open, or the forward operator lies in no module: TM_NO_CALL. */
+/* Returns TM_NO_CALL if no module is open and the forward operator, if any, lies in none. */
 static uint32_t module_of(const tm_live *live, uint32_t event, const tm_scope *at) {
     uint32_t op = live->view->operators->above[event];
     if (at->module != TM_NO_CALL || op == TM_NO_CALL ||
@@ -129,7 +129,7 @@ static group_key key_of(const tm_live *live, const tm_device_levels *d, const tm
     return key;
 }
 
-/* What was there before the trace, and what only the totals have or tell. */
+/* Adds groups for memory without blocks: allocated before the trace, or known only from totals. */
 static bool find_unblocked(const tm_timeline *timeline, const tm_device_levels *d,
                            const tm_blocks *blocks, tm_keys *keys, tm_vec *groups) {
     static const tm_memory_category unblocked[] = {TM_MEMORY_PREEXISTING, TM_MEMORY_STACK,
@@ -174,7 +174,7 @@ static bool find_groups(const tm_live *live, const tm_device_levels *d, const tm
     return true;
 }
 
-/* A row without what only groups have; NULL when memory is out. */
+/* Adds a row with the columns that the last row also has; NULL if out of memory. */
 static tm_cell *add_row(const place *at, int64_t number, int64_t bytes) {
     const tm_memory_level *v = at->levels->levels.data;
     tm_cell *row = tm_table_add_row(at->table);

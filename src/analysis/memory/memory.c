@@ -1,4 +1,4 @@
-/* Analysis `memory`: what is allocated, when, and by which operators. */
+/* Analysis `memory`: allocations by time, operator and device. */
 #include "tmerge/analysis.h"
 
 #include <string.h>
@@ -43,61 +43,61 @@ enum {
 static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_RANK] = {"rank", TM_INT, "", "Global rank."},
     [D_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [D_ALLOCATIONS] = {"allocations", TM_INT, "", "[memory] records that take memory."},
-    [D_RELEASES] = {"releases", TM_INT, "", "Those that give it back."},
+    [D_ALLOCATIONS] = {"allocations", TM_INT, "", "Number of [memory] records that allocate."},
+    [D_RELEASES] = {"releases", TM_INT, "", "Number of [memory] records that free."},
     [D_RELATIVE] = {"relative", TM_BOOL, "",
-                    "The trace has no totals (before PyTorch 1.10): bytes count from 0 at its "
-                    "first record."},
+                    "Whether the trace has no totals (before PyTorch 1.10); bytes then count from "
+                    "0 at its first record."},
     [D_BEGIN] = {"begin_bytes", TM_INT, "B", "Allocated before the first record."},
-    [D_END] = {"end_bytes", TM_INT, "B", "Allocated behind the last."},
-    [D_PEAK] = {"peak_bytes", TM_INT, "B", "The most that was allocated (Total Allocated)."},
-    [D_PEAK_TIME] = {"peak_time_ns", TM_INT, "ns",
-                     "When that was first, since the epoch, on the rank's own clock."},
-    [D_PEAK_STEP] = {"peak_step", TM_INT, "", "In which step; null for none."},
-    [D_PEAK_OPERATOR] = {"peak_operator", TM_TEXT, "",
-                         "The innermost operator or annotation that allocated then; null outside "
-                         "of all."},
+    [D_END] = {"end_bytes", TM_INT, "B", "Allocated after the last record."},
+    [D_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum allocated (Total Allocated)."},
+    [D_PEAK_TIME] =
+        {"peak_time_ns", TM_INT, "ns",
+         "Time at which the peak was first reached, since the epoch, on the rank's own clock."},
+    [D_PEAK_STEP] = {"peak_step", TM_INT, "", "Step of the peak; null if none."},
+    [D_PEAK_OPERATOR] =
+        {"peak_operator", TM_TEXT, "",
+         "Innermost operator or annotation that allocated at the peak; null if outside of all."},
     [D_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
-                    "The most that the allocator held of the device (Total Reserved)."},
+                    "Maximum that the allocator held of the device (Total Reserved)."},
     [D_FRAGMENTATION] = {"fragmentation_pct", TM_REAL, "%",
-                         "100 (1 - peak_bytes / peak_reserved_bytes): held and never used."},
+                         "100 (1 - peak_bytes / peak_reserved_bytes): held but never used."},
     [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
-    [D_CAPACITY_PCT] =
-        {"capacity_pct", TM_REAL, "%",
-         "100 peak_reserved_bytes / capacity_bytes; where limit_bytes is told instead of what is "
-         "reserved, 100 peak_bytes / limit_bytes. 85 to 95 is well used; above, what other "
-         "libraries hold besides may not fit."},
+    [D_CAPACITY_PCT] = {"capacity_pct", TM_REAL, "%",
+                        "100 peak_reserved_bytes / capacity_bytes, or 100 peak_bytes / limit_bytes "
+                        "if limit_bytes is known instead of reserved bytes. 85 to 95 is good use; "
+                        "above, memory of other libraries may not fit."},
     [D_GROWTH] = {"growth_bytes", TM_INT, "B",
-                  "Median of memory.step.growth_bytes over the steps but the first: above 0 in "
+                  "Median of memory.step.growth_bytes over all steps but the first; above 0 in "
                   "step after step is a leak. Null with fewer than 2 steps."},
-    [D_GROWING] = {"growing_steps", TM_INT, "", "Of these steps, those that grew."},
+    [D_GROWING] = {"growing_steps", TM_INT, "", "Number of these steps with growth_bytes above 0."},
     [D_MEAN] = {"mean_bytes", TM_INT, "B",
-                "Allocated on the mean, over the time from the first record to the last."},
+                "Mean allocated over the time from the first to the last record."},
     [D_PATTERN] = {"pattern", TM_TEXT, "",
-                   "Of the steps but the first. growth: each leaves more behind than the one "
-                   "before, a leak; saw-tooth: what steps leave behind, or what the allocator "
-                   "holds, falls twice or more by a twentieth of its peak; spike: one step, or a "
-                   "fourth of them at most, peaks a fifth above the median; stable: all peak "
-                   "within a twentieth of it; else uneven. Null with fewer than 4 steps."},
-    [D_SPIKE_STEP] = {"spike_step", TM_INT, "", "Of a spike: the step with the highest peak."},
+                   "Over all steps but the first. growth: each ends with more allocated than the "
+                   "one before, a leak; saw-tooth: memory at step ends, or held by the allocator, "
+                   "falls at least twice by a twentieth of its peak; spike: one step, or at most a "
+                   "fourth of them, peaks a fifth above the median; stable: all peak within a "
+                   "twentieth of the median; else uneven. Null with fewer than 4 steps."},
+    [D_SPIKE_STEP] = {"spike_step", TM_INT, "", "For a spike, the step with the highest peak."},
     [D_FALLS] = {"reserve_falls", TM_INT, "",
-                 "How often the allocator gave a twentieth of the most that it held back to the "
-                 "device. Null where that is not recorded."},
-    [D_STEPS_LEFT] = {"steps_left", TM_INT, "",
-                      "Of a device that grows: out of memory in about so many steps at this "
-                      "growth, (capacity_bytes - peak_bytes) / growth_bytes; sooner, for what "
-                      "other libraries hold."},
+                 "Number of times the allocator returned a twentieth of its maximum to the device. "
+                 "Null if reserved bytes are not recorded."},
+    [D_STEPS_LEFT] =
+        {"steps_left", TM_INT, "",
+         "For a growing device, about the number of steps until it is out of memory: "
+         "(capacity_bytes - peak_bytes) / growth_bytes; fewer if other libraries hold memory."},
     [D_ALLOCATOR] = {"allocator", TM_TEXT, "",
-                     "Its allocator, as the profile of TensorFlow or JAX calls it (GPU_4_bfc); "
-                     "null of others, and of TPUs."},
+                     "Name of its allocator in a TensorFlow or JAX profile (GPU_4_bfc); null for "
+                     "others and for TPUs."},
     [D_LIMIT] = {"limit_bytes", TM_INT, "B",
-                 "The most that this allocator hands out, as such a profile tells it: what is "
-                 "taken, a program's stack and what is free sum to it."},
+                 "Memory that this allocator can hand out, from such a profile: the sum of "
+                 "allocated memory, program stacks and free memory."},
 };
 
 static const tm_table_def device_def = {
     .name = "memory.device",
-    .doc = "A row for each rank and device of which [memory] was recorded.",
+    .doc = "A row for each rank and device with [memory] records.",
     .columns = device_columns,
     .n_columns = N_DEVICE_COLUMNS,
     .n_keys = 2,
@@ -116,9 +116,9 @@ static const tm_column curve_columns[N_CURVE_COLUMNS] = {
 
 static const tm_table_def curve_def = {
     .name = "memory.curve",
-    .doc = "Points of each rank's and device's memory over time. Of over 384, those with the "
-           "least and most allocated and the most reserved of each 128th of the time: every peak "
-           "is there.",
+    .doc = "Points of each rank's and device's memory over time. If there are over 384, those with "
+           "the minimum and maximum allocated and the maximum reserved in each 128th of the time, "
+           "which includes every peak.",
     .columns = curve_columns,
     .n_columns = N_CURVE_COLUMNS,
     .n_keys = 3,
@@ -131,14 +131,14 @@ enum { S_RANK, S_DEVICE, S_STEP, S_ALLOCATED, S_PEAK, S_RESERVED, S_END, S_GROWT
 static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
     [S_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [S_STEP] = {"step", TM_INT, "", "Number of the step that holds the records."},
+    [S_STEP] = {"step", TM_INT, "", "Number of the step with the records."},
     [S_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of all allocations in the step."},
-    [S_PEAK] = {"peak_bytes", TM_INT, "B", "The most that was allocated in it."},
-    [S_RESERVED] = {"peak_reserved_bytes", TM_INT, "B", "The most that was reserved in it."},
-    [S_END] = {"end_bytes", TM_INT, "B", "Allocated behind its last record."},
+    [S_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum allocated in the step."},
+    [S_RESERVED] = {"peak_reserved_bytes", TM_INT, "B", "Maximum reserved in the step."},
+    [S_END] = {"end_bytes", TM_INT, "B", "Allocated after the last record of the step."},
     [S_GROWTH] = {"growth_bytes", TM_INT, "B",
-                  "end_bytes less that of the step before (of the first: less what was allocated "
-                  "before the trace's first record)."},
+                  "end_bytes minus that of the step before; for the first step, minus what was "
+                  "allocated before the trace's first record."},
 };
 
 static const tm_table_def step_def = {
@@ -168,8 +168,8 @@ static const tm_table_def *const defs[] = {
     &tm_memory_module_part,
 };
 
-/* Adds the rows of a device's steps, and collects the growth of all but the first, in which caches
- * fill and optimizers make their states. */
+/* Adds the rows of a device's steps. Collects the growth of all but the first, in which caches fill
+ * and optimizers create their states. */
 static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *d, tm_table *table,
                            tm_vec *growths, tm_error *err) {
     int64_t before = d->begin_bytes;
@@ -197,7 +197,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
     return TM_OK;
 }
 
-/* The median, for one step may take a lot and give it back in the next. */
+/* Uses the median, because one step may allocate a lot and free it in the next. */
 static void set_growth(tm_cell *row, tm_vec *growths) {
     int64_t *v = growths->data, growing = 0;
     if (growths->n == 0)
@@ -227,7 +227,7 @@ static tm_status set_pattern(const tm_timeline *timeline, const tm_device_levels
     return tm_table_set_text(table, &row[D_PATTERN], p.word, err);
 }
 
-/* Levels are whole here; `capacity` is not above 0 where nobody tells it. */
+/* Levels must not be thinned yet. @param capacity  [bytes]; 0 or less if unknown */
 static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity,
                        const tm_allocator *allocator) {
     const tm_memory_level *v = d->levels.data;
@@ -240,7 +240,7 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     tm_cell_set_int(&row[D_END], v[d->levels.n - 1].allocated_bytes);
     tm_cell_set_int(&row[D_PEAK], peak);
     tm_cell_set_int(&row[D_PEAK_TIME], v[d->peak].time_ns);
-    if (reserved > 0) { /* of the CPU it is always 0 */
+    if (reserved > 0) { /* always 0 for the CPU */
         tm_cell_set_int(&row[D_RESERVED], reserved);
         tm_cell_set_ratio(&row[D_FRAGMENTATION], 100.0, reserved - peak, reserved);
     }
@@ -251,13 +251,13 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     }
     if (limit > 0) {
         tm_cell_set_int(&row[D_LIMIT], limit);
-        /* What a host may hand out is no sign of what it has. */
+        /* the limit of a host's allocator is not the host's memory */
         if (reserved <= 0 && d->type != 0)
             tm_cell_set_ratio(&row[D_CAPACITY_PCT], 100.0, peak, limit);
     }
 }
 
-/* One device's row; `op` is what allocated when most was taken. */
+/* Adds one device's row. @param op  name of the operator that allocated at the peak */
 static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d, uint32_t op,
                             tm_vec *growths, tm_table *table, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
@@ -301,7 +301,7 @@ static tm_status add_curve(const tm_timeline *timeline, tm_device_levels *d, tm_
     return TM_OK;
 }
 
-/* What is found of a rank, for all of its devices. */
+/* Intermediate results of a rank, for all its devices. */
 typedef struct rank_memory {
     const tm_rank_view *view;
     tm_vec devices; /* of tm_device_levels */
@@ -310,7 +310,7 @@ typedef struct rank_memory {
     tm_vec passes; /* of tm_backward_pass */
 } rank_memory;
 
-/* Whatever comes of it, all of it can be freed. */
+/* Leaves *m in a state that can be freed, also on failure. */
 static tm_status find(rank_memory *m, tm_error *err) {
     tm_status status = tm_memory_levels_find(m->view->timeline, &m->devices, err);
     for (size_t o = 0; o < TM_N_OWNER_TABLES && status == TM_OK; o++)
@@ -328,7 +328,7 @@ static void free_found(rank_memory *m) {
     tm_vec_free(&m->passes);
 }
 
-/* What blocks tell, of a device whose records have addresses. */
+/* Adds rows based on blocks, if the device's records have addresses. */
 static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
                             tm_error *err) {
     tm_blocks blocks;
@@ -361,7 +361,7 @@ static tm_status add_devices(rank_memory *m, tm_tables *out, tm_error *err) {
             status = add_device(m->view, d, operators[peak->record], &growths,
                                 tm_tables_find(out, device_def.name), err);
         if (status == TM_OK)
-            /* Last, for it thins the levels, in which the peak has its place. */
+            /* last, because it thins the levels that d->peak indexes */
             status = add_curve(timeline, d, tm_tables_find(out, curve_def.name), err);
     }
     tm_vec_free(&growths);
@@ -382,7 +382,7 @@ static tm_status add_records(rank_memory *m, tm_tables *out, tm_error *err) {
 static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     rank_memory m = {.view = view};
     tm_status status = TM_OK;
-    /* Passes are for what has records, or shapes. */
+    /* passes are needed only with memory records or shapes */
     if (view->timeline->n_attrs[TM_ATTR_MEMORY] > 0 || view->timeline->n_attrs[TM_ATTR_SHAPES] > 0)
         status = tm_backward_passes_find(view, &m.passes, err);
     if (status == TM_OK && m.passes.n > 0)
@@ -400,7 +400,7 @@ static tm_status memory_merge(const tm_names *names, tm_tables *tables, tm_error
 }
 
 static tm_status memory_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++) /* the largest first */
+    for (size_t o = 0; o < TM_N_OWNER_TABLES; o++) /* largest first */
         tm_table_top(tm_tables_find(out, tm_memory_owner_tables[o].shown->name), SIZE_MAX);
     tm_memory_split_preexisting(out);
     TM_TRY(tm_memory_add_snapshots(job->snapshots, out, err));

@@ -1,29 +1,31 @@
-/* memory.operator and memory.module: who took memory, over all ranks. */
+/* memory.operator and memory.module: memory by the operator or module that allocated it. */
 #include "analysis/shared/over_ranks.h"
 #include "devices.h"
 #include "tables.h"
 
-/* Columns of an owner's sums, in the part and in the table, from their first on. */
+/* Columns with an owner's sums, relative to the first of them, in the part and the shown table. */
 enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
 
-/* @p owner is the word for one of the class, @p further for those in it. */
+/* @p owner is the word for an owner; @p further describes nested ones. */
 #define SUM_COLUMNS(owner, further)                                                                \
-    {"calls", TM_INT, "", "Calls of it on all ranks, also those that took nothing."},              \
-        {"self_allocations", TM_INT, "", "Allocations with no " owner " further in."},             \
+    {"calls", TM_INT, "",                                                                          \
+     "Number of its calls on all ranks, including those that allocated nothing."},                 \
+        {"self_allocations", TM_INT, "",                                                           \
+         "Number of allocations outside of any nested " owner "."},                                \
         {"self_bytes", TM_INT, "B", "Sum of these allocations."},                                  \
-        {"self_increase_bytes", TM_INT, "B", "self_bytes less what it gave back itself."},         \
-        {"allocations", TM_INT, "", "Allocations by it and all that " further "."},                \
+        {"self_increase_bytes", TM_INT, "B", "self_bytes minus what it freed itself."},            \
+        {"allocations", TM_INT, "", "Number of allocations by it and all that " further "."},      \
         {"bytes", TM_INT, "B", "Sum of these allocations."}, {                                     \
-        "increase_bytes", TM_INT, "B", "bytes less what was given back within it."                 \
+        "increase_bytes", TM_INT, "B", "bytes minus what was freed within it."                     \
     }
 
-/* Behind the sums. */
+/* Columns after the sums. */
 #define PEAK_COLUMNS                                                                               \
     {"peak_bytes", TM_INT, "B",                                                                    \
-     "Of self_bytes, what was allocated when a device had most, the largest of the ranks; null "   \
-     "where records have no addresses."},                                                          \
+     "Maximum over ranks of the part of self_bytes allocated at a device's peak; null if records " \
+     "have no addresses."},                                                                        \
     {                                                                                              \
-        "peak_rank", TM_INT, "", "The rank that has it, the lowest of equals."                     \
+        "peak_rank", TM_INT, "", "Rank with that maximum; the lowest if several."                  \
     }
 
 enum { P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };
@@ -33,14 +35,14 @@ static const tm_column part_columns[N_PART] = {
     {"device_type", TM_INT, "", "Type of the device."},
     {"rank", TM_INT, "", "Global rank."},
     SUM_COLUMNS("owner", "it called"),
-    {"peak_bytes", TM_INT, "B", "Of self_bytes, what was allocated when a device had most."},
+    {"peak_bytes", TM_INT, "B", "Part of self_bytes allocated at a device's peak."},
 };
 
-/* By name and type of device: the rows of all ranks make one of the table. */
+/* Keyed by name and device type; rows of all ranks are merged to one row of the shown table. */
 #define PART(table)                                                                                \
     {                                                                                              \
         .name = (table),                                                                           \
-        .doc = "A row for each owner, type of device and rank: its part of the table shown.",      \
+        .doc = "A row for each owner, device type and rank: its part of the shown table.",         \
         .columns = part_columns, .n_columns = N_PART, .n_keys = 3, .top = -1, .internal = true,    \
         .n_merged = 2                                                                              \
     }
@@ -51,27 +53,27 @@ const tm_table_def tm_memory_module_part = PART("memory.module_part");
 enum { O_OWNER, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_PEAK_RANK, N_SHOWN };
 
 static const tm_column operator_columns[N_SHOWN] = {
-    {"operator", TM_TEXT, "", "Operator or annotation; null for memory taken outside of all."},
+    {"operator", TM_TEXT, "", "Operator or annotation; null for memory allocated outside of all."},
     {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    {"ranks", TM_INT, "", "Ranks on which it took or gave back memory."},
+    {"ranks", TM_INT, "", "Number of ranks on which it allocated or freed memory."},
     SUM_COLUMNS("operator", "it called"),
     PEAK_COLUMNS,
 };
 
 static const tm_column module_columns[N_SHOWN] = {
     {"module", TM_TEXT, "",
-     "Name of the module as the profiler numbers it; null for memory taken outside of all."},
+     "Name of the module with the profiler's number; null for memory allocated outside of all."},
     {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    {"ranks", TM_INT, "", "Ranks on which it took or gave back memory."},
+    {"ranks", TM_INT, "", "Number of ranks on which it allocated or freed memory."},
     SUM_COLUMNS("module", "lies in it"),
     PEAK_COLUMNS,
 };
 
 const tm_table_def tm_memory_operator_def = {
     .name = "memory.operator",
-    .doc = "A row for each operator that took or gave back memory, by type of device, over all "
-           "ranks, the largest self_bytes first. Memory that an operator's result keeps is given "
-           "back elsewhere, so an increase is no leak.",
+    .doc = "A row for each operator that allocated or freed memory, by device type, over all "
+           "ranks, the largest self_bytes first. Memory kept by an operator's result is freed "
+           "elsewhere, so an increase is no leak.",
     .columns = operator_columns,
     .n_columns = N_SHOWN,
     .n_keys = 2,
@@ -80,10 +82,10 @@ const tm_table_def tm_memory_operator_def = {
 
 const tm_table_def tm_memory_module_def = {
     .name = "memory.module",
-    .doc = "A row for each module that took or gave back memory in its forward calls, by type of "
-           "device, over all ranks, the largest self_bytes first, where the profiler recorded "
-           "modules. increase_bytes is what a module's calls leave behind for the backward pass; "
-           "no module is open in that.",
+    .doc = "A row for each module that allocated or freed memory in its forward calls, by device "
+           "type, over all ranks, the largest self_bytes first; only if the profiler recorded "
+           "modules. increase_bytes is what a module's calls keep for the backward pass, in which "
+           "no module is open.",
     .columns = module_columns,
     .n_columns = N_SHOWN,
     .n_keys = 2,
@@ -96,11 +98,11 @@ const tm_owner_table tm_memory_owner_tables[TM_N_OWNER_TABLES] = {
     [TM_OWNERS_MODULE] = {&tm_memory_module_part, &tm_memory_module_def, tm_is_owning_module},
 };
 
-/* Owners of all ranks are brought together by the type of device alone: numbers differ by rank. */
+/* Owners are merged over ranks by device type only, as device numbers differ between ranks. */
 tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *part,
                                tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;
-    /* Most traces have no modules: a row for what is outside of them would tell nothing. */
+    /* most traces have no modules: a row only for memory outside of modules would be useless */
     bool any = part->def != &tm_memory_module_part;
     for (size_t i = 0; i < owners->owners.n; i++)
         any = any || keys[i].name != TM_NO_NAME;
@@ -125,7 +127,7 @@ tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *own
     return TM_OK;
 }
 
-/* A rank has one row of a key, so there are as many ranks as rows. */
+/* A rank has one row per key, so the number of ranks is that of rows. */
 tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *which,
                                  tm_tables *tables, tm_error *err) {
     const tm_table *part = tm_tables_find(tables, which->part->name);
@@ -149,7 +151,7 @@ tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *wh
         tm_device_type_text(key[P_TYPE].value.i, type);
         TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
         tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-        /* The empty name stands for what no owner took. */
+        /* the empty name stands for memory outside of all owners */
         if (name.size > 0)
             TM_TRY(tm_table_set_bytes(table, &row[O_OWNER], name.bytes, name.size, err));
     }

@@ -6,24 +6,24 @@
 #include "base/sums.h"
 #include "blocks.h"
 
-/* An operator that has begun on a thread and not ended. */
+/* An open operator of a thread. */
 typedef struct open_op {
     int64_t end_ns;
     uint32_t name;
-    int32_t device_type; /* whose owner is known: */
-    uint32_t owner;      /* its number, TM_NO_KEY where none is */
+    int32_t device_type; /* device type of `owner` */
+    uint32_t owner;      /* index of the owner last used; TM_NO_KEY if none */
 } open_op;
 
 typedef struct walk {
     const tm_rank_view *view;
     tm_owner_class *is_owner;
     tm_owners *owners;
-    /* records ascend in row, and so over the threads */
-    size_t next; /* the next record */
+    /* records are ascending in row, and thus grouped by thread */
+    size_t next; /* index of the next record */
     tm_vec open; /* of open_op, the innermost last */
 } walk;
 
-/* Operators and annotations, without steps, which hold everything. */
+/* Operators and annotations except steps, which contain everything. */
 bool tm_is_owning_operator(const tm_rank_view *view, uint32_t row) {
     uint8_t category = view->timeline->category[row];
     return (category == TM_CAT_CPU_OP || category == TM_CAT_USER_ANNOTATION) &&
@@ -36,7 +36,7 @@ bool tm_is_owning_module(const tm_rank_view *view, uint32_t row) {
            tm_call_kinds_at(view->call_kinds, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Each operator is looked up once for its records, which are mostly of one device. */
+/* Caches the owner per open operator, as its records are mostly of one device. */
 static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     if (op->owner == TM_NO_KEY || op->device_type != device_type) {
         const tm_owner_key key = {op->name, device_type};
@@ -49,7 +49,7 @@ static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     return (tm_owner *)owners->owners.data + op->owner;
 }
 
-/* Whether an operator of the same name is open within this one. */
+/* Whether an operator of the same name is nested in this one. */
 static bool is_repeated(const open_op *open, size_t n, size_t i) {
     for (size_t inner = i + 1; inner < n; inner++)
         if (open[inner].name == open[i].name)
@@ -57,7 +57,7 @@ static bool is_repeated(const open_op *open, size_t n, size_t i) {
     return false;
 }
 
-/* Counts a record for every operator that is open, once for those of one name. */
+/* Counts a record for every open operator, once per name. */
 static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
     int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -78,13 +78,13 @@ static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_o
     return true;
 }
 
-/* Goes through a thread up to its last record, with the operators that are open at each. */
+/* Walks a thread up to its last record and tracks the operators open at each. */
 static bool walk_thread(walk *w, const tm_track *track) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n_records = timeline->n_attrs[TM_ATTR_MEMORY];
     uint32_t row = track->first, end = track->first + track->count;
-    /* Stands for what is outside of all operators, so that it has a row as they do. */
+    /* represents memory outside of all operators, so that it gets a row as well */
     open_op nowhere = {INT64_MAX, TM_NO_NAME, 0, TM_NO_KEY};
     w->open.n = 0;
     for (; row < end && w->next < n_records && records[w->next].event < end; row++) {
@@ -111,7 +111,7 @@ static bool walk_thread(walk *w, const tm_track *track) {
     return true;
 }
 
-/* Calls of every owner that has a row, whether they took memory or not. */
+/* Counts the calls of every owner with a row, including those that allocated nothing. */
 static bool count_calls(const walk *w) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_owner_key *keys = w->owners->keys.keys.data;
@@ -142,8 +142,8 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     bool ok = out->of != NULL;
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
-        /* Unsigned: a record before the track is as far off as one behind it. Threads without any
-         * are passed. */
+        /* unsigned: records before the track are out of range too; threads without records are
+         * skipped */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

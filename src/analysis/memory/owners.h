@@ -1,4 +1,4 @@
-/* Which operators, or modules, take memory and give it back. */
+/* Finds the operators or modules that allocate and free memory. */
 #ifndef TMERGE_MEMORY_OWNERS_H
 #define TMERGE_MEMORY_OWNERS_H
 
@@ -8,43 +8,43 @@
 struct tm_blocks;
 struct tm_device_levels;
 
-/** Larger numbers of bytes are cut to it: then their differences do not overflow. */
+/** Limit of byte counts, so that their differences do not overflow. */
 #define TM_BYTES_MAX (INT64_C(1) << 60)
 
 static inline int64_t tm_bytes_cut(int64_t bytes) {
     return bytes > TM_BYTES_MAX ? TM_BYTES_MAX : bytes < -TM_BYTES_MAX ? -TM_BYTES_MAX : bytes;
 }
 
-/** An operator and a type of device. */
+/** An operator (or module) and a device type. */
 typedef struct tm_owner_key {
     uint32_t name;       /* TM_NO_NAME: outside of all operators */
     int32_t device_type; /* as in tm_memory_attr */
 } tm_owner_key;
 
-/** What an operator took; with what it called, and alone (self). */
+/** Memory allocated by an operator: including nested operators, and by itself (self). */
 typedef struct tm_owner {
-    int64_t calls; /* of the operator, also those that took nothing */
+    int64_t calls; /* of the operator, including those that allocated nothing */
     int64_t self_allocations, self_bytes, self_increase;
-    int64_t allocations, bytes, increase; /* increase: less what was given back */
-    int64_t peak_bytes; /* what it took itself, of what was there when a device had most */
-    bool peak_told;     /* of one of its devices, at least */
+    int64_t allocations, bytes, increase; /* increase: minus what was freed */
+    int64_t peak_bytes; /* part of self_bytes that was allocated at a device's peak */
+    bool peak_told;     /* peak_bytes is known for at least one of its devices */
 } tm_owner;
 
-/** Whether a row, on whatever track, can own memory. */
+/** Whether a row, on any track, can own memory. */
 typedef bool tm_owner_class(const tm_rank_view *view, uint32_t row);
 tm_owner_class tm_is_owning_operator, tm_is_owning_module;
 
 typedef struct tm_owners {
-    uint32_t *of;  /* [memory records] owned; name of the innermost operator that holds each */
-    tm_keys keys;  /* of tm_owner_key, and */
-    tm_vec owners; /* of tm_owner */
+    uint32_t *of;  /* [memory records] name of the innermost owner of each; owned */
+    tm_keys keys;  /* of tm_owner_key */
+    tm_vec owners; /* of tm_owner, by number of the key */
 } tm_owners;
 
-/** Free it with tm_owners_free, whatever comes of the call. TM_OK; TM_ERR_FAULT. */
+/** Finds the owner of each record. Call tm_owners_free even on failure. TM_OK; TM_ERR_FAULT. */
 tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_owners *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Counts what lives at the peak of a device. @param blocks  the device's */
+/** Counts the blocks allocated at the peak of a device. @param blocks  of the device */
 void tm_owners_count_peak(const tm_timeline *timeline, const struct tm_device_levels *d,
                           const struct tm_blocks *blocks, tm_owners *owners);
 void tm_owners_free(tm_owners *owners);

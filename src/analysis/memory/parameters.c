@@ -1,4 +1,4 @@
-/* memory.parameters: how large the model is, from what its backward passes accumulate. */
+/* memory.parameters: the size of the model, by the gradients of its backward passes. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,51 +29,55 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_PARAMETERS] = {"parameters", TM_INT, "",
-                      "Elements of the gradients that one backward pass accumulates: those of the "
-                      "parameters that are trained."},
-    [M_TENSORS] = {"tensors", TM_INT, "", "How many gradients they are."},
-    [M_PASSES] = {"passes", TM_INT, "",
-                  "Backward passes with these numbers; those that the recording cut have less."},
+                      "Number of gradient elements that one backward pass accumulates: the number "
+                      "of trained parameters."},
+    [M_TENSORS] = {"tensors", TM_INT, "", "Number of gradient tensors."},
+    [M_PASSES] =
+        {"passes", TM_INT, "",
+         "Number of backward passes with these sizes; passes cut by the recording have fewer."},
     [M_BYTES] = {"parameter_bytes", TM_INT, "B",
-                 "Of the gradients, by their types, and so of the parameters; null where a type is "
-                 "not known."},
+                 "Size of the gradients, by their types, and thus of the parameters; null if a "
+                 "type is unknown."},
     [M_SHARDED] = {"sharded", TM_BOOL, "",
-                   "FSDP is in the trace: what is accumulated are its flat parameters, of which "
-                   "each rank keeps a part."},
-    [M_OPTIMIZER] = {"optimizer", TM_TEXT, "", "Name of the optimizer; null for none or several."},
+                   "Whether the trace has FSDP: the gradients are then of flat parameters, of "
+                   "which each rank keeps a shard."},
+    [M_OPTIMIZER] = {"optimizer", TM_TEXT, "", "Name of the optimizer; null if none or several."},
     [M_STATE_LEAST] = {"state_least_bytes", TM_INT, "B",
-                       "Estimate of the optimizer's state: 2 parameter_bytes for Adam and AdamW, "
-                       "none at least for SGD. Null for another, and where sharded."},
+                       "Lower estimate of the optimizer's state: 2 parameter_bytes for Adam and "
+                       "AdamW, 0 for SGD. Null for others and if sharded."},
     [M_STATE_MOST] = {"state_most_bytes", TM_INT, "B",
-                      "The same at most: parameter_bytes for SGD, which may have momentum."},
+                      "Upper estimate: parameter_bytes for SGD, which may have momentum; else as "
+                      "state_least_bytes."},
     [M_PREEXISTING] = {"preexisting_bytes", TM_INT, "B",
-                       "Of memory.category at the peak, the device with most. Null without."},
+                       "Preexisting bytes in memory.category at the peak, of the device with most. "
+                       "Null without."},
     [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
-                    "Estimate of the gradients in preexisting_bytes: parameter_bytes where the "
-                    "trace takes none, so that they are kept from step to step, else 0."},
+                    "Estimate of the gradients in preexisting_bytes: parameter_bytes if the trace "
+                    "allocates no gradients, i.e. they are kept from step to step; else 0."},
     [M_REST] = {"rest_bytes", TM_INT, "B",
-                "Estimate of what else was there before: preexisting_bytes less parameter_bytes, "
-                "gradient_bytes and state_least_bytes; null where one is, and below 0 where the "
-                "model lies on several devices."},
+                "Estimate of other preexisting memory: preexisting_bytes minus parameter_bytes, "
+                "gradient_bytes and state_least_bytes. Null if one of these is; negative if the "
+                "model is spread over several devices."},
 };
 
 const tm_table_def tm_memory_parameters_def = {
     .name = "memory.parameters",
-    .doc = "A row for each rank whose backward passes tell the shapes of its gradients: how large "
-           "the model is, and an estimate of what the trace does not show of "
-           "memory.category's preexisting bytes.",
+    .doc = "A row for each rank whose backward passes show the shapes of gradients: the size of "
+           "the model, and an estimate of the composition of memory.category's preexisting bytes, "
+           "which the trace does not show.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
     .top = M_PARAMETERS,
 };
 
-/* What one pass accumulates. */
+/* Gradients that one pass accumulates. */
 typedef struct sums {
-    int64_t elements, tensors, bytes; /* bytes: -1 where a type is not known */
+    int64_t elements, tensors, bytes; /* bytes: -1 if a type is unknown */
 } sums;
 
-/* Elements of the first of "[[50304, 768], ...": 1 of a scalar's "[[]]". -1 for another text. */
+/* Returns the number of elements of the first shape in "[[50304, 768], ...": 1 for a scalar's
+ * "[[]]"; -1 for other texts. */
 static int64_t elements_of(const char *shapes) {
     const char *p = shapes;
     int64_t product = 1;
@@ -91,7 +95,7 @@ static int64_t elements_of(const char *shapes) {
     return product;
 }
 
-/* Bytes of an element of the first type of ["c10::BFloat16", ...; 0 where it is not known. */
+/* Returns the bytes per element of the first type in ["c10::BFloat16", ...; 0 if unknown. */
 static int64_t size_of(const char *types) {
     static const struct {
         const char *word;
@@ -137,7 +141,8 @@ static int by_size(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
 }
 
-/* What most passes accumulate, the most of equals; how many passes do, 0 where none tells. */
+/* Finds the most frequent sums of a pass, the largest if several. Returns the number of such
+ * passes, 0: none. */
 static int64_t usual(sums *passes, size_t n, sums *out) {
     int64_t most = 0, here = 0;
     qsort(passes, n, sizeof *passes, by_size);
@@ -151,9 +156,9 @@ static int64_t usual(sums *passes, size_t n, sums *out) {
     return most;
 }
 
-/* What the names of a rank's operators and annotations tell of how it trains. */
+/* Training setup, from the names of a rank's operators and annotations. */
 typedef struct training {
-    const char *optimizer; /* behind "Optimizer.step#", up to end; NULL for none or several */
+    const char *optimizer; /* name after "Optimizer.step#", of length `size`; NULL if none */
     size_t size;
     bool several, sharded;
 } training;
@@ -185,7 +190,7 @@ static bool look_at_names(const tm_rank_view *view, training *t) {
     return looked != NULL;
 }
 
-/* As multiples of the parameters' bytes. */
+/* Sets bounds of the optimizer's state, in multiples of the parameters' bytes. */
 static void set_state(tm_cell *row, const training *t, int64_t bytes) {
     static const struct {
         const char *name;
@@ -219,7 +224,7 @@ static tm_status add_row(const tm_rank_view *view, const sums *pass, int64_t n_p
     return tm_table_set_bytes(table, &row[M_OPTIMIZER], t.optimizer, t.size, err);
 }
 
-/* The shapes that belong to AccumulateGrad, of which few others are even looked at. */
+/* Adds up the shapes of AccumulateGrad by pass. Remembers its name id to avoid comparing texts. */
 static bool find_sums(const tm_rank_view *view, const tm_vec *passes, sums *all) {
     const tm_timeline *timeline = view->timeline;
     const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
@@ -252,7 +257,7 @@ tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passe
                         : TM_OK;
 }
 
-/* Of rows [first, end) the one of a category with most; null for none. */
+/* Returns the largest value of a category in rows [first, end); null if there is none. */
 static tm_cell most_of(const tm_table *categories, size_t first, size_t end, const char *category) {
     tm_cell most = {.null = true};
     for (size_t i = first; i < end; i++) {
@@ -264,8 +269,7 @@ static tm_cell most_of(const tm_table *categories, size_t first, size_t end, con
     return most;
 }
 
-/* Both tables ascend in rank. An estimate, and so apart from memory.category, whose sums are exact.
- */
+/* Both tables are ascending in rank. Kept apart from memory.category, whose sums are exact. */
 void tm_memory_split_preexisting(tm_tables *tables) {
     const tm_table *categories = tm_tables_find(tables, "memory.category");
     const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);

@@ -4,7 +4,7 @@
 
 #include "base/median.h"
 
-/* Falls by at least a threshold, each from the highest value since the one before. */
+/* Counts falls by at least a threshold, each from the maximum since the previous one. */
 typedef struct falls {
     int64_t threshold, high, low, n;
     bool begun, falling;
@@ -24,7 +24,7 @@ static void follow(falls *f, int64_t value) {
     }
 }
 
-/* A twentieth of what it is a fall of: what changes by less is level. */
+/* Smaller changes than a twentieth of the maximum are ignored. */
 static falls falls_of(int64_t most) {
     return (falls){.threshold = most / 20 > 0 ? most / 20 : 1};
 }
@@ -32,13 +32,13 @@ static falls falls_of(int64_t most) {
 static int64_t mean_of(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     int64_t length = v[d->levels.n - 1].time_ns - v[0].time_ns;
-    double integral = 0.0; /* in byte nanoseconds, which do not fit 64 bits */
+    double integral = 0.0; /* in byte nanoseconds, which exceed 64 bits */
     for (size_t i = 0; i + 1 < d->levels.n; i++)
         integral += (double)v[i].allocated_bytes * (double)(v[i + 1].time_ns - v[i].time_ns);
     return length > 0 ? llround(integral / (double)length) : v[0].allocated_bytes;
 }
 
-/* Of the device's own memory, that the allocator holds. */
+/* Falls of the memory that the allocator holds of the device. */
 static int64_t falls_of_reserve(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     falls f = falls_of(d->peak_reserved_bytes);
@@ -47,14 +47,14 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
     return f.n;
 }
 
-/* Numbers of steps with records, and of them: */
+/* Counts of steps with records: */
 typedef struct walk {
-    int64_t n;       /* all */
-    int64_t growing; /* more is left behind than by the one before, the first aside */
-    int64_t falls;   /* of what is left behind */
-    int64_t high;    /* over the median peak by a fifth, and */
-    int64_t uneven;  /* off it by a twentieth, the first aside */
-    size_t highest;  /* an index */
+    int64_t n;       /* all of them */
+    int64_t growing; /* end with more allocated than the step before; without the first step */
+    int64_t falls;   /* falls of what is allocated at step ends */
+    int64_t high;    /* peak over a fifth above the median; without the first step */
+    int64_t uneven;  /* peak over a twentieth off the median; without the first step */
+    size_t highest;  /* index of the step with the highest peak, without the first */
 } walk;
 
 static walk walk_steps(const tm_device_levels *d, int64_t median) {
@@ -98,7 +98,7 @@ static const char *word_of(const walk *w, int64_t falls_of_reserved) {
     return w->uneven == 0 ? "stable" : "uneven";
 }
 
-/* The steps but the first; 0 of none. */
+/* Computes the median peak over all steps but the first; 0 if there are none. */
 static bool find_median(const tm_device_levels *d, int64_t *out) {
     const tm_memory_step *v = d->steps.data;
     tm_vec peaks = TM_VEC(int64_t);

@@ -1,4 +1,4 @@
-/* memory.snapshot, memory.site and memory.timeline: what PyTorch itself wrote of its memory. */
+/* memory.snapshot, memory.site and memory.timeline: from PyTorch's own files about its memory. */
 #include "tables.h"
 #include "tmerge/snapshot.h"
 
@@ -25,30 +25,32 @@ enum {
 static const tm_column device_columns[N_DEVICE] = {
     [D_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [D_DEVICE] = {"device", TM_INT, "", "Number of the device."},
-    [D_SEGMENTS] = {"segments", TM_INT, "", "Pieces that the allocator holds of the device."},
-    [D_RESERVED] = {"reserved_bytes", TM_INT, "B", "Their sum."},
-    [D_BLOCKS] = {"blocks", TM_INT, "", "Blocks in them that are in use."},
-    [D_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Their sum."},
+    [D_SEGMENTS] = {"segments", TM_INT, "",
+                    "Number of segments that the allocator holds of the device."},
+    [D_RESERVED] = {"reserved_bytes", TM_INT, "B", "Sum of the segments."},
+    [D_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks in use within segments."},
+    [D_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of these blocks."},
     [D_REQUESTED] = {"requested_bytes", TM_INT, "B",
-                     "What was asked for: the rest of allocated_bytes is rounded up."},
+                     "Bytes requested by the program; the rest of allocated_bytes is rounding."},
     [D_PENDING] = {"pending_bytes", TM_INT, "B",
-                   "Given back, and kept until a stream has done with it."},
-    [D_FREE] = {"free_bytes", TM_INT, "B", "In segments, and not in use."},
+                   "Freed by the program, but held until a stream no longer uses it."},
+    [D_FREE] = {"free_bytes", TM_INT, "B", "Bytes in segments that are not in use."},
     [D_FREE_PCT] = {"free_pct", TM_REAL, "%",
-                    "100 free_bytes / reserved_bytes: cached, or fragmented."},
+                    "100 free_bytes / reserved_bytes: cached or fragmented."},
     [D_LARGEST] = {"largest_free_bytes", TM_INT, "B",
-                   "The largest free block: more at once needs a new segment."},
+                   "Largest free block; larger requests need a new segment."},
     [D_ENTRIES] = {"entries", TM_INT, "",
-                   "Of the trace in the snapshot, a ring that may have lost its beginning."},
+                   "Number of entries of the trace in the snapshot, a ring buffer whose beginning "
+                   "may be lost."},
     [D_PEAK] = {"trace_peak_bytes", TM_INT, "B",
-                "The most that was allocated over these entries; null without."},
-    [D_OOMS] = {"ooms", TM_INT, "", "Entries that ran out of memory."},
+                "Maximum allocated over these entries; null without entries."},
+    [D_OOMS] = {"ooms", TM_INT, "", "Number of entries for running out of memory."},
 };
 
 const tm_table_def tm_memory_snapshot_def = {
     .name = "memory.snapshot",
-    .doc = "A row for each device of a snapshot of PyTorch's allocator (--memory-snapshot): what "
-           "it held when the file was written.",
+    .doc = "A row for each device of a snapshot of PyTorch's allocator (--memory-snapshot): its "
+           "state when the file was written.",
     .columns = device_columns,
     .n_columns = N_DEVICE,
     .n_keys = 2,
@@ -60,22 +62,24 @@ enum { S_FILE, S_DEVICE, S_PLACE, S_SITE, S_BLOCKS, S_BYTES, S_REQUESTED, S_PCT,
 static const tm_column site_columns[N_SITE] = {
     [S_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [S_DEVICE] = {"device", TM_INT, "", "Number of the device."},
-    [S_PLACE] = {"place", TM_INT, "", "1 for the site that holds most."},
-    [S_SITE] = {"site", TM_TEXT, "",
-                "The innermost line of the program's own Python code on the stack that allocated, "
-                "else the innermost frame; null where no stack was recorded, and in the last row "
-                "of more than 50, which has the rest."},
-    [S_BLOCKS] = {"blocks", TM_INT, "", "Blocks that it holds."},
-    [S_BYTES] = {"bytes", TM_INT, "B",
-                 "Their sum: the rows of a device sum to memory.snapshot.allocated_bytes."},
-    [S_REQUESTED] = {"requested_bytes", TM_INT, "B", "What was asked for."},
+    [S_PLACE] = {"place", TM_INT, "", "Position by bytes, from 1."},
+    [S_SITE] =
+        {"site", TM_TEXT, "",
+         "Innermost line of the program's own Python code on the stack of the allocation, else the "
+         "innermost frame. Null if no stack was recorded, and in row 51, which has the rest."},
+    [S_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks it holds."},
+    [S_BYTES] =
+        {"bytes", TM_INT, "B",
+         "Sum of these blocks; the rows of a device add up to memory.snapshot.allocated_bytes."},
+    [S_REQUESTED] = {"requested_bytes", TM_INT, "B", "Bytes requested by the program."},
     [S_PCT] = {"share_pct", TM_REAL, "%", "100 bytes / memory.snapshot.allocated_bytes."},
 };
 
 const tm_table_def tm_memory_site_def = {
     .name = "memory.site",
-    .doc = "A row for each place in the program that holds memory in a snapshot "
-           "(--memory-snapshot), the 50 with most of each device and a row for the rest.",
+    .doc =
+        "A row for each place in the program that holds memory in a snapshot (--memory-snapshot): "
+        "the 50 of each device with the largest bytes, and a row for the rest.",
     .columns = site_columns,
     .n_columns = N_SITE,
     .n_keys = 3,
@@ -86,22 +90,22 @@ enum { T_FILE, T_CATEGORY, T_PEAK, T_PEAK_PCT, T_MOST, T_END, T_TIME, T_MOMENTS,
 
 static const tm_column timeline_columns[N_TIMELINE] = {
     [T_FILE] = {"file", TM_TEXT, "", FILE_DOC},
-    [T_CATEGORY] = {"category", TM_TEXT, "",
-                    "As PyTorch's profiler told it, which saw the tensors; parameter has buffers, "
-                    "too."},
-    [T_PEAK] = {"peak_bytes", TM_INT, "B", "When all categories together had most."},
-    [T_PEAK_PCT] = {"peak_pct", TM_REAL, "%", "100 peak_bytes / their sum."},
-    [T_MOST] = {"most_bytes", TM_INT, "B", "The most that the category had at any time."},
-    [T_END] = {"end_bytes", TM_INT, "B", "Behind the last record."},
+    [T_CATEGORY] =
+        {"category", TM_TEXT, "",
+         "Category from PyTorch's profiler, which knows the tensors; parameter includes buffers."},
+    [T_PEAK] = {"peak_bytes", TM_INT, "B", "Bytes when the sum of all categories was largest."},
+    [T_PEAK_PCT] = {"peak_pct", TM_REAL, "%", "100 peak_bytes / that sum."},
+    [T_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category at any time."},
+    [T_END] = {"end_bytes", TM_INT, "B", "Bytes after the last record."},
     [T_TIME] = {"peak_time_ns", TM_INT, "ns",
-                "When all together first had most, since the epoch, as recorded; null before the "
-                "trace."},
-    [T_MOMENTS] = {"records", TM_INT, "", "Records, or times, of the file."},
+                "Time at which that sum was first largest, since the epoch, as recorded; null if "
+                "before the trace."},
+    [T_MOMENTS] = {"records", TM_INT, "", "Number of records, or of times, in the file."},
 };
 
 const tm_table_def tm_memory_timeline_def = {
     .name = "memory.timeline",
-    .doc = "A row for each category of an exported memory timeline (--memory-snapshot), of one "
+    .doc = "A row for each category of an exported memory timeline (--memory-snapshot) of one "
            "device, which the file does not name.",
     .columns = timeline_columns,
     .n_columns = N_TIMELINE,
@@ -146,7 +150,7 @@ static tm_status add_site(const tm_snapshot_site *s, int64_t place, int64_t allo
     return tm_table_set_text(table, &row[S_FILE], s->file, err);
 }
 
-/* The sites of a device stand together, in the order of devices. */
+/* Adds the sites of one device. In the input, sites are grouped by device. */
 static tm_status add_sites(const tm_snapshot_site *v, size_t n, const tm_snapshot_device *d,
                            tm_table *table, tm_error *err) {
     enum { SITES = 50 };

@@ -1,4 +1,4 @@
-/* The tables of blocks of memory, which analysis `memory` fills and shows. */
+/* The tables of analysis `memory` that are defined outside of memory.c. */
 #ifndef TMERGE_MEMORY_TABLES_H
 #define TMERGE_MEMORY_TABLES_H
 
@@ -6,50 +6,52 @@
 #include "blocks.h"
 #include "owners.h"
 
-#define TM_DEVICE_DOC "cpu, cuda:0, ...: the device's type and number, as the profiler counts it."
+#define TM_DEVICE_DOC                                                                              \
+    "cpu, cuda:0, ...: type and number of the device, as numbered by the profiler."
 
 extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
     tm_memory_parameters_def, tm_memory_job_def;
 
-/** Adds what files of PyTorch tell; NULL for none. TM_OK; TM_ERR_FAULT. */
+/** Adds the contents of PyTorch's memory files; NULL: none. TM_OK; TM_ERR_FAULT. */
 struct tm_snapshots;
 extern const tm_table_def tm_memory_snapshot_def, tm_memory_site_def, tm_memory_timeline_def;
 tm_status tm_memory_add_snapshots(const struct tm_snapshots *snapshots, tm_tables *out,
                                   tm_error *err) TM_MUST_CHECK;
 
-/** Adds the job's rows, of memory.device. TM_OK; TM_ERR_FAULT. */
+/** Adds the rows of memory.job from memory.device. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_compare_ranks(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Completes their rows of all ranks. */
+/** Fills the remaining columns of memory.parameters for all ranks. */
 void tm_memory_split_preexisting(tm_tables *tables);
 
-/** Adds a rank's row, where its backward passes tell. @param passes  of tm_backward_pass
+/** Adds a rank's row if its backward passes show gradients.
+ * @param passes  of tm_backward_pass
  * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_memory_add_parameters(const tm_rank_view *view, const tm_vec *passes, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** Adds a device's rows by category, and over time. TM_OK; TM_ERR_FAULT. */
+/** Adds a device's rows by category and over time. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_levels *d,
                                    const tm_blocks *blocks, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** What tells of whom a block is. All borrowed. */
+/** Inputs that identify the owner of a block. All borrowed. */
 typedef struct tm_live {
     const tm_rank_view *view;
     const tm_scopes *scopes;
 } tm_live;
 
-/** Adds what was allocated when a device had most. TM_OK; TM_ERR_FAULT. */
+/** Adds what was allocated at a device's peak. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
                              const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** A table of owners over all ranks, and the internal one that it is made of. */
+/** A table of owners over all ranks, and the internal part it is merged from. */
 typedef struct tm_owner_table {
     const tm_table_def *part, *shown;
     tm_owner_class *is_owner;
 } tm_owner_table;
 
-/** memory.operator and memory.module. */
+/** Indices of memory.operator and memory.module. */
 enum { TM_OWNERS_OPERATOR, TM_OWNERS_MODULE, TM_N_OWNER_TABLES };
 extern const tm_table_def tm_memory_operator_def, tm_memory_operator_part, tm_memory_module_def,
     tm_memory_module_part;
@@ -59,7 +61,7 @@ extern const tm_owner_table tm_memory_owner_tables[TM_N_OWNER_TABLES];
 tm_status tm_memory_add_owners(const tm_timeline *timeline, const tm_owners *owners, tm_table *part,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Makes rows of all ranks. TM_OK; TM_ERR_FAULT. */
+/** Merges the rows of all ranks. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_merge_owners(const tm_names *names, const tm_owner_table *which,
                                  tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 

@@ -6,8 +6,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* What may make a device slow, and of which columns it is made. What is left of a step may be due
- * to others, and is no reason. */
+/* Reasons for slow devices, and the columns that each sums. The rest of a step may be caused by
+ * other devices and is not a reason. */
 enum { COMPUTE, INPUT, LAUNCH, COPIES, N_REASONS };
 static const char *const reason_words[N_REASONS] = {"compute", "input", "launch", "copies"};
 static const char *const columns[N_REASONS][5] = {
@@ -21,10 +21,10 @@ enum { ROWS_MAX = 20000, LEAST_PCT = 5, LEAST_CELLS = 2 };
 
 typedef struct cell {
     int64_t step, step_ns, ns[N_REASONS];
-    size_t row, group; /* group: the first rank that runs the same program */
+    size_t row, group; /* group: row of the first rank that runs the same program */
 } cell;
 
-/* Whether a device can be compared: in a step that something marks, and in which it computes. */
+/* Whether a device can be compared in a step: it computes, and the rank's steps are marked. */
 static bool is_compared(const tm_table *unmarked, int64_t rank, const cell *c) {
     return c->ns[COMPUTE] > 0 && tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
 }
@@ -34,7 +34,7 @@ static bool same_program(const tm_table *ranks, size_t a, size_t b) {
     return x->null == y->null && (x->null || strcmp(x->value.text, y->value.text) == 0);
 }
 
-/* Stages of a pipeline run programs of their own. */
+/* Returns the first row with the same program; pipeline stages run different ones. */
 static size_t group_of(const tm_table *ranks, int64_t rank) {
     size_t row = tm_table_find_row(ranks, &rank, 1), first = 0;
     while (row < ranks->n_rows && first < row && !same_program(ranks, first, row))
@@ -76,7 +76,7 @@ static cell *read_cells(const tm_tables *tables, const tm_table *steps, size_t *
     return cells;
 }
 
-/* What half of the cells have at most: the other half, those of a host, may be slow. */
+/* Returns the lower median, as up to half of the cells, those of one host, may be slow. */
 static int64_t usual(const cell *cells, size_t n, int reason, int64_t *values) {
     for (size_t i = 0; i < n; i++)
         values[i] = cells[i].ns[reason];
@@ -119,7 +119,7 @@ static tm_status judge_steps(tm_table *steps, const cell *cells, size_t n, int64
     return TM_OK;
 }
 
-/* What makes a rank slow in most of its steps [first, end). */
+/* Sets the most frequent reason of slow steps among the rank's steps [first, end). */
 static tm_status judge_rank(tm_table *ranks, size_t rank, const tm_table *steps, size_t first,
                             size_t end, tm_error *err) {
     int64_t n[N_REASONS] = {0}, over[N_REASONS] = {0};

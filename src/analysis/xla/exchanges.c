@@ -23,31 +23,31 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [PROGRAM] = {"program", TM_TEXT, "",
-                 "The compiled program (module), of a barrier that which it begins; null where "
-                 "none is told."},
-    [OPERATION] = {"operation", TM_TEXT, "",
-                   "The operation in it; of a GPU whose profile tells none, the kernel."},
-    [GROUP] =
-        {"group", TM_TEXT, "",
-         "Its replica group, by numbers of the job's cores or devices, of a group inside of one "
-         "process by those of the process, and its host; null where none is told."},
+                 "Compiled program (module); for a barrier, the program that it precedes. Null if "
+                 "unknown."},
+    [OPERATION] =
+        {"operation", TM_TEXT, "",
+         "Operation in the program; the kernel's name for a GPU profile without operations."},
+    [GROUP] = {"group", TM_TEXT, "",
+               "Replica group, by numbers of the job's cores or devices; a group within one "
+               "process by numbers of the process, plus the host. Null if unknown."},
     [KIND] = {"kind", TM_TEXT, "", "allreduce, allgather, barrier, ..."},
-    [RANKS] = {"ranks", TM_INT, "", "Ranks of the group that were recorded and ran it."},
-    [MEMBERS] = {"members", TM_INT, "", "Members of the group; null where it is not told."},
+    [RANKS] = {"ranks", TM_INT, "", "Number of recorded ranks of the group that ran it."},
+    [MEMBERS] = {"members", TM_INT, "", "Number of members of the group; null if unknown."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "What one run reads and writes on one rank, as the compiler counts it; of a GPU by "
-               "the shapes and replica groups of its program. Null where neither is told."},
-    [COUNT] = {"count", TM_INT, "", "Runs, of all these ranks."},
+               "Bytes that one run reads and writes on one rank, as the compiler counts them; on "
+               "GPUs computed from shapes and replica groups of the program. Null if unknown."},
+    [COUNT] = {"count", TM_INT, "", "Number of runs, over all these ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
-               "Sum of their durations. Of a barrier that is the time until all had come: XProf "
-               "leaves it out of its all-reduce, and takes what a run is longer than the shortest "
-               "for waiting."},
+               "Sum of durations. For a barrier, the time until all ranks have arrived; XProf "
+               "leaves it out of its all-reduce time, and counts as waiting what a run takes "
+               "longer than the shortest."},
     [WAIT] = {"wait_ns", TM_INT, "ns",
-              "Sum of their waits for ranks that were late, of those whose others are known; null "
-              "without any. Those of a permutation in which each only gives or takes are in "
-              "bubble.pair; in a ring a kernel is of two pairs, and has none."},
-    [MAX] = {"max_rank_ns", TM_INT, "ns", "The largest total_ns of a rank."},
-    [MAX_RANK] = {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+              "Sum of waits for late ranks, over runs whose other members are known; null without "
+              "any. Permutations in which each member only sends or only receives are in "
+              "bubble.pair; in a ring a kernel belongs to two pairs and has no wait."},
+    [MAX] = {"max_rank_ns", TM_INT, "ns", "Maximum total_ns of a rank."},
+    [MAX_RANK] = {"max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."},
 };
 
 const tm_table_def tm_pod_collective_def = {
@@ -75,16 +75,16 @@ enum {
 };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    [P_PROGRAM] = {"program", TM_INT, "", "Id of its name."},
-    [P_OPERATION] = {"operation", TM_INT, "", "Id of its name."},
-    [P_GROUP] = {"group", TM_INT, "", "Id of its name."},
+    [P_PROGRAM] = {"program", TM_INT, "", "Id of the program's name."},
+    [P_OPERATION] = {"operation", TM_INT, "", "Id of the operation's name."},
+    [P_GROUP] = {"group", TM_INT, "", "Id of the group's name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_KIND] = {"kind", TM_INT, "", "Number of the kind."},
-    [P_MEMBERS] = {"members", TM_INT, "", "Members of the group, -1 unknown."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Of one run, -1 unknown."},
-    [P_COUNT] = {"count", TM_INT, "", "Runs."},
+    [P_KIND] = {"kind", TM_INT, "", "tm_collective_kind."},
+    [P_MEMBERS] = {"members", TM_INT, "", "Number of members of the group; -1: unknown."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of one run; -1: unknown."},
+    [P_COUNT] = {"count", TM_INT, "", "Number of runs."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations."},
-    [P_WAITS] = {"waits", TM_INT, "", "Runs with a wait that is known."},
+    [P_WAITS] = {"waits", TM_INT, "", "Number of runs with a known wait."},
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of waits."},
 };
 
@@ -107,7 +107,7 @@ typedef struct sums {
     int64_t kind, members, bytes, count, total_ns, waits, wait_ns;
 } sums;
 
-/* What is known of the rows of TM_ATTR_XLA and TM_ATTR_COLLECTIVE, gone through in their order. */
+/* Position in the rows of TM_ATTR_XLA and TM_ATTR_COLLECTIVE, which are read in order. */
 typedef struct place {
     const tm_timeline *timeline;
     const tm_track *track;
@@ -123,7 +123,7 @@ static const tm_collective_attr *group_of(place *at, uint32_t row) {
                                                                       : NULL;
 }
 
-/* A barrier is of the program whose operations come next on its core. */
+/* Returns the program of the next operation on the core, to which a barrier belongs. */
 static uint32_t program_behind(const place *at) {
     const tm_xla_attr *v = at->timeline->attrs[TM_ATTR_XLA];
     bool any = at->next < at->timeline->n_attrs[TM_ATTR_XLA] &&
@@ -155,7 +155,7 @@ static bool add(place *at, uint32_t row, tm_rank_sums *all) {
     return true;
 }
 
-/* Kernels alone: who asked for one on the host is none. */
+/* Only kernels: the host call that requested one is not a collective. */
 static bool collect(const tm_timeline *timeline, tm_rank_sums *all) {
     place at = {.timeline = timeline};
     bool ok = true;
@@ -195,7 +195,7 @@ static tm_status add_row(const tm_names *names, const tm_table *part, size_t fir
     const tm_cell *one = tm_table_row(part, first);
     tm_over_ranks total;
     tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
-    for (size_t i = first + 1; i < end; i++) /* one sends, the other receives */
+    for (size_t i = first + 1; i < end; i++) /* one member sends, the other receives */
         if (tm_table_row(part, i)[P_KIND].value.i != (int64_t)kind)
             kind = TM_COLL_SENDRECV;
     TM_TRY(tm_over_ranks_column(part, first, end, P_TOTAL, &total, err));

@@ -10,10 +10,10 @@
 #include "base/keys.h"
 #include "base/sums.h"
 
-/* Rows of operators that are shown of each side. */
+/* Maximum number of operators shown per side. */
 enum { LISTED = 500 };
 
-/* In the order of their words, so that rows of ids and of texts are sorted alike. */
+/* In alphabetical order of the words, so that rows sort alike by id and by text. */
 typedef enum side { DEVICE, HOST, N_SIDES } side;
 static const char *const side_words[N_SIDES] = {"device", "host"};
 
@@ -23,9 +23,9 @@ static const tm_column part_columns[N_PART] = {
     [P_SIDE] = {"side", TM_INT, "", "0 device, 1 host."},
     [P_OPERATOR] = {"operator", TM_INT, "", "Id of the name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Runs."},
-    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Their time."},
-    [P_SELF] = {"self_ns", TM_INT, "ns", "Their own time."},
+    [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
+    [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the runs' durations."},
+    [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of the runs' self times."},
 };
 
 static const tm_table_def part_def = {
@@ -40,15 +40,12 @@ static const tm_table_def part_def = {
 };
 
 #define SIDE                                                                                       \
-    {                                                                                              \
-        "side", TM_TEXT, "",                                                                       \
-            "host: its threads; device: what ran there, by the operator that it is of."            \
-    }
+    { "side", TM_TEXT, "", "host: on its threads; device: work there, by its operator." }
 #define TYPE_DOC                                                                                   \
-    "Type of the operator: of TensorFlow what stands behind the colon, of JAX the last part of "   \
-    "its name."
-#define TOTAL_DOC "Time from their begins to their ends, what runs inside included."
-#define SELF_DOC "Without the operators inside."
+    "Type of the operator: for TensorFlow the part after the colon, for JAX the last part of its " \
+    "name."
+#define TOTAL_DOC "Sum of durations, including nested operators."
+#define SELF_DOC "Sum of self times, without nested operators."
 #define SHARE_DOC "100 self_ns / the sum of self_ns of its side."
 
 enum { SIDE_, OPERATOR, TYPE, OCCURRENCES, TOTAL, SELF, SHARE, RANKS, MAX_RANK_TIME, MAX_RANK };
@@ -56,21 +53,21 @@ enum { SIDE_, OPERATOR, TYPE, OCCURRENCES, TOTAL, SELF, SHARE, RANKS, MAX_RANK_T
 static const tm_column operator_columns[] = {
     SIDE,
     {"operator", TM_TEXT, "",
-     "Its name; null for what runs on a device and tells no operator: copies, say."},
+     "Name of the operator; null for device work without an operator, such as copies."},
     {"type", TM_TEXT, "", TYPE_DOC},
-    {"occurrences", TM_INT, "", "Runs, on all ranks: on a device those of kernels."},
+    {"occurrences", TM_INT, "", "Number of runs over all ranks; on a device, number of kernels."},
     {"total_ns", TM_INT, "ns", TOTAL_DOC},
     {"self_ns", TM_INT, "ns", SELF_DOC},
     {"share_pct", TM_REAL, "%", SHARE_DOC},
-    {"ranks", TM_INT, "", "Ranks that have it; what follows is over these."},
-    {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
-    {"max_rank", TM_INT, "", "That rank; of equals the lowest."},
+    {"ranks", TM_INT, "", "Number of ranks with this row; the next columns are over these."},
+    {"max_rank_ns", TM_INT, "ns", "Maximum self_ns of a rank."},
+    {"max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."},
 };
 
 static const tm_table_def operator_def = {
     .name = "framework.operator",
-    .doc = "A row for each operator of TensorFlow or JAX on the host and on the devices, over all "
-           "ranks: of each side the 500 with most self_ns.",
+    .doc = "A row for each operator of TensorFlow or JAX on the host and on devices, over all "
+           "ranks: the 500 of each side with the largest self_ns.",
     .columns = operator_columns,
     .n_columns = sizeof operator_columns / sizeof *operator_columns,
     .n_keys = 2,
@@ -82,8 +79,8 @@ enum { T_SIDE, T_TYPE, T_OPERATORS, T_OCCURRENCES, T_TOTAL, T_SELF, T_SHARE };
 static const tm_column type_columns[] = {
     SIDE,
     {"type", TM_TEXT, "", TYPE_DOC},
-    {"operators", TM_INT, "", "Operators of it, by name."},
-    {"occurrences", TM_INT, "", "Runs, on all ranks: on a device those of kernels."},
+    {"operators", TM_INT, "", "Number of different operators of this type."},
+    {"occurrences", TM_INT, "", "Number of runs over all ranks; on a device, number of kernels."},
     {"total_ns", TM_INT, "ns", TOTAL_DOC},
     {"self_ns", TM_INT, "ns", SELF_DOC},
     {"share_pct", TM_REAL, "%", SHARE_DOC},
@@ -91,7 +88,7 @@ static const tm_column type_columns[] = {
 
 static const tm_table_def type_def = {
     .name = "framework.type",
-    .doc = "The same by type, of all operators.",
+    .doc = "The same by type, over all operators.",
     .columns = type_columns,
     .n_columns = sizeof type_columns / sizeof *type_columns,
     .n_keys = 2,
@@ -137,7 +134,7 @@ static bool add_devices(const tm_rank_view *view, operator_sums *sums, tm_error 
     return ok;
 }
 
-/* What streams of a GPU ran of which nothing is told: copies of what programs are given. */
+/* Adds GPU stream events without XLA attributes: copies of program inputs. */
 static bool add_untold(const tm_rank_view *view, operator_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     size_t next = 0;
@@ -149,8 +146,8 @@ static bool add_untold(const tm_rank_view *view, operator_sums *sums) {
     return ok;
 }
 
-/* Whether the profiler told of it with a call alone, which the reader has put it around: it is the
- * device's. */
+/* Whether the event is a device event recorded only through a runtime call of the same begin and
+ * duration, around which the reader has put it. */
 static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
     size_t call = (size_t)row + 1;
     return call < timeline->n_events && timeline->category[call] == TM_CAT_RUNTIME &&
@@ -206,15 +203,16 @@ static tm_status framework_rank(const tm_rank_view *view, tm_tables *out, tm_err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* "scope/MatMul:MatMul" is a MatMul; "jit(f)/jit(main)/add:" and "jit(f)/add" are an add, of
- * "dot_general[dimension_numbers=...]" the first part. */
+/* Returns the type in an operator's name: MatMul for "scope/MatMul:MatMul"; add for
+ * "jit(f)/jit(main)/add:" and "jit(f)/add"; dot_general for
+ * "dot_general[dimension_numbers=...]". */
 static tm_text type_of(tm_text name) {
     const char *end = name.bytes + name.size, *begin = end;
     while (begin > name.bytes && begin[-1] != ':')
         begin--;
     if (begin > name.bytes && begin < end)
         return (tm_text){begin, (size_t)(end - begin)};
-    end -= begin > name.bytes; /* the colon at the end */
+    end -= begin > name.bytes; /* without a colon at the end */
     const char *bracket = memchr(name.bytes, '[', (size_t)(end - name.bytes));
     end = bracket ? bracket : end;
     for (begin = end; begin > name.bytes && begin[-1] != '/';)
@@ -253,7 +251,7 @@ static side side_of(const tm_cell *row) {
     return strcmp(row[SIDE_].value.text, side_words[HOST]) == 0 ? HOST : DEVICE;
 }
 
-/* A type's row, where it is new with zeros. */
+/* Returns a type's row; adds one of zeros if it is new. */
 static tm_cell *row_of_type(tm_table *types, tm_names *texts, tm_vec *rows, const tm_cell *from,
                             tm_error *err) {
     char none = '\0';
@@ -301,7 +299,7 @@ static bool sum_types(const tm_table *operators, tm_table *types, int64_t all_ns
     return ok;
 }
 
-/* Where no operator has a name there is nothing to sum. */
+/* Without a named operator there is nothing to sum. */
 static bool any_is_told(const tm_table *operators) {
     for (size_t i = 0; i < operators->n_rows; i++)
         if (!tm_table_row(operators, i)[OPERATOR].null)

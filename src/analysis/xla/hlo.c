@@ -1,4 +1,4 @@
-/* Analysis `hlo`: what XLA's programs computed and moved, operation by operation. */
+/* Analysis `hlo`: FLOP and bytes of XLA's programs, by operation. */
 #include <string.h>
 
 #include "analysis/shared/device_facts.h"
@@ -26,24 +26,27 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [DEVICE] = {"device", TM_TEXT, "", "Its device, as the trace calls it."},
+    [DEVICE] = {"device", TM_TEXT, "", "Name of its device according to the trace."},
     [PEAK_RATE] = {"peak_tflops", TM_REAL, "TFLOP/s",
-                   "The most that the device computes, as the trace tells it: of 16 bit."},
+                   "Peak compute rate of the device (16 bit) according to the trace."},
     [PEAK_BANDWIDTH] = {"peak_bw_gbps", TM_REAL, "GB/s",
-                        "The most that its main memory moves, as the trace tells it."},
+                        "Peak bandwidth of its main memory according to the trace."},
     [RIDGE] = {"ridge_flop_per_byte", TM_REAL, "FLOP/B",
-               "peak_tflops / peak_bw_gbps: below that intensity memory is the bound."},
-    [OCCURRENCES] = {"occurrences", TM_INT, "", "Runs of operations."},
-    [SELF] = {"self_ns", TM_INT, "ns", "Their own time: without that of operations inside."},
-    [TOLD] = {"told_pct", TM_REAL, "%",
-              "100 self_ns of those whose FLOP and bytes are known / self_ns; rates are of these "
-              "alone."},
-    [FLOP] = {"flop", TM_REAL, "FLOP", "As in hlo.op; null where nothing is known."},
-    [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / self_ns of what is known."},
+               "peak_tflops / peak_bw_gbps: below this intensity, memory is the bound."},
+    [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations run."},
+    [SELF] = {"self_ns", TM_INT, "ns",
+              "Self time of operations, without operations nested in them."},
+    [TOLD] =
+        {"told_pct", TM_REAL, "%",
+         "100 self_ns of operations with known FLOP and bytes / self_ns; rates cover only these."},
+    [FLOP] = {"flop", TM_REAL, "FLOP", "As in hlo.op; null if unknown for all."},
+    [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
+              "flop / self_ns of operations with known FLOP and bytes."},
     [PEAK] = {"peak_pct", TM_REAL, "%", "100 achieved_tflops / peak_tflops."},
     [BYTES] = {"bytes", TM_REAL, "B",
-               "Read from and written to the device's main memory, as in hlo.op."},
-    [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / self_ns of what is known."},
+               "Bytes read from and written to the device's main memory, as in hlo.op."},
+    [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
+                   "bytes / self_ns of operations with known FLOP and bytes."},
     [BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%", "100 bw_gbps / peak_bw_gbps."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
 };
@@ -62,7 +65,7 @@ static const tm_table_def *const defs[] = {
     &rank_def,       &tm_hlo_op_table,      &tm_hlo_category_table, &tm_hlo_program_table,
     &tm_hlo_op_part, &tm_hlo_category_part, &tm_hlo_program_part};
 
-/* What follows from two others; where one is null, so is this. */
+/* Sets a cell to a quotient of two others; null if one of them is null. */
 static void set_quotient(tm_cell *row, int cell, double scale, int of, int by) {
     if (!row[of].null && !row[by].null)
         tm_cell_set_real(&row[cell], scale * row[of].value.r / row[by].value.r);
@@ -110,7 +113,7 @@ static tm_status hlo_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return add_row(view, &sum, tm_tables_find(out, rank_def.name), err);
 }
 
-/* The peak that all ranks have; 0 where one has none, or another. */
+/* Returns the peak that all ranks share; 0 if one has none or another. */
 static double common(const tm_table *ranks, int column) {
     double value = 0.0;
     for (size_t r = 0; r < ranks->n_rows; r++) {

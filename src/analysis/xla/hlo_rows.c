@@ -8,7 +8,7 @@
 #include "analysis/shared/xla_ops.h"
 #include "base/sums.h"
 
-/* Rows of operations that are shown. */
+/* Maximum number of operations shown. */
 enum { LISTED = 1000 };
 
 enum {
@@ -33,13 +33,14 @@ static const tm_column part_columns[N_PART] = {
     [P_OP] = {"op", TM_INT, "", "Id of the name."},
     [P_CATEGORY] = {"category", TM_INT, "", "Id of the name."},
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Runs."},
-    [P_SELF] = {"self_ns", TM_INT, "ns", "Their own time."},
-    [P_TOLD] = {"told_ns", TM_INT, "ns", "That of those whose FLOP and bytes are told."},
-    [P_ASYNC] = {"async_ns", TM_INT, "ns", "From start to end of what is asynchronous."},
-    [P_FLOP] = {"flop", TM_INT, "FLOP", "What is told."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "What is told."},
-    [P_ROLE] = {"role", TM_INT, "", "tm_role: the largest."},
+    [P_OCCURRENCES] = {"occurrences", TM_INT, "", "Number of runs."},
+    [P_SELF] = {"self_ns", TM_INT, "ns", "Sum of self times."},
+    [P_TOLD] = {"told_ns", TM_INT, "ns",
+                "Part of self_ns in operations with known FLOP and bytes."},
+    [P_ASYNC] = {"async_ns", TM_INT, "ns", "Time from start to end of asynchronous operations."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "FLOP, where known."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes, where known."},
+    [P_ROLE] = {"role", TM_INT, "", "tm_role: the maximum."},
     [P_ORIGIN] = {"origin", TM_INT, "", "Id of the name."},
     [P_SHAPE] = {"shape", TM_INT, "", "Id of the text."},
 };
@@ -54,7 +55,7 @@ const tm_table_def tm_hlo_op_part = PART("hlo.op_part");
 const tm_table_def tm_hlo_category_part = PART("hlo.category_part");
 const tm_table_def tm_hlo_program_part = PART("hlo.program_part");
 
-/* What follows the names. */
+/* Columns after the names. */
 enum {
     S_OCCURRENCES,
     S_SELF,
@@ -77,62 +78,63 @@ enum {
 };
 
 #define SHOWN_COLUMNS                                                                              \
-    {"occurrences", TM_INT, "", "Runs, on all ranks."},                                            \
+    {"occurrences", TM_INT, "", "Number of runs over all ranks."},                                 \
         {"self_ns", TM_INT, "ns",                                                                  \
-         "Their time without that of operations inside (of a loop, a call, a branch); of what "    \
-         "waits for a transfer (-done) the wait."},                                                \
+         "Sum of self times, without operations nested in a loop, call or branch; for operations " \
+         "that wait for a transfer (-done), the wait."},                                           \
         {"share_pct", TM_REAL, "%", "100 self_ns / the sum of self_ns of all operations."},        \
         {"async_ns", TM_INT, "ns",                                                                 \
-         "Of what is asynchronous, from its start to its end, beside other operations: no part "   \
-         "of self_ns. It stands with what starts it (-start); null where nothing is."},            \
+         "Time from start to end of asynchronous operations, which overlap others: not part of "   \
+         "self_ns. Counted at the operation that starts them (-start); null if there are none."},  \
         {"told_pct", TM_REAL, "%",                                                                 \
-         "100 self_ns of those whose FLOP and bytes are known / self_ns: under 100, flop and "     \
-         "bytes are too small; rates are of these alone."},                                        \
+         "100 self_ns of operations with known FLOP and bytes / self_ns: under 100, flop and "     \
+         "bytes are too small and rates cover only these operations."},                            \
         {"flop", TM_REAL, "FLOP",                                                                  \
-         "As the compiler counts them; those of a loop, call or branch stand with the "            \
-         "operations inside. Of GPUs, whose profiles tell none, products of matrices by their "    \
-         "shapes (a product and its addition are two), where the profile holds the program. "      \
-         "Null, as all that follows from it and from bytes, where neither FLOP nor bytes are "     \
-         "known, and of what only waits."},                                                        \
+         "FLOP as the compiler counts them; those of a loop, call or branch are counted at the "   \
+         "nested operations. On GPUs, whose profiles have none, those of matrix products by "      \
+         "shape (multiply and add count as two) if the profile has the program. Null if FLOP and " \
+         "bytes are unknown and for operations that only wait, as are all columns derived from "   \
+         "flop and bytes."},                                                                       \
         {"achieved_tflops", TM_REAL, "TFLOP/s",                                                    \
-         "flop / self_ns of what is known; null of what is asynchronous."},                        \
+         "flop / self_ns of operations with known FLOP and bytes; null for asynchronous ones."},   \
         {"peak_pct", TM_REAL, "%",                                                                 \
-         "100 achieved_tflops / hlo.rank.peak_tflops, the most in 16 bit, where all ranks have "   \
-         "the same: wider numbers cannot reach it."},                                              \
+         "100 achieved_tflops / hlo.rank.peak_tflops (16 bit) if all ranks have the same; wider "  \
+         "types cannot reach 100."},                                                               \
         {"bytes", TM_REAL, "B",                                                                    \
-         "Read from and written to the device's main memory, as the compiler counts them; of "     \
-         "products on GPUs operands and results, each once; of what is asynchronous they stand "   \
-         "with what starts it."},                                                                  \
+         "Bytes read from and written to the device's main memory, as the compiler counts them; "  \
+         "for matrix products on GPUs, operands and results once each; for asynchronous "          \
+         "operations counted at their start."},                                                    \
         {"bw_gbps", TM_REAL, "GB/s",                                                               \
-         "bytes / self_ns of what is known; of what is asynchronous bytes / async_ns."},           \
+         "bytes / self_ns of operations with known FLOP and bytes; for asynchronous ones bytes / " \
+         "async_ns."},                                                                             \
         {"peak_bw_pct", TM_REAL, "%",                                                              \
-         "100 bw_gbps / hlo.rank.peak_bw_gbps, where all ranks have the same; null of copies and " \
+         "100 bw_gbps / hlo.rank.peak_bw_gbps if all ranks have the same; null for copies and "    \
          "communication, which other links bound."},                                               \
         {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},              \
         {"bound", TM_TEXT, "",                                                                     \
-         "By the roofline: compute where flop_per_byte is at least hlo.rank.ridge_flop_per_byte, " \
-         "else memory; communication and copy by what the operation is; null where FLOP, bytes "   \
-         "or peaks are not told, of what only waits, and of programs, which do all of these."},    \
-        {"ranks", TM_INT, "", "Ranks that have it; what follows is over these."},                  \
+         "Bound by the roofline model: compute if flop_per_byte is at least "                      \
+         "hlo.rank.ridge_flop_per_byte, else memory; communication and copy by the kind of "       \
+         "operation. Null if FLOP, bytes or peaks are unknown, for operations that only wait, "    \
+         "and for programs."},                                                                     \
+        {"ranks", TM_INT, "", "Number of ranks with this row; the next columns are over these."},  \
         {"median_rank_ns", TM_INT, "ns", "Median self_ns of a rank."},                             \
-        {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."}, {                             \
-        "max_rank", TM_INT, "", "That rank; of equals the lowest."                                 \
+        {"max_rank_ns", TM_INT, "ns", "Maximum self_ns of a rank."}, {                             \
+        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."                    \
     }
 
 #define CATEGORY_DOC                                                                               \
-    "The compiler's category. Of GPUs it is that of the operation in the programs that the "       \
-    "profile "                                                                                     \
-    "holds, without -start (the kernel is the whole); null where it holds none."
+    "The compiler's category. On GPUs, that of the operation in the program of the profile, "      \
+    "without -start (the kernel is the whole operation); null if the profile has no program."
 
 enum { OP_TEXTS = 5, GROUP_TEXTS = 1 };
 
 static const tm_column op_columns[] = {
-    {"program", TM_TEXT, "", "Program (module) with its fingerprint, where the trace has it."},
-    {"op", TM_TEXT, "", "Name of the operation in it."},
+    {"program", TM_TEXT, "", "Program (module), with its fingerprint if the trace has it."},
+    {"op", TM_TEXT, "", "Name of the operation in the program."},
     {"category", TM_TEXT, "", CATEGORY_DOC},
-    {"origin", TM_TEXT, "", "The operator of the source that it is of."},
+    {"origin", TM_TEXT, "", "Source operator that it originates from."},
     {"shape", TM_TEXT, "",
-     "Types and shapes of what it makes; of several programs of one name the first's."},
+     "Types and shapes of its results; those of the first if several programs have the same name."},
     SHOWN_COLUMNS,
 };
 
@@ -142,7 +144,7 @@ static const tm_column category_columns[] = {
 };
 
 static const tm_column program_columns[] = {
-    {"program", TM_TEXT, "", "Program (module) with its fingerprint, where the trace has it."},
+    {"program", TM_TEXT, "", "Program (module), with its fingerprint if the trace has it."},
     SHOWN_COLUMNS,
 };
 
@@ -154,11 +156,11 @@ static const tm_column program_columns[] = {
 
 const tm_table_def tm_hlo_op_table =
     SHOWN("hlo.op",
-          "A row for each operation that XLA compiled (HLO), by program, name and category, over "
-          "all ranks: the 1000 with most self_ns.",
+          "A row for each operation compiled by XLA (HLO), by program, name and category, over all "
+          "ranks: the 1000 with the largest self_ns.",
           op_columns, OP_TEXTS, 3);
 const tm_table_def tm_hlo_category_table = SHOWN(
-    "hlo.category", "The same by category, of all operations.", category_columns, GROUP_TEXTS, 1);
+    "hlo.category", "The same by category, over all operations.", category_columns, GROUP_TEXTS, 1);
 const tm_table_def tm_hlo_program_table =
     SHOWN("hlo.program", "The same by program.", program_columns, GROUP_TEXTS, 1);
 
@@ -229,7 +231,7 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     for (size_t i = 0; i < ops->n && ok; i++) {
         const tm_xla_op *op = (const tm_xla_op *)ops->data + i;
         const tm_xla_attr *attr = op->attr;
-        if (attr->hlo == TM_NO_NAME) /* TensorFlow's own, not compiled */
+        if (attr->hlo == TM_NO_NAME) /* run by TensorFlow itself, not compiled */
             continue;
         const hlo_key keys[N_TABLES] = {{attr->program, attr->hlo, attr->category},
                                         {TM_NO_NAME, TM_NO_NAME, attr->category},
@@ -249,7 +251,7 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
     return status;
 }
 
-/* Sums of FLOP over many ranks go beyond int64; rows are in the order of their ranks. */
+/* Sums of FLOP over many ranks exceed int64; rows are ordered by rank. */
 static double real_sum(const tm_table *part, size_t first, size_t end, int column) {
     double sum = 0.0;
     for (size_t i = first; i < end; i++)
@@ -266,7 +268,7 @@ static tm_role role_of(const tm_table *part, size_t first, size_t end) {
     return (tm_role)role;
 }
 
-/* What is asynchronous has no rate by its own time. */
+/* Sets FLOP, bytes and rates; no FLOP rate for asynchronous work, whose self time is partial. */
 static void set_work(const tm_table *part, size_t first, size_t end, int64_t told_ns,
                      tm_cell *row) {
     double flop = real_sum(part, first, end, P_FLOP), bytes = real_sum(part, first, end, P_BYTES);
@@ -278,7 +280,7 @@ static void set_work(const tm_table *part, size_t first, size_t end, int64_t tol
     tm_cell_set_real(&row[S_BYTES], bytes);
     tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
     if (!async)
-        tm_cell_set_real(&row[S_RATE], flop / self_ns / 1e3); /* in a nanosecond; 0 / 0 is null */
+        tm_cell_set_real(&row[S_RATE], flop / self_ns / 1e3); /* per nanosecond; 0 / 0 gives null */
     tm_cell_set_real(&row[S_BANDWIDTH], bytes / (async ? (double)row[S_ASYNC].value.i : self_ns));
 }
 
@@ -334,7 +336,7 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
     return TM_OK;
 }
 
-/* What is not told of all would be told wrong. */
+/* Returns null unless all FLOP and bytes are known: a part of them could give the wrong bound. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
     bool told = !row[S_FLOP].null && row[S_TOLD].value.r >= 100.0 && row[S_ASYNC].null;
     if (!told || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)

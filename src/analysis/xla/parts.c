@@ -28,15 +28,15 @@ const char *tm_xla_part_word(int part) {
     return words[part];
 }
 
-/* What a name tells, of each name once; 0 where nobody asked yet. */
+/* Results per name, each determined once; 0: not yet. */
 typedef struct sorter {
     const tm_rank_view *view;
-    uint8_t *host;  /* [names] of a call on the host: part + 1, TM_XLA_OTHER for none */
-    uint8_t *width; /* [names] of a shape or a kernel: 16, 32, or 1: it tells none */
-    uint8_t *moves; /* [names] of a category: 1 + whether it rearranges data */
+    uint8_t *host;  /* [names] by host call: part + 1; TM_XLA_OTHER + 1 for none */
+    uint8_t *width; /* [names] by shape or kernel: 16 or 32 */
+    uint8_t *moves; /* [names] by category: 1 + whether it rearranges data */
     bool shuffles, sparse;
-    size_t next;          /* in TM_ATTR_XLA */
-    size_t next_of_group; /* in TM_ATTR_COLLECTIVE */
+    size_t next;          /* index into TM_ATTR_XLA */
+    size_t next_of_group; /* index into TM_ATTR_COLLECTIVE */
 } sorter;
 
 static bool holds_any(const char *text, const char *const *parts) {
@@ -45,7 +45,7 @@ static bool holds_any(const char *text, const char *const *parts) {
     return *parts != NULL;
 }
 
-/* Types of 16 bits and fewer, as XLA, TensorFlow and kernels' names have them. */
+/* Returns 16 for types of 16 bits or fewer, as named by XLA, TensorFlow and kernels; else 32. */
 static uint8_t width_of(sorter *s, uint32_t name) {
     static const char *const narrow[] = {"half", "f16", "fp16", "float16", "f8e", NULL};
     if (s->width[name] == 0)
@@ -66,8 +66,8 @@ static bool begins_any(const tm_names *names, uint32_t name, const char *const *
     return *starts != NULL;
 }
 
-/* Whether the device takes what the host feeds it, or gives the host what it asks for. Other copies
- * of a program, to memory of the host and back, are its own. */
+/* Whether the copy feeds the device from the host or returns results to it. A program's other
+ * copies to host memory and back are offloading. */
 static bool is_fed(const tm_rank_view *view, const tm_xla_attr *told) {
     static const char *const categories[] = {"infeed", "outfeed", "host ", NULL};
     static const char *const operations[] = {"infeed", "outfeed", "send", "recv", NULL};
@@ -85,7 +85,7 @@ static int part_of_copy(sorter *s, uint32_t row, const tm_xla_attr *told) {
     return !is_fed(s->view, told) ? TM_XLA_OFFLOAD : in ? TM_XLA_INFEED : TM_XLA_OUTPUT;
 }
 
-/* The barrier before a program's first collective. */
+/* Whether the row is the barrier before a program's first collective. */
 static bool is_barrier(sorter *s, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_collective_attr *v = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -111,7 +111,7 @@ static int part_of_device(sorter *s, uint32_t row) {
     }
 }
 
-/* The categories that XProf calls data shuffle: smart_suggestion/signal_provider.h. */
+/* Whether XProf counts the category as data shuffle: smart_suggestion/signal_provider.h. */
 static bool rearranges(sorter *s, uint32_t category) {
     static const char *const categories[] = {"broadcast",
                                              "concatenate",
@@ -137,7 +137,7 @@ static bool rearranges(sorter *s, uint32_t category) {
     return s->moves[category] > 1;
 }
 
-/* Sets beside those of the parts: what the core itself computes, where it has SparseCores. */
+/* Additional interval set: compute of the core itself, if it has SparseCores. */
 enum { CORE = TM_XLA_N_TIMES, N_SETS };
 
 static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
@@ -145,7 +145,7 @@ static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
            strncmp(tm_names_text(view->names, track->thread_name).bytes, "SparseCore ", 11) == 0;
 }
 
-/* What is told of computing besides its part. */
+/* Adds a compute event to the sets of shuffles, SparseCore and core time. */
 static bool add_aside(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
@@ -210,7 +210,7 @@ static bool collect(sorter *s, tm_intervals *sets) {
     return true;
 }
 
-/* Adds a time of each step. */
+/* Stores the length of a set in each step. */
 static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, int time,
                         int64_t *out) {
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -218,7 +218,7 @@ static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, in
             tm_intervals_length_in(set, timeline->steps[i].begin_ns, timeline->steps[i].end_ns);
 }
 
-/* Adds what a part has beside those before it. Time between two recordings is no step's. */
+/* Measures the time of each part outside of earlier parts. Gaps between recordings do not count. */
 static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals covered = TM_INTERVALS(), next = TM_INTERVALS();

@@ -1,11 +1,11 @@
-/* What each step of a rank of XLA or TensorFlow is spent on, by XProf's priorities. */
+/* Splits each step of an XLA or TensorFlow rank into parts, by XProf's priorities. */
 #ifndef TMERGE_XLA_PARTS_H
 #define TMERGE_XLA_PARTS_H
 
 #include "analysis/shared/xla.h"
 
-/** The parts of a step; where two happen at once, the earlier one of the list counts. XProf has the
- * host's wait for input before collectives: here a device that communicates does not wait for
+/** The parts of a step. Overlapping time counts for the first part in this order. XProf puts the
+ * host's wait for input before collectives; here a device that communicates does not wait for
  * input. */
 typedef enum tm_xla_part_of_step {
     TM_XLA_COMPUTE_16,
@@ -22,25 +22,25 @@ typedef enum tm_xla_part_of_step {
     TM_XLA_HOST_COPIES,
     TM_XLA_COMPILE,
     TM_XLA_HOST,
-    TM_XLA_OTHER, /* what is left */
+    TM_XLA_OTHER, /* the rest */
     TM_XLA_N_PARTS,
-    /* Of what the parts hold; where nothing tells it, 0 */
+    /* Additional times, included in the parts; 0 if the trace does not have them */
     TM_XLA_SHUFFLE = TM_XLA_N_PARTS, /* the device rearranges data */
-    TM_XLA_SPARSE,                   /* SparseCores compute, and their core does not */
+    TM_XLA_SPARSE,                   /* SparseCores compute while their core does not */
     TM_XLA_N_TIMES
 } tm_xla_part_of_step;
 
 typedef struct tm_xla_parts {
-    int64_t *ns; /* [timeline->n_steps * TM_XLA_N_TIMES] of each step; of the parts they sum to
-                    tm_step_window */
-    bool shuffles, sparse; /* whether the trace tells it */
+    int64_t *ns; /* [n_steps * TM_XLA_N_TIMES] by step; the parts add up to tm_step_window */
+    bool shuffles, sparse; /* the trace has these times */
 } tm_xla_parts;
 
-/** The part's word, as in the name of its column. */
+/** Returns the word of a part, as used in column names. */
 const char *tm_xla_part_word(int part);
 
 /**
- * @param out  its ns are freed by the caller; set only on TM_OK
+ * Splits the steps of a rank.
+ * @param out  the caller frees its ns; set only on TM_OK
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_xla_parts_find(const tm_rank_view *view, tm_xla_parts *out,

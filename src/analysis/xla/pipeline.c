@@ -1,5 +1,4 @@
-/* Analysis `pipeline`: what hosts do to feed their devices: stages of tf.data, and what they
- * enqueue. */
+/* Analysis `pipeline`: how hosts feed their devices: stages of tf.data and enqueueing. */
 #include <stdlib.h>
 
 #include "analysis/shared/calls.h"
@@ -10,7 +9,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* What a stage does, by XProf's rules. */
+/* Kind of a stage, by XProf's rules. */
 typedef enum stage_kind { NO_STAGE, PREPROCESSING, READING, ADVANCED, ENQUEUE, N_KINDS } stage_kind;
 
 static const char *const kind_words[N_KINDS] = {
@@ -23,24 +22,24 @@ static const char *const kind_words[N_KINDS] = {
 enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [HOST] = {"host", TM_TEXT, "", "The host, as its profile tells it."},
+    [HOST] = {"host", TM_TEXT, "", "Host according to the profile."},
     [STAGE] =
         {"stage", TM_TEXT, "",
-         "An iterator of tf.data, with those that it feeds, outermost first; a stage of another "
-         "library (Grain) as Input::, its kind and its name; or what hands data to devices."},
+         "A tf.data iterator and the iterators it feeds, outermost first; for other libraries "
+         "(Grain) Input::, the kind and the name; or a call that transfers data to devices."},
     [KIND] = {"kind", TM_TEXT, "",
-              "reading: the iterator reads files (TFRecord, TextLine, ...) when it is asked; "
-              "advanced_reading: the same ahead of that (Prefetch, ParallelMap, Interleave, "
-              "MemoryReader or MemoryWriter in its name); preprocessing: another iterator; "
-              "enqueue: InfeedEnqueue and copies to devices. Other libraries tell the kind."},
-    [CALLS] = {"calls", TM_INT, "", "How often it ran."},
-    [TOTAL] = {"total_ns", TM_INT, "ns",
-               "Sum of durations, over threads that may run at the same time."},
+              "reading: an iterator that reads files (TFRecord, TextLine, ...) on demand; "
+              "advanced_reading: one that reads ahead (with Prefetch, ParallelMap, Interleave, "
+              "MemoryReader or MemoryWriter in its name); preprocessing: any other iterator; "
+              "enqueue: InfeedEnqueue and copies to devices. Other libraries state the kind."},
+    [CALLS] = {"calls", TM_INT, "", "Number of runs."},
+    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations, over threads that may overlap."},
     [SELF] = {"self_ns", TM_INT, "ns",
-              "Of it, without the stages inside on the same thread: a stage that others wait for "
-              "on their threads has its own time with itself alone."},
+              "total_ns without stages nested on the same thread; stages that wait on other "
+              "threads do not reduce it."},
     [MEAN_SELF] = {"mean_self_ns", TM_INT, "ns", "self_ns / calls."},
-    [SHARE] = {"share_pct", TM_REAL, "%", "100 self_ns / that of all stages of the host."},
+    [SHARE] = {"share_pct", TM_REAL, "%",
+               "100 self_ns / the sum of self_ns over all stages of the host."},
 };
 
 static const tm_table_def stage_def = {
@@ -55,21 +54,21 @@ static const tm_table_def stage_def = {
 enum { H_HOST, H_KINDS, H_TOTAL = H_KINDS + N_KINDS - 1, H_STAGE, H_STAGE_PCT, N_HOST_COLUMNS };
 
 static const tm_column host_columns[N_HOST_COLUMNS] = {
-    {"host", TM_TEXT, "", "The host, as its profile tells it."},
+    {"host", TM_TEXT, "", "Host according to the profile."},
     {"preprocessing_ns", TM_INT, "ns",
-     "Sum of self_ns of its stages that preprocess (pipeline.stage). XProf scales this and reading "
-     "to the time that devices are fed."},
-    {"reading_ns", TM_INT, "ns", "The same of those that read when they are asked."},
-    {"advanced_reading_ns", TM_INT, "ns", "The same of those that read ahead."},
-    {"enqueue_ns", TM_INT, "ns", "The same of handing data to devices."},
-    {"self_ns", TM_INT, "ns", "The sum of these four."},
-    {"slowest_stage", TM_TEXT, "", "The stage with most self_ns, of equals the first."},
-    {"slowest_pct", TM_REAL, "%", "100 that / self_ns."},
+     "Sum of self_ns of preprocessing stages (pipeline.stage). XProf scales this and reading to "
+     "the time spent feeding devices."},
+    {"reading_ns", TM_INT, "ns", "Sum of self_ns of stages that read on demand."},
+    {"advanced_reading_ns", TM_INT, "ns", "Sum of self_ns of stages that read ahead."},
+    {"enqueue_ns", TM_INT, "ns", "Sum of self_ns of stages that transfer data to devices."},
+    {"self_ns", TM_INT, "ns", "Sum of these four."},
+    {"slowest_stage", TM_TEXT, "", "Stage with the largest self_ns; the first if several."},
+    {"slowest_pct", TM_REAL, "%", "100 self_ns of slowest_stage / self_ns."},
 };
 
 static const tm_table_def host_def = {
     .name = "pipeline.host",
-    .doc = "A row for each host that has such stages: what its input pipeline is spent on.",
+    .doc = "A row for each host with such stages: the time of its input pipeline by kind.",
     .columns = host_columns,
     .n_columns = N_HOST_COLUMNS,
     .n_keys = 1,
@@ -79,13 +78,13 @@ static const tm_table_def host_def = {
 enum { P_HOST, P_STAGE, P_RANK, P_KIND, P_CALLS, P_TOTAL, P_SELF, N_PART_COLUMNS };
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
-    {"host", TM_INT, "", "Id of its name."},
-    {"stage", TM_INT, "", "Id of its name."},
+    {"host", TM_INT, "", "Id of the host's name."},
+    {"stage", TM_INT, "", "Id of the stage's name."},
     {"rank", TM_INT, "", "Global rank."},
-    {"kind", TM_INT, "", "Number of the kind."},
-    {"calls", TM_INT, "", "Calls."},
+    {"kind", TM_INT, "", "stage_kind."},
+    {"calls", TM_INT, "", "Number of runs."},
     {"total_ns", TM_INT, "ns", "Sum of durations."},
-    {"self_ns", TM_INT, "ns", "Sum of own time."},
+    {"self_ns", TM_INT, "ns", "Sum of self times."},
 };
 
 static const tm_table_def part_def = {
@@ -137,7 +136,7 @@ static stage_kind kind_of(tm_text name) {
     return enqueue ? ENQUEUE : NO_STAGE;
 }
 
-/* Kinds by name, each looked at once; 0 where nobody asked yet, else 1 more. */
+/* Kind of each name, determined once: 0: not yet, else kind + 1. */
 typedef struct stages {
     const tm_names *names;
     uint8_t *kinds;
@@ -232,7 +231,7 @@ static bool same_host(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* The stages of one host are rows [first, end). */
+/* Adds a host's row; rows [first, end) are its stages. */
 static tm_status add_host(const tm_table *stages_of, size_t first, size_t end, tm_table *hosts,
                           tm_error *err) {
     int64_t of_kind[N_KINDS] = {0}, total = 0;

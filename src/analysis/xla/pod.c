@@ -1,4 +1,4 @@
-/* Analysis `pod`: what each step of each device is spent on, and which of them is slow. */
+/* Analysis `pod`: the time of each device's steps by part, and which devices are slow. */
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
@@ -10,8 +10,7 @@
 #include "exchanges.h"
 #include "parts.h"
 
-/* The columns that pod.rank and pod.step share, from the step's time on: the parts in the order in
- * which they are read. */
+/* Order of the parts in the columns that pod.rank and pod.step share. */
 static const int shown[] = {TM_XLA_COMPUTE_16,  TM_XLA_COMPUTE_32, TM_XLA_COMPUTE_UNTYPED,
                             TM_XLA_COLLECTIVES, TM_XLA_INFEED,     TM_XLA_INPUT_WAIT,
                             TM_XLA_HOST_COPIES, TM_XLA_OUTPUT,     TM_XLA_DEVICE_COPIES,
@@ -33,78 +32,77 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "The step's window; of a rank, the sum over its steps. The columns from compute_16_ns to "    \
-     "other_ns sum to it: of what happens at once only the first counts, in the order compute, "   \
-     "infeed, output, copies, collectives, waiting for input, launches, copies to the device, "    \
-     "compilation, host."},                                                                        \
+     "Window of the step; for a rank the sum over its steps. compute_16_ns to other_ns add up to " \
+     "it: overlapping time counts for the first of compute, infeed, output, copies, collectives, " \
+     "waiting for input, launches, copies to the device, compilation, host."},                     \
         {"compute_16_ns", TM_INT, "ns",                                                            \
-         "The device computes with types of 16 bits or fewer, by the shape that the profile "      \
-         "tells "                                                                                  \
-         "(of XLA what an operation makes, of TensorFlow what it takes), else by the kernel's "    \
-         "name."},                                                                                 \
-        {"compute_32_ns", TM_INT, "ns", "The same with any other type that a shape tells."},       \
+         "Time in which the device computes with types of at most 16 bits, by the shape in the "   \
+         "profile (XLA: of the result; TensorFlow: of the input), else by the kernel's name."},    \
+        {"compute_32_ns", TM_INT, "ns", "The same for other types known from a shape."},           \
         {"compute_untyped_ns", TM_INT, "ns",                                                       \
-         "The same where nothing tells the type; XProf counts it as 32 bit. Copies, which XProf "  \
-         "takes for 32-bit computation where they have the names of CUDA's tracer, are none."},    \
+         "The same for unknown types; XProf counts them as 32 bit. Unlike in XProf, copies named " \
+         "as by CUDA's tracer do not count as 32-bit computation."},                               \
         {"collectives_ns", TM_INT, "ns",                                                           \
-         "The device communicates, and does none of the above: with a program's barrier, in "      \
-         "which it waits for others to come. XProf's all-reduce is without it."},                  \
+         "Time in which the device communicates and does none of the above, including the wait "   \
+         "in a program's barrier, which XProf's all-reduce excludes."},                            \
         {"infeed_ns", TM_INT, "ns",                                                                \
-         "The device waits for, and takes, what its host feeds it (infeed, host recv)."},          \
+         "Time in which the device waits for or receives input from its host (infeed, host "       \
+         "recv)."},                                                                                \
         {"input_wait_ns", TM_INT, "ns",                                                            \
-         "The host waits for the next batch (IteratorGetNext; an outermost stage of another "      \
-         "library, on the thread that marks the steps by step_num), and the device does nothing: " \
-         "XProf counts it while the device communicates, too."},                                   \
+         "Time in which the host waits for the next batch (IteratorGetNext; for other libraries "  \
+         "an outermost stage on the thread that marks steps by step_num) and the device is idle. " \
+         "XProf also counts it while the device communicates."},                                   \
         {"host_to_device_ns", TM_INT, "ns",                                                        \
-         "Copies from the host, beside none of the above, and the host's calls that feed "         \
-         "devices."},                                                                              \
-        {"output_ns", TM_INT, "ns", "Copies to the host, outfeed and host send, likewise."},       \
-        {"device_to_device_ns", TM_INT, "ns", "Copies and sets within and between devices."},      \
+         "Time of copies from the host and of host calls that feed devices, without any of the "   \
+         "above."},                                                                                \
+        {"output_ns", TM_INT, "ns",                                                                \
+         "Time of copies to the host, outfeed and host send, likewise."},                          \
+        {"device_to_device_ns", TM_INT, "ns",                                                      \
+         "Time of copies and sets within and between devices."},                                   \
         {"offload_ns", TM_INT, "ns",                                                               \
-         "Copies that a program itself makes to memory of the host and back: no input."},          \
+         "Time of a program's own copies to host memory and back; not counted as input."},         \
         {"launch_ns", TM_INT, "ns",                                                                \
-         "The host launches (calls of the runtime, ExecutorState::Process), and the device does "  \
-         "nothing: XProf's host prepare."},                                                        \
+         "Time in which the host launches (runtime calls, ExecutorState::Process) and the device " \
+         "is idle: XProf's host prepare."},                                                        \
         {"compilation_ns", TM_INT, "ns",                                                           \
-         "The host compiles, likewise: known by the names of its calls alone (of annotations and " \
-         "operators those that hold ::Compile, backend_compile or XlaCompile). Under other names " \
-         "it is in host_ns or other_ns."},                                                         \
-        {"host_ns", TM_INT, "ns", "Operators run on the host, likewise."},                         \
-        {"other_ns", TM_INT, "ns", "Nothing of the above, as far as the profile tells."},          \
+         "Time in which the host compiles and the device is idle, recognised only by name "        \
+         "(annotations and operators with ::Compile, backend_compile or XlaCompile). Under other " \
+         "names it is in host_ns or other_ns."},                                                   \
+        {"host_ns", TM_INT, "ns",                                                                  \
+         "Time in which operators run on the host and the device is idle."},                       \
+        {"other_ns", TM_INT, "ns", "Time without any of the above, as far as recorded."},          \
         {"input_ns", TM_INT, "ns", "infeed_ns + input_wait_ns + host_to_device_ns."},              \
         {"input_pct", TM_REAL, "%",                                                                \
-         "100 input_ns / step_ns. Input-bound is, to XProf, what has 20 and more, moderately "     \
-         "what has 5 and more."},                                                                  \
-        {"output_pct", TM_REAL, "%", "100 output_ns / step_ns; XProf has the same bounds."},       \
+         "100 input_ns / step_ns. XProf calls 20 and more input-bound, 5 and more moderately "     \
+         "so."},                                                                                   \
+        {"output_pct", TM_REAL, "%", "100 output_ns / step_ns; XProf uses the same bounds."},      \
         {"barrier_ns", TM_INT, "ns",                                                               \
-         "Of collectives_ns, what the device waits in the barrier before a program's first "       \
-         "collective."},                                                                           \
+         "Part of collectives_ns in which the device waits in the barrier before a program's "     \
+         "first collective."},                                                                     \
         {"shuffle_ns", TM_INT, "ns",                                                               \
-         "Of the computing, operations that only rearrange data, by the categories that XProf "    \
-         "calls data shuffle (broadcast, data formatting, gather, scatter, slice, sort, ...). "    \
-         "What of these runs as a copy is in device_to_device_ns. Null where no category is "      \
-         "told."},                                                                                 \
+         "Part of the compute time in operations that only rearrange data, by XProf's data "       \
+         "shuffle categories (broadcast, data formatting, gather, scatter, slice, sort, ...). "    \
+         "Those that run as copies are in device_to_device_ns. Null if no category is known."},    \
         {"sparse_core_ns", TM_INT, "ns",                                                           \
-         "SparseCores run operations, and their core computes nothing beside them: XProf counts "  \
-         "what they do beside it, too. Null without SparseCores."},                                \
+         "Time in which SparseCores run operations while their core does not compute; XProf also " \
+         "counts it while the core computes. Null without SparseCores."},                          \
     {                                                                                              \
         "bottleneck", TM_TEXT, "",                                                                 \
-            "What takes most of it: compute, collectives, input, output, device_to_device, "       \
+            "Part with the largest time: compute, collectives, input, output, device_to_device, "  \
             "offload, launch, compilation, host or other."                                         \
     }
 
 enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
 
 static const tm_column step_columns[] = {
-    {"rank", TM_INT, "", "Global rank: a device, or a core."},
-    {"step", TM_INT, "", "Number of the step; 0 where the trace marks none."},
+    {"rank", TM_INT, "", "Global rank: a device or a core."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "compute, input, launch or copies where the device has so much more of it than half of those "
-     "with the same step and program (that compute) that it is 5 % of the step and more: of "
-     "several, the "
-     "largest. Null where it has not."},
-    {"over_ns", TM_INT, "ns", "How much more of that."},
+     "compute, input, launch or copies if the device takes more time for it than the median of "
+     "devices with the same step and program (that compute), by at least 5 % of the step; if "
+     "several, the one with the largest excess. Null if none."},
+    {"over_ns", TM_INT, "ns", "Time in excess of that median."},
 };
 
 enum {
@@ -124,30 +122,30 @@ enum {
 };
 
 static const tm_column rank_columns[] = {
-    {"rank", TM_INT, "", "Global rank: a device, or a core."},
-    {"host", TM_TEXT, "", "Its host."},
+    {"rank", TM_INT, "", "Global rank: a device or a core."},
+    {"host", TM_TEXT, "", "Host of the rank."},
     {"steps", TM_INT, "",
-     "Its steps; 0 where its trace marks none: the rest is of the whole recording then."},
+     "Number of its steps; 0 if its trace marks none: the other columns then cover the whole "
+     "recording."},
     TIME_COLUMNS,
-    {"min_input_pct", TM_REAL, "%", "The least input_pct of a step."},
-    {"median_input_pct", TM_REAL, "%", "The median over its steps."},
-    {"max_input_pct", TM_REAL, "%", "The largest."},
-    {"max_input_step", TM_INT, "", "That step; of equals the first."},
+    {"min_input_pct", TM_REAL, "%", "Minimum input_pct of its steps."},
+    {"median_input_pct", TM_REAL, "%", "Median input_pct of its steps."},
+    {"max_input_pct", TM_REAL, "%", "Maximum input_pct of its steps."},
+    {"max_input_step", TM_INT, "", "Step with max_input_pct; the first if several."},
     {"slow", TM_TEXT, "",
-     "What makes it slow (pod.step) in most of the steps in which it is; null where it is in fewer "
-     "than half of all."},
-    {"slow_steps", TM_INT, "", "Steps in which that makes it slow."},
+     "Most frequent reason why its steps are slow (pod.step); null if it applies to fewer than "
+     "half of all steps."},
+    {"slow_steps", TM_INT, "", "Number of steps that are slow for this reason."},
     {"over_ns", TM_INT, "ns", "Sum of over_ns of these steps."},
     {"program", TM_TEXT, "",
-     "The compiled program that takes most of its device's time; null where none is told. Devices "
-     "of other programs, as stages of a pipeline are, are not compared with it."},
+     "Compiled program with the largest device time; null if unknown. Devices with other programs, "
+     "such as other pipeline stages, are not compared with this one."},
 };
 
 static const tm_table_def step_def = {
     .name = TM_POD_STEP,
-    .doc =
-        "A row for each step of a device whose profile is XProf's: what it is spent on. Of large "
-        "jobs, those of slow devices alone.",
+    .doc = "A row for each step of a device with an XProf profile: its time by part. In large jobs "
+           "only steps of slow devices.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 2,
@@ -157,8 +155,8 @@ static const tm_table_def step_def = {
 
 static const tm_table_def rank_def = {
     .name = TM_POD_RANK,
-    .doc = "A row for each such device, over its steps: what they are spent on, how far input "
-           "bounds them, and whether it is slow.",
+    .doc = "A row for each such device, over its steps: their time by part, how far they are bound "
+           "by input, and whether the device is slow.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -169,7 +167,7 @@ static const tm_table_def rank_def = {
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &tm_pod_collective_def,
                                            &tm_pod_collective_part_def};
 
-/* The word of most time, the first of equals. */
+/* Returns the word of the part with the largest time; the first if several. */
 static const char *bottleneck_of(const int64_t *parts) {
     int64_t best_ns = -1;
     int best = TM_XLA_OTHER;
@@ -229,7 +227,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *told
     return TM_OK;
 }
 
-/* Least, median and largest share of a step that input takes, in millionths of it. */
+/* Sets minimum, median and maximum input share of a step, computed in millionths of a percent. */
 static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *row) {
     size_t n = timeline->n_steps, first = 0;
     int64_t *shares = malloc((n + 1) * sizeof *shares), largest = -1;
@@ -253,7 +251,7 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     return shares != NULL;
 }
 
-/* The program of most time, of equals the first; TM_NO_NAME for none. */
+/* Finds the program with the largest device time, the first if several; TM_NO_NAME if none. */
 static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];
     tm_keys programs = TM_KEYS(uint32_t);
