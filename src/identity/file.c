@@ -30,8 +30,7 @@ static tm_status read_head(int file, const char *path, uint64_t *words, size_t b
     return TM_OK;
 }
 
-/* Whether the file is on a network file system; types from linux/magic.h and the file systems' own
- * sources. */
+/* Whether the file is on a network file system; types from linux/magic.h and vendors' sources. */
 static bool is_of_network(int file) {
     static const uint32_t types[] = {
         0x6969,     /* NFS */

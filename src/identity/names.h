@@ -34,10 +34,8 @@ typedef struct tm_rank_label {
  */
 tm_rank_label tm_rank_label_of(const char *text, size_t size);
 
-/**
- * Returns the label of a path's base name.
- * @param or_folder  use the folder's name if the base name has no word
- */
+/** Returns the label of a path's base name.
+ * @param or_folder  use the folder's name if the base name has no word */
 tm_rank_label tm_rank_label_of_path(const char *path, bool or_folder);
 
 /** Whether the label has none of the words. */
@@ -53,11 +51,9 @@ int64_t tm_rank_of_path(const char *path);
  * no rank or several. */
 int64_t tm_rank_of_process(const char *name, size_t size);
 
-/**
- * Extracts the host from a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json.
+/** Extracts the host from a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json.
  * @param out  [size] terminated; set only if a host is found
- * @return     false if there is none
- */
+ * @return     false if there is none */
 bool tm_host_of_path(const char *path, char *out, size_t size);
 
 #endif

@@ -265,14 +265,12 @@ static int64_t most_of_one(const seat *v, size_t n) {
     return most;
 }
 
-/* Finds the numbering that process groups use: the job's or a replica's. Leaves it unknown (no
- * moves) if the traces do not decide it. */
+/* Finds the numbering that process groups use: the job's or a replica's; if unknown, no moves. */
 static tm_status place_seats(decider *d, seat *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
     bool sound = false;
     if (most > 1 && d->limit > v[n - 1].rank)
-        return TM_OK; /* the world size has room for all ranks: the reported ranks are wrong, the
-                         groups are right */
+        return TM_OK; /* room for all ranks: the reported ranks are wrong, the groups are right */
     if (most == 1 || count_blocks(v, n) == most)
         TM_TRY(check_seats(v, n, &sound, err));
     if (!sound && most > 1) {
@@ -333,8 +331,7 @@ static void find_world(decider *d) {
     }
 }
 
-/* Returns why the communicator that gives a trace's rank may not span all ranks; TM_CLAIM_KEPT if
- * it does. */
+/* Returns why the communicator of a trace's rank may not span all ranks; else TM_CLAIM_KEPT. */
 static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     if (c->told < 0)
         return TM_CLAIM_NO_WORLD;

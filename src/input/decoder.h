@@ -14,8 +14,7 @@ typedef struct tm_decoder {
     /**
      * Decodes directly into @p buffer until it is full or the content ends.
      *
-     * @param n    bytes decoded, set on failure too: they are delivered before the failure is
-     *             reported
+     * @param n    bytes decoded, set on failure too: these are delivered first
      * @param err  set without path and offset, which the source adds
      * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; not called again after a failure
      */

@@ -22,8 +22,7 @@ typedef struct tm_raw {
     size_t n_head;
     size_t head_taken;  /* bytes of the head already handed out */
     uint8_t *piece;     /* owned, allocated on first use */
-    size_t piece_bytes; /* maximum that tm_raw_next returns; a test may lower it before the first
-                           call */
+    size_t piece_bytes; /* maximum for tm_raw_next; a test may lower it before the first call */
     bool ended;       /* the end of the file was reached: another read from a terminal would wait */
     int64_t size;     /* total bytes, -1 unknown */
     int64_t consumed; /* bytes handed out, without skipped ones */
@@ -41,8 +40,7 @@ void tm_raw_open_memory(tm_raw *raw, const void *bytes, size_t size);
 
 void tm_raw_close(tm_raw *raw);
 
-/** Returns the first bytes, at most TM_RAW_HEAD, without consuming them; to be called before any
- * read. */
+/** Returns the first bytes, at most TM_RAW_HEAD, without consuming them; call before any read. */
 const uint8_t *tm_raw_head(const tm_raw *raw, size_t *n);
 
 /** Moves to a byte of the file. TM_ERR_INPUT if it is not seekable. */

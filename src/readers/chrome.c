@@ -199,9 +199,8 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
            *base_ns <= TM_CHROME_TIME_MAX_NS;
 }
 
-/* Whether the text after a string continues the outermost object or is the end of the text.
- * Otherwise an unescaped quote may have ended the string. At the end of the window the repair asks
- * for more text. */
+/* Whether the text after a string continues the outermost object or is its end. Otherwise an
+ * unescaped quote may have ended the string. At the window's end the repair asks for more text. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)
@@ -259,8 +258,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     return keep_metadata(reader, key, text, size, err);
 }
 
-/* Moves from the end of a member of the outermost object to the next one (*more), or past the
- * closing brace. */
+/* Moves from the end of a top-level member to the next one (*more), or past the closing brace. */
 static tm_status end_member(chrome_reader *reader, bool *more, tm_error *err) {
     tm_window *window = &reader->window;
     TM_TRY(tm_window_space(window, err));

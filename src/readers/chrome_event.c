@@ -216,8 +216,7 @@ static inline bool is_known(const char *text, const char *p, size_t size) {
 }
 
 /* Returns the cache slot for a string or array, by operator and position (@p hash) and by content,
- * since some values alternate. The hashed bytes of a short value include what follows it, which is
- * mostly the same too. */
+ * since some values alternate. The hash of a short value includes the bytes after it. */
 static inline unsigned known_slot(const char *p, unsigned hash) {
     uint64_t word;
     memcpy(&word, p + 8, sizeof word);
@@ -452,8 +451,7 @@ static TM_RARE const char *new_gap(tm_json_cursor *cursor, walk *w, const char *
     return p;
 }
 
-/* Moves from the opening brace, or from the end of a value, to the next value or to the closing
- * brace. */
+/* Moves from the opening brace or the end of a value to the next value or the closing brace. */
 static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
     tm_gap *gaps = w->args ? w->keys->args_gaps : w->keys->event_gaps;
     tm_gap *gap = (tm_gap *)(void *)((char *)gaps + w->at);
@@ -601,8 +599,7 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
     }
 }
 
-/* Returns the start of a series' number: p, or p + 1 if the string has only a number; NULL if there
- * is none. */
+/* Returns the start of a series' number: p, or p + 1 in a string with only a number; else NULL. */
 static const char *series_number(const char *p, bool quoted) {
     if (is_number(*p))
         return p;

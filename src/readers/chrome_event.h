@@ -88,10 +88,8 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
 /** Handles one series of a counter event and its value. Returns false if out of memory. */
 typedef bool tm_chrome_series(void *context, const tm_json_text *key, double value);
 
-/**
- * Calls @p each for every number in the args object at @p p: the series of a counter event.
- * @param quoted  also for numbers in strings
- */
+/** Calls @p each for every number in the args object at @p p: the series of a counter event.
+ * @param quoted  also for numbers in strings */
 const char *tm_chrome_counters(tm_json_cursor *cursor, const char *p, bool quoted,
                                tm_chrome_series *each, void *context);
 

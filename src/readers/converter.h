@@ -8,8 +8,7 @@
 const tm_converter *tm_converter_of(const char *path);
 
 /**
- * Builds the default path of a report's converted trace: the report's path with the converter's
- * extension.
+ * Builds the default path of a report's converted trace: only the extension differs.
  * @return  false if @p size is too small
  */
 bool tm_converter_trace(const tm_converter *converter, const char *report, char *out, size_t size);

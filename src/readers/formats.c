@@ -44,8 +44,7 @@ static tm_status read_head(tm_source *source, char *head, size_t room, size_t *s
     return TM_OK;
 }
 
-/* Returns the name of a known profiler output that is not a trace; NULL if unknown or
- * unreadable. */
+/* Describes a known profiler output that is not a trace; NULL if unknown or unreadable. */
 static const char *what_is_unread(const char *path) {
     enum { LOOKED_AT = 4096 };
     char head[LOOKED_AT + 1] = "";
@@ -142,8 +141,7 @@ static tm_status start_trace(const tm_format *format, const char *path, tm_names
     return TM_OK;
 }
 
-/* Interns the given name of the source, not its path if that is a temp file, which is not part of
- * the job. */
+/* Interns only the name given for the source: a temp file's path is not part of the job. */
 static tm_status read_open(const tm_format *format, tm_source *source, const tm_trace_file *which,
                            tm_names *names, tm_trace *out, tm_error *err) {
     const char *name = which->name ? which->name : tm_source_path(source);

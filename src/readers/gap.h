@@ -28,10 +28,8 @@ typedef struct tm_gap {
 
 enum { TM_GAP_MAX = 47 };
 
-/**
- * Returns true if the gap's bytes are at p and a value follows them without further white space.
- * Bytes after the window are zeros, which no gap contains, and the padding is longer than a gap.
- */
+/** Returns true if the gap's bytes are at p and a value follows them without further white space.
+ * Bytes after the window are zeros, which no gap contains, and the padding is longer than a gap. */
 static inline bool tm_gap_is(const tm_gap *gap, const char *p) {
 #if TM_SIMD == TM_SIMD_AVX2
     __m256i known = _mm256_loadu_si256((const __m256i *)(const void *)gap->bytes);

@@ -49,8 +49,7 @@ static inline const char *tm_json_space(const char *p) {
     return p;
 }
 
-/** Returns true if [bytes, bytes + size) is valid UTF-8 (RFC 3629: no surrogates, no overlong
- * form). */
+/** Whether [bytes, bytes + size) is valid UTF-8 (RFC 3629: no surrogates, no overlong form). */
 bool tm_json_utf8_valid(const char *bytes, size_t size);
 
 /** Reads the rest of a string with a backslash or a non-ASCII byte; @p p is inside the string. */

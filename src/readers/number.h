@@ -1,5 +1,4 @@
-/* Converts JSON number texts to integers, times and reals exactly; times never pass through a
- * double. */
+/* Converts JSON number texts to integers, times and reals exactly; times never become doubles. */
 #ifndef TMERGE_NUMBER_H
 #define TMERGE_NUMBER_H
 

@@ -57,8 +57,7 @@ tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MU
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Makes an empty pickle, for callers that read the same values from another source. Returns false
- * if out of memory. */
+/** Makes an empty pickle, to be filled from another source. Returns false if out of memory. */
 bool tm_pickle_init(tm_pickle *out);
 
 /** Makes a container with copies of @p n items. Returns false if out of memory. */
@@ -74,8 +73,7 @@ const tm_pickle_value *tm_pickle_items(const tm_pickle *pickle, const tm_pickle_
 const tm_pickle_value *tm_pickle_members(const tm_pickle *pickle, const tm_pickle_value *value,
                                          size_t *n);
 
-/** Returns a dict's value for a key, the last of duplicates; NULL if it has none or is not a
- * dict. */
+/** Returns a dict's value for a key, the last of duplicates; NULL if absent or not a dict. */
 const tm_pickle_value *tm_pickle_get(const tm_pickle *pickle, const tm_pickle_value *value,
                                      const char *key);
 

@@ -4,8 +4,7 @@
 
 #include "base/utf8.h"
 
-/* Maximum length of a key in a look-ahead, and of a string with inner quotes; longer ones are
- * rejected. */
+/* Maximum lengths of a key in a look-ahead and of a string with inner quotes. */
 enum { KEY_MAX = 256, QUOTED_MAX = 65536 };
 
 /* Result of a look-ahead; CUT: the window ends before it is known. */
@@ -136,8 +135,7 @@ static bool is_escape(const char *p) {
     return strspn(p + 1, "0123456789abcdefABCDEF") >= 4;
 }
 
-/* Steps over a character other than a quote and records its faults; NULL if the window ends inside
- * it. */
+/* Steps over a non-quote character and records its faults; NULL if the window ends inside it. */
 static const char *step(const tm_json_cursor *cursor, const char *p, tm_string_faults *faults) {
     unsigned char c = (unsigned char)*p;
     if (c == '\\') {

@@ -33,8 +33,7 @@ static inline bool tm_string_is_faulty(const tm_string_faults *faults) {
 const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_string_place place,
                                  tm_string_faults *faults);
 
-/** Appends the string [p, p + size) with @p faults as correct JSON. Returns false if out of
- * memory. */
+/** Appends the string [p, p + size) with @p faults as correct JSON. False if out of memory. */
 bool tm_repair_string_copy(const char *p, size_t size, const tm_string_faults *faults, tm_vec *out);
 
 #endif

@@ -1,5 +1,4 @@
-/* Short texts as words, for fast comparison: lookups for every event take a few word
- * comparisons. */
+/* Short texts as words, so that comparing two texts takes a few word comparisons. */
 #ifndef TMERGE_SHORT_TEXT_H
 #define TMERGE_SHORT_TEXT_H
 
@@ -13,9 +12,7 @@ typedef struct tm_short_text {
     uint64_t size;                /* + 1 */
 } tm_short_text;
 
-/**
- * @param text  at most TM_SHORT_TEXT_MAX bytes, in a window
- */
+/** @param text  at most TM_SHORT_TEXT_MAX bytes, in a window */
 static inline tm_short_text tm_short_text_of(const tm_json_text *text) {
     tm_short_text made = {.size = text->size + 1};
     if (text->size == 0)

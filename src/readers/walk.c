@@ -17,8 +17,7 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status) {
     return walk->window.cut || (status == TM_ERR_INPUT && walk->window.ended);
 }
 
-/* Moves from the end of a member to the next one (*more), or past the bracket that closes the
- * list. */
+/* Moves from the end of a member to the next one (*more), or past the closing bracket. */
 static tm_status end_member(tm_walk *walk, bool object, bool *more, tm_error *err) {
     tm_window *window = &walk->window;
     TM_TRY(tm_window_space(window, err));

@@ -53,10 +53,8 @@ tm_status tm_window_space(tm_window *window, tm_error *err) TM_MUST_CHECK;
 /** Skips one value of any size at window->p, checking its grammar. */
 tm_status tm_window_skip_value(tm_window *window, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Reads a key and its colon; window->p is then at the value, or at the content's end.
- * @param key  in the window, so valid only until the window moves on
- */
+/** Reads a key and its colon; window->p is then at the value, or at the content's end.
+ * @param key  in the window, so valid only until the window moves on */
 tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) TM_MUST_CHECK;
 
 /** Fails with the position of @p at, which is in the window; sets window->ended if it is the end of

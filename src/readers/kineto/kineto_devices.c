@@ -23,9 +23,8 @@ bool tm_kineto_may_communicate(const char *bytes, size_t size) {
     return tm_collective_kind_of_kernel(bytes, size) != TM_COLL_OTHER || holds_ccl(bytes, size);
 }
 
-/* Whether a kernel communicates regardless of the operator that launched it. "reduce" and
- * "broadcast" are also computations, and names of fused kernels list everything that was fused,
- * including the wait for a collective. */
+/* Whether a kernel communicates for any operator. "reduce" and "broadcast" are also computations,
+ * and names of fused kernels list everything fused, including the wait for a collective. */
 static bool communicates(const char *bytes, size_t size) {
     if (holds_ccl(bytes, size))
         return true;
@@ -230,8 +229,7 @@ static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     return true;
 }
 
-/* Kernels of an XPU have no data about their collective: it is copied from the operator that
- * requested it. */
+/* Kernels of an XPU lack their collective's data: it is copied from the requesting operator. */
 static bool link_collectives(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_COLLECTIVE];
     tm_vec all = TM_VEC(asked), added = TM_VEC(tm_collective_attr);

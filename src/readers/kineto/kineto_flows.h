@@ -6,8 +6,7 @@
 #include "timeline/part.h"
 #include "tmerge/names.h"
 
-/** Records a flow's start or end, or drops it if the sample is large enough. Returns false if out
- * of memory. */
+/** Records a flow's start or end if it is in the sample. Returns false if out of memory. */
 bool tm_kineto_note_flow(tm_part *part, const tm_kineto_event *event);
 
 /** The kept flows of a trace, sorted. */
@@ -16,11 +15,9 @@ typedef struct tm_kineto_flows {
     size_t n_ends, n_starts;
 } tm_kineto_flows;
 
-/**
- * @param whole  all parts of the trace; its flows are thinned, and borrowed
+/** @param whole  all parts of the trace; its flows are thinned, and borrowed
  * @param out    zeroed; free it whatever the result
- * @return       false if out of memory
- */
+ * @return       false if out of memory */
 bool tm_kineto_flows_sort(tm_kineto_flows *out, tm_part *whole);
 void tm_kineto_flows_free(tm_kineto_flows *flows);
 

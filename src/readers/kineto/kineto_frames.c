@@ -55,8 +55,7 @@ static void find_starts(const tm_trace *trace, start *starts) {
     }
 }
 
-/* Whether the frame may have been running when the profiler began: no frame of its thread had
- * ended. */
+/* Whether the frame may predate the profiler's start: no frame of its thread had ended. */
 static bool may_run(const tm_raw_event *event, const start *starts) {
     const start *of = &starts[event->track];
     return event->begin_ns <= of->begin_ns + BEGIN_NS && event->begin_ns < of->end_ns;

@@ -17,11 +17,9 @@ typedef enum tm_kineto_way {
     TM_KINETO_NAME /* by the names of processes, which may follow all events */
 } tm_kineto_way;
 
-/**
- * Returns how the events in the decoded head of a file identify their ranks; reads up to the first
+/** Returns how the events in the decoded head of a file identify their ranks; reads up to the first
  * duration event.
- * @param head  followed by TM_JSON_PADDING zero bytes
- */
+ * @param head  followed by TM_JSON_PADDING zero bytes */
 tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole);
 
 /** Returns the owner of an event, a number that identifies its rank within the file; -1 if unknown.

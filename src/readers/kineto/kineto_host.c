@@ -34,8 +34,7 @@ static const struct {
 };
 
 /* Returns the number of elements of the tensors of an argument, from the bracketed dimensions of
- * each, which may be nested in lists; @p argument -1: of all arguments. -1 if there is no
- * tensor. */
+ * each, possibly nested in lists; @p argument -1: of all arguments. -1 if there is no tensor. */
 static int64_t count_elements(const tm_json_text *dims, int argument) {
     int64_t sum = -1, product = 1, value = 0;
     int depth = 0, at = 0;

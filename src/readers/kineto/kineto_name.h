@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-/** Finds the first address that Python prints for an object, " at 0x7f5c2c0b1d30"; NULL for
- * none. */
+/** Finds the first address that Python prints, " at 0x7f5c2c0b1d30"; NULL for none. */
 const char *tm_kineto_find_address(const char *name, size_t size);
 
 /**

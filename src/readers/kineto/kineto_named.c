@@ -111,8 +111,7 @@ static int by_correlation(const void *a, const void *b) {
     return tm_order_i64(x->correlation, y->correlation);
 }
 
-/* Assigns processes without a rank to the rank that shares correlation ids with them; to none if
- * there are several. */
+/* Assigns processes without a rank to the only rank that shares correlation ids with them. */
 static bool adopt(reading *r) {
     process *processes = r->processes.data;
     link *links = r->links.data;

@@ -197,8 +197,7 @@ static tm_text array_of(tm_wire_message note) {
     return (tm_text){.bytes = ""};
 }
 
-/* Writes an arg of a tmerge export; skips those that tmerge derives again. @param first  as in
- * put_arg */
+/* Writes an arg of a tmerge export, unless tmerge derives it again. @param first  as in put_arg */
 static bool put_exported(tm_pf_writer *w, const tm_pf_sequence *s, tm_text word,
                          tm_wire_message note, bool memory, bool *first) {
     const tm_pf_exported known = tm_pf_exported_of(word, memory);

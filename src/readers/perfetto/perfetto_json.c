@@ -164,8 +164,7 @@ static bool put_scalar(tm_vec *out, const tm_wire_field *f) {
     }
 }
 
-/* Returns the n-th key of an object in the old form of nesting, which has separate lists of keys
- * and values. */
+/* Returns the n-th key of an object in the old form of nesting: keys and values are separate. */
 static tm_text nth_key(tm_wire_message message, size_t n) {
     tm_wire_field f;
     while (tm_wire_next(&message, &f))

@@ -35,10 +35,8 @@ bool tm_pf_put_value(tm_vec *out, tm_text text);
 bool tm_pf_put_note(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence *sequence,
                     tm_wire_message note, int depth);
 
-/**
- * Returns the name of a debug annotation, in quotes; size 0 if it has none.
- * @param scratch  of char, for names that are not interned
- */
+/** Returns the name of a debug annotation, in quotes; size 0 if it has none.
+ * @param scratch  of char, for names that are not interned */
 tm_text tm_pf_note_name(const tm_pf_state *state, const tm_pf_sequence *sequence,
                         tm_wire_message note, tm_vec *scratch);
 

@@ -21,19 +21,16 @@ typedef enum tm_pf_sign {
 /** Returns what an arg of this name indicates; 0: nothing. @param key  in quotes */
 unsigned tm_pf_sign_of(tm_text key);
 
-/**
- * Guesses the category of an event without one; NULL if unknown.
+/** Guesses the category of an event without one; NULL if unknown.
  * @param name    in quotes, like thread
- * @param thread  name of its thread
- */
+ * @param thread  name of its thread */
 const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread);
 
 /** Returns Kineto's word for a category of ROCm's profilers; NULL for all others. @param category
  * in quotes */
 const char *tm_pf_rocm_category(tm_text category);
 
-/** Returns Kineto's word, in quotes, for the name of a ROCm arg; the name itself if there is
- * none. */
+/** Returns Kineto's word, in quotes, for the name of a ROCm arg; else the name itself. */
 tm_text tm_pf_rocm_key(tm_text key);
 
 /** How to read an arg of a tmerge export. */

@@ -63,8 +63,7 @@ static uint32_t scope_of(uint32_t clock, uint32_t sequence) {
     return clock >= CLOCK_OF_SEQUENCE && clock < CLOCK_GLOBAL ? sequence : 0;
 }
 
-/* Converts a time to the trace's clock, with the last snapshot before that time, or else the
- * first. */
+/* Converts a time to the trace's clock, by the last snapshot before it, or else the first. */
 static bool to_trace(const tm_pf_state *state, uint32_t clock, uint32_t sequence, int64_t *ns) {
     const tm_pf_offset *o = state->offsets.data, *found = NULL;
     if (clock == state->clock)

@@ -28,8 +28,7 @@ typedef struct tm_pf_state {
     tm_keys interned; /* of tm_pf_entry */
     tm_vec entries;   /* of tm_text, quoted JSON strings or messages */
     tm_arena arena;   /* for the texts of entries */
-    tm_keys counting; /* of uint32_t[2]: sequence and clock, for clocks relative to the previous
-                         packet */
+    tm_keys counting; /* of uint32_t[2]: sequence and clock, for clocks with relative times */
     tm_vec counted;   /* of tm_pf_counted, in the order of counting */
     tm_vec offsets;   /* of tm_pf_offset, in the order of the file */
     uint32_t clock;   /* of the trace: all times are converted to it */
@@ -38,9 +37,7 @@ typedef struct tm_pf_state {
     tm_vec scratch;   /* of char */
 } tm_pf_state;
 
-/**
- * @param texts  keep interned data
- */
+/** @param texts  keep interned data */
 void tm_pf_state_init(tm_pf_state *state, bool texts);
 void tm_pf_state_free(tm_pf_state *state);
 

@@ -1,5 +1,4 @@
-/* Reads pickled snapshots of PyTorch's allocator: allocated memory by device and allocation
- * site. */
+/* Reads pickled snapshots of PyTorch's allocator: allocated memory by device and site. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +50,7 @@ static bool is_own(const char *path) {
            !strstr(path, "site-packages/") && !strstr(path, "dist-packages/");
 }
 
-/* Names a site after the innermost frame of the program itself, else the innermost frame. Frames
- * are listed innermost first. */
+/* Names a site by its innermost frame in the program's own code, else by the innermost frame. */
 static uint32_t name_site(reading *r, const tm_pickle_value *frames) {
     enum { SITE = 512 };
     char text[SITE];

@@ -91,8 +91,7 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        /* Members of PyTorch's JSON, and long: they list the GPUs of a host and the ranks of a
-         * job. */
+        /* Long members of PyTorch's JSON: the GPUs of a host and the ranks of a job. */
         if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);
@@ -100,8 +99,7 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Returns the length of a path's folder with its slash; stem_size returns the length before @p
- * end. */
+/* Return the length of a path's folder with its slash, and the length before @p end. */
 static size_t folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash + 1 - path) : 0;

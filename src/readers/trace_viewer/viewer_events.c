@@ -182,8 +182,7 @@ static bool add_stats(viewer *v, const tm_chrome_event *e, tm_viewer_plane *plan
     return add_flow(v, e, plane);
 }
 
-/* Records program runs and collectives, which show the devices of a program; uses the device's
- * clock if present. */
+/* Records runs and collectives, which show a program's devices; prefers device times. */
 static bool take_program(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane,
                          uint32_t name, uint32_t text) {
     int64_t begin = tm_chrome_int(e, F_DEVICE_OFFSET, e->ts_ns);
@@ -229,8 +228,7 @@ static bool take(void *context, tm_json_cursor *cursor, tm_chrome_event *e) {
     return true;
 }
 
-/* Detects the writer's limit, which keeps the earliest events: a million in older versions, later
- * five million. */
+/* Detects a file cut at the writer's limit: formerly a million events, later five million. */
 static void check_cut(viewer *v) {
     if (v->n_events != 1000000 && v->n_events != 5000000)
         return;

@@ -9,8 +9,7 @@
 typedef struct run {
     int64_t process, begin_ps, end_ps;
     uint32_t name;
-    int32_t size; /* number of devices in the groups of its collectives; 0: no collective, -1:
-                     uncertain */
+    int32_t size; /* group size of its collectives; 0: no collective, -1: uncertain */
 } run;
 
 typedef struct collective {
@@ -127,8 +126,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->process, y->process);
 }
 
-/* Returns the group size of a program's runs [first, end), and the number of devices that ran
- * it. */
+/* Returns the group size of a program's runs [first, end), and how many devices ran it. */
 static int32_t size_of(const run *runs, size_t first, size_t end, int32_t *n_devices) {
     int32_t size = 0;
     *n_devices = 0;
