@@ -17,7 +17,7 @@ enum {
 typedef struct tm_raw {
     int fd;                    /* owned; -1 for memory */
     const uint8_t *bytes;      /* for memory: the remaining bytes, borrowed */
-    size_t left;               /* bytes left there */
+    size_t left;               /* for memory: remaining size [bytes] */
     uint8_t head[TM_RAW_HEAD]; /* for a file: its first bytes, read ahead */
     size_t n_head;
     size_t head_taken;  /* bytes of the head already handed out */

@@ -225,7 +225,7 @@ static tm_status open_at(const char *path, int64_t offset, tm_source **out, tm_e
     return status;
 }
 
-/* Finds where part `index` begins. Part n is the end. */
+/* Finds the begin of part `index`. Part n is the end. */
 static tm_status find_begin(const char *path, const tm_file_info *info, int index, int n,
                             int64_t *begin, tm_error *err) {
     tm_source *source;

@@ -27,8 +27,8 @@ typedef struct kineto_reader {
     tm_kineto_named named;
 } kineto_reader;
 
-/* Emits an event to its owner. Metadata events without an owner go to all ranks: names of processes
- * that a rank has no events of have no effect. */
+/* Emits an event to its owner. Metadata events without an owner go to all ranks; labels of
+ * processes without events have no effect. */
 static __attribute__((noinline)) bool emit_to_owner(kineto_reader *reader, tm_json_cursor *cursor,
                                                     tm_kineto_event *event) {
     int64_t owner = reader->way == TM_KINETO_NAME ? tm_kineto_named_owner(&reader->named, event)

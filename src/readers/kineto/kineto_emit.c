@@ -50,7 +50,7 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
 
 /* Kineto rounds to whole percent, and also writes 0 if it computes that no block fits, as for
  * kernels that use more shared memory than the default: nvjet, CUTLASS, flash attention, NCCL. A 0
- * is valid only for so few warps that it is a rounded value (large GPUs have at most 64 warps). */
+ * is valid only for so few warps that it is a rounded value (large GPUs hold at most 64 per SM). */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -83,8 +83,8 @@ static bool holds(const tm_json_text *text, const char *word) {
     return false;
 }
 
-/* Operators have a namespace, and autograd nodes are named after what they are the backward of. All
- * other names are user annotations. */
+/* Operators have a namespace, and autograd nodes are named after the operation they differentiate.
+ * All other names are user annotations. */
 static bool is_operator(const tm_json_text *name) {
     return holds(name, "::") || holds(name, "Backward");
 }
@@ -341,8 +341,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether this is an operator whose work is counted, or a range of a collective. Cached by name, of
- * which there are few. */
+/* Whether this is an operator whose work is counted, or a range of a collective. Cached by name,
+ * since there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {

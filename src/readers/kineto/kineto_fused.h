@@ -27,8 +27,8 @@ tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole);
 int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event);
 
 /**
- * Lists the ranks of a file by all of its events; none if most events have no rank. If the head of
- * the file shows no way, the way is known to be by names.
+ * Lists the ranks of a file by all of its events; none if most events have no rank. If @p way is
+ * TM_KINETO_ALONE, the ranks are searched in process names.
  * @param units  of tm_unit, with the owner as the process and the way as the devices; appended to
  * @return       TM_OK, also if the file cannot be read; TM_ERR_INPUT if some events have no rank;
  *               TM_ERR_FAULT

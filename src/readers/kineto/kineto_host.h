@@ -14,7 +14,7 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
  * Finishes these rows at the end: an operation gets its kind from its request, which becomes its
  * launch, and the group of its worker thread. Groups are listed in the rank's metadata in order of
  * creation, and thread ids have the same order. Rows of requests, and all rows of a rank that works
- * on a GPU, are removed. A rank that only works on the CPU is marked so in its metadata.
+ * on a GPU, are removed. A rank that works only on the CPU is marked so in its metadata.
  */
 tm_status tm_kineto_finish_host(tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 

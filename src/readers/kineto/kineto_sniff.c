@@ -96,7 +96,7 @@ static tm_status list_ranks(const char *head, const char *path, tm_vec *units, t
     }
 }
 
-/* Ignores what cannot be read here; the reader reports it. */
+/* Ignores read errors here; the reader reports them. */
 tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                tm_error *err) {
     char *head = calloc(1, TM_SNIFF_BYTES + TM_JSON_PADDING);

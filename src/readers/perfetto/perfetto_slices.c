@@ -4,12 +4,12 @@
 
 #include "base/sorted.h"
 
-/* Each track is sorted by time, then each end is paired with the last open begin, as Perfetto does.
- * Events at the same time keep the order of the file, which says whether a slice ends where another
- * begins or an empty slice is there. PyTorch writes the begins of many slices, followed by all
- * their ends in the same order. That order is used for pairing where times are ambiguous. Only
- * events of the same track and sequence count as neighbours, since other writers' threads alternate
- * in a file. */
+/* Each track is sorted by time, and each end is paired with the last open begin, as Perfetto does.
+ * Events at the same time keep the order of the file, which shows whether a slice ends where
+ * another begins or an empty slice is between them. PyTorch writes the begins of many slices,
+ * followed by all their ends in the same order. That order is used for pairing where times are
+ * ambiguous. Only events of the same track and sequence count as neighbours, since other writers'
+ * threads alternate in a file. */
 
 typedef struct sorted_edge {
     tm_pf_edge edge;

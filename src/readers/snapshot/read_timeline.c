@@ -42,7 +42,7 @@ static const char *parse_time(void *context, tm_json_cursor *cursor, const char 
     const char *end = parse_number(context, cursor, p);
     int64_t ns = 0;
     if (end && !tm_number_scaled(p, (size_t)(end - p), 3, &ns))
-        ns = INT64_MAX; /* a record's time in ns: then the list does not contain times */
+        ns = INT64_MAX; /* the number is a record's time in ns: this is not a list of times */
     if (end && r->n == r->times.n && !tm_vec_append(&r->times, &ns, 1))
         return tm_json_fail(cursor, p, "out of memory");
     return end;

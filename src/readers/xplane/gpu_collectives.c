@@ -298,7 +298,7 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
 }
 
 /* Checks the numbering with a program that has as many devices as ran it in this file: it belongs
- * to this process alone, and shows its device ids. A program with only device 0 shows nothing. */
+ * only to this process, and shows its device ids. A program with only device 0 shows nothing. */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;

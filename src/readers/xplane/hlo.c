@@ -199,7 +199,7 @@ int tm_hlo_memory(tm_text shape, int index) {
     return 0;
 }
 
-/* Cuts "-start" or "-done" from the end of a name. */
+/* Cuts a name at "-start" or "-done"; returns the part that this is. */
 static tm_hlo_part part_of(tm_text *word) {
     static const char start[] = "-start", done[] = "-done";
     for (size_t i = 0; i + 5 <= word->size; i++) {
@@ -218,7 +218,6 @@ typedef struct rule {
     uint8_t class, kind;
 } rule;
 
-/* In order: a word comes before its prefixes. */
 static const rule rules[] = {
     {"all-reduce", TM_HLO_COLLECTIVE, TM_COLL_ALLREDUCE},
     {"all-gather", TM_HLO_COLLECTIVE, TM_COLL_ALLGATHER},
