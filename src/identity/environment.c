@@ -5,7 +5,7 @@
 
 #include "tmerge/timeline.h"
 
-/* (SLURM_NTASKS is not among them: a job step may have fewer tasks than the allocation.) */
+/* SLURM_NTASKS is left out: a job step may have fewer tasks than the allocation. */
 static const char *const variables[TM_ENVIRONMENT_VARIABLES] = {
     "RANK",       "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
     "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};

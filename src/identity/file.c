@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 
-/* Zeros follow what is shorter. */
+/* Reads the first @p bytes of a file; pads a shorter file with zeros. */
 static tm_status read_head(int file, const char *path, uint64_t *words, size_t bytes,
                            tm_error *err) {
     char *at = (char *)words;
@@ -30,7 +30,7 @@ static tm_status read_head(int file, const char *path, uint64_t *words, size_t b
     return TM_OK;
 }
 
-/* Those of linux/magic.h and of the makers of the others. */
+/* Whether the file is on a network file system; types from linux/magic.h and vendors' sources. */
 static bool is_of_network(int file) {
     static const uint32_t types[] = {
         0x6969,     /* NFS */
@@ -48,7 +48,7 @@ static bool is_of_network(int file) {
     return is;
 }
 
-/* In lanes beside one another: each word waits for the one before it in its lane alone. */
+/* Independent lanes: a word waits only for the previous word of its own lane. */
 static uint64_t hash_head(const uint64_t *words, size_t bytes) {
     enum { LANES = 8 };
     uint64_t lanes[LANES] = {0};
@@ -79,9 +79,9 @@ static tm_status identify(int file, const char *path, tm_identity *out, tm_error
     return digest(file, path, TM_IDENTITY_LONG, &out->digest, err);
 }
 
-/* @param out  -1 where it fails */
+/* @param out  file descriptor; -1 on failure */
 static tm_status open_file(const char *path, int *out, tm_error *err) {
-    /* Of a pipe the bytes would be lost. */
+    /* Without O_NONBLOCK, opening a pipe would wait for a writer. */
     *out = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     return *out >= 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, path, -1, "%s", strerror(errno));
 }

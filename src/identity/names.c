@@ -16,7 +16,7 @@ static const char *base_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The number behind a word at p; -1 where there is none, or too large a one. */
+/* Returns the number after @p word at p; -1 if there is none or it is too large. */
 static int64_t number_behind(const char *p, const char *end, const char *word) {
     while (*word && p < end && tm_lower(*p) == *word) {
         p++;
@@ -79,7 +79,7 @@ static bool is_digit(char c) {
 }
 
 int64_t tm_rank_of_process(const char *name, size_t size) {
-    char text[128]; /* one sign for all between the word and its number */
+    char text[128]; /* the name with each run of separators replaced by one '_' */
     size_t n = 0;
     int64_t first = -1;
     for (size_t i = 0; i < size && n < sizeof text; i++) {
@@ -120,7 +120,7 @@ bool tm_host_of_path(const char *path, char *out, size_t size) {
     }
     if (end <= base || (size_t)(end - base) >= size)
         return false;
-    /* "rank3", "Worker0", "tp-1" say which rank it is, and are no host's name. */
+    /* "rank3", "Worker0" and "tp-1" name a rank, not a host. */
     const tm_rank_label label = tm_rank_label_of(base, (size_t)(end - base));
     if (tm_rank_of_label(&label) >= 0)
         return false;

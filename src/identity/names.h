@@ -1,4 +1,4 @@
-/* What names tell of a rank and its host: of a file, or of a process in one that holds several. */
+/* Ranks and hosts parsed from the names of files, and of processes in files with several ranks. */
 #ifndef TMERGE_IDENTITY_NAMES_H
 #define TMERGE_IDENTITY_NAMES_H
 
@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The words that number a rank, the strongest first. PP and DP number none alone: they tell apart
- * ranks of several stages or replicas. */
+/** Words that precede a rank number, in descending priority. PP and DP do not number a rank by
+ * themselves: they distinguish ranks of different pipeline stages or replicas. */
 #define TM_RANK_WORDS(X)                                                                           \
     X(RANK, "rank")                                                                                \
     X(WORKER, "worker")                                                                            \
@@ -22,37 +22,38 @@ typedef enum tm_rank_word {
         TM_N_RANK_WORDS
 } tm_rank_word;
 
-/** Plain numbers, so that it can be compared and sent. */
+/** Contains only numbers, so that it can be compared and sent. */
 typedef struct tm_rank_label {
-    int64_t of[TM_N_RANK_WORDS]; /* -1: the word is not there */
+    int64_t of[TM_N_RANK_WORDS]; /* number after each word, -1 if the word is absent */
 } tm_rank_label;
 
 /**
- * The numbers of the words in a name: of each the last match, without case, of
- * (^|[^a-z])WORD[-_]?([0-9]+)([^0-9]|$); none above TM_RANK_MAX.
+ * Extracts the number after each word of a name: the last case-insensitive match of
+ * (^|[^a-z])WORD[-_]?([0-9]+)([^0-9]|$). Numbers above TM_RANK_MAX do not count.
  * @param text  [size]
  */
 tm_rank_label tm_rank_label_of(const char *text, size_t size);
 
-/** The label of a path's base name.
- * @param or_folder  of the folder's, where that has no word */
+/** Returns the label of a path's base name.
+ * @param or_folder  use the folder's name if the base name has no word */
 tm_rank_label tm_rank_label_of_path(const char *path, bool or_folder);
 
-/** Whether none of the words is there. */
+/** Whether the label has none of the words. */
 bool tm_rank_label_is_empty(const tm_rank_label *label);
 
-/** The number of the strongest word that numbers a rank; -1 where the label has none. */
+/** Returns the number of the highest-priority word that numbers a rank; -1 if there is none. */
 int64_t tm_rank_of_label(const tm_rank_label *label);
 
-/** The same of a path's base name. */
+/** Returns tm_rank_of_label for a path's base name. */
 int64_t tm_rank_of_path(const char *path);
 
-/** The rank that the name of a process tells: "RANK 3 - GPU", "rank3", "[Rank 3] python"; -1 where
- * it tells none, or several. */
+/** Returns the rank in a process name: "RANK 3 - GPU", "rank3", "[Rank 3] python"; -1 if it names
+ * no rank or several. */
 int64_t tm_rank_of_process(const char *name, size_t size);
 
-/** The host that a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json tells.
- * @param out  [size] terminated; set only where there is one  @return false where there is none */
+/** Extracts the host from a file name of the form [rankN__]HOST_PID.TIME.pt.trace.json.
+ * @param out  [size] terminated; set only if a host is found
+ * @return     false if there is none */
 bool tm_host_of_path(const char *path, char *out, size_t size);
 
 #endif

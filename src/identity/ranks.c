@@ -9,13 +9,13 @@
 typedef struct decider {
     tm_claim *v;
     size_t n;
-    int64_t *named;    /* [n] the rank of each name, -1 without any */
-    bool names_decide; /* over what traces tell */
-    int64_t world;     /* ranks of the job, -1 unknown */
-    int64_t limit;     /* the same, by traces that tell their rank too */
+    int64_t *named;    /* [n] rank by each trace's name, -1 without one */
+    bool names_decide; /* names take precedence over reported ranks */
+    int64_t world;     /* world size of the job, -1 unknown */
+    int64_t limit;     /* world size from traces that also report their rank, -1 unknown */
 } decider;
 
-/* A trace by two numbers, to find those that agree in the first and not in the second. */
+/* A trace and two of its numbers, to find traces that agree in the first but not in the second. */
 typedef struct pair {
     int64_t first, second;
     size_t place;
@@ -28,7 +28,7 @@ static int by_pair(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Sorts them, and says whether any have one first number and several second ones. */
+/* Sorts the pairs; returns whether any first number occurs with several second numbers. */
 static bool any_differ(tm_vec *pairs) {
     pair *v = pairs->data;
     bool differ = false;
@@ -43,17 +43,17 @@ static int64_t or_0(int64_t number) {
     return number > 0 ? number : 0;
 }
 
-/* The stage of a label, where its number does not count over stages. */
+/* Returns the pipeline stage of a label; 0 if its number already counts across stages. */
 static int64_t stage_of(const tm_rank_label *label) {
     bool counts = label->of[TM_WORD_RANK] >= 0 || label->of[TM_WORD_WORKER] >= 0;
     return counts ? 0 : or_0(label->of[TM_WORD_PP]);
 }
 
-/* Numbers labels: by their own numbers where each stands for one rank, else replica after replica,
- * in each stage after stage. */
+/* Numbers labels: by their own numbers if these are unique, otherwise by replica, then stage, then
+ * number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
-    tm_vec pairs = TM_VEC(pair); /* own numbers, and with stage and replica */
+    tm_vec pairs = TM_VEC(pair); /* (own number, number with stage and replica) */
     int64_t n_own = 1, n_stages = 1;
     bool ok = true;
     for (size_t i = 0; i < n; i++) {
@@ -95,8 +95,8 @@ static bool any_device(const decider *d) {
     return any;
 }
 
-/* Whether names decide over what traces tell: traces with different names tell one rank, all of
- * those that tell one have a name, and each name goes with one of the ranks told. */
+/* Sets names_decide: traces with different names report the same rank, all traces that report a
+ * rank have a name with a number, and each name goes with one reported rank. */
 static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_told = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
@@ -128,8 +128,8 @@ static bool overlap(const tm_claim *a, const tm_claim *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
-/* Whether another trace, that is of a rank beyond doubt, has the rank of this one: at the same
- * time, or at any. */
+/* Whether another trace whose rank is certain has the rank of @p c: at an overlapping time, or at
+ * any time. */
 static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
         const tm_claim *other = &d->v[i];
@@ -140,8 +140,8 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
     return false;
 }
 
-/* Whether all that says its rank is that it is a worker, where a trace with work of a device says
- * so in other words: a data loader has workers too. */
+/* Whether a "worker" number is the only sign of a rank while a trace with device work is named
+ * differently. Data loaders have workers too. */
 static bool is_only_worker(const decider *d, const tm_claim *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
@@ -150,7 +150,7 @@ static bool is_only_worker(const decider *d, const tm_claim *c) {
            c->label.of[TM_WORD_WORKER] >= 0;
 }
 
-/* A server's front end may have the environment of rank 0, and so tell that. */
+/* A server's front end may inherit the environment of rank 0 and so report rank 0. */
 static void find_helpers(decider *d) {
     bool any = any_device(d);
     for (size_t i = 0; i < d->n && any; i++) {
@@ -170,7 +170,7 @@ static void find_copies(decider *d) {
             d->v[i].fate = TM_CLAIM_COVERED;
 }
 
-/* A rank that a trace tells in another way than it has in the job. */
+/* A trace's rank in the job, and the rank it reports. */
 typedef struct seat {
     int64_t rank, told, replica;
     tm_claim *claim;
@@ -197,8 +197,8 @@ static tm_status list_seats(const decider *d, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Counts replicas from what follows what in the order of ranks: each begins where the ranks told do
- * not go up; or from the names, where they tell replicas. */
+/* Counts replicas by the order of job ranks: a new replica begins where the reported rank does not
+ * increase. */
 static int64_t count_blocks(seat *v, size_t n) {
     int64_t replica = 0;
     for (size_t i = 0; i < n; i++) {
@@ -213,7 +213,7 @@ static void take_names(seat *v, size_t n) {
         v[i].replica = or_0(v[i].claim->label.of[TM_WORD_DP]);
 }
 
-/* Whether each rank of each replica is one of the job, and the other way round. */
+/* Sets *sound if (replica, reported rank) and job rank map one to one. */
 static tm_status check_seats(const seat *v, size_t n, bool *sound, tm_error *err) {
     tm_vec told = TM_VEC(pair), ranks = TM_VEC(pair);
     bool ok = true;
@@ -234,7 +234,7 @@ static int by_move(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->told, y->told);
 }
 
-/* In a replica that counts as the job does nothing moves. */
+/* Records moves only for replicas whose reported ranks differ from the job's. */
 static tm_status add_moves(seat *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
@@ -250,7 +250,7 @@ static tm_status add_moves(seat *v, size_t n, bool sound, tm_vec *moves, tm_erro
     return TM_OK;
 }
 
-/* How many ranks of the job have one number by their traces, at most. */
+/* Returns the maximum number of job ranks whose traces report the same rank. */
 static int64_t most_of_one(const seat *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -265,12 +265,12 @@ static int64_t most_of_one(const seat *v, size_t n) {
     return most;
 }
 
-/* Finds whose numbers process groups are told in. Where it cannot be known, nobody's. */
+/* Finds the numbering that process groups use: the job's or a replica's; if unknown, no moves. */
 static tm_status place_seats(decider *d, seat *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
     bool sound = false;
     if (most > 1 && d->limit > v[n - 1].rank)
-        return TM_OK; /* the job has room for all: what is told is wrong, groups are right */
+        return TM_OK; /* room for all ranks: the reported ranks are wrong, the groups are right */
     if (most == 1 || count_blocks(v, n) == most)
         TM_TRY(check_seats(v, n, &sound, err));
     if (!sound && most > 1) {
@@ -297,7 +297,7 @@ static tm_status find_moves(decider *d, tm_vec *moves, tm_error *err) {
     return status;
 }
 
-/* Those that nothing tells get the ranks that are free, in their order. */
+/* Assigns the free ranks, in order, to traces without any rank. */
 static tm_status find_places(decider *d, tm_error *err) {
     tm_vec taken = TM_VEC(int64_t);
     bool ok = true;
@@ -331,7 +331,7 @@ static void find_world(decider *d) {
     }
 }
 
-/* Why the communicator by which a trace tells its rank need not be that of all ranks, if so. */
+/* Returns why the communicator of a trace's rank may not span all ranks; else TM_CLAIM_KEPT. */
 static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     if (c->told < 0)
         return TM_CLAIM_NO_WORLD;
@@ -346,7 +346,7 @@ static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     return TM_CLAIM_KEPT;
 }
 
-/* Traces that are read and whose rank in the job nothing tells. */
+/* Sets the fate of non-empty traces whose only rank comes from a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         tm_claim *c = &d->v[i];
@@ -386,7 +386,7 @@ int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t told) {
     const tm_rank_move *found =
         moves->n > 0 ? bsearch(&key, v, moves->n, sizeof *v, by_move) : NULL;
     bool any = false, even = true;
-    int64_t by = 0; /* of one without a trace: as the others of its replica, if all go one way */
+    int64_t by = 0; /* common offset of the replica's moves, used for a rank without a trace */
     for (size_t i = 0; i < moves->n && !found; i++) {
         if (v[i].replica != replica)
             continue;

@@ -1,4 +1,4 @@
-/* Decoding on a thread of its own, a few blocks ahead of who reads. */
+/* Decodes on a separate thread, a few blocks ahead of the reader. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,29 +11,29 @@ enum { BLOCKS = 8, BLOCK_BYTES = 256 * 1024 };
 typedef struct block {
     uint8_t *bytes;
     size_t n;
-    int64_t consumed; /* of the file, once these were decoded */
+    int64_t consumed; /* raw bytes of the file consumed once this block was decoded */
 } block;
 
-/* Blocks go round: those from n_taken to n_made are the reader's, the others the thread's, and so
- * is the inner decoder until it is over. */
+/* Ring buffer: the reader owns blocks n_taken to n_made; the thread owns the others, and the inner
+ * decoder until `over`. */
 typedef struct ahead_decoder {
     tm_decoder base;
     tm_decoder *inner; /* borrowed */
     pthread_t thread;
-    pthread_mutex_t lock; /* over what follows, to over */
+    pthread_mutex_t lock; /* guards the members from here to `over` */
     pthread_cond_t moved;
     size_t n_made, n_taken;
-    bool stop;        /* nobody reads any more */
-    bool over;        /* the last block was made, with this: */
+    bool stop;        /* the reader is done */
+    bool over;        /* the last block is complete; status and error are final */
     tm_status status; /* of the inner decoder's last read */
     tm_error error;
-    size_t at;        /* of the block that is read */
-    int64_t consumed; /* up to the block that is read */
+    size_t at;        /* offset in the current block */
+    int64_t consumed; /* raw bytes consumed up to the current block */
     block blocks[BLOCKS];
     uint8_t bytes[BLOCKS][BLOCK_BYTES];
 } ahead_decoder;
 
-/* Waits for room; false where no more is wanted. */
+/* Waits for a free block; returns false if the reader is done. */
 static bool wait_for_room(ahead_decoder *ahead) {
     pthread_mutex_lock(&ahead->lock);
     while (ahead->n_made - ahead->n_taken == BLOCKS && !ahead->stop)
@@ -65,7 +65,7 @@ static void *decode(void *context) {
     return NULL;
 }
 
-/* Waits for the next block; NULL where none follows. */
+/* Waits for the next block; returns NULL at the end. */
 static const block *wait_for_block(ahead_decoder *ahead) {
     pthread_mutex_lock(&ahead->lock);
     while (ahead->n_made == ahead->n_taken && !ahead->over)
@@ -90,7 +90,7 @@ static tm_status read_ahead(tm_decoder *decoder, uint8_t *buffer, size_t capacit
     *n = 0;
     while (*n < capacity) {
         const block *next = wait_for_block(ahead);
-        if (!next) { /* then the thread has nothing more to do with any of this */
+        if (!next) { /* the thread has finished: status and error can be read without the lock */
             if (ahead->status != TM_OK)
                 *err = ahead->error;
             return ahead->status;
@@ -120,7 +120,7 @@ static void close_ahead(tm_decoder *decoder) {
 
 static bool start_thread(ahead_decoder *ahead) {
     sigset_t all, before;
-    sigfillset(&all); /* signals are for the thread that waits for them */
+    sigfillset(&all); /* signals are handled by a dedicated thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool runs = pthread_create(&ahead->thread, NULL, decode, ahead) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,4 @@
-/* The one interface behind which every encoding stands, and the seam the tests enter by. */
+/* The common interface of all encodings; also the entry point for tests. */
 #ifndef TMERGE_INPUT_DECODER_H
 #define TMERGE_INPUT_DECODER_H
 
@@ -12,15 +12,15 @@
 /** First member of every decoder's own struct. */
 typedef struct tm_decoder {
     /**
-     * Decodes straight into @p buffer until it is full or the content ends.
+     * Decodes directly into @p buffer until it is full or the content ends.
      *
-     * @param n    bytes decoded, set on failure too: they are delivered before it is reported
-     * @param err  filled without path and offset, which the source adds
+     * @param n    bytes decoded, set on failure too: these are delivered first
+     * @param err  set without path and offset, which the source adds
      * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT; not called again after a failure
      */
     tm_status (*read)(struct tm_decoder *decoder, uint8_t *buffer, size_t capacity, size_t *n,
                       tm_error *err);
-    void (*close)(struct tm_decoder *decoder); /* frees the decoder too */
+    void (*close)(struct tm_decoder *decoder); /* also frees the decoder */
     tm_raw *raw;                               /* borrowed */
     bool cut_short; /* set before failing on a stream that ends before its end mark */
 } tm_decoder;
@@ -29,7 +29,7 @@ typedef struct tm_decoder {
 typedef struct tm_encoding {
     const char *name;
     bool (*recognises)(const uint8_t *head, size_t n);
-    tm_decoder *(*open)(tm_raw *raw); /* NULL when memory is out */
+    tm_decoder *(*open)(tm_raw *raw); /* NULL if out of memory */
 } tm_encoding;
 
 extern const tm_encoding tm_encoding_plain;
@@ -37,28 +37,27 @@ extern const tm_encoding tm_encoding_gzip;
 extern const tm_encoding tm_encoding_zstd;
 
 /**
- * Has @p inner, of which nothing was read, decode on a thread of its own, some blocks ahead. Until
- * this one is closed, which closes no other, only this one uses @p inner and its raw file.
+ * Decodes an unread @p inner ahead on its own thread. Until the result is closed, only it may use
+ * @p inner and its raw file. Closing it does not close @p inner.
  *
- * @return  reads the same bytes and fails in the same places with the same words; NULL where no
- *          thread can be had
+ * @return  a decoder with the same bytes and the same failures; NULL if no thread can be started
  */
 tm_decoder *tm_ahead_open(tm_decoder *inner);
 
-/** What was consumed of the raw file for all that was read of such a decoder, and for what is left
- * of a block. */
+/** Returns the bytes of the raw file consumed for all data read from such a decoder, including the
+ * rest of the current block. */
 int64_t tm_ahead_consumed(const tm_decoder *decoder);
 
 /**
- * Makes a source over @p raw, which it copies and owns from then on, also when it fails.
+ * Makes a source over @p raw. Copies @p raw and owns it from then on, also on failure.
  *
- * @param name  stands for the path in errors, copied
+ * @param name  used in place of the path in errors, copied
  */
 tm_status tm_source_wrap(tm_raw *raw, const char *name, tm_source **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Makes a source of the plain bytes that a decoder without a raw file gives. It owns the decoder,
- * also when it fails. */
+/** Makes a source of the plain bytes from a decoder that has no raw file. Owns the decoder, also on
+ * failure. */
 tm_status tm_source_of_decoder(tm_decoder *decoder, const char *name, tm_source **out,
                                tm_error *err) TM_MUST_CHECK;
 

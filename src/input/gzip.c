@@ -3,10 +3,10 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
-/* ISA-L counts in 32 bits, signed in places. */
+/* ISA-L counts in 32 bits, in places signed. */
 static const uint32_t most_at_once = (uint32_t)1 << 30;
 
-/* Where in the file the next byte belongs. */
+/* What the next byte of the file belongs to. */
 typedef enum gzip_place { IN_HEADER, IN_MEMBER, BEHIND_MEMBER, IN_PADDING, AT_END } gzip_place;
 
 typedef struct gzip_decoder {
@@ -14,7 +14,7 @@ typedef struct gzip_decoder {
     gzip_place place;
     bool no_more_input;
     bool had_member;
-    struct isal_gzip_header header; /* kept, since a header may be split between two pieces */
+    struct isal_gzip_header header; /* kept because a header may be split between two pieces */
     struct inflate_state state;
 } gzip_decoder;
 
@@ -22,11 +22,9 @@ static bool recognises(const uint8_t *head, size_t n) {
     return n >= 2 && head[0] == 0x1f && head[1] == 0x8b;
 }
 
-/*
- * The header is read by a call of its own and isal_inflate checks only the trailer: left to read
- * headers itself (ISAL_GZIP), ISA-L 2.30 forgets a header's flags where a piece ends inside it and
- * then rejects good files that carry a header checksum.
- */
+/* Reads the header with a separate call and lets isal_inflate check only the trailer. If ISA-L 2.30
+ * reads headers itself (ISAL_GZIP), it forgets a header's flags when a piece ends inside it, and
+ * then rejects valid files whose header has a checksum. */
 static void begin_member(gzip_decoder *gzip) {
     uint8_t *next = gzip->state.next_in;
     uint32_t left = gzip->state.avail_in;
@@ -38,7 +36,7 @@ static void begin_member(gzip_decoder *gzip) {
     gzip->place = IN_HEADER;
 }
 
-/* Fetches input where there is none left; none afterwards means the end of the file. */
+/* Fetches input if none is left; no input afterwards means the end of the file. */
 static tm_status refill(gzip_decoder *gzip, tm_error *err) {
     if (gzip->state.avail_in > 0 || gzip->no_more_input)
         return TM_OK;
@@ -46,8 +44,9 @@ static tm_status refill(gzip_decoder *gzip, tm_error *err) {
     size_t n = 0;
     TM_TRY(tm_raw_next(gzip->base.raw, &bytes, &n, err));
     gzip->no_more_input = n == 0;
-    gzip->state.next_in = (uint8_t *)(uintptr_t)bytes; /* ISA-L only reads, but forgot const */
-    gzip->state.avail_in = (uint32_t)n;                /* a piece is far below 4 GiB */
+    gzip->state.next_in =
+        (uint8_t *)(uintptr_t)bytes;    /* ISA-L only reads, but its field is not const */
+    gzip->state.avail_in = (uint32_t)n; /* a piece is far below 4 GiB */
     return TM_OK;
 }
 
@@ -82,7 +81,7 @@ static tm_status read_header(gzip_decoder *gzip, tm_error *err) {
     return TM_OK;
 }
 
-/* ISA-L never says that input is missing: it goes on returning OK and doing nothing. */
+/* ISA-L does not report missing input: it keeps returning OK without progress. */
 static tm_status inflate_some(gzip_decoder *gzip, uint8_t *buffer, size_t capacity, size_t *n,
                               tm_error *err) {
     struct inflate_state *state = &gzip->state;
@@ -101,10 +100,9 @@ static tm_status inflate_some(gzip_decoder *gzip, uint8_t *buffer, size_t capaci
     return TM_OK;
 }
 
-/*
- * Behind a member comes another, or zeros as tapes and block devices append, or the end. Rubbish is
- * told here, as ISA-L waits for a header's ten bytes before it looks at them.
- */
+/* A member is followed by another member, by zero padding (from tapes and block devices), or by the
+ * end. Garbage is detected here because ISA-L waits for the ten bytes of a header before it checks
+ * them. */
 static tm_status look_behind(gzip_decoder *gzip, tm_error *err) {
     const struct inflate_state *state = &gzip->state;
     gzip->had_member = true;
@@ -157,7 +155,7 @@ static void close_gzip(tm_decoder *decoder) {
 }
 
 static tm_decoder *open_gzip(tm_raw *raw) {
-    /* Zeros, for ISA-L copies from what was never decoded where a damaged stream says so. */
+    /* Zeroed, because a damaged stream can make ISA-L copy from a window that was never written. */
     gzip_decoder *gzip = calloc(1, sizeof *gzip);
     if (!gzip)
         return NULL;

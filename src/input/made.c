@@ -1,4 +1,4 @@
-/* A source whose content somebody makes while it is read: it lies in no file. */
+/* A source whose content a callback produces while it is read, without a file. */
 #include <stdlib.h>
 
 #include "input/decoder.h"

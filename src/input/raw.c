@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* More than SSIZE_MAX at once is undefined in POSIX, and Linux stops near 2 GiB anyway. */
+/* POSIX leaves reads above SSIZE_MAX undefined, and Linux stops near 2 GiB anyway. */
 static const size_t most_at_once = (size_t)1 << 30;
 
 static tm_status fail_system(tm_error *err, const char *what, int number) {
@@ -17,7 +17,7 @@ static tm_status fail_system(tm_error *err, const char *what, int number) {
     return tm_fail(err, TM_ERR_INPUT, NULL, -1, "%s: %s", what, reason);
 }
 
-/* Fills the buffer from the file; a pipe gives less than asked for long before its end. */
+/* Fills the buffer from the file. A pipe returns fewer bytes than requested long before its end. */
 static tm_status read_file(tm_raw *raw, uint8_t *buffer, size_t capacity, size_t *n,
                            tm_error *err) {
     *n = 0;
@@ -54,11 +54,12 @@ static tm_status look_at(tm_raw *raw, const char *path, tm_error *err) {
         return fail_system(err, "cannot be read", EISDIR);
     if (S_ISREG(status.st_mode)) {
         raw->size = (int64_t)status.st_size;
-        /* Advice only: it widens the kernel's read-ahead, and a file system may ignore it. */
+        /* Only advice: it widens the kernel's read-ahead, and a file system may ignore it. */
         (void)posix_fadvise(raw->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
     TM_TRY(read_file(raw, raw->head, sizeof raw->head, &raw->n_head, err));
-    if (raw->n_head == 0) /* by reading, as /proc and pipes have no size to go by */
+    if (raw->n_head ==
+        0) /* emptiness is found by reading, because /proc files and pipes report no size */
         return is_protobuf(path)
                    ? tm_fail(err, TM_ERR_INPUT, NULL, -1,
                              "file is empty: what profilers leave of one over protobuf's limit of "
@@ -84,7 +85,7 @@ void tm_raw_open_memory(tm_raw *raw, const void *bytes, size_t size) {
 
 void tm_raw_close(tm_raw *raw) {
     if (raw->fd >= 0)
-        (void)close(raw->fd); /* it was only read: there is nothing that could be lost */
+        (void)close(raw->fd); /* it was only read: no data can be lost */
     raw->fd = -1;
     free(raw->piece);
     raw->piece = NULL;
@@ -111,7 +112,7 @@ tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) {
     }
     if (lseek(raw->fd, (off_t)offset, SEEK_SET) < 0)
         return fail_system(err, "cannot be read", errno);
-    raw->head_taken = raw->n_head; /* it is read again where it is wanted */
+    raw->head_taken = raw->n_head; /* the head is read again with the data */
     raw->ended = false;
     return TM_OK;
 }
@@ -119,7 +120,7 @@ tm_status tm_raw_skip(tm_raw *raw, int64_t offset, tm_error *err) {
 static const uint8_t *take_memory(tm_raw *raw, size_t capacity, size_t *n) {
     const uint8_t *bytes = raw->bytes;
     *n = raw->left < capacity ? raw->left : capacity;
-    if (*n > 0) /* no arithmetic on the NULL that may stand for nothing */
+    if (*n > 0) /* no pointer arithmetic on a NULL of size 0 */
         raw->bytes += *n;
     raw->left -= *n;
     raw->consumed += (int64_t)*n;

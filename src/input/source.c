@@ -9,17 +9,17 @@ struct tm_source {
     tm_raw raw;
     const tm_encoding *encoding;
     tm_decoder *decoder;   /* owned */
-    tm_decoder *ahead;     /* owned: the decoder's thread; NULL: none runs */
-    bool wants_ahead;      /* one begins with the next read */
+    tm_decoder *ahead;     /* owned: decodes on a thread; NULL: no thread runs */
+    bool wants_ahead;      /* start the thread at the next read */
     char *path;            /* owned */
     int64_t offset;        /* decoded bytes delivered */
-    tm_source_watch watch; /* its function may be NULL */
-    bool ended;            /* the decoder said so and is not asked again */
+    tm_source_watch watch; /* its callback may be NULL */
+    bool ended;            /* the decoder reached the end and is not called again */
     bool failed;           /* the failure was returned at least once */
-    tm_error failure;      /* its status is TM_OK as long as all is well */
+    tm_error failure;      /* status TM_OK: no failure so far */
 };
 
-/* Plain stands last: it takes whatever the others do not know. */
+/* Detects the encoding. Plain comes last: it accepts everything else. */
 static const tm_encoding *tell(const tm_raw *raw) {
     static const tm_encoding *const known[] = {&tm_encoding_gzip, &tm_encoding_zstd,
                                                &tm_encoding_plain};
@@ -94,7 +94,7 @@ void tm_source_decode_ahead(tm_source *source) {
     source->wants_ahead = source->encoding != &tm_encoding_plain;
 }
 
-/* Only then the decoder and the raw file are this thread's again. */
+/* After this the decoder and the raw file belong to the calling thread again. */
 static void end_ahead(tm_source *source) {
     if (source->ahead)
         source->ahead->close(source->ahead);
@@ -159,7 +159,7 @@ tm_status tm_source_rewind(tm_source *source, tm_error *err) {
     end_ahead(source);
     tm_status status = tm_raw_skip(&source->raw, 0, &found);
     if (status != TM_OK && was_ahead)
-        source->failure = found; /* what was decoded ahead is lost */
+        source->failure = found; /* data decoded ahead is lost */
     if (status != TM_OK)
         return tm_fail(err, status, source->path, -1, "%s", found.message);
     source->decoder->close(source->decoder);

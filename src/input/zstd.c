@@ -14,7 +14,7 @@ typedef struct zstd_decoder {
     bool had_frame;
 } zstd_decoder;
 
-/* Whether the n bytes can begin a frame, a skippable one among them (pzstd writes that first). */
+/* Whether the n bytes can begin a frame, possibly a skippable one (pzstd writes one first). */
 static bool begins_frame(const uint8_t *bytes, size_t n) {
     static const uint8_t data[4] = {0x28, 0xb5, 0x2f, 0xfd};
     static const uint8_t skippable[4] = {0x50, 0x2a, 0x4d, 0x18};
@@ -24,7 +24,7 @@ static bool begins_frame(const uint8_t *bytes, size_t n) {
     return (bytes[0] & 0xf0) == skippable[0] && memcmp(bytes + 1, skippable + 1, compared - 1) == 0;
 }
 
-/* A file that ends inside the magic number is taken for zstd from two bytes on: one byte is "(". */
+/* Accepts a file that ends inside the magic number from two bytes on: one byte is "(". */
 static bool recognises(const uint8_t *head, size_t n) {
     return n >= 2 && begins_frame(head, n);
 }
@@ -63,15 +63,15 @@ static tm_status fail_damaged(const zstd_decoder *zstd, size_t code, tm_error *e
     }
 }
 
-/* One step of the decoder; sets done behind the last frame. */
+/* Runs one step of the decoder; sets *done after the last frame. */
 static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *done,
                              tm_error *err) {
     bool empty = zstd->input.pos == zstd->input.size;
     *done = empty && zstd->between_frames && zstd->had_frame;
     if (*done)
         return TM_OK;
-    /* libzstd would go on with its formats from before 1.0, whose decoders do not bear any bytes.
-     */
+    /* libzstd would try its formats from before 1.0, whose decoders are unsafe on arbitrary
+     * bytes. */
     if (zstd->between_frames && zstd->had_frame &&
         !begins_frame((const uint8_t *)zstd->input.src + zstd->input.pos,
                       zstd->input.size - zstd->input.pos))
@@ -82,7 +82,7 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
         return fail_damaged(zstd, code, err);
     zstd->between_frames = code == 0;
     zstd->had_frame = zstd->had_frame || code == 0;
-    if (empty && code != 0 && output->pos == before) { /* nothing was left to flush either */
+    if (empty && code != 0 && output->pos == before) { /* and there was nothing left to flush */
         zstd->base.cut_short = true;
         return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                        "zstd stream is cut short: the file ends inside a frame");

@@ -7,22 +7,23 @@
 #include "repair.h"
 #include "window.h"
 
-/* A top-level value beyond this is checked but not kept: only traceEvents is ever that large. */
+/* Larger top-level values are checked but not kept: only traceEvents is ever that large. */
 enum { METADATA_VALUE_MAX = 16 << 20 };
 
 typedef struct chrome_reader {
     const tm_chrome_form *form; /* borrowed */
-    void *context;              /* of the form's emit */
+    void *context;              /* argument of form->emit */
     tm_window window;
     tm_chrome_event event;
-    tm_repair repair; /* the event or value that was malformed last */
-    tm_part *part;    /* borrowed: what is read */
-    int64_t stop;     /* the byte at which the next part's first event begins; -1: none */
-    uint64_t between, between_mask; /* what leads from one event to the next, and how much of it */
-    size_t between_size;            /* up to the brace; 0: nothing is known */
+    tm_repair repair; /* the last malformed event or value */
+    tm_part *part;    /* borrowed: the result */
+    int64_t stop;     /* offset of the next part's first event; -1: none */
+    uint64_t between,
+        between_mask;    /* the last bytes between two events, and the mask of those that count */
+    size_t between_size; /* length up to the brace; 0: nothing learned yet */
     bool has_events;
     bool arrived;        /* exactly at the stop, between two elements of traceEvents */
-    tm_chrome_keys keys; /* the last member: most of it is not cleared */
+    tm_chrome_keys keys; /* last member, so that most of it need not be cleared */
 } chrome_reader;
 
 static void count_repairs(chrome_reader *reader) {
@@ -30,8 +31,8 @@ static void count_repairs(chrome_reader *reader) {
         reader->part->trace->counts[c] += reader->repair.counts[c];
 }
 
-/* Repairs the value at p that could not be parsed. NULL where that cannot be done: then the cursor
- * says why the parse failed, or that more of the text is needed to tell. */
+/* Repairs the value at p, which could not be parsed. On failure returns NULL, and the cursor has
+ * the error of the parse or asks for more text. */
 static const char *repair_value(chrome_reader *reader, const char *p) {
     tm_json_cursor *cursor = &reader->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)
@@ -42,8 +43,8 @@ static const char *repair_value(chrome_reader *reader, const char *p) {
     return end;
 }
 
-/* Repairs the event at window->p and parses it again; *text is the cursor over the repaired text.
- */
+/* Repairs the event at window->p and parses it again; *text becomes the cursor over the repaired
+ * text. */
 static const char *parse_repaired(chrome_reader *reader, tm_json_cursor *text) {
     tm_json_cursor strict = reader->window.cursor;
     const char *end = repair_value(reader, reader->window.p), *repaired = reader->repair.text.data;
@@ -79,12 +80,12 @@ static tm_status read_event(chrome_reader *reader, tm_error *err) {
             return tm_fail_memory(err);
         tm_status status = tm_window_resume(window, window->p, err);
         reader->part->trace->counts[TM_COUNT_CUT_EVENT] += window->ended;
-        TM_TRY(status); /* else the event is read again as a whole */
+        TM_TRY(status); /* after a refill the whole event is read again */
     }
 }
 
-/* Where the next member of an array or object should stand: true where the bracket that closes it
- * does, behind a comma too many. */
+/* Returns true if the closing bracket comes where a member is expected, which means a trailing
+ * comma. */
 static bool is_closed(chrome_reader *reader, char bracket) {
     if (*reader->window.p != bracket)
         return false;
@@ -93,8 +94,8 @@ static bool is_closed(chrome_reader *reader, char bracket) {
     return true;
 }
 
-/* True where this part ends, at the start of an element. What begins behind the stop shows that
- * the stop is no element's start: then nothing that was read from there on counts. */
+/* Sets arrived if this part ends here, at the start of an element. Fails beyond the stop: the stop
+ * is then not the start of an element, and nothing read from it on counts. */
 static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     const tm_window *window = &reader->window;
     int64_t at = window->buffer_offset + (window->p - window->buffer);
@@ -106,15 +107,15 @@ static tm_status check_stop(chrome_reader *reader, tm_error *err) {
                                             "the next part does not begin with an event", err);
 }
 
-/* Whether the same bytes as before lead to the next event: at most 8, from behind an event to a
- * brace. What lies behind the window reads as zeros, which no gap holds. */
+/* Whether the same bytes as before lead to the next event: at most 8, from the end of an event to
+ * the next brace. Bytes after the window are zeros, which no gap contains. */
 static inline bool is_between(const chrome_reader *reader, const char *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
     return reader->between_size > 0 && (word & reader->between_mask) == reader->between;
 }
 
-/* @param behind  the byte behind the element before, which may have left the window */
+/* @param behind  offset after the previous element, which may have left the window */
 static void learn_between(chrome_reader *reader, int64_t behind) {
     const tm_window *window = &reader->window;
     int64_t from = behind - window->buffer_offset;
@@ -122,12 +123,12 @@ static void learn_between(chrome_reader *reader, int64_t behind) {
     if (from < 0 || size == 0 || size >= sizeof reader->between || *window->p != '{')
         return;
     reader->between_size = size;
-    reader->between_mask = UINT64_MAX >> (56 - 8 * size); /* with the brace */
+    reader->between_mask = UINT64_MAX >> (56 - 8 * size); /* including the brace */
     memcpy(&reader->between, window->buffer + from, sizeof reader->between);
     reader->between &= reader->between_mask;
 }
 
-/* Elements of traceEvents, or of a bare array; window->p stands at the first. */
+/* Reads the elements of traceEvents or of a bare array; window->p is at the first. */
 static tm_status read_elements(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     for (;;) {
@@ -162,7 +163,7 @@ static tm_status read_elements(chrome_reader *reader, tm_error *err) {
     }
 }
 
-/* All of traceEvents; window->p stands behind the bracket. */
+/* Reads all of traceEvents; window->p is after the bracket. */
 static tm_status read_events(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     reader->has_events = true;
@@ -174,7 +175,7 @@ static tm_status read_events(chrome_reader *reader, tm_error *err) {
     return read_elements(reader, err);
 }
 
-/* Adds ,"key":value to the metadata text; both lie in the window. */
+/* Appends ,"key":value to the metadata text; both are in the window. */
 static tm_status keep_metadata(chrome_reader *reader, const tm_json_text *key, const char *value,
                                size_t size, tm_error *err) {
     tm_vec *metadata = &reader->part->metadata;
@@ -198,8 +199,8 @@ static bool read_base_time(chrome_reader *reader, const char *text, size_t size)
            *base_ns <= TM_CHROME_TIME_MAX_NS;
 }
 
-/* Whether what follows a string goes on with the outermost object, or is the end of the text: else
- * a quote that is not escaped may have ended it. Where that is cut, repairing asks for more. */
+/* Whether the text after a string continues the outermost object or is its end. Otherwise an
+ * unescaped quote may have ended the string. At the window's end the repair asks for more text. */
 static bool ends_member(const tm_window *window, const char *end) {
     const char *next = tm_json_space(end);
     if (next >= window->cursor.end)
@@ -207,8 +208,8 @@ static bool ends_member(const tm_window *window, const char *end) {
     return *next == ',' || *next == '}';
 }
 
-/* A top-level value: [key->bytes, window->p) stays in the window while it is read. `key` is moved
- * along. Over METADATA_VALUE_MAX the value is only checked. */
+/* Reads a top-level value. Keeps [key->bytes, window->p) in the window meanwhile, and moves `key`
+ * along. A value over METADATA_VALUE_MAX is only checked. */
 static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_error *err) {
     tm_window *window = &reader->window;
     tm_json_skip_state state = {0};
@@ -224,8 +225,8 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             end = repair_value(reader, keep + value);
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
-                end = strict; /* what is wrong is told of what follows */
-            /* Where more of the text is needed, the value is read again as a whole. */
+                end = strict; /* the error is reported for the text that follows */
+            /* If more text is needed, read the value again from its start. */
             state = (tm_json_skip_state){0};
             resume = keep + value;
         }
@@ -257,7 +258,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     return keep_metadata(reader, key, text, size, err);
 }
 
-/* Behind a member of the outermost object: at the next one (*more), or behind the closing brace. */
+/* Moves from the end of a top-level member to the next one (*more), or past the closing brace. */
 static tm_status end_member(chrome_reader *reader, bool *more, tm_error *err) {
     tm_window *window = &reader->window;
     TM_TRY(tm_window_space(window, err));
@@ -277,7 +278,7 @@ static tm_status end_member(chrome_reader *reader, bool *more, tm_error *err) {
     return TM_OK;
 }
 
-/* Members of the outermost object; window->p stands at the first key where there are more. */
+/* Reads the members of the outermost object; window->p is at the first key if *more. */
 static tm_status read_members(chrome_reader *reader, bool more, tm_error *err) {
     tm_window *window = &reader->window;
     while (more) {
@@ -316,11 +317,11 @@ static tm_status end_document(chrome_reader *reader, tm_error *err) {
     return TM_OK;
 }
 
-/* From the start of the document. */
+/* Reads from the start of the document. */
 static tm_status read_start(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     if (memcmp(window->p, "\xEF\xBB\xBF", 3) == 0)
-        window->p += 3; /* a byte order mark: no part of the text */
+        window->p += 3; /* byte order mark */
     TM_TRY(tm_window_space(window, err));
     if (*window->p == '[') {
         window->p++;
@@ -331,8 +332,8 @@ static tm_status read_start(chrome_reader *reader, tm_error *err) {
     return tm_window_fail(window, window->p, "a trace begins with { or [", err);
 }
 
-/* From an event on. Whether traceEvents stand in an object is only known from what follows them:
- * where that is not what the first part found, the parts do not fit together. */
+/* Reads from an event on. Only the text after traceEvents shows whether they are in an object; if
+ * this differs from the first part's finding, the parts do not fit together. */
 static tm_status read_rest(chrome_reader *reader, tm_error *err) {
     tm_window *window = &reader->window;
     bool more = false;

@@ -3,10 +3,10 @@
 #include "digits.h"
 #include "number.h"
 
-/* Kept out of the loops, which then need fewer registers. */
+/* Kept out of the loops so that these need fewer registers. */
 #define TM_RARE __attribute__((noinline, cold))
 
-/* Length and three bytes tell nearly all keys apart; the rest is probed. */
+/* Hashes length and three bytes, which distinguish nearly all keys; collisions are probed. */
 static unsigned key_hash(const char *key, size_t size) {
     unsigned h = (unsigned)size * 31u + (unsigned char)key[0];
     h = h * 31u + (unsigned char)key[size / 2];
@@ -42,8 +42,8 @@ static bool is_number(char c) {
     return c == '-' || (c >= '0' && c <= '9');
 }
 
-/* A key and its colon; p stands at the opening quote. Keys are plain in every real trace; one that
- * uses escapes is not recognised by any field and is skipped. */
+/* Reads a key and its colon; p is at the opening quote. Keys have no escapes in real traces; a key
+ * with escapes matches no field and is skipped. */
 static const char *key_colon(tm_json_cursor *cursor, const char *p, tm_json_text *key) {
     if (*p != '"')
         return tm_json_fail(cursor, p, "a key should stand here");
@@ -58,7 +58,7 @@ static const char *key_colon(tm_json_cursor *cursor, const char *p, tm_json_text
     return tm_json_space(p + 1);
 }
 
-/* Behind a member: the next key (*more), or behind the closing brace. */
+/* Moves from the end of a member to the next key (*more), or past the closing brace. */
 static const char *next_member(tm_json_cursor *cursor, const char *p, bool *more) {
     p = tm_json_space(p);
     *more = *p == ',';
@@ -69,7 +69,7 @@ static const char *next_member(tm_json_cursor *cursor, const char *p, bool *more
     return p + 1;
 }
 
-/* The first key of the object at p, or behind its closing brace. */
+/* Moves to the first key of the object at p, or past its closing brace. */
 static const char *first_member(tm_json_cursor *cursor, const char *p, bool *more) {
     if (*p != '{')
         return tm_json_fail(cursor, p, "an object should stand here");
@@ -78,12 +78,12 @@ static const char *first_member(tm_json_cursor *cursor, const char *p, bool *mor
     return *more ? p : p + 1;
 }
 
-/* Whether a run holds all of its digits. */
+/* Whether the run has all digits of the number. */
 static inline bool is_all(const char *p, const tm_digits *digits) {
     return digits->n < TM_DIGIT_RUN_MAX || p[digits->n] < '0' || p[digits->n] > '9';
 }
 
-/* The digits at p, where they are few the quicker way. */
+/* Reads the digits at p, faster if there are few. */
 static inline tm_digits few_digits_at(const char *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
@@ -111,7 +111,7 @@ static const uint64_t power[] = {1,
                                  1000000000000000,
                                  10000000000000000};
 
-/* The digits behind a point to their @p decimals-th, half away from zero. */
+/* Rounds the digits after a point to @p decimals digits, half away from zero. */
 static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
     if (fraction->n <= decimals)
         return (int64_t)(fraction->value * power[decimals - fraction->n]);
@@ -119,13 +119,13 @@ static inline int64_t rounded(const tm_digits *fraction, unsigned decimals) {
     return (int64_t)(fraction->value / unit + (fraction->value % unit * 2 >= unit));
 }
 
-/* Microseconds to their @p decimals-th decimal. The first path takes what profilers write: at most
- * 16 digits before the point and behind it. */
+/* Reads microseconds with @p decimals decimals. The fast path takes what profilers write: at most
+ * 16 digits before and after the point. */
 static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsigned decimals,
                                      int64_t *time, bool *valid) {
     const char *start = p;
     static const struct {
-        int64_t scale, most; /* that can be scaled */
+        int64_t scale, most; /* bound for scaling without overflow */
     } units[] = {[3] = {1000, INT64_MAX / 1000}, [6] = {1000000, INT64_MAX / 1000000}};
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
     if (whole.n > 0 && is_all(p, &whole) && (*p != '0' || whole.n == 1) &&
@@ -150,7 +150,7 @@ static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsi
     return p;
 }
 
-/* A time in a string: a number and nothing else. */
+/* Reads a time from a string that contains only a number. */
 static const char *quoted_time(tm_json_cursor *cursor, const char *p, unsigned decimals,
                                int64_t *time, bool *valid) {
     const char *end = time_value(cursor, p + 1, decimals, time, valid);
@@ -160,14 +160,14 @@ static const char *quoted_time(tm_json_cursor *cursor, const char *p, unsigned d
     return tm_json_skip_value(cursor, p);
 }
 
-/* What usually follows a number. */
+/* Whether @p c usually follows a number. */
 static inline bool ends_value(char c) {
     static const bool ends[256] = {
         [','] = true, ['}'] = true, [']'] = true, ['\n'] = true, [' '] = true};
     return ends[(unsigned char)c];
 }
 
-/* Whether n digits at p are a whole number by themselves. */
+/* Whether the n digits at p are a complete whole number. */
 static inline bool is_whole(const char *p, unsigned n) {
     return n > 0 && ends_value(p[n]) && (*p != '0' || n == 1);
 }
@@ -181,7 +181,7 @@ static TM_RARE const char *other_text(tm_json_cursor *cursor, const char *p, tm_
     return p;
 }
 
-/* A string, or the text of a number. */
+/* Reads a string, or the text of a number. */
 static inline const char *text_value(tm_json_cursor *cursor, const char *p, tm_json_text *out,
                                      bool *valid) {
     uint64_t word;
@@ -196,8 +196,8 @@ static inline const char *text_value(tm_json_cursor *cursor, const char *p, tm_j
     return p + n;
 }
 
-/* Whether a text of [size] stands at p. As no text holds a zero byte, nothing is looked at that is
- * farther behind the window than its padding. */
+/* Whether the text [size] is at p. Texts contain no zero byte, so nothing beyond the padding after
+ * the window is read. */
 static inline bool is_known(const char *text, const char *p, size_t size) {
 #if TM_SIMD == TM_SIMD_AVX2
     for (size_t at = 0; at < size; at += 32) {
@@ -215,16 +215,16 @@ static inline bool is_known(const char *text, const char *p, size_t size) {
 #endif
 }
 
-/* Where a string or an array is remembered, by operator and place (@p hash) and by what it is: some
- * have a few in turn. Behind a shorter one stands what follows it, mostly the same, too. */
+/* Returns the cache slot for a string or array, by operator and position (@p hash) and by content,
+ * since some values alternate. The hash of a short value includes the bytes after it. */
 static inline unsigned known_slot(const char *p, unsigned hash) {
     uint64_t word;
     memcpy(&word, p + 8, sizeof word);
     return (hash ^ (unsigned)(word * UINT64_C(0x9E3779B97F4A7C15) >> 48)) % TM_CHROME_KNOWN;
 }
 
-/* An array that stood in the event before, and was remembered where another is now, has no id
- * there: that would become the other's. */
+/* Clears the id of an array whose cache slot was reused in the same event: the id would become that
+ * of the other array. */
 static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigned slot,
                                              tm_chrome_event *event) {
     for (unsigned f = 0; event->present >> f; f++)
@@ -233,8 +233,8 @@ static __attribute__((noinline)) void forget(const tm_chrome_keys *keys, unsigne
             event->fields[f].text.known = 0;
 }
 
-/* Skips a string or an array: operators of one name have the same ones again and again.
- * @param slot  where it is looked for */
+/* Skips a string or an array. Operators of the same name repeat the same values.
+ * @param slot  its cache slot */
 static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *keys, const char *p,
                                      unsigned slot, tm_chrome_event *event) {
     char *known = keys->known[slot];
@@ -251,7 +251,7 @@ static inline const char *skip_known(tm_json_cursor *cursor, tm_chrome_keys *key
     return end;
 }
 
-/* A value that nobody wants: most are whole numbers. */
+/* Skips an unneeded value: most are whole numbers. */
 static inline const char *skip_value(tm_json_cursor *cursor, const char *p) {
     unsigned n = 0;
     while (n < TM_DIGIT_RUN_MAX && p[n] >= '0' && p[n] <= '9')
@@ -274,7 +274,7 @@ static TM_RARE const char *other_int(tm_json_cursor *cursor, const char *start, 
     return p;
 }
 
-/* An integer, also one in a string: ROCm writes "stream": "7". */
+/* Reads an integer, also in a string: ROCm writes "stream": "7". */
 static inline const char *int_value(tm_json_cursor *cursor, const char *p, int64_t *out,
                                     bool *valid) {
     tm_digits digits = few_digits_at(p);
@@ -307,7 +307,7 @@ static const char *triple_value(tm_json_cursor *cursor, const char *p, int32_t o
     return *valid ? p + 1 : tm_json_skip_value(cursor, start);
 }
 
-/* An array of any depth, as it stands. */
+/* Reads an array of any depth as raw text. */
 static const char *array_value(tm_json_cursor *cursor, const char *p, tm_json_text *out,
                                bool *valid) {
     const char *start = p;
@@ -317,8 +317,8 @@ static const char *array_value(tm_json_cursor *cursor, const char *p, tm_json_te
     return p;
 }
 
-/* The first path takes up to 15 digits with a point among them: then both numbers of the quotient
- * are exact, and it is the nearest real. */
+/* The fast path takes up to 15 digits including a decimal point: numerator and denominator are then
+ * exact, and the quotient is the nearest double. */
 static const char *real_value(tm_json_cursor *cursor, const char *p, double *out, bool *valid) {
     tm_digits whole = few_digits_at(p), fraction = {0, 0};
     if (whole.n > 0 && p[whole.n] == '.' && (*p != '0' || whole.n == 1))
@@ -340,7 +340,7 @@ static const char *real_value(tm_json_cursor *cursor, const char *p, double *out
     return p;
 }
 
-/* HIP's host calls have a pointer where those of CUDA have a number: "stream": "0x0". */
+/* HIP's host calls have a pointer where CUDA's have a number: "stream": "0x0". */
 static bool is_pointer(const char *p) {
     if (strncmp(p, "\"0x", 3) != 0)
         return false;
@@ -348,18 +348,18 @@ static bool is_pointer(const char *p) {
     return digits > 0 && p[3 + digits] == '"';
 }
 
-/* What is left of the kinds of values. */
+/* Reads the less common kinds of values. */
 static TM_RARE const char *other_field(tm_json_cursor *cursor, const char *p, int field,
                                        unsigned type, tm_chrome_event *event) {
     tm_chrome_value *value = &event->fields[field];
     bool valid = false;
     const char *start = p;
-    event->present &= ~((uint64_t)1 << field); /* of a key that repeats, the last value counts */
+    event->present &= ~((uint64_t)1 << field); /* for a repeated key, the last value counts */
     switch (type) {
     case TM_CHROME_INT:
         p = other_int(cursor, p, &value->i, &valid);
         break;
-    case TM_CHROME_REAL: /* older profilers write "N/A" or "inf" where there is no rate */
+    case TM_CHROME_REAL: /* older profilers write "N/A" or "inf" if there is no rate */
         p = real_value(cursor, p, &value->r, &valid);
         break;
     case TM_CHROME_TEXT:
@@ -392,16 +392,16 @@ static inline const char *field_value(tm_json_cursor *cursor, const char *p, int
     return p + digits.n;
 }
 
-/* The members of an event, and what stands for every other key. */
+/* The members of an event; M_OTHER for any other key. */
 enum { M_OTHER, M_PHASE, M_CATEGORY, M_NAME, M_PID, M_TID, M_TS, M_DURATION, M_ARGS, M_ID };
 enum { UNKNOWN_FIELD = TM_CHROME_FIELDS_MAX, M_END };
 
-/* A walk over the members of an event or of its args. */
+/* Iterates over the members of an event or of its args. */
 typedef struct walk {
     tm_chrome_keys *keys;
     bool args, first;
-    unsigned at; /* the gap expected next, in bytes: decided by the members so far */
-    int member;  /* whose value follows; M_END: none, p stands at the closing brace */
+    unsigned at; /* byte offset of the gap expected next, determined by the members so far */
+    int member;  /* whose value follows; M_END: none, p is at the closing brace */
 } walk;
 
 static bool key_is(const tm_json_text *key, const char *word, size_t size) {
@@ -423,18 +423,17 @@ static int member_of(const tm_json_text *key) {
     return M_OTHER;
 }
 
-/* What was met on the way decides which gap is expected: keys, the phase, the category. */
+/* Combines the keys, phase and category seen so far into the index of the expected gap. */
 static inline unsigned turn(unsigned at, unsigned by) {
     return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }
 
-/* Of a number: what moves to another gap by so many. */
+/* Converts a number to an offset among gaps. */
 static inline unsigned met(unsigned number) {
     return number % TM_CHROME_GAPS * (unsigned)sizeof(tm_gap);
 }
 
-/* A gap that is not known, or another one than what is: w is where it was expected, and is what it
- * leads to. */
+/* Learns a gap that is unknown or differs from the expected one, and moves @p w past it. */
 static TM_RARE const char *new_gap(tm_json_cursor *cursor, walk *w, const char *from, tm_gap *gap) {
     tm_json_text key = {.size = 0};
     bool more;
@@ -452,7 +451,7 @@ static TM_RARE const char *new_gap(tm_json_cursor *cursor, walk *w, const char *
     return p;
 }
 
-/* From the opening brace, or from behind a value, to the next value or to the closing brace. */
+/* Moves from the opening brace or the end of a value to the next value or the closing brace. */
 static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char *p) {
     tm_gap *gaps = w->args ? w->keys->args_gaps : w->keys->event_gaps;
     tm_gap *gap = (tm_gap *)(void *)((char *)gaps + w->at);
@@ -462,7 +461,7 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
         w->first = false;
         return p + gap->size;
     }
-    walk known = *w; /* a copy: so w can be held in registers */
+    walk known = *w; /* a copy, so that w can stay in registers */
     p = new_gap(cursor, &known, p, gap);
     w->member = known.member;
     w->at = known.at;
@@ -470,7 +469,7 @@ static inline const char *next_value(tm_json_cursor *cursor, walk *w, const char
     return p;
 }
 
-/* @param name  its hash */
+/* @param name  hash of the event's name */
 static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const char *p,
                                     unsigned name, tm_chrome_event *event) {
     if (w->member == UNKNOWN_FIELD)
@@ -491,12 +490,12 @@ static inline const char *arg_value(tm_json_cursor *cursor, const walk *w, const
     return end;
 }
 
-/* A hash of an event's name: 0 where that stands behind its args. */
+/* Hashes an event's name; 0 if the name comes after the args. */
 static inline unsigned name_hash(const tm_chrome_event *event) {
     const tm_json_text *name = &event->name;
     if (!event->has_name || name->size == 0)
         return 0;
-    const char *last = name->bytes + name->size; /* behind it stands a quote */
+    const char *last = name->bytes + name->size; /* followed by a quote */
     uint64_t head, tail = 0;
     memcpy(&head, name->bytes, sizeof head);
     if (name->size < sizeof head)
@@ -600,7 +599,7 @@ const char *tm_chrome_event_parse(tm_json_cursor *cursor, tm_chrome_keys *keys, 
     }
 }
 
-/* Where the number of a series stands: at p, or behind a quote and nothing else in its string. */
+/* Returns the start of a series' number: p, or p + 1 in a string with only a number; else NULL. */
 static const char *series_number(const char *p, bool quoted) {
     if (is_number(*p))
         return p;

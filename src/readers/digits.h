@@ -1,7 +1,5 @@
-/* Runs of decimal digits, eight at a time in one word. Private to the readers.
- *
- * Up to 16 bytes are looked at from any position before the end of a window, which its padding
- * allows. */
+/* Reads runs of decimal digits, eight at a time in one word. Private to the readers. Reads up to 16
+ * bytes from any position before the end of a window, which its padding allows. */
 #ifndef TMERGE_DIGITS_H
 #define TMERGE_DIGITS_H
 
@@ -18,21 +16,21 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is th
 
 enum { TM_DIGIT_RUN_MAX = 16 };
 
-/** A run of digits: how many, and the number that they are. */
+/** A run of digits: its length and value. */
 typedef struct tm_digits {
-    unsigned n; /* at most TM_DIGIT_RUN_MAX: then there may be more */
+    unsigned n; /* at most TM_DIGIT_RUN_MAX, in which case more may follow */
     uint64_t value;
 } tm_digits;
 
-/* The number of digits at the start of eight bytes. A byte that is no digit sets its top bit; what
- * the sum carries over goes to bytes behind it. */
+/* Returns the number of digits at the start of eight bytes. A non-digit byte sets its top bit;
+ * carries of the sum affect only later bytes. */
 static inline unsigned tm_digits_in_word(uint64_t word) {
     uint64_t low = word ^ UINT64_C(0x3030303030303030);
     uint64_t other = ((low + UINT64_C(0x7676767676767676)) | low) & UINT64_C(0x8080808080808080);
     return other ? (unsigned)__builtin_ctzll(other) >> 3 : 8;
 }
 
-/* The number that the first n digits of a word are, n in [1, 8]: pairs, fours, then all eight. */
+/* Returns the value of a word's first n digits, n in [1, 8]: combines pairs, fours, then eight. */
 static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
     word <<= 64 - 8 * n; /* zero bytes count as leading zeros */
     word = (word & UINT64_C(0x0F0F0F0F0F0F0F0F)) * 2561 >> 8;
@@ -41,8 +39,8 @@ static inline uint64_t tm_digits_of_word(uint64_t word, unsigned n) {
 }
 
 #if TM_SIMD == TM_SIMD_AVX2
-/* The same, sixteen at a time: moved to the end of a register behind zeros, then pairs, fours, ...
- */
+/* The same for sixteen digits: shifts them to the end of a register after zeros, then combines
+ * pairs, fours, ... */
 static inline tm_digits tm_digits_at(const char *p) {
     static const char places[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};

@@ -30,7 +30,7 @@ const tm_format *tm_format_find(const char *name) {
     return NULL;
 }
 
-/* Reads up to `room` bytes; fewer only where the content ends, or a compressed stream is cut. */
+/* Reads up to `room` bytes; fewer only if the content ends or a compressed stream is cut. */
 static tm_status read_head(tm_source *source, char *head, size_t room, size_t *size,
                            tm_error *err) {
     size_t n;
@@ -44,7 +44,7 @@ static tm_status read_head(tm_source *source, char *head, size_t room, size_t *s
     return TM_OK;
 }
 
-/* What profilers write besides traces is said by name. What cannot be read is told as unknown. */
+/* Describes a known profiler output that is not a trace; NULL if unknown or unreadable. */
 static const char *what_is_unread(const char *path) {
     enum { LOOKED_AT = 4096 };
     char head[LOOKED_AT + 1] = "";
@@ -97,7 +97,7 @@ static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
 }
 
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) {
-    /* Kineto's texts shrink to about a twelfth; sharing needs no more than a rough idea. */
+    /* Kineto's JSON compresses to about a twelfth; a rough guess is enough to share the work. */
     enum { COMPRESSION_GUESS = 12 };
     tm_source *source;
     TM_TRY(tm_source_open(path, &source, err));
@@ -141,7 +141,7 @@ static tm_status start_trace(const tm_format *format, const char *path, tm_names
     return TM_OK;
 }
 
-/* What a source is called is interned alone: the path of a temporary file is no text of a job. */
+/* Interns only the name given for the source: a temp file's path is not part of the job. */
 static tm_status read_open(const tm_format *format, tm_source *source, const tm_trace_file *which,
                            tm_names *names, tm_trace *out, tm_error *err) {
     const char *name = which->name ? which->name : tm_source_path(source);
@@ -159,8 +159,8 @@ tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const
     return read_open(format, source, &(tm_trace_file){.unit = unit}, names, out, err);
 }
 
-/* Where the format is not told yet, bytes tell it that the reader needs too; a source is read
- * only once, so the file is opened twice then. */
+/* If the format is unknown, detecting it consumes bytes that the reader needs. A source can be read
+ * only once, so the file is then opened twice. */
 tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                         tm_trace *out, tm_error *err) {
     const char *path = file->path;
@@ -225,7 +225,7 @@ static tm_status open_at(const char *path, int64_t offset, tm_source **out, tm_e
     return status;
 }
 
-/* Where part `index` begins. Part n is the end. */
+/* Finds the begin of part `index`. Part n is the end. */
 static tm_status find_begin(const char *path, const tm_file_info *info, int index, int n,
                             int64_t *begin, tm_error *err) {
     tm_source *source;
@@ -268,6 +268,6 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
 
 tm_status tm_parts_finish(tm_part *whole, tm_names *names, tm_error *err) {
     const tm_format *format = tm_format_find(tm_names_text(names, whole->trace->format).bytes);
-    assert(format && format->finish); /* a part of it was read */
+    assert(format && format->finish); /* a part in this format was read */
     return format->finish(whole, names, err);
 }

@@ -1,4 +1,4 @@
-/* The formats by their names, for the registry and for tests of one of them. */
+/* Declares all formats by name, for the registry and for tests of a single format. */
 #ifndef TMERGE_FORMATS_H
 #define TMERGE_FORMATS_H
 

@@ -1,6 +1,6 @@
-/* What stands between two values of an object, known again: profilers write the members of their
- * objects in few orders and always with the same white space, so the same bytes lead to the same
- * member nearly always. */
+/* Recognises the bytes between two values of an object. Profilers write the members of objects in
+ * few orders and with the same white space, so the same bytes nearly always lead to the same
+ * member. */
 #ifndef TMERGE_GAP_H
 #define TMERGE_GAP_H
 
@@ -15,22 +15,21 @@
 #include <immintrin.h>
 #endif
 
-/** From the comma or the opening brace, over the key, to the value; or from behind the last value
- * to the closing brace. All 0: nothing is known yet, and no text is taken for it. */
+/** The bytes from the comma or opening brace to the value, including the key; or from the end of
+ * the last value to the closing brace. All 0: not learned yet, and never matches. */
 typedef struct tm_gap {
-    uint32_t spare;      /* bit by byte: the first 32 of them that need not be there */
-    uint16_t spare_high; /* the others */
-    uint16_t key;        /* tells keys apart that lead to one member */
+    uint32_t spare;      /* bit per byte: set if that byte, of the first 32, need not match */
+    uint16_t spare_high; /* the same for the other bytes */
+    uint16_t key;        /* distinguishes keys that lead to the same member */
     uint8_t size;
     uint8_t member; /* whose value follows */
-    char bytes[54]; /* less than 48 of them are used: the rest makes it 64 in all */
+    char bytes[54]; /* fewer than 48 are used; the rest pads the struct to 64 bytes */
 } tm_gap;
 
 enum { TM_GAP_MAX = 47 };
 
-/** True where the gap's bytes stand at p and a value follows them without more white space. What
- * lies behind the window reads as zeros, which no gap holds, and the padding is longer than a gap.
- */
+/** Returns true if the gap's bytes are at p and a value follows them without further white space.
+ * Bytes after the window are zeros, which no gap contains, and the padding is longer than a gap. */
 static inline bool tm_gap_is(const tm_gap *gap, const char *p) {
 #if TM_SIMD == TM_SIMD_AVX2
     __m256i known = _mm256_loadu_si256((const __m256i *)(const void *)gap->bytes);
@@ -56,13 +55,13 @@ static inline bool tm_gap_is(const tm_gap *gap, const char *p) {
     }
     return true;
 #else
-    char end = gap->bytes[gap->size]; /* the brace, or nothing of the gap */
+    char end = gap->bytes[gap->size]; /* the brace, or 0 after the gap */
     return gap->size > 0 && (unsigned char)p[gap->size] > ' ' &&
            memcmp(gap->bytes, p, gap->size) == 0 && (!end || p[gap->size] == end);
 #endif
 }
 
-/** Keeps the bytes from behind a value to the next one, or to the brace, at @p value. */
+/** Stores the bytes from the end of a value to the next value, or to the brace, at @p value. */
 static inline void tm_gap_learn(tm_gap *gap, const char *from, const char *value, int member) {
     size_t size = (size_t)(value - from), n = size + (*value == '}');
     if (n > TM_GAP_MAX || n == 0 || (unsigned char)*value <= ' ')

@@ -15,7 +15,7 @@ static bool is_hex(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* p stands behind the backslash. */
+/* Checks an escape; p is after the backslash. */
 static const char *escape(tm_json_cursor *cursor, const char *p) {
     if (*p == 'u') {
         for (int i = 1; i <= 4; i++)
@@ -44,7 +44,7 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
         } else {
             bool valid;
             size_t n = tm_utf8_sequence(p, (size_t)(cursor->end - p), &valid);
-            if (!valid) /* one that the window's end cuts may go on behind it */
+            if (!valid) /* a sequence cut by the window's end may continue after it */
                 return tm_json_fail(cursor, p + n == cursor->end ? p + n : p,
                                     "a string is not valid UTF-8");
             p += n;
@@ -101,7 +101,7 @@ static const char *scalar(tm_json_cursor *cursor, const char *p) {
     return tm_json_literal(cursor, p);
 }
 
-/* Skips a string or a whole number, the usual elements; NULL where it is neither, or wrong. */
+/* Skips a string or a whole number, the usual elements; NULL if it is neither or malformed. */
 static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
     const char *digits = p;
     if (*p == '"') {
@@ -114,14 +114,14 @@ static inline const char *usual_element(tm_json_cursor *cursor, const char *p) {
 }
 
 #if TM_SIMD == TM_SIMD_AVX2
-/* Goes on, 32 bytes at a time, behind the last comma of whole numbers that are parted by a comma or
- * by one and a blank: p stands behind a comma or at the first of them. In a large job the ranks of
- * process groups are most of a trace. What is none of these is left to others, and so is the last
- * number. */
+/* Skips whole numbers separated by a comma or a comma and a blank, 32 bytes at a time. p is after a
+ * comma or at the first number; returns the position after the last comma that matches. The last
+ * number and anything else are left to the caller. In large jobs the ranks of process groups are
+ * most of a trace. */
 static const char *many_numbers(const char *p) {
     const __m256i zero = _mm256_set1_epi8('0'), nine = _mm256_set1_epi8(9);
     const __m256i comma = _mm256_set1_epi8(','), blank = _mm256_set1_epi8(' ');
-    for (;;) { /* the padding makes the load allowed */
+    for (;;) { /* the padding makes the load valid */
         const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
         const __m256i digit = _mm256_sub_epi8(v, zero);
         const uint32_t zeros = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, zero));
@@ -133,7 +133,7 @@ static const char *many_numbers(const char *p) {
         uint32_t wrong = ~(digits | commas | blanks); /* another character, */
         wrong |= commas & ~(digits << 1);             /* no number before a comma, */
         wrong |= blanks & ~(commas << 1 | 1);         /* a blank elsewhere, */
-        wrong |= digits & (zeros & firsts) << 1;      /* or a zero in front of digits */
+        wrong |= digits & (zeros & firsts) << 1;      /* or a zero before digits */
         const uint32_t sound = commas & ((wrong & (0 - wrong)) - 1);
         if (!sound)
             return p;
@@ -146,9 +146,9 @@ static const char *many_numbers(const char *p) {
 }
 #endif
 
-/* An array of strings, whole numbers and arrays of them, the usual one, without keeping a state;
- * NULL where it is none, or is wrong, or does not end in the window: then the general way deals
- * with it. *looked_at: how far it was looked at. */
+/* Fast path without a state for an array of strings, whole numbers and arrays of these. Returns
+ * NULL if it contains anything else, is malformed or does not end in the window; the general path
+ * then handles it. *looked_at: how far it was scanned. */
 static const char *usual_array(tm_json_cursor *cursor, const char *p, const char **looked_at) {
     int depth = 0;
     do {
@@ -177,8 +177,8 @@ static const char *usual_array(tm_json_cursor *cursor, const char *p, const char
     } while (true);
 }
 
-/* *looked_at: what begins before it is looked at no more, so that arrays in arrays that are no
- * usual ones are not gone over once for each level. */
+/* *looked_at: positions before it are not tried again, so that nested arrays of unusual values are
+ * not scanned once per level. */
 static const char *at_value(tm_json_cursor *cursor, const char *p, tm_json_skip_state *s,
                             const char **looked_at) {
     const bool usual = *p == '[' && s->depth < TM_JSON_DEPTH_MAX / 2 && p >= *looked_at;
@@ -284,7 +284,7 @@ static size_t put_utf8(unsigned code, char *out) {
     return 4;
 }
 
-/* p stands behind "\u"; returns the bytes of the token that were used behind it. */
+/* p is after "\u"; returns the number of token bytes consumed after it. */
 static size_t decode_unicode(const char *p, const char *end, char *out, size_t *written) {
     unsigned code = hex4(p);
     size_t used = 4;

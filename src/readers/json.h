@@ -1,9 +1,8 @@
-/* Strict JSON tokens over bytes in memory: the inner loop of every JSON reader.
- *
- * Bytes lie in [p, end) and TM_JSON_PADDING zero bytes follow end. No function looks at end before
- * it reads: a zero byte is no part of any token, so each stops there by itself. A function returns
- * the position behind what it read, or NULL after it has set cursor->fail and cursor->why; a
- * failure at or behind end means that the text goes on beyond the window. */
+/* Strict JSON tokens over bytes in memory: the inner loop of every JSON reader. The bytes are in
+ * [p, end), followed by TM_JSON_PADDING zero bytes. No function checks for end before it reads: no
+ * token contains a zero byte, so each function stops there. A function returns the position after
+ * what it read, or NULL after setting cursor->fail and cursor->why. A failure at or after end means
+ * that the text continues beyond the window. */
 #ifndef TMERGE_JSON_H
 #define TMERGE_JSON_H
 
@@ -21,18 +20,18 @@
 enum { TM_JSON_PADDING = 64, TM_JSON_DEPTH_MAX = 512 };
 
 typedef struct tm_json_cursor {
-    const char *end;  /* behind the last byte of the window */
+    const char *end;  /* after the last byte of the window */
     const char *fail; /* where the text stopped being JSON */
-    const char *why;  /* what was wrong there, static text */
+    const char *why;  /* the error, static text */
     bool final;       /* nothing follows the window: a number may end with it */
 } tm_json_cursor;
 
-/** A string token: the bytes between the quotes, escapes not yet decoded. */
+/** A string token: the bytes between the quotes, escapes not decoded. */
 typedef struct tm_json_text {
     const char *bytes;
     size_t size;
-    bool escaped;   /* holds a backslash: decode with tm_json_decode */
-    uint16_t known; /* of an ARRAY of an event: tm_chrome_event.known_ids; 0: nowhere */
+    bool escaped;   /* contains a backslash: decode with tm_json_decode */
+    uint16_t known; /* for an ARRAY of an event: index in tm_chrome_event.known_ids; 0: none */
 } tm_json_text;
 
 static inline const char *tm_json_fail(tm_json_cursor *cursor, const char *at, const char *why) {
@@ -50,24 +49,24 @@ static inline const char *tm_json_space(const char *p) {
     return p;
 }
 
-/** True where [bytes, bytes + size) is valid UTF-8 (RFC 3629: no surrogates, no overlong form). */
+/** Whether [bytes, bytes + size) is valid UTF-8 (RFC 3629: no surrogates, no overlong form). */
 bool tm_json_utf8_valid(const char *bytes, size_t size);
 
-/** Ends a string that holds a backslash or a byte that is no ASCII; @p p is in the string. */
+/** Reads the rest of a string with a backslash or a non-ASCII byte; @p p is inside the string. */
 const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_text *out);
 
-/** Reads a string; @p p stands behind the opening quote. */
+/** Reads a string; @p p is after the opening quote. */
 static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, tm_json_text *out) {
     out->bytes = p;
 #if TM_SIMD == TM_SIMD_AVX2
     const __m256i quote = _mm256_set1_epi8('"'), slash = _mm256_set1_epi8('\\');
     const __m256i control = _mm256_set1_epi8(0x1f);
     for (;;) {
-        /* The padding makes a load of 32 bytes from any position before end allowed. */
+        /* The padding makes a load of 32 bytes valid at any position before end. */
         __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
         __m256i stop = _mm256_or_si256(_mm256_cmpeq_epi8(v, quote), _mm256_cmpeq_epi8(v, slash));
         stop = _mm256_or_si256(stop, _mm256_cmpeq_epi8(_mm256_min_epu8(v, control), v));
-        stop = _mm256_or_si256(stop, v); /* the top bit: bytes that are no ASCII */
+        stop = _mm256_or_si256(stop, v); /* top bit: non-ASCII bytes */
         unsigned mask = (unsigned)_mm256_movemask_epi8(stop);
         if (mask) {
             p += __builtin_ctz(mask);
@@ -101,7 +100,7 @@ static inline const char *tm_json_string(tm_json_cursor *cursor, const char *p, 
     return p + 1;
 }
 
-/** Reads a number; @p p stands at '-' or a digit. The token is [p, result). */
+/** Reads a number; @p p is at '-' or a digit. The token is [p, result). */
 static inline const char *tm_json_number(tm_json_cursor *cursor, const char *p) {
     if (*p == '-')
         p++;
@@ -134,31 +133,29 @@ static inline const char *tm_json_number(tm_json_cursor *cursor, const char *p) 
     return p;
 }
 
-/** Reads true, false or null; @p p stands at its first letter. */
+/** Reads true, false or null; @p p is at its first letter. */
 const char *tm_json_literal(tm_json_cursor *cursor, const char *p);
 
-/** Where a skip stands between two calls; {0} before the first. */
+/** State of a skip between two calls; {0} before the first. */
 typedef struct tm_json_skip_state {
     int state;                                /* 0 at the start of a value */
-    int depth;                                /* containers open */
-    uint64_t objects[TM_JSON_DEPTH_MAX / 64]; /* by depth: an object, else an array */
+    int depth;                                /* open containers */
+    uint64_t objects[TM_JSON_DEPTH_MAX / 64]; /* bit per depth: 1 for an object, 0 for an array */
 } tm_json_skip_state;
 
 /**
- * Skips one value of any kind, checking all of its grammar.
- * On failure *resume is the start of the token that could not be read, and the call can be taken
- * up there with the same state once more of the text is in the window.
+ * Skips one value of any kind, checking its full grammar. On failure *resume is the start of the
+ * token that could not be read; once more text is in the window, the call can be repeated from
+ * there with the same state.
  */
 const char *tm_json_skip(tm_json_cursor *cursor, const char *p, tm_json_skip_state *state,
                          const char **resume);
 
-/** Skips one value that lies wholly in the window; NULL as everywhere. */
+/** Skips one value that is completely in the window; NULL on failure. */
 const char *tm_json_skip_value(tm_json_cursor *cursor, const char *p);
 
-/**
- * To the next value of an object that lies in the window, from behind its brace (@p first) or
- * behind a value; *more is false behind its closing brace.
- */
+/** Moves to the next value of an object in the window, from after its brace (@p first) or after a
+ * value; sets *more to false after its closing brace. */
 static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, bool first,
                                          tm_json_text *key, bool *more) {
     p = tm_json_space(p);
@@ -180,10 +177,10 @@ static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, 
 }
 
 /**
- * Decodes the escapes of a string token that tm_json_string accepted into UTF-8; a surrogate
- * without its partner becomes U+FFFD.
+ * Decodes the escapes of a string token that tm_json_string accepted into UTF-8; a lone surrogate
+ * becomes U+FFFD.
  *
- * @param out  [text->size] room for as many bytes as the token has
+ * @param out  [text->size]
  * @return     bytes written
  */
 size_t tm_json_decode(const tm_json_text *text, char *out);

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-/* Exponents beyond this move every digit out of int64, and stay far from overflow in sums. */
+/* Larger exponents move every digit out of int64 anyway; this bound keeps sums from overflowing. */
 enum { EXPONENT_MAX = 1000000 };
 
 typedef struct decimal {
-    const char *digits, *digits_end; /* the mantissa, may hold one point */
+    const char *digits, *digits_end; /* the mantissa, may contain one point */
     long point;                      /* digits before the decimal point, exponent included */
     bool negative;
 } decimal;
@@ -49,8 +49,8 @@ static bool with_sign(uint64_t value, bool negative, int64_t *out) {
     return true;
 }
 
-/* Reads the digits before the (shifted) point; *rest is the first digit behind it, -1 for none,
- * *more says whether any digit behind is not 0. */
+/* Reads the digits before the (shifted) point; *rest is the first digit after it, -1 for none,
+ * *more says whether any later digit is not 0. */
 static bool integer_part(const decimal *d, uint64_t *value, int *rest, bool *more) {
     long at = 0;
     const char *p = d->digits;
@@ -109,8 +109,8 @@ bool tm_number_uint(const char *text, size_t size, uint64_t *out) {
     return true;
 }
 
-/* Up to 15 digits and a power of ten up to 10^15 are both exact doubles, so that their quotient is
- * rounded once: the nearest double. Longer texts and exponents are strtod's. */
+/* Up to 15 digits and a power of ten up to 10^15 are both exact doubles, so their quotient is
+ * rounded once, to the nearest double. Longer texts and exponents go to strtod. */
 double tm_number_real(const char *text) {
     static const double power[] = {1.0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};

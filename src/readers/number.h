@@ -1,4 +1,4 @@
-/* Number texts of JSON to integers, times and reals, exactly; times never pass through a double. */
+/* Converts JSON number texts to integers, times and reals exactly; times never become doubles. */
 #ifndef TMERGE_NUMBER_H
 #define TMERGE_NUMBER_H
 
@@ -7,23 +7,23 @@
 #include <stdint.h>
 
 /**
- * A JSON number as value x 10^scale, rounded to an integer, half away from zero.
- * For times in microseconds scale is 3 and the result is in nanoseconds.
+ * Converts a JSON number to value x 10^scale, rounded to an integer, half away from zero. For times
+ * in microseconds scale is 3 and the result is in nanoseconds.
  *
  * @param text   [size] a valid JSON number
- * @return       false where the result does not fit int64
+ * @return       false if the result does not fit int64
  */
 bool tm_number_scaled(const char *text, size_t size, int scale, int64_t *out);
 
-/** A JSON number that is an integer in value ("7", "7.0", "1e3"); false for others and where it
+/** Converts a JSON number whose value is an integer ("7", "7.0", "1e3"); false for others and if it
  * does not fit. */
 bool tm_number_int(const char *text, size_t size, int64_t *out);
 
-/** The same for uint64: handles and addresses take all of its 64 bits. */
+/** The same for uint64: handles and addresses use all 64 bits. */
 bool tm_number_uint(const char *text, size_t size, uint64_t *out);
 
-/** A JSON number as the nearest double; out of range gives an infinity. The byte behind the number
- * must be one that cannot go on with it, as always in a JSON document. */
+/** Converts a JSON number to the nearest double; infinity if out of range. The byte after the
+ * number must not be able to continue it, as always in a JSON document. */
 double tm_number_real(const char *text);
 
 #endif

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gigabyte of values at 16 bytes each; and what a container costs more. */
+/* A gigabyte of values at 16 bytes each; fewer containers because each costs more. */
 enum { VALUES_MAX = 1 << 26, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 
-/* The instructions that plain data need: byte, name. */
+/* The opcodes that plain data need: byte, name. */
 #define OPCODES(X)                                                                                 \
     X(0x80, PROTO)                                                                                 \
     X(0x95, FRAME)                                                                                 \
@@ -41,7 +41,7 @@ enum { VALUES_MAX = 1 << 26, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
     X(0x72, LONG_BINPUT)                                                                           \
     X(0x94, MEMOIZE)
 
-/* Those by which a pickle has its reader call functions or make objects. */
+/* Opcodes that call functions or create objects. */
 #define HOSTILE(X)                                                                                 \
     X(0x63, GLOBAL)                                                                                \
     X(0x93, STACK_GLOBAL)                                                                          \
@@ -60,21 +60,21 @@ enum { VALUES_MAX = 1 << 26, CONTAINERS_MAX = 1 << 25, BUFFER = 1 << 16 };
 #define OPCODE_ENUM(byte, name) OP_##name = (byte),
 enum { OPCODES(OPCODE_ENUM) };
 
-/* What an instruction takes from the file besides. */
+/* State of the pickle machine. */
 typedef struct machine {
     tm_source *source;
     tm_pickle *out;
     tm_error *err;
     unsigned char *buffer; /* [BUFFER] owned */
-    size_t next, held;     /* in it */
-    int64_t offset;        /* of the byte to come */
-    int64_t at;            /* of the instruction */
+    size_t next, held;     /* position and fill level of buffer */
+    int64_t offset;        /* of the next byte */
+    int64_t at;            /* of the current opcode */
     tm_vec stack, memo;    /* of tm_pickle_value */
-    tm_vec marks;          /* of size_t: the stack's height then */
+    tm_vec marks;          /* of size_t: the stack's height at each mark */
     tm_vec text;           /* of char */
-    size_t values;         /* ever pushed or memoised */
+    size_t values;         /* number of values ever pushed or memoised */
     bool stopped;
-    bool ended; /* the file did, inside the pickle */
+    bool ended; /* the file ended inside the pickle */
 } machine;
 
 static tm_status fail(const machine *m, const char *why) {
@@ -89,7 +89,7 @@ static tm_status refill(machine *m) {
     return m->held > 0 ? TM_OK : fail(m, "the file ends inside the pickle");
 }
 
-/* The same across the end of the buffer. */
+/* Like take, across the end of the buffer. */
 static tm_status take_slowly(machine *m, int size, uint64_t *out) {
     uint64_t value = 0;
     for (int i = 0; i < size; i++) {
@@ -102,7 +102,7 @@ static tm_status take_slowly(machine *m, int size, uint64_t *out) {
     return TM_OK;
 }
 
-/* An unsigned number of so many bytes, the lowest first. */
+/* Reads an unsigned little-endian number of @p size bytes. */
 static inline tm_status take(machine *m, int size, uint64_t *out) {
     uint64_t value = 0;
     const unsigned char *from = m->buffer + m->next;
@@ -138,7 +138,7 @@ static tm_status push_container(machine *m, tm_pickle_type type, const tm_pickle
     return tm_pickle_make(m->out, type, items, n, &value) ? push(m, value) : tm_fail_memory(m->err);
 }
 
-/* Read as it comes: a length that the file does not have takes no memory. */
+/* Read in pieces, so that a length beyond the end of the file allocates nothing. */
 static tm_status push_text(machine *m, int size_of_size) {
     uint64_t size;
     TM_TRY(take(m, size_of_size, &size));
@@ -159,7 +159,7 @@ static tm_status push_text(machine *m, int size_of_size) {
     return push(m, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT});
 }
 
-/* Two's complement of up to 8 bytes. */
+/* Reads two's complement of up to 8 bytes. */
 static tm_status push_long(machine *m) {
     uint64_t size, value = 0;
     TM_TRY(take(m, 1, &size));
@@ -173,7 +173,7 @@ static tm_status push_long(machine *m) {
     return push_int(m, whole, TM_PICKLE_INT);
 }
 
-/* The highest byte first. */
+/* Reads a big-endian double. */
 static tm_status push_real(machine *m) {
     uint64_t bits = 0, byte = 0;
     for (int i = 0; i < 8; i++) {
@@ -185,12 +185,12 @@ static tm_status push_real(machine *m) {
     return push(m, value);
 }
 
-/* Values on the stack above the last mark. */
+/* Returns the number of values on the stack above the last mark. */
 static size_t above_mark(const machine *m) {
     return m->stack.n - (m->marks.n > 0 ? ((const size_t *)m->marks.data)[m->marks.n - 1] : 0);
 }
 
-/* The top @p n values become the items of a new tuple. */
+/* Makes a tuple of the top @p n values. */
 static tm_status make_tuple(machine *m, size_t n) {
     if (above_mark(m) < n)
         return fail(m, "a tuple of more values than there are");
@@ -199,7 +199,7 @@ static tm_status make_tuple(machine *m, size_t n) {
                           n > 0 ? (const tm_pickle_value *)m->stack.data + m->stack.n : NULL, n);
 }
 
-/* Moves a container's items to the end, with room for @p n more. */
+/* Moves a container's items to the end of the vector, with room for @p n more. */
 static bool move_to_end(tm_pickle *p, tm_pickle_run *run, size_t n) {
     const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
     if (!tm_vec_append(&p->items, NULL, room))
@@ -211,7 +211,7 @@ static bool move_to_end(tm_pickle *p, tm_pickle_run *run, size_t n) {
     return true;
 }
 
-/* Puts @p n items behind those of a container. */
+/* Appends @p n items to a container. */
 static bool extend(tm_pickle *p, uint32_t id, const tm_pickle_value *items, size_t n) {
     tm_pickle_run *run = (tm_pickle_run *)p->containers.data + id;
     if (run->room - run->n < n && !move_to_end(p, run, n))
@@ -221,7 +221,7 @@ static bool extend(tm_pickle *p, uint32_t id, const tm_pickle_value *items, size
     return true;
 }
 
-/* The top @p n values go into what lies below them. */
+/* Adds the top @p n values to the container below them. */
 static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
     if (above_mark(m) <= n)
         return fail(m, "values without a list or dict to go into");
@@ -237,7 +237,7 @@ static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
     return TM_OK;
 }
 
-/* Takes the last mark away, and says how many values are above it. */
+/* Removes the last mark; *n is the number of values above it. */
 static tm_status leave_mark(machine *m, size_t *n) {
     if (m->marks.n == 0)
         return fail(m, "an instruction without its mark");
@@ -250,7 +250,7 @@ static tm_status put(machine *m, uint64_t index) {
     const tm_pickle_value none = {.type = TM_PICKLE_NONE};
     if (above_mark(m) == 0)
         return fail(m, "nothing to remember");
-    /* Writers count; an index beyond what the file can have put is none. */
+    /* Writers count indices up, so a valid index cannot exceed the current offset. */
     if (index > (uint64_t)m->at || index >= VALUES_MAX)
         return fail(m, "a memo index that the pickle cannot have");
     while (m->memo.n <= index)
@@ -285,7 +285,7 @@ static tm_status check_protocol(machine *m) {
     return version <= 5 ? TM_OK : fail(m, "a pickle of an unknown protocol");
 }
 
-/* Frames are a hint for readers of files alone. */
+/* Frames only help readers of files. */
 static tm_status pass_frame(machine *m) {
     uint64_t length;
     return take(m, 8, &length);
@@ -403,7 +403,8 @@ static tm_status run(machine *m) {
     return m->held == 0 ? TM_OK : fail(m, "something follows the pickle");
 }
 
-/* What was open when the file ended gets what had come of it; of a dict no key without value. */
+/* Completes the containers that were open when the file ended with the items read so far; a dict
+ * gets no key without a value. */
 static tm_status close_open(machine *m) {
     m->ended = false;
     while (m->marks.n > 0) {

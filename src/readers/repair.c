@@ -9,13 +9,13 @@ enum { AT_VALUE, AT_FIRST_VALUE, AT_KEY, AT_FIRST_KEY, AFTER_VALUE };
 typedef struct mender {
     tm_json_cursor *cursor;
     tm_repair *out;
-    const char *copied; /* the original up to here is in the copy */
-    const char *comma;  /* the last comma seen between members */
+    const char *copied; /* the original is copied up to here */
+    const char *comma;  /* the last comma between members */
     int state, depth;
-    bool objects[TM_JSON_DEPTH_MAX]; /* by depth: an object, else an array */
+    bool objects[TM_JSON_DEPTH_MAX]; /* bit per depth: an object, else an array */
 } mender;
 
-/* Puts `size` bytes in the place of the original's [from, to). */
+/* Replaces [from, to) of the original by `size` bytes. */
 static bool replace(mender *m, const char *from, const char *to, const char *bytes, size_t size) {
     tm_vec *text = &m->out->text;
     if (!tm_vec_append(text, m->copied, (size_t)(from - m->copied)) ||
@@ -38,7 +38,7 @@ static bool same_without_case(const char *p, size_t size, const char *word) {
     return word[size] == '\0';
 }
 
-/* Whether a bare word is what libraries print where there is no number. */
+/* Whether a bare word is how libraries print a non-finite or missing number. */
 static bool is_non_finite(const char *p, size_t size) {
     static const char *const words[] = {"inf", "infinity", "nan", "nan(ind)", "n/a"};
     size_t sign = *p == '-' || *p == '+';
@@ -48,7 +48,7 @@ static bool is_non_finite(const char *p, size_t size) {
     return false;
 }
 
-/* Whether it is like -1.-500, by which a printer of whole and fraction means -1.500. */
+/* Whether the text is like -1.-500: whole and fraction of -1.500 printed separately. */
 static bool is_signed_fraction(const char *p, size_t size) {
     static const char digits[] = "0123456789";
     size_t whole = strspn(p + (*p == '-'), digits) + (*p == '-');
@@ -58,7 +58,7 @@ static bool is_signed_fraction(const char *p, size_t size) {
     return fraction >= 1 && fraction <= 3 && whole + 2 + fraction == size;
 }
 
-/* The fraction was printed with %03d: -5 behind the point is 5 thousandths. */
+/* The fraction was printed with %03d: -5 after the point is 5 thousandths. */
 static bool mend_fraction(mender *m, const char *p, const char *end) {
     char text[64];
     const char *whole = p + (*p == '-'), *point = strchr(whole, '.');
@@ -69,7 +69,7 @@ static bool mend_fraction(mender *m, const char *p, const char *end) {
     return replace(m, p, end, text, (size_t)n);
 }
 
-/* A number, true, false, null, or what should have been one. */
+/* Repairs a number, true, false, null, or an invalid bare word. */
 static const char *scalar(mender *m, const char *p) {
     const char *end = p + strcspn(p, ",]} \t\r\n\"");
     if (end >= m->cursor->end && !m->cursor->final)
@@ -84,7 +84,7 @@ static const char *scalar(mender *m, const char *p) {
     return tm_json_skip_value(m->cursor, p);
 }
 
-/* A string; p stands at its quote. */
+/* Repairs a string; p is at its quote. */
 static const char *string(mender *m, const char *p, tm_string_place place) {
     tm_string_faults faults;
     const char *end = tm_repair_string_end(m->cursor, p + 1, place, &faults);
@@ -111,7 +111,7 @@ static const char *open_container(mender *m, const char *p) {
     return p + 1;
 }
 
-/* Where a key or value should stand, a closing bracket: after a comma it is one too many. */
+/* Handles a closing bracket where a key or value is expected: removes a trailing comma. */
 static const char *close_container(mender *m, const char *p, bool behind_comma) {
     if (behind_comma) {
         if (!replace(m, m->comma, m->comma + 1, NULL, 0))

@@ -4,17 +4,17 @@
 
 #include "base/utf8.h"
 
-/* A key looked ahead for, and a string with quotes in it; longer ones are not believed. */
+/* Maximum lengths of a key in a look-ahead and of a string with inner quotes. */
 enum { KEY_MAX = 256, QUOTED_MAX = 65536 };
 
-/* What a look ahead tells; CUT: the window ends before it is known. */
+/* Result of a look-ahead; CUT: the window ends before it is known. */
 typedef enum verdict { NO, YES, CUT } verdict;
 
 static verdict at_end(const tm_json_cursor *cursor, const char *p) {
     return p >= cursor->end ? CUT : NO;
 }
 
-/* Whether a key and its colon stand at p; *behind is where its value would begin. */
+/* Whether there is a key and its colon at p; *behind is where its value would begin. */
 static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **behind) {
     if (*p != '"')
         return at_end(cursor, p);
@@ -32,7 +32,7 @@ static bool begins_value(char c) {
     return c == '"' || c == '-' || c == '{' || c == '[' || (c >= '0' && c <= '9');
 }
 
-/* Whether the closing bracket at p is one: something that goes on, or the end, must follow it. */
+/* Whether the closing bracket at p really closes: a continuation or the end must follow it. */
 static verdict closes(const tm_json_cursor *cursor, const char *p) {
     p = tm_json_space(p + 1);
     if (*p == ',' || *p == '}' || *p == ']')
@@ -42,7 +42,7 @@ static verdict closes(const tm_json_cursor *cursor, const char *p) {
     return cursor->final ? YES : CUT;
 }
 
-/* Whether what stands at p, behind a quote, goes on with the object or array. */
+/* Whether the text at p, after a quote, continues the object or array. */
 static verdict goes_on(const tm_json_cursor *cursor, const char *p, tm_string_place place) {
     const char *behind;
     if (place == TM_STRING_KEY)
@@ -69,7 +69,7 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Whether [p, p + size) is the key of a member that events have. */
+/* Whether [p, p + size) is the key of a member of events. */
 static bool is_member(const char *p, size_t size) {
     static const char *const members[] = {"ph", "cat", "name", "pid", "tid",
                                           "ts", "dur", "args", "id",  "bp"};
@@ -79,8 +79,8 @@ static bool is_member(const char *p, size_t size) {
     return false;
 }
 
-/* Whether the quote at p would belong to the key of an event that lacks its other quote, or to one
- * behind a string that lacks its own: NAME": or "NAME: or "NAME": for a known NAME. */
+/* Whether the quote at p would belong to an event key without its other quote, or to a key after an
+ * unclosed string: NAME": or "NAME: or "NAME": for a known NAME. */
 static bool touches_member(const char *start, const char *p) {
     const char *from = p, *to = p + 1;
     while (from > start && is_word(from[-1]))
@@ -93,14 +93,14 @@ static bool touches_member(const char *start, const char *p) {
     return is_member(p + 1, size) && *tm_json_space(to + (*to == '"')) == ':';
 }
 
-/* Whether a look ahead decides; what the end of the content cuts is no structure. */
+/* Whether a look-ahead is decisive; structure cut by the end of the content does not count. */
 static bool told(const tm_json_cursor *cursor, verdict v) {
     return v == YES || (v == CUT && !cursor->final);
 }
 
-/* Whether the inner quote at p looks like structure that something is missing of: a comma between
- * a string and a key, a colon behind a key, or the quote that closed the string before a key; or
- * like a string before the wrong bracket. */
+/* Whether the inner quote at p looks like broken structure: a missing comma between a string and a
+ * key, a missing colon after a key, a missing closing quote before a key, or a string before the
+ * wrong bracket. */
 static verdict is_structure(const tm_json_cursor *cursor, const char *start, const char *p,
                             tm_string_place place) {
     const char *behind = NULL, *before = p;
@@ -115,7 +115,7 @@ static verdict is_structure(const tm_json_cursor *cursor, const char *start, con
         if (told(cursor, key))
             return key;
     }
-    if (*next == '}' || *next == ']') { /* the wrong one */
+    if (*next == '}' || *next == ']') { /* the wrong bracket */
         key = goes_on(cursor, next + 1, place);
         if (told(cursor, key))
             return key;
@@ -135,7 +135,7 @@ static bool is_escape(const char *p) {
     return strspn(p + 1, "0123456789abcdefABCDEF") >= 4;
 }
 
-/* Steps over what is no quote, noting what is wrong; NULL where the window ends in its middle. */
+/* Steps over a non-quote character and records its faults; NULL if the window ends inside it. */
 static const char *step(const tm_json_cursor *cursor, const char *p, tm_string_faults *faults) {
     unsigned char c = (unsigned char)*p;
     if (c == '\\') {
@@ -157,8 +157,8 @@ static const char *step(const tm_json_cursor *cursor, const char *p, tm_string_f
     return p + 1;
 }
 
-/* The text goes on beyond the window. At its very end only a string without inner quotes was cut
- * there: with them it is more likely that something else is wrong. */
+/* Fails because the text continues beyond the window. At the end of the content only a string
+ * without inner quotes counts as cut: with inner quotes another error is more likely. */
 static const char *cut(tm_json_cursor *cursor, const char *start, const tm_string_faults *faults) {
     bool wrong = cursor->final && faults->unescaped_quote;
     return tm_json_fail(cursor, wrong ? start : cursor->end, "a string does not end");
@@ -168,7 +168,7 @@ static const char *lenient_end(tm_json_cursor *cursor, const char *start, tm_str
                                tm_string_faults *faults) {
     const char *p = start;
     while (p && p < cursor->end) {
-        /* A backslash before a quote that closes is the last letter of a path. */
+        /* A backslash before a closing quote is the last character of a path. */
         bool escaped = *p == '\\' && p[1] == '"';
         if (*p != '"' && !escaped) {
             p = step(cursor, p, faults);
@@ -208,15 +208,15 @@ const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_strin
     return lenient_end(cursor, p, place, faults);
 }
 
-/* The bytes of the escape at p that stay as they are; 0 for a backslash that stands for itself. In
- * a string with one of those, a path, \b and \t are no escapes either. */
+/* Returns the length of the escape at p that is kept; 0 for a literal backslash. In a path (a
+ * string with literal backslashes), \b and \t are not escapes either. */
 static size_t kept_escape(const char *p, const char *end, bool path) {
     if (p + 1 == end || !is_escape(p + 1))
         return 0;
     return !path || strchr("\"\\/", p[1]) ? 2 : 0;
 }
 
-/* Writes what stands for the character at p, and returns the bytes of it that were used. */
+/* Writes the replacement of the character at p; returns the number of bytes consumed. */
 static size_t repaired(const char *p, const char *end, const tm_string_faults *faults,
                        char out[8]) {
     unsigned char c = (unsigned char)*p;

@@ -1,12 +1,11 @@
-/* The strings of malformed JSON: where they end, and what is wrong in them. Private to the repair.
- */
+/* Finds the end and the faults of strings in malformed JSON. Private to the repair. */
 #ifndef TMERGE_REPAIR_STRING_H
 #define TMERGE_REPAIR_STRING_H
 
 #include "base/vec.h"
 #include "json.h"
 
-/** What a string is, and so what may follow it. */
+/** The role of a string, which decides what may follow it. */
 typedef enum tm_string_place {
     TM_STRING_KEY,       /* a colon */
     TM_STRING_IN_OBJECT, /* a comma, a key and a colon, or } */
@@ -23,18 +22,18 @@ static inline bool tm_string_is_faulty(const tm_string_faults *faults) {
 }
 
 /**
- * Finds the end of the string whose first byte is @p p. A correct string before a correct
- * continuation is taken as it is; else a quote closes the string only where what follows goes on
- * with the object or array. A key's first quote closes it always.
+ * Finds the end of the string whose first byte is @p p. A correct string with a correct
+ * continuation is accepted as it is. Otherwise a quote closes the string only if the text after it
+ * continues the object or array. A key always ends at its first quote.
  *
- * @param faults  set on success; none where the string is correct
- * @return        behind the closing quote, or NULL as in json.h; also where the quotes look like
- *                those of a missing comma, colon or quote, which nobody can repair
+ * @param faults  set on success; none if the string is correct
+ * @return        position after the closing quote, or NULL as in json.h; also if the quotes
+ *                indicate a missing comma, colon or quote, which cannot be repaired
  */
 const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_string_place place,
                                  tm_string_faults *faults);
 
-/** Appends the string [p, p + size) with @p faults as correct JSON. False when memory is out. */
+/** Appends the string [p, p + size) with @p faults as correct JSON. False if out of memory. */
 bool tm_repair_string_copy(const char *p, size_t size, const tm_string_faults *faults, tm_vec *out);
 
 #endif

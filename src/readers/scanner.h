@@ -1,10 +1,10 @@
-/* The builds of the scanner for this processor. */
+/* The builds of the scanner that this processor supports. */
 #ifndef TMERGE_SCANNER_H
 #define TMERGE_SCANNER_H
 
 #include "chrome_event.h"
 
-/** One build: tm_chrome_event_parse and tm_json_skip with the instructions of one set. All give the
+/** One build of tm_chrome_event_parse and tm_json_skip for one instruction set. All builds give the
  * same results. */
 typedef struct tm_scanner {
     const char *name; /* "portable", "sse2", "avx2" */
@@ -14,10 +14,10 @@ typedef struct tm_scanner {
                         const char **resume);
 } tm_scanner;
 
-/** The builds that this processor can run, the best last. @param n  set to their number */
+/** Returns the builds that this processor can run, the best last. @param n  their number */
 const tm_scanner *tm_scanners(size_t *n);
 
-/** The best of them. */
+/** Returns the best of these builds. */
 const tm_scanner *tm_scanner_best(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Short texts of a window, as words: what is looked for with every event is compared at once. */
+/* Short texts as words, so that comparing two texts takes a few word comparisons. */
 #ifndef TMERGE_SHORT_TEXT_H
 #define TMERGE_SHORT_TEXT_H
 
@@ -6,20 +6,20 @@
 
 enum { TM_SHORT_TEXT_MAX = 24 };
 
-/** All 0: none. */
+/** All 0: no text. */
 typedef struct tm_short_text {
-    uint64_t first, middle, last; /* eight bytes, which may be the same in part */
+    uint64_t first, middle, last; /* eight bytes each; they may overlap */
     uint64_t size;                /* + 1 */
 } tm_short_text;
 
-/** @param text  of at most TM_SHORT_TEXT_MAX bytes; lies in a window */
+/** @param text  at most TM_SHORT_TEXT_MAX bytes, in a window */
 static inline tm_short_text tm_short_text_of(const tm_json_text *text) {
     tm_short_text made = {.size = text->size + 1};
     if (text->size == 0)
         return made;
     memcpy(&made.first, text->bytes, sizeof made.first);
     if (text->size < sizeof made.first)
-        made.first <<= 64 - 8 * text->size; /* not what stands behind it */
+        made.first <<= 64 - 8 * text->size; /* drop the bytes after the text */
     else
         memcpy(&made.last, text->bytes + text->size - sizeof made.last, sizeof made.last);
     if (text->size > 16)

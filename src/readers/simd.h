@@ -1,7 +1,6 @@
-/* The scanner - json.c and chrome_event.c, events of the Chrome form - is compiled once for
- * each instruction set that it can use, and the best that the processor has is taken at run time
- * (scanner.h). Each build but the portable one adds the name of its set to the functions, so
- * that all of them can be linked. */
+/* The scanner (json.c and chrome_event.c) is compiled once per instruction set, and the best one
+ * for the processor is selected at run time (scanner.h). Every build except the portable one adds
+ * its instruction set to the function names, so that all can be linked. */
 #ifndef TMERGE_SIMD_H
 #define TMERGE_SIMD_H
 
@@ -9,7 +8,7 @@
 #define TM_SIMD_AVX2 2
 
 #ifndef TM_SIMD
-#define TM_SIMD 0 /* portable C; the build sets it for the others */
+#define TM_SIMD 0 /* portable C; the build defines it for the others */
 #endif
 
 #if TM_SIMD == TM_SIMD_SSE2

@@ -1,4 +1,4 @@
-/* Files of profilers that no reader takes: what they are, and the way out. */
+/* Recognises profiler files that no reader takes, with advice for the user. */
 #ifndef TMERGE_READERS_UNREAD_H
 #define TMERGE_READERS_UNREAD_H
 
@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 /**
- * What is said of a file that is no trace.
- * @param head  its first decoded bytes, ended by a zero
- * @return      a sentence; NULL where it is nothing that is known
+ * Returns the message for a file that is not a trace.
+ * @param head  its first decoded bytes, zero-terminated
+ * @return      a sentence; NULL if the file is of no known kind
  */
 const char *tm_unread_what(const char *path, const char *head, size_t size);
 
 /** Whether a file is a dump of NCCL's example profiler (plugins/profiler/example), which looks like
- * a Chrome trace: no reader is to be asked. @param head  as above */
+ * a Chrome trace: no reader is then tried. @param head  as above */
 bool tm_unread_is_nccl_example(const char *head);
 
 #endif

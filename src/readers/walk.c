@@ -4,7 +4,7 @@ tm_status tm_walk_open(tm_source *source, int64_t *counts, tm_walk *out, tm_erro
     *out = (tm_walk){.counts = counts};
     TM_TRY(tm_window_open(source, &out->window, err));
     if (memcmp(out->window.p, "\xEF\xBB\xBF", 3) == 0)
-        out->window.p += 3; /* a byte order mark: no part of the text */
+        out->window.p += 3; /* byte order mark */
     return tm_window_space(&out->window, err);
 }
 
@@ -17,7 +17,7 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status) {
     return walk->window.cut || (status == TM_ERR_INPUT && walk->window.ended);
 }
 
-/* Behind a member: at the next one (*more), or behind the bracket that closes its list. */
+/* Moves from the end of a member to the next one (*more), or past the closing bracket. */
 static tm_status end_member(tm_walk *walk, bool object, bool *more, tm_error *err) {
     tm_window *window = &walk->window;
     TM_TRY(tm_window_space(window, err));
@@ -32,7 +32,7 @@ static tm_status end_member(tm_walk *walk, bool object, bool *more, tm_error *er
     window->p++;
     if (c == ',')
         TM_TRY(tm_window_space(window, err));
-    if (c == ',' && *window->p == close) { /* a comma too many */
+    if (c == ',' && *window->p == close) { /* a trailing comma */
         window->p++;
         *more = false;
         if (walk->counts)
@@ -60,8 +60,8 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context, tm_erro
     return TM_OK;
 }
 
-/* The malformed value at window->p, repaired and parsed again: behind it; NULL where that cannot be
- * done, and window->cursor says why, or that more of the text is needed to tell. */
+/* Repairs the malformed value at window->p and parses it again; returns the position after it. On
+ * failure returns NULL, and window->cursor has the error or asks for more text. */
 static const char *parse_repaired(tm_walk *walk, tm_walk_parse *parse, void *context) {
     tm_json_cursor *cursor = &walk->window.cursor, strict = *cursor;
     if (cursor->fail >= cursor->end)

@@ -10,8 +10,8 @@ tm_status tm_window_fail(tm_window *window, const char *at, const char *why, tm_
                    window->buffer_offset + (at - window->buffer), "%s", why);
 }
 
-/* Aligned to a cache line, as are the pages that the system copies a file from: a processor copies
- * at a third of its speed to where the address in a page is a few bytes above the source's. */
+/* Aligned to a cache line, like the pages that the system copies a file from: processors copy at a
+ * third of the speed if the destination's offset in a page is a few bytes above the source's. */
 static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
     enum { LINE = 64 };
     const size_t size = capacity + TM_JSON_PADDING;
@@ -26,7 +26,7 @@ static tm_status grow(tm_window *window, size_t capacity, tm_error *err) {
     return TM_OK;
 }
 
-/* Fills the buffer behind its first `held` bytes. */
+/* Fills the buffer after its first `held` bytes. */
 static tm_status fill(tm_window *window, size_t held, tm_error *err) {
     size_t n = 0;
     do {
@@ -115,9 +115,8 @@ tm_status tm_window_skip_value(tm_window *window, tm_error *err) {
     }
 }
 
-/* Behind a key whose quotes are not escaped: the one before a colon closes it, where nothing before
- * that may be structure. NULL for none; the cursor says where more of the text is needed to tell.
- */
+/* Reads a key with unescaped quotes: the quote before a colon closes it, if nothing before that may
+ * be structure. Returns the position after it, or NULL; the cursor says if more text is needed. */
 static const char *quoted_key(tm_json_cursor *cursor, const char *start, tm_json_text *key) {
     enum { KEY_MAX = 256 };
     const char *p = start;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { HEAD_MAX = 20, SKIPPED_AT_ONCE = 1 << 16 }; /* a tag and a value: two varints */
+enum { HEAD_MAX = 20, SKIPPED_AT_ONCE = 1 << 16 }; /* maximum of a tag and a value: two varints */
 
 const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     uint64_t value = 0;
@@ -12,7 +12,7 @@ const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte < 0x80) {
             *out = value;
-            return shift < 63 || byte < 2 ? p : NULL; /* the tenth byte holds one bit */
+            return shift < 63 || byte < 2 ? p : NULL; /* the tenth byte has one bit */
         }
     }
     return NULL;
@@ -43,7 +43,7 @@ void tm_wire_close(tm_wire *wire) {
     wire->buffer = NULL;
 }
 
-/* Moves what is held to the front of a window of at least `n` bytes. */
+/* Moves the held bytes to the front of a window of at least `n` bytes. */
 static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     size_t held = (size_t)(wire->end - wire->p), capacity = wire->capacity;
     wire->offset = tm_wire_at(wire, wire->p);
@@ -62,7 +62,7 @@ static tm_status make_room(tm_wire *wire, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* What is delivered before a failure stays, and each later read fails again. */
+/* Bytes delivered before a failure are kept, and each later read fails again. */
 static tm_status fill(tm_wire *wire, size_t n, tm_error *err) {
     if ((size_t)(wire->end - wire->p) >= n || wire->final)
         return TM_OK;
@@ -126,7 +126,7 @@ tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) {
     return TM_OK;
 }
 
-/* Whether bytes end in the middle of a varint. */
+/* Whether the bytes end inside a varint. */
 static bool is_cut(const uint8_t *p, const uint8_t *end) {
     const uint8_t *begin = p;
     while (p < end && *p >= 0x80)
@@ -134,7 +134,7 @@ static bool is_cut(const uint8_t *p, const uint8_t *end) {
     return p == end && p - begin < 10;
 }
 
-/* What is wrong with the bytes at which no field could be read. */
+/* Reports why no field could be read at the current position. */
 static tm_status fail_head(tm_wire *wire, int64_t end, tm_error *err) {
     uint64_t tag = TM_WIRE_BYTES;
     const uint8_t *p = tm_wire_varint(wire->p, wire->end, &tag);
@@ -153,7 +153,7 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     *more = at < end;
     if (wire->end - wire->p < HEAD_MAX)
         TM_TRY(tm_wire_peek(wire, HEAD_MAX, err));
-    if (wire->p == wire->end && end == INT64_MAX) /* all of the content, of whatever length */
+    if (wire->p == wire->end && end == INT64_MAX) /* the whole content, of unknown length */
         *more = false;
     if (!*more)
         return TM_OK;

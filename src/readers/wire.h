@@ -1,5 +1,5 @@
-/* The wire format of protocol buffers: messages in memory, and in a bounded window over a source.
- */
+/* The wire format of protocol buffers: messages in memory, and in a bounded window over a
+ * source. */
 #ifndef TMERGE_READERS_WIRE_H
 #define TMERGE_READERS_WIRE_H
 
@@ -15,7 +15,7 @@
 typedef enum tm_wire_type {
     TM_WIRE_VARINT = 0,
     TM_WIRE_FIXED64 = 1,
-    TM_WIRE_BYTES = 2, /* a text, or a message */
+    TM_WIRE_BYTES = 2, /* a text or a message */
     TM_WIRE_FIXED32 = 5
 } tm_wire_type;
 
@@ -23,22 +23,21 @@ typedef enum tm_wire_type {
 typedef struct tm_wire_field {
     uint32_t number;
     uint8_t type;         /* tm_wire_type */
-    uint64_t value;       /* as written; of TM_WIRE_BYTES how many */
-    const uint8_t *bytes; /* in memory: of TM_WIRE_BYTES */
+    uint64_t value;       /* as written; for TM_WIRE_BYTES the length */
+    const uint8_t *bytes; /* in memory, for TM_WIRE_BYTES */
 } tm_wire_field;
 
-/** A message in memory, or what is left of it: borrowed bytes. */
+/** A message in memory, or the rest of one: borrowed bytes. */
 typedef struct tm_wire_message {
     const uint8_t *p, *end;
 } tm_wire_message;
 
-/** The same as tm_wire_varint, in any case. */
+/** The general case of tm_wire_varint. */
 const uint8_t *tm_wire_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *out);
 
 /**
- * Reads a varint of up to eight bytes without a loop, out of eight that can be read.
- * @return  what is behind it; NULL where it is longer, and on machines that store integers with
- *          their high bytes first
+ * Reads a varint of up to eight bytes without a loop. Eight bytes must be readable.
+ * @return  position after it; NULL if it is longer, and on big-endian machines
  */
 static inline const uint8_t *tm_wire_short_varint(const uint8_t *p, uint64_t *out) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -46,7 +45,8 @@ static inline const uint8_t *tm_wire_short_varint(const uint8_t *p, uint64_t *ou
     memcpy(&x, p, sizeof x);
     uint64_t stops = ~x & UINT64_C(0x8080808080808080);
     if (stops) {
-        x &= (stops ^ (stops - 1)) & UINT64_C(0x7F7F7F7F7F7F7F7F); /* up to the first stop */
+        x &= (stops ^ (stops - 1)) &
+             UINT64_C(0x7F7F7F7F7F7F7F7F); /* up to the last byte of the varint */
         x = (x & UINT64_C(0x007F007F007F007F)) | (x & UINT64_C(0x7F007F007F007F00)) >> 1;
         x = (x & UINT64_C(0x00003FFF00003FFF)) | (x & UINT64_C(0x3FFF00003FFF0000)) >> 2;
         *out = (x & UINT64_C(0x0FFFFFFF)) | (x & UINT64_C(0x0FFFFFFF00000000)) >> 4;
@@ -59,8 +59,8 @@ static inline const uint8_t *tm_wire_short_varint(const uint8_t *p, uint64_t *ou
     return NULL;
 }
 
-/** Reads a varint below @p end; NULL where it is longer than ten bytes or goes beyond. At once for
- * the one and two bytes that most take. */
+/** Reads a varint before @p end; NULL if it is longer than ten bytes or not complete. Fast for the
+ * common lengths of one and two bytes. */
 static inline const uint8_t *tm_wire_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     if (end - p >= 1 && p[0] < 0x80) {
         *out = p[0];
@@ -86,8 +86,8 @@ static inline const uint8_t *tm_wire_fixed(const uint8_t *p, const uint8_t *end,
 
 /**
  * Takes the next field of a message.
- * @return  false at its end; where message->p is not message->end then, that byte begins a field
- *          which cannot be: a varint that is too long, a type that is none, a length beyond the end
+ * @return  false at its end, or, with message->p != message->end, at an invalid field: a varint
+ *          that is too long, an unknown type, or a length beyond the end
  */
 static inline bool tm_wire_next(tm_wire_message *message, tm_wire_field *out) {
     uint64_t tag;
@@ -118,7 +118,7 @@ static inline bool tm_wire_damaged(const tm_wire_message *message) {
     return message->p != message->end;
 }
 
-/** The bytes of a field of TM_WIRE_BYTES as a message, and as a text. */
+/** Return the bytes of a TM_WIRE_BYTES field as a message and as a text. */
 static inline tm_wire_message tm_wire_inner(const tm_wire_field *field) {
     return (tm_wire_message){field->bytes, field->bytes + field->value};
 }
@@ -127,9 +127,9 @@ static inline tm_text tm_wire_text(const tm_wire_field *field) {
 }
 
 enum {
-    TM_WIRE_SLACK = 16,        /* bytes behind a window's end that can be read, and mean nothing */
-    TM_WIRE_WINDOW = 1 << 20,  /* what is read at once */
-    TM_WIRE_ITEM_MAX = 1 << 26 /* the longest message that is kept whole: 64 MiB */
+    TM_WIRE_SLACK = 16,        /* readable bytes after a window's end, with arbitrary content */
+    TM_WIRE_WINDOW = 1 << 20,  /* size of one read */
+    TM_WIRE_ITEM_MAX = 1 << 26 /* maximum size of a message kept whole: 64 MiB */
 };
 
 /** A bounded window over a source. */
@@ -138,45 +138,45 @@ typedef struct tm_wire {
     uint8_t *buffer;   /* owned */
     size_t capacity;
     int64_t offset;         /* of buffer[0] in the decoded content */
-    const uint8_t *p, *end; /* what is held and not yet taken */
+    const uint8_t *p, *end; /* bytes held and not yet taken */
     bool final;             /* the content ends at `end` */
-    int64_t size;           /* of the decoded content; INT64_MAX where it is not known */
+    int64_t size;           /* of the decoded content; INT64_MAX if unknown */
 } tm_wire;
 
-/** Starts a window. Needs a source that was not read yet. TM_OK; TM_ERR_FAULT. */
+/** Starts a window. Needs an unread source. TM_OK; TM_ERR_FAULT. */
 tm_status tm_wire_open(tm_source *source, tm_wire *out, tm_error *err) TM_MUST_CHECK;
 void tm_wire_close(tm_wire *wire);
 
-/** Where in the decoded content a byte of the window is. */
+/** Returns the offset of a byte of the window in the decoded content. */
 static inline int64_t tm_wire_at(const tm_wire *wire, const uint8_t *p) {
     return wire->offset + (p - wire->buffer);
 }
 
 /**
- * Makes the next @p n bytes stand in the window, from wire->p on, which may move.
- * @return  TM_OK; TM_ERR_INPUT where the content ends before, or @p n is beyond TM_WIRE_ITEM_MAX;
+ * Makes the next @p n bytes available in the window from wire->p on, which may move.
+ * @return  TM_OK; TM_ERR_INPUT if the content ends before, or @p n exceeds TM_WIRE_ITEM_MAX;
  *          TM_ERR_FAULT
  */
 tm_status tm_wire_hold(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 
-/** The same for as many of @p n as there are: for looking ahead. */
+/** The same, but with fewer than @p n bytes at the end of the content: for look-ahead. */
 tm_status tm_wire_peek(tm_wire *wire, size_t n, tm_error *err) TM_MUST_CHECK;
 
-/** Goes to any byte of the content, forwards or back. A compressed source is decoded up to there,
- * from its start where that byte has passed. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Moves to any byte of the content, forwards or back. A compressed source is decoded up to there,
+ * from its start when moving back. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_seek(tm_wire *wire, int64_t offset, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Takes the next field of a message that need not fit into the window: the value, or of bytes the
- * length, behind which wire->p stands then.
- * @param end   the message's, as an offset
+ * Takes the next field of a message that need not fit into the window: its value, or its length for
+ * bytes, with wire->p after that.
+ * @param end   offset of the message's end
  * @param more  false at the end of the message
- * @return      TM_OK; TM_ERR_INPUT, also for a field that ends behind @p end; TM_ERR_FAULT
+ * @return      TM_OK; TM_ERR_INPUT, also for a field that ends after @p end; TM_ERR_FAULT
  */
 tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, bool *more,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Holds the bytes of a field whose head was taken, and goes behind them; they stay valid until the
+/** Holds the bytes of a field whose head was taken, and moves past them; they stay valid until the
  * window is used again. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_wire_take(tm_wire *wire, tm_wire_field *field, tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* PyTorch profiler (Kineto) traces: JSON of the Chrome trace event form, streamed. */
+/* Reads PyTorch profiler (Kineto) traces: JSON of the Chrome trace event form, streamed. */
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +20,15 @@
 const tm_chrome_field tm_kineto_fields[N_FIELDS] = {TM_KINETO_FIELDS(TM_CHROME_FIELD_ROW)};
 
 typedef struct kineto_reader {
-    tm_kineto_emitter *emitters; /* [n] one, or one for each rank of a file of several */
+    tm_kineto_emitter *emitters; /* [n] one, or one per rank if the file has several */
     size_t n;
     tm_kineto_way way;
-    tm_keys owners; /* of int64_t: of the events of each emitter */
+    tm_keys owners; /* of int64_t: the owner of each emitter's events */
     tm_kineto_named named;
 } kineto_reader;
 
-/* Labels of processes may tell no rank: they name nothing where those have no events. */
+/* Emits an event to its owner. Metadata events without an owner go to all ranks; labels of
+ * processes without events have no effect. */
 static __attribute__((noinline)) bool emit_to_owner(kineto_reader *reader, tm_json_cursor *cursor,
                                                     tm_kineto_event *event) {
     int64_t owner = reader->way == TM_KINETO_NAME ? tm_kineto_named_owner(&reader->named, event)
@@ -50,21 +51,21 @@ static const tm_chrome_form form = {.fields = tm_kineto_fields, .n_fields = N_FI
 
 static int64_t int_member(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    /* Ranks are far below 2^53, where a double is exact. */
+    /* Ranks are far below 2^53, so they are exact as doubles. */
     return cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e15
                ? (int64_t)item->valuedouble
                : -1;
 }
 
-/* Keeps the metadata text without its white space and lists, and takes rank, world size and host
- * from it. */
+/* Interns the metadata text without white space and lists, and extracts rank, world size and
+ * host. */
 static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err) {
     tm_trace *trace = whole->trace;
     if (whole->metadata.n == 0)
         return TM_OK;
     if (!tm_vec_append(&whole->metadata, "}", 2))
         return tm_fail_memory(err);
-    *(char *)whole->metadata.data = '{'; /* in the place of the first comma */
+    *(char *)whole->metadata.data = '{'; /* replaces the first comma */
     tm_vec own = TM_VEC(char);
     bool ok =
         tm_metadata_cut(whole->metadata.data, whole->metadata.n - 1, names, &own, &trace->lists) &&
@@ -74,7 +75,7 @@ static tm_status finish_metadata(tm_part *whole, tm_names *names, tm_error *err)
         trace->metadata = tm_names_intern_string(names, own.data);
     cJSON *root = ok ? cJSON_Parse(own.data) : NULL;
     tm_vec_free(&own);
-    if (!root) /* its grammar was checked, but cJSON takes no lone surrogates */
+    if (!root) /* the grammar was checked, but cJSON rejects lone surrogates */
         trace->counts[TM_COUNT_ODD_METADATA]++;
     const cJSON *info = cJSON_GetObjectItemCaseSensitive(root, "distributedInfo");
     trace->rank = int_member(info, "rank");
@@ -106,9 +107,9 @@ static tm_status kineto_read_part(tm_source *source, int64_t stop, tm_names *nam
     return status;
 }
 
-/* Makes ready to read ranks of a file at once.
- * @param parts   [n] theirs, initialised by the caller
- * @param reader  free it with close_reader, whatever comes of the call */
+/* Prepares to read several ranks of a file at once.
+ * @param parts   [n] one per rank, initialised by the caller
+ * @param reader  free it with close_reader, whatever the result */
 static tm_status open_reader(kineto_reader *reader, const tm_unit *units, size_t n, tm_part *parts,
                              tm_names *names, tm_error *err) {
     *reader = (kineto_reader){.emitters = calloc(n, sizeof *reader->emitters),
@@ -146,14 +147,14 @@ static tm_status kineto_finish(tm_part *whole, tm_names *names, tm_error *err) {
     tm_trace *trace = whole->trace;
     if (!tm_kineto_names_ranks(whole, names))
         return finish(whole, names, err);
-    tm_trace_free(trace); /* its ranks are read next */
+    tm_trace_free(trace); /* its ranks are read separately */
     memset(trace->counts, 0, sizeof trace->counts);
     trace->is_fused = true;
     return TM_OK;
 }
 
-/* What a file says of one of its ranks. What was fused says of all what the first trace says of
- * itself: how many ranks there are, but neither which it is nor its groups. */
+/* Returns the metadata of one rank of a file. Fused files hold the metadata of the first trace: the
+ * world size applies to all ranks, the rank and its groups do not and are removed. */
 static cJSON *members_of(cJSON *root, const tm_unit *unit) {
     char key[24];
     snprintf(key, sizeof key, "%lld", (long long)unit->rank);
@@ -166,7 +167,7 @@ static cJSON *members_of(cJSON *root, const tm_unit *unit) {
     return root;
 }
 
-/* Puts what a file says of one of its ranks in the place of what it says of itself. */
+/* Replaces the file's metadata by the metadata of one rank. */
 static tm_status choose_members(tm_part *whole, const tm_unit *unit, tm_error *err) {
     bool ok = whole->metadata.n > 0 && tm_vec_append(&whole->metadata, "}", 2);
     if (!ok)
@@ -185,7 +186,7 @@ static tm_status choose_members(tm_part *whole, const tm_unit *unit, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A text that ends too early gives what it holds, unless that is nothing. */
+/* Accepts a truncated file if it has any events. */
 static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     tm_part whole;
     tm_part_init(&whole, out);
@@ -198,7 +199,7 @@ static tm_status kineto_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* Gives a rank what is said of the file. */
+/* Adds the file's base time, counts and metadata to a rank's part. */
 static tm_status take_file(tm_part *part, const tm_part *file, tm_error *err) {
     part->base_ns = file->base_ns;
     part->trace->truncated = file->trace->truncated;
@@ -209,7 +210,7 @@ static tm_status take_file(tm_part *part, const tm_part *file, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Makes of a part what is told of its rank, by what is said of the file. */
+/* Finishes a rank's part with the file's data. */
 static tm_status finish_unit(tm_part *part, const tm_part *file, const tm_unit *unit,
                              tm_names *names, tm_error *err) {
     TM_TRY(take_file(part, file, err));
@@ -220,7 +221,7 @@ static tm_status finish_unit(tm_part *part, const tm_part *file, const tm_unit *
 static tm_status kineto_read_units(tm_source *source, const tm_unit *units, size_t n,
                                    tm_names *names, tm_trace *const *out, tm_error *err) {
     kineto_reader reader;
-    tm_trace own; /* of what is of no rank */
+    tm_trace own; /* for events without a rank */
     tm_part file, *parts = malloc(n * sizeof *parts);
     bool any = false;
     if (!parts)

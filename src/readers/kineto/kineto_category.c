@@ -33,7 +33,7 @@ static tm_category work_of(const char *bytes, size_t size) {
                                               : TM_CAT_KERNEL;
 }
 
-/* What is known of a category that is none of CUDA's, in this order. */
+/* Suffixes of non-CUDA categories, in order of precedence. */
 static const struct {
     const char *end;
     tm_category category;
@@ -45,11 +45,11 @@ static const struct {
     {"_user_annotation", TM_CAT_GPU_ANNOTATION},
 };
 
-/* Written for durations, and known not to be work of a device. */
+/* Categories of durations that are never device work. */
 static const char *const never[] = {"mtia_insight", "external_correlation", "xpu_scope_profiler",
                                     "hardware_counters", "mtia_counters"};
 
-/* Of the profilers that were made after CUDA's, with its words behind their own. */
+/* Profilers modelled on CUDA's: their category is a prefix followed by CUDA's word. */
 static const struct {
     const char *begin, *device;
 } families[] = {

@@ -23,8 +23,8 @@ bool tm_kineto_may_communicate(const char *bytes, size_t size) {
     return tm_collective_kind_of_kernel(bytes, size) != TM_COLL_OTHER || holds_ccl(bytes, size);
 }
 
-/* Whether it communicates whatever asked for it. "reduce" and "broadcast" are computations as well,
- * and fused kernels are called by all that was fused, also by the wait for a collective. */
+/* Whether a kernel communicates for any operator. "reduce" and "broadcast" are also computations,
+ * and names of fused kernels list everything fused, including the wait for a collective. */
 static bool communicates(const char *bytes, size_t size) {
     if (holds_ccl(bytes, size))
         return true;
@@ -41,18 +41,18 @@ static bool communicates(const char *bytes, size_t size) {
     }
 }
 
-/* A trace being judged. */
+/* State of judging a trace. */
 typedef struct judge {
     tm_part *whole;
     tm_trace *trace;
     tm_names *names;
-    tm_vec pending;   /* of tm_mark, of one category and process side by side */
-    tm_vec processes; /* of uint32_t, name ids: those of operators, ascending */
-    tm_vec unknown;   /* of seen: categories that nothing tells to be a device's */
+    tm_vec pending;   /* of tm_mark, grouped by category and process */
+    tm_vec processes; /* of uint32_t, name ids: processes with operators, ascending */
+    tm_vec unknown;   /* of seen: categories without any sign of being device work */
     tm_kineto_flows flows;
 } judge;
 
-/* A category and how many events it has. */
+/* A category and its number of events. */
 typedef struct seen {
     uint32_t category; /* name id */
     int64_t n;
@@ -79,8 +79,8 @@ static bool list_processes(judge *j) {
     return true;
 }
 
-/* Where no plugin names its devices, the profiler labels processes 0 to 15 as GPUs, there or not;
- * in a container that may be the host's. */
+/* Without a plugin that names devices, the profiler labels processes 0 to 15 as GPUs, whether they
+ * exist or not. In a container such a pid may be the host process. */
 static bool is_labelled(const judge *j, uint32_t pid) {
     const tm_label *labels = j->whole->labels.data;
     bool labelled = false;
@@ -104,7 +104,7 @@ static bool is_text(const judge *j, uint32_t id, const char *text) {
     return strcmp(tm_names_text(j->names, id).bytes, text) == 0;
 }
 
-/* Puts an event on its track with the attributes of work, or of a call. */
+/* Puts an event on its track, with the attributes of device work or of a call. */
 static bool settle(judge *j, const tm_mark *mark, bool device) {
     tm_trace *trace = j->trace;
     tm_raw_event *event = (tm_raw_event *)trace->events.data + mark->event;
@@ -218,7 +218,7 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     return true;
 }
 
-/* What a kernel of communication tells by its name alone. */
+/* Returns a communication kernel's collective, as far as its name gives it. */
 static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     tm_text name = tm_names_text(j->names, ((tm_raw_event *)j->trace->events.data)[event].name);
     if (!communicates(name.bytes, name.size))
@@ -229,7 +229,7 @@ static bool by_name(const judge *j, uint32_t event, tm_collective_attr *out) {
     return true;
 }
 
-/* Kernels of an XPU carry nothing of their collective: the operator that asked for it does. */
+/* Kernels of an XPU lack their collective's data: it is copied from the requesting operator. */
 static bool link_collectives(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_COLLECTIVE];
     tm_vec all = TM_VEC(asked), added = TM_VEC(tm_collective_attr);
@@ -257,7 +257,7 @@ static bool link_collectives(judge *j) {
     return ok;
 }
 
-/* The first that is told counts. */
+/* The first stream of a track counts. */
 static void set_streams(judge *j) {
     const tm_mark *marks = j->whole->marks.data;
     tm_track *tracks = j->trace->tracks.data;
@@ -268,8 +268,8 @@ static void set_streams(judge *j) {
                 tracks[t].stream = marks[i].stream;
 }
 
-/* What a profiler puts on the process of its device is the end of a call there, with the call's id:
- * the host's own launched the work. */
+/* Events that the profiler puts on its device's process are the end of a call, with the call's id.
+ * The work was launched by the host's own call. */
 static void keep_calls_of_hosts(judge *j) {
     tm_vec *rows = &j->trace->attrs[TM_ATTR_LAUNCH];
     tm_launch_attr *launches = rows->data;
@@ -279,7 +279,7 @@ static void keep_calls_of_hosts(judge *j) {
     size_t kept = 0, m = 0;
     while (m < j->whole->marks.n && marks[m].kind != TM_MARK_STREAM)
         m++;
-    if (m == j->whole->marks.n) /* only MTIA's does */
+    if (m == j->whole->marks.n) /* only MTIA has such marks */
         return;
     for (size_t i = 0; i < rows->n; i++)
         if (!tm_kineto_is_of_device(j->trace, tracks[events[launches[i].event].track].pid))
@@ -287,8 +287,8 @@ static void keep_calls_of_hosts(judge *j) {
     rows->n = kept;
 }
 
-/* Puts a member behind the metadata: a key, colon and quote, then a text that needs no escapes. An
- * export has it already. */
+/* Appends a member to the metadata: a key, colon and quote, then a text that needs no escapes. Does
+ * nothing if the member exists, as in an export. */
 static bool add_member(judge *j, const char *key, const char *text) {
     tm_vec *metadata = &j->whole->metadata;
     size_t n = strcspn(key, ":");
@@ -315,7 +315,7 @@ static int most_first(const void *a, const void *b) {
     return x->n != y->n ? tm_order_i64(y->n, x->n) : tm_order_u64(x->category, y->category);
 }
 
-/* "npu_op 1313, other_op 12": the categories that nothing is known of. */
+/* Lists the unknown categories: "npu_op 1313, other_op 12". */
 static bool name_unknown(judge *j) {
     enum { SHOWN_MAX = 6 };
     char text[512] = "";

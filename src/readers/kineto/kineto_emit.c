@@ -13,7 +13,7 @@
 #include "readers/number.h"
 #include "timeline/counted.h"
 
-/* What MTIA calls a stream's wait for another, and what that one sets for it. */
+/* MTIA's names for a stream's wait for another stream, and for the recorded event it waits for. */
 #define MTIA_WAIT "event_wait"
 #define MTIA_RECORD "event_record"
 
@@ -34,7 +34,7 @@ uint32_t tm_kineto_intern(tm_kineto_emitter *emitter, const tm_json_text *text) 
     return tm_chrome_intern(emitter->names, &emitter->scratch, text);
 }
 
-/* Interns a TEXT field, or gives TM_NO_NAME where it is absent. */
+/* Interns a TEXT field; TM_NO_NAME if absent. */
 static uint32_t text_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                            tm_kineto_field field, bool *ok) {
     if (!tm_kineto_has(event, field))
@@ -48,10 +48,9 @@ static float real_field(const tm_kineto_event *event, tm_kineto_field field) {
     return tm_kineto_has(event, field) ? (float)event->fields[field].r : NAN;
 }
 
-/* Kineto rounds to whole percent, and writes 0 as well where it computes that no block fits, as of
- * kernels that asked for more shared memory than the default: nvjet, CUTLASS, flash attention,
- * NCCL. Only of so few warps (64 are the most on large GPUs) that it rounds to 0 a 0 is a figure.
- */
+/* Kineto rounds to whole percent, and also writes 0 if it computes that no block fits, as for
+ * kernels that use more shared memory than the default: nvjet, CUTLASS, flash attention, NCCL. A 0
+ * is valid only for so few warps that it is a rounded value (large GPUs hold at most 64 per SM). */
 static float occupancy_of(const tm_kineto_event *event) {
     const float warps_for_half_a_percent = 0.32F;
     float occupancy =
@@ -61,7 +60,7 @@ static float occupancy_of(const tm_kineto_event *event) {
     return occupancy > 0 || rounded ? occupancy : NAN;
 }
 
-/* A category that is met for the first time may tell what the devices are. */
+/* Classifies a category. A new category may also name the devices. */
 static tm_kineto_class classify(tm_kineto_emitter *emitter, const tm_json_text *text) {
     const char *word = tm_kineto_device_word(text->bytes, text->size);
     if (word && word != emitter->device_word) {
@@ -84,14 +83,14 @@ static bool holds(const tm_json_text *text, const char *word) {
     return false;
 }
 
-/* Operators have a namespace, and nodes of autograd are called after what they are the backward of:
- * all else is what a program calls a range of its own. */
+/* Operators have a namespace, and autograd nodes are named after the operation they differentiate.
+ * All other names are user annotations. */
 static bool is_operator(const tm_json_text *name) {
     return holds(name, "::") || holds(name, "Backward");
 }
 
-/* PyTorch's first profiler (to 1.8) writes no categories: what ran on the host is one process, and
- * operators by their time on a device another, which names no kernels. */
+/* PyTorch's first profiler (up to 1.8) writes no categories. Host events are one process; operators
+ * by their device time are another, without kernel names. */
 static tm_kineto_class class_without_category(const tm_kineto_event *event) {
     static const char host[] = "CPU functions";
     bool is_host =
@@ -113,12 +112,12 @@ static tm_kineto_class class_of(tm_kineto_emitter *emitter, const tm_kineto_even
         &emitter->categories[tm_short_text_hash(&category) >> (64 - TM_KINETO_CATEGORY_BITS)];
     if (!tm_short_text_is(&cache->category, &category)) {
         cache->category = category;
-        cache->class = classify(emitter, text); /* without memory nothing more is read */
+        cache->class = classify(emitter, text); /* out of memory stops the read */
     }
     return cache->class;
 }
 
-/* The number in "7", "stream 7" or "stream 7 "; -1 where there is none, or a negative one. */
+/* Returns the number in "7", "stream 7" or "stream 7 "; -1 if there is none or it is negative. */
 static int64_t number_in(const tm_json_text *text) {
     size_t end = text->size;
     while (end > 0 && text->bytes[end - 1] == ' ')
@@ -134,7 +133,7 @@ static int64_t number_in(const tm_json_text *text) {
                : -1;
 }
 
-/* A stream's number; -1 where there is none, which older profilers write without a sign. */
+/* Returns a stream's number; -1 for none, which older profilers write as UINT32_MAX. */
 static int64_t stream_field(const tm_kineto_event *event, tm_kineto_field field, int64_t missing) {
     int64_t stream = tm_kineto_int(event, field, missing);
     return stream == UINT32_MAX ? -1 : stream;
@@ -188,7 +187,7 @@ static bool emit_kernel(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return tm_trace_add_kernel(emitter->trace, row, tm_kineto_int(event, F_CORRELATION, 0), &shape);
 }
 
-/* MTIA calls it "size", which other events write with other things in it. */
+/* MTIA writes "size", which other events use for other things. */
 static int64_t copied_bytes(const tm_kineto_event *event) {
     int64_t bytes = tm_kineto_int(event, F_BYTES, -1);
     if (tm_kineto_has(event, F_BYTES) || !tm_kineto_has(event, F_SIZE))
@@ -212,7 +211,7 @@ static bool emit_copy(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
 
 static bool emit_launch(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     int64_t correlation = tm_kineto_int(event, F_CORRELATION, 0);
-    if (correlation == 0) /* ROCm's "none" */
+    if (correlation == 0) /* none, in ROCm */
         return true;
     tm_launch_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_LAUNCH]);
     if (attr)
@@ -220,7 +219,7 @@ static bool emit_launch(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return attr != NULL;
 }
 
-/* Comms Id is a 64-bit hash, written as a number or as text; what is no integer is folded. */
+/* Comms Id is a 64-bit hash, written as a number or a text; other texts are hashed. */
 static int64_t comms_id(const tm_kineto_event *event) {
     if (!tm_kineto_has(event, F_COMMS_ID))
         return 0;
@@ -282,7 +281,7 @@ static bool emit_memory(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return true;
 }
 
-/* The text on one line with the white space that Python's writer has: ", " and nothing else. */
+/* Returns the text on one line with white space as Python writes it: ", " only. */
 static tm_json_text on_one_line(const tm_json_text *text, char *into, size_t room) {
     size_t n = 0;
     for (size_t i = 0; i < text->size && n + 2 < room; i++) {
@@ -295,7 +294,7 @@ static tm_json_text on_one_line(const tm_json_text *text, char *into, size_t roo
     return (tm_json_text){.bytes = into, .size = n};
 }
 
-/* Interns an array as it stands, whose id is kept where it stands on one line. */
+/* Interns an array's text; caches its id if the text is on one line. */
 static uint32_t intern_array(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                              const tm_json_text *text) {
     if (text->known == 0)
@@ -308,8 +307,8 @@ static uint32_t intern_array(tm_kineto_emitter *emitter, const tm_kineto_event *
     return made;
 }
 
-/* Texts over SHAPES_MAX bytes, of operators on hundreds of tensors, are cut: shapes are there to be
- * told apart and read. */
+/* Texts over SHAPES_MAX bytes, of operators with hundreds of tensors, are cut: shapes only need to
+ * be distinguished and read. */
 static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     enum { SHAPES_MAX = 512 };
     char line[SHAPES_MAX + 8];
@@ -332,7 +331,7 @@ static bool emit_shapes(tm_kineto_emitter *emitter, const tm_kineto_event *event
     return attr && shapes != TM_NAME_FAILED;
 }
 
-/* An array of an event as it stands; TM_NO_NAME where it has none, or one that no operator has. */
+/* Returns an array field's text; TM_NO_NAME if absent or longer than any operator's. */
 static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                             tm_kineto_field field) {
     enum { ARRAY_MAX = 4096 };
@@ -342,8 +341,8 @@ static uint32_t array_field(tm_kineto_emitter *emitter, const tm_kineto_event *e
                : TM_NO_NAME;
 }
 
-/* Whether it is an operator whose work is counted, or a range of a collective: by its name, of
- * which there are few. */
+/* Whether this is an operator whose work is counted, or a range of a collective. Cached by name,
+ * since there are few names. */
 static bool is_counted(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t name) {
     tm_kineto_counted_cache *cache = &emitter->counted[name % TM_KINETO_COUNTED_CACHE];
     if (cache->name != name) {
@@ -397,7 +396,7 @@ static tm_wait_kind wait_kind(const tm_kineto_event *event) {
     return TM_WAIT_OTHER;
 }
 
-/* "stream" is the stream that waits, or that the host waits for. */
+/* Adds a wait. "stream" is the stream that waits, or that the host waits for. */
 static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     tm_wait_kind kind = wait_kind(event);
     int64_t record = tm_kineto_int(event, F_WAIT_ON_RECORD, 0);
@@ -406,7 +405,7 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     tm_wait_attr attr = {
         .event = row,
         .correlation = tm_kineto_int(event, F_CORRELATION, 0),
-        .record_correlation = record == -1 ? 0 : record, /* the record was not seen */
+        .record_correlation = record == -1 ? 0 : record, /* the record was not captured */
         .stream = host_on_stream ? -1 : stream,
         .on_stream = host_on_stream ? stream : stream_field(event, F_WAIT_ON_STREAM, -1),
         .call = TM_NO_EVENT,
@@ -416,8 +415,8 @@ static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
     return tm_vec_append(&emitter->trace->attrs[TM_ATTR_WAIT], &attr, 1);
 }
 
-/* Nothing of an operator's collective is copied to the kernels of an XPU: both are marked with the
- * operator's id, by which they are brought together. */
+/* Kernels of an XPU have no data about their operator's collective. Both are marked with the
+ * operator's id, by which they are linked later. */
 static bool note_link(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     const tm_mark mark = {
         .kind = TM_MARK_LINK,
@@ -486,7 +485,7 @@ static bool emit_attributes(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     return ok;
 }
 
-/* What a process is labelled names none of its threads. */
+/* Records a label. The label of a process does not name its threads. */
 static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
     const tm_json_text *name = &event->name;
     tm_vec *labels = &emitter->part->labels;
@@ -516,7 +515,7 @@ static __attribute__((noinline)) uint32_t name_without_addresses(tm_kineto_emitt
     return tm_kineto_intern(emitter, &name);
 }
 
-/* Python names no kernels and no calls of the runtime: their names are symbols. */
+/* Kernels and runtime calls have symbols as names, without addresses of Python objects. */
 static bool is_symbol(uint8_t category) {
     return category == TM_CAT_KERNEL || category == TM_CAT_RUNTIME || category == TM_CAT_DRIVER ||
            category == TM_CAT_MEMCPY || category == TM_CAT_MEMSET;
@@ -550,8 +549,8 @@ static inline bool push_event(tm_kineto_emitter *emitter, const tm_kineto_event 
     return true;
 }
 
-/* What may be work of a device is put on no track yet: which one, and what it is, is judged when
- * all flows and labels are known. */
+/* Keeps an event that may be device work without a track: track and category are decided when all
+ * flows and labels are known. */
 static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *event,
                          uint8_t category) {
     const tm_raw_event raw = {
@@ -581,7 +580,7 @@ static bool emit_pending(tm_kineto_emitter *emitter, const tm_kineto_event *even
            (!tm_kineto_has(event, F_COLLECTIVE) || emit_collective(emitter, event, mark.event));
 }
 
-/* Copies are told by their direction, and take it into their name. */
+/* Names a copy with its direction, which distinguishes copies. */
 static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *event) {
     const tm_json_text *direction = &event->fields[F_DIRECTION].text;
     char name[128];
@@ -593,7 +592,7 @@ static uint32_t mtia_name(tm_kineto_emitter *emitter, const tm_kineto_event *eve
                                          : name_of(emitter, event, TM_CAT_OTHER);
 }
 
-/* Of a track whose first event does not tell its stream, a later one does. */
+/* Sets the stream of a track whose earlier events had none. */
 static bool note_stream(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t index,
                         bool created) {
     tm_track *track = (tm_track *)emitter->trace->tracks.data + index;
@@ -637,7 +636,7 @@ static bool emit_event(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
     size_t n_tracks = trace->tracks.n;
     tm_category category = class.category;
     if (kind == TM_DURATION && category == TM_CAT_CPU_INSTANT)
-        kind = TM_INSTANT; /* Python's export of PyTorch has them last until the trace ends */
+        kind = TM_INSTANT; /* Python exports of PyTorch extend them to the end of the trace */
     tm_raw_event raw = {
         .begin_ns = event->ts_ns,
         .duration_ns = kind == TM_DURATION ? event->duration_ns : 0,

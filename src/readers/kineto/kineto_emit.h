@@ -1,4 +1,4 @@
-/* From parsed Kineto events to the rows of a part. Private to the Kineto reader. */
+/* Converts parsed Kineto events to the rows of a part. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_EMIT_H
 #define TMERGE_KINETO_EMIT_H
 
@@ -11,7 +11,7 @@
 enum { TM_KINETO_TRACK_BITS = 6, TM_KINETO_CATEGORY_BITS = 6 };
 enum { TM_KINETO_COUNTED_CACHE = 256 };
 
-/* The pid and tid of a track as they stood in the text, to know it again without interning. */
+/* The pid and tid texts of a track, to find it without interning. */
 typedef struct tm_kineto_track_cache {
     tm_short_text pid, tid;
     uint32_t kind, track;
@@ -22,7 +22,7 @@ typedef struct tm_kineto_category_cache {
     tm_kineto_class class;
 } tm_kineto_category_cache;
 
-/* Whether the operator of a name id is one whose work is counted (timeline/counted.h). */
+/* Whether the operator with a name id is one whose work is counted (timeline/counted.h). */
 typedef struct tm_kineto_counted_cache {
     uint32_t name; /* TM_NO_NAME: empty */
     bool is_counted;
@@ -33,7 +33,7 @@ typedef struct tm_kineto_emitter {
     tm_trace *trace;         /* borrowed: of the part */
     tm_names *names;         /* borrowed */
     tm_vec scratch;          /* of char: decoded strings */
-    const char *device_word; /* what the devices are called so far, or NULL */
+    const char *device_word; /* name of the devices so far, or NULL */
     tm_kineto_track_cache tracks[1 << TM_KINETO_TRACK_BITS];
     tm_kineto_category_cache categories[1 << TM_KINETO_CATEGORY_BITS];
     tm_kineto_counted_cache counted[TM_KINETO_COUNTED_CACHE];
@@ -42,10 +42,10 @@ typedef struct tm_kineto_emitter {
 void tm_kineto_emitter_init(tm_kineto_emitter *emitter, tm_part *part, tm_names *names);
 void tm_kineto_emitter_free(tm_kineto_emitter *emitter);
 
-/** Interns a string token, decoding it where it is escaped; TM_NAME_FAILED when memory is out. */
+/** Interns a string token, decoded if it has escapes; TM_NAME_FAILED if out of memory. */
 uint32_t tm_kineto_intern(tm_kineto_emitter *emitter, const tm_json_text *text);
 
-/** Adds one event with its attributes, or counts why not. False when memory is out. */
+/** Adds one event with its attributes, or counts why it is dropped. False if out of memory. */
 bool tm_kineto_emit(tm_kineto_emitter *emitter, tm_json_cursor *cursor,
                     const tm_kineto_event *event);
 

@@ -1,10 +1,10 @@
-/* What is kept of a Kineto event. Private to the Kineto reader. */
+/* The fields kept of a Kineto event. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_EVENT_H
 #define TMERGE_KINETO_EVENT_H
 
 #include "readers/chrome_event.h"
 
-/* The args that are kept: id, type, key. Keys are compared exactly as profilers write them. */
+/* The args to keep: id, type, key. Keys are compared exactly. */
 #define TM_KINETO_FIELDS(X)                                                                        \
     X(F_CORRELATION, INT, "correlation")                                                           \
     X(F_DEVICE, INT, "device")                                                                     \
@@ -71,7 +71,7 @@ static inline bool tm_kineto_has(const tm_kineto_event *event, tm_kineto_field f
     return tm_chrome_has(event, (unsigned)field);
 }
 
-/** An INT field, or @p missing where the event does not have it. */
+/** Returns an INT field, or @p missing if the event does not have it. */
 static inline int64_t tm_kineto_int(const tm_kineto_event *event, tm_kineto_field field,
                                     int64_t missing) {
     return tm_chrome_int(event, (unsigned)field, missing);

@@ -5,10 +5,10 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Flows only show whether any event of a category ends one, so a few hundred tell it. */
+/* Flows only show whether any event of a category ends one, so a few hundred are enough. */
 enum { FLOWS_MAX = 512 };
 
-/* Ids are short. */
+/* Fast because ids are short. */
 static inline uint64_t hash_of(const char *bytes, size_t size) {
     uint64_t hash = TM_HASH_BEGIN;
     for (size_t i = 0; i < size; i++)
@@ -16,9 +16,9 @@ static inline uint64_t hash_of(const char *bytes, size_t size) {
     return hash ^ hash >> 32;
 }
 
-/* Keeps the ids whose hash has none of the mask's bits: with the smallest mask that leaves no more
- * than FLOWS_MAX, which is the same whatever was read first, and in how many parts. Flows of one
- * id alone, which no mask divides, are none at last. */
+/* Keeps the flows whose id hash has none of the mask's bits, with the smallest mask that leaves at
+ * most FLOWS_MAX. The sample does not depend on the order or the number of parts read. If too many
+ * flows share one id, no mask separates them, and none is kept. */
 static void thin_flows(tm_part *part) {
     tm_flow *flows = part->flows.data;
     for (;;) {
@@ -84,7 +84,7 @@ bool tm_kineto_flows_sort(tm_kineto_flows *out, tm_part *whole) {
     return true;
 }
 
-/* The first of the n sorted flows that is not before the key. */
+/* Returns the index of the first of the n sorted flows that is not before the key. */
 static size_t lower(const tm_flow *const *v, size_t n, const tm_flow *key,
                     int (*compare)(const void *, const void *)) {
     size_t low = 0;

@@ -1,4 +1,4 @@
-/* Flows from calls to work of devices, as far as they are kept. Private to the Kineto reader. */
+/* A sample of the flows from calls to device work. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_FLOWS_H
 #define TMERGE_KINETO_FLOWS_H
 
@@ -6,21 +6,22 @@
 #include "timeline/part.h"
 #include "tmerge/names.h"
 
-/** Keeps a flow's start or end, of so many that a sample is enough. False when memory is out. */
+/** Records a flow's start or end if it is in the sample. Returns false if out of memory. */
 bool tm_kineto_note_flow(tm_part *part, const tm_kineto_event *event);
 
-/** The flows of a trace, sorted. */
+/** The kept flows of a trace, sorted. */
 typedef struct tm_kineto_flows {
-    const tm_flow **ends, **starts; /* owned; by place, by id */
+    const tm_flow **ends, **starts; /* owned; ends by process, thread and time, starts by id */
     size_t n_ends, n_starts;
 } tm_kineto_flows;
 
 /** @param whole  all parts of the trace; its flows are thinned, and borrowed
- * @param out    zeroed; free it whatever comes of the call  @return  false when memory is out */
+ * @param out    zeroed; free it whatever the result
+ * @return       false if out of memory */
 bool tm_kineto_flows_sort(tm_kineto_flows *out, tm_part *whole);
 void tm_kineto_flows_free(tm_kineto_flows *flows);
 
-/** Whether a flow that began in another process ends where an event of this mark begins. */
+/** Whether a flow that started in another process ends where an event of this mark begins. */
 bool tm_kineto_flow_ends(const tm_kineto_flows *flows, const tm_names *names, const tm_mark *mark,
                          int64_t begin_ns);
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames that run at the begin are all written within so long. */
+/* Frames already running at the start of a recording are all written within this time. */
 static const int64_t BEGIN_NS = 100000;
 
-/* "FILE(LINE): NAME" in its parts. */
+/* The parts of "FILE(LINE): NAME". */
 typedef struct frame {
     tm_text file, name;
     int64_t line;
@@ -32,7 +32,7 @@ static bool same(tm_text a, tm_text b) {
     return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
 }
 
-/* When the first frame of each track began, and when the first of them ended. */
+/* Earliest begin and earliest end of the frames of a track. */
 typedef struct start {
     int64_t begin_ns, end_ns;
 } start;
@@ -55,13 +55,13 @@ static void find_starts(const tm_trace *trace, start *starts) {
     }
 }
 
-/* Whether it may have run when the profiler began: no frame of its thread had ended. */
+/* Whether the frame may predate the profiler's start: no frame of its thread had ended. */
 static bool may_run(const tm_raw_event *event, const start *starts) {
     const start *of = &starts[event->track];
     return event->begin_ns <= of->begin_ns + BEGIN_NS && event->begin_ns < of->end_ns;
 }
 
-/* The name of the function that such a frame is of; its own where none is known. */
+/* Returns the name of the function of such a frame; @p own if unknown. */
 static uint32_t function_of(const tm_names *names, const bool *later, size_t n, uint32_t own) {
     frame is, other;
     int64_t line = -1;

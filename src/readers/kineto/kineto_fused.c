@@ -36,13 +36,13 @@ static int64_t owner_by_export(tm_json_text *pid) {
     return rank;
 }
 
-/* Whether the number of a process follows in the same brackets. */
+/* Whether a process number follows inside the same brackets. */
 static bool number_follows(const tm_json_text *pid, size_t at) {
     return pid->bytes[at] == ' ' && at + 1 < pid->size && pid->bytes[at + 1] >= '0' &&
            pid->bytes[at + 1] <= '9';
 }
 
-/* The label of a process, without what follows it; size 0 where it has none. */
+/* Returns the label of a process, without the rest; size 0 if it has none. */
 static tm_json_text label_of(const tm_json_text *pid) {
     tm_json_text label = {.bytes = ""};
     if (pid->size == 0 || *pid->bytes != '[')
@@ -63,7 +63,7 @@ static int64_t owner_by_pid(tm_json_text *pid) {
     drop(pid, label.size + 1);
     while (pid->size > 0 && (*pid->bytes == ']' || *pid->bytes == ' '))
         drop(pid, 1);
-    pid->size -= inside && pid->size > 0; /* the bracket that closes it */
+    pid->size -= inside && pid->size > 0; /* the closing bracket */
     return (int64_t)(hash >> 1);
 }
 
@@ -82,7 +82,7 @@ int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event) {
         return owner_by_pid(&event->pid);
     case TM_KINETO_ARG:
         return owner_by_arg(event);
-    case TM_KINETO_NAME: /* of its process: kineto_named.h */
+    case TM_KINETO_NAME: /* by the process's name: kineto_named.h */
     case TM_KINETO_ALONE:
         break;
     }
@@ -95,7 +95,7 @@ static bool is_labelled(const tm_json_text *pid) {
     return !tm_rank_label_is_empty(&label);
 }
 
-/* Where the first event of a document begins, as far as its head tells; NULL where it does not. */
+/* Returns the start of the first event of a document if it is in the head, else NULL. */
 static const char *first_event(const char *head) {
     const char *events = strstr(head, "\"traceEvents\"");
     events = events                        ? strchr(events, '[')
@@ -135,7 +135,7 @@ tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole) {
     return way;
 }
 
-/* The ranks of a file, by what tells them. */
+/* The ranks of a file. */
 typedef struct owners {
     tm_kineto_way way;
     tm_keys known; /* of int64_t: owners */
@@ -168,7 +168,7 @@ static tm_status number_owners(const owners *o, int64_t *ranks, int64_t *told, t
     if (o->way == TM_KINETO_ARG)
         return TM_OK;
     TM_TRY(tm_rank_labels_number(labels, n, 0, ranks, err));
-    for (size_t i = 0; i < n; i++) /* each replica counts its own ranks */
+    for (size_t i = 0; i < n; i++) /* the ranks as each replica numbers them */
         labels[i].of[TM_WORD_DP] = -1;
     return tm_rank_labels_number(labels, n, 0, told, err);
 }
@@ -208,7 +208,7 @@ tm_status tm_kineto_scan(const char *path,
     tm_part part;
     tm_error unread;
     if (tm_source_open(path, &source, &unread) != TM_OK)
-        return TM_OK; /* that is for the reader to tell */
+        return TM_OK; /* the reader reports that */
     tm_trace_init(&trace);
     tm_part_init(&part, &trace);
     tm_status status = tm_chrome_read_part(source, &form, -1, context, &part, &unread);
@@ -225,7 +225,7 @@ static tm_status fail_untold(const char *path, int64_t n_untold, tm_error *err) 
                    n_untold);
 }
 
-/* Whose only sign are the names of processes. */
+/* Lists the ranks of a file that only process names identify. */
 static tm_status list_named(const char *path, tm_vec *units, tm_error *err) {
     tm_kineto_named named;
     tm_status status = tm_kineto_named_read(path, &named, err);

@@ -13,7 +13,7 @@
 #include "timeline/host_comm.h"
 #include "timeline/metadata.h"
 
-/* The types of C++ as PyTorch calls them where it tells a collective's. */
+/* C++ types, and PyTorch's names for them in the metadata of collectives. */
 static const struct {
     const char *written, *name;
 } types[] = {
@@ -33,12 +33,12 @@ static const struct {
     {"c10::complex<double>", "ComplexDouble"},
 };
 
-/* Elements of the tensors of an argument, from [ and the dimensions of each, which may stand in
- * lists; @p argument -1: of all arguments. -1 where there is none. */
+/* Returns the number of elements of the tensors of an argument, from the bracketed dimensions of
+ * each, possibly nested in lists; @p argument -1: of all arguments. -1 if there is no tensor. */
 static int64_t count_elements(const tm_json_text *dims, int argument) {
     int64_t sum = -1, product = 1, value = 0;
     int depth = 0, at = 0;
-    bool digits = false, any = false; /* in a number; in a list with numbers */
+    bool digits = false, any = false; /* inside a number; inside a list with numbers */
     for (size_t i = 0; i < dims->size; i++) {
         const char c = dims->bytes[i];
         if (c >= '0' && c <= '9') {
@@ -62,7 +62,7 @@ static int64_t count_elements(const tm_json_text *dims, int argument) {
     return sum;
 }
 
-/* The text number @p at of a list of texts, without its quotes. */
+/* Returns text number @p at of a list of texts, without quotes. */
 static tm_json_text text_at(const tm_json_text *list, int at) {
     tm_json_text out = {.bytes = "", .size = 0};
     int quotes = 0;
@@ -88,8 +88,8 @@ static const char *dtype_of(const tm_kineto_event *event) {
     return NULL;
 }
 
-/* Which argument of an operator of c10d holds what it gives: those that make something take a place
- * for it first. */
+/* Returns which argument of a c10d operator is the input: operators with an output take that
+ * first. */
 static int input_of(tm_text name) {
     return strstr(name.bytes, "allgather") || strstr(name.bytes, "reduce_scatter") ||
                    strstr(name.bytes, "alltoall") || strstr(name.bytes, "::scatter") ||
@@ -113,7 +113,7 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
     const tm_host_comm is = tm_host_comm_of(name);
     const bool asks = is == TM_HOST_COMM_ASKS && strncmp(name.bytes, "c10d::", 6) == 0;
     if (!asks && !tm_host_comm_is_operation(is))
-        return true; /* most events, whose names are not read further */
+        return true; /* most events: avoids further work on their names */
     tm_collective_attr attr = tm_collective_bare(row);
     attr.kind = (uint8_t)tm_collective_kind_of_name(name.bytes, name.size);
     if (attr.kind == TM_COLL_OTHER)
@@ -132,36 +132,36 @@ bool tm_kineto_emit_host(tm_kineto_emitter *emitter, const tm_kineto_event *even
            tm_vec_append(&emitter->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
-/* A process group that the rank is in. */
+/* A process group of the rank. */
 typedef struct group {
     uint32_t name, description, ranks; /* name ids */
     tm_rank_list list;
 } group;
 
-/* A thread that works for a group. */
+/* A worker thread of a group. */
 typedef struct worker {
     uint32_t track;
-    int64_t thread; /* its id */
-    uint64_t shown; /* which kinds and sizes it has, a bit for a hash of each */
-    uint32_t party; /* the first of the workers that are of one group */
+    int64_t thread; /* thread id */
+    uint64_t shown; /* its kinds and sizes of operations, as one bit per hash */
+    uint32_t party; /* index of the cluster of workers that belong to one group */
 } worker;
 
-/* An event with a row. */
+/* An event with a row in the collectives. */
 typedef struct part {
     int64_t begin_ns;
-    uint32_t row; /* index into the collectives */
+    uint32_t row; /* index in the collectives */
 } part;
 
 typedef struct finisher {
     tm_trace *trace;
     tm_names *names;
     tm_collective_attr *rows;
-    tm_vec asked, operations; /* of part, ascending in begin */
-    tm_vec groups;            /* of group, in the order in which they were made */
-    tm_vec workers;           /* of worker, ascending in thread */
-    int64_t world_size;       /* -1 not told */
-    bool no_gpu;              /* the profiler saw none */
-    bool gpu;                 /* it saw one, or what communicates is a library for them */
+    tm_vec asked, operations; /* of part, ascending by begin */
+    tm_vec groups;            /* of group, in order of creation */
+    tm_vec workers;           /* of worker, ascending by thread */
+    int64_t world_size;       /* -1 unknown */
+    bool no_gpu;              /* the profiler found no GPU */
+    bool gpu;                 /* it found one, or the backend is a GPU library */
 } finisher;
 
 static const tm_raw_event *event_of(const finisher *f, uint32_t row) {
@@ -188,7 +188,7 @@ static bool list_parts(finisher *f) {
     return true;
 }
 
-/* A reduce-scatter of gloo is recorded as an all-reduce of what goes in. */
+/* Gloo's reduce-scatter is recorded as an all-reduce of its input. */
 static bool may_be(const tm_collective_attr *operation, const tm_collective_attr *asked) {
     bool kind = operation->kind == asked->kind ||
                 (operation->kind == TM_COLL_ALLREDUCE && asked->kind == TM_COLL_REDUCESCATTER);
@@ -196,8 +196,8 @@ static bool may_be(const tm_collective_attr *operation, const tm_collective_attr
                     operation->in_elements == asked->in_elements);
 }
 
-/* What ended behind the recording is written without its shapes: they are those of who asked, and
- * the type is that of others of the kind and size. */
+/* Operations that end after the recording have no shapes: the sizes come from the request, the type
+ * from other operations of the same kind and size. */
 static void complete(const finisher *f, tm_collective_attr *row, const tm_collective_attr *asked) {
     const part *operations = f->operations.data;
     row->in_elements = row->in_elements < 0 ? asked->in_elements : row->in_elements;
@@ -208,7 +208,7 @@ static void complete(const finisher *f, tm_collective_attr *row, const tm_collec
     }
 }
 
-/* Each who asked gets the first operation from then on that may be it. */
+/* Links each request to the first later operation that matches it. */
 static bool link_asked(finisher *f) {
     const part *asked = f->asked.data, *operations = f->operations.data;
     bool *taken = calloc(f->operations.n + 1, sizeof *taken), ok = taken != NULL;
@@ -250,7 +250,7 @@ static bool add_group(finisher *f, const cJSON *config) {
         ok = added->name != TM_NAME_FAILED && added->description != TM_NAME_FAILED &&
              added->ranks != TM_NAME_FAILED &&
              tm_rank_list_read(tm_names_text(f->names, added->ranks), &added->list);
-        if (ok && added->list.ranks.n < 2) { /* of one rank: it communicates with nobody */
+        if (ok && added->list.ranks.n < 2) { /* a single rank communicates with no one */
             tm_vec_free(&added->list.ranks);
             f->groups.n--;
         }
@@ -259,7 +259,7 @@ static bool add_group(finisher *f, const cJSON *config) {
     return ok;
 }
 
-/* What the metadata tell, which stand as ,"key":value,... here. */
+/* Reads the metadata, which has the form ,"key":value,... here. */
 static bool read_metadata(finisher *f, tm_vec *metadata) {
     bool ok = true;
     if (metadata->n == 0)
@@ -288,7 +288,7 @@ static int by_thread(const void *a, const void *b) {
     return tm_order_i64(((const worker *)a)->thread, ((const worker *)b)->thread);
 }
 
-/* The threads that run collectives; a transfer is on the thread that asked. */
+/* Lists the threads that run collectives. Transfers run on the requesting thread. */
 static bool list_workers(finisher *f) {
     const part *operations = f->operations.data;
     const tm_track *tracks = f->trace->tracks.data;
@@ -316,8 +316,8 @@ static bool list_workers(finisher *f) {
     return true;
 }
 
-/* The two threads of a group take its operations by turns: those next to each other that run the
- * same kinds and sizes are one group's. Returns how many groups there are. */
+/* The two threads of a group alternate: neighbours that run the same kinds and sizes belong to one
+ * group. Returns the number of clusters. */
 static size_t find_parties(finisher *f) {
     worker *workers = f->workers.data;
     size_t n = 0;
@@ -331,9 +331,9 @@ static size_t find_parties(finisher *f) {
     return n;
 }
 
-/* The group of a party: where there are as many of one as of the other, they are in one order;
- * where one group has more, the first one, of all ranks, made the others and did nothing else. NULL
- * where that is not known. */
+/* Returns the group of a cluster of workers. If there are as many groups as clusters, they are in
+ * the same order. If there is one more group, the first one spans all ranks and was only used to
+ * create the others. NULL if unknown. */
 static const group *group_of(const finisher *f, size_t n_parties, uint32_t party) {
     const group *groups = f->groups.data;
     const size_t unused = f->groups.n - n_parties;
@@ -359,7 +359,7 @@ static int32_t member(const group *g, int32_t place) {
                : -1;
 }
 
-/* Elements that go in and come out, as NCCL's metadata have them: of each rank. */
+/* Sets the output elements per rank, as in NCCL's metadata. */
 static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
     row->out_elements = row->in_elements;
     if (row->in_elements <= INT64_MAX / TM_GROUP_RANKS_MAX && row->kind == TM_COLL_ALLGATHER &&
@@ -369,7 +369,7 @@ static void set_elements(tm_collective_attr *row, int64_t n_ranks) {
         row->out_elements = row->in_elements / n_ranks;
 }
 
-/* What stands for a group that is not known: "threads 2, 3". */
+/* Makes a name for an unknown group: "threads 2, 3". */
 static uint32_t threads_of_track(const finisher *f, uint32_t track) {
     enum { ROOM = 24 * 2 };
     char text[ROOM] = "";
@@ -402,14 +402,13 @@ static bool set_groups(finisher *f) {
         row->group_description = g->description;
         row->group_ranks = g->ranks;
         row->group_size = (int32_t)g->list.ranks.n;
-        if (row->out_elements <
-            0) /* as in an export of tmerge, whose groups may be of fewer ranks */
+        if (row->out_elements < 0) /* not set by an export, whose groups may have fewer ranks */
             set_elements(row, row->group_size);
     }
     return true;
 }
 
-/* Leaves the rows of operations, or none. */
+/* Keeps the rows of operations (@p any), or none. */
 static void keep_operations(finisher *f, bool any) {
     tm_vec *rows = &f->trace->attrs[TM_ATTR_COLLECTIVE];
     size_t kept = 0;
@@ -429,8 +428,8 @@ static bool works_on_gpu(const tm_trace *trace) {
     return trace->attrs[TM_ATTR_LAUNCH].n > 0;
 }
 
-/* Written by PyTorch's first profiler, whose list has one process for the host's threads, and
- * another for what they have a GPU do. */
+/* Whether PyTorch's first profiler wrote the trace without GPU work: its events have one process
+ * for host threads and another for the operators' GPU time. */
 static bool is_legacy(const finisher *f) {
     const tm_track *tracks = f->trace->tracks.data;
     size_t t = 0;

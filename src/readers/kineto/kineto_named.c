@@ -11,13 +11,13 @@
 
 enum { NONE = -1, SEVERAL = -2 };
 
-/* Takes one more rank into what is known of a process. */
+/* Combines one more rank with the known rank of a process. */
 static void combine(int64_t *rank, int64_t other) {
     if (other != NONE)
         *rank = *rank == NONE || *rank == other ? other : SEVERAL;
 }
 
-/* PyTorch's spans of the profiler itself are no work of a rank, and may be in a process of all. */
+/* PyTorch's spans of the profiler itself are not work of a rank, and may share one process. */
 static bool is_span(const char *category, size_t size) {
     return size == 5 && memcmp(category, "Trace", size) == 0;
 }
@@ -57,7 +57,7 @@ typedef struct process {
     int64_t rank, n_events;
 } process;
 
-/* That an event of a process has a correlation id. */
+/* A correlation id used by a process. */
 typedef struct link {
     int64_t correlation;
     uint32_t process, unused;
@@ -111,7 +111,7 @@ static int by_correlation(const void *a, const void *b) {
     return tm_order_i64(x->correlation, y->correlation);
 }
 
-/* Ids that several ranks use make their processes theirs, and then nobody's. */
+/* Assigns processes without a rank to the only rank that shares correlation ids with them. */
 static bool adopt(reading *r) {
     process *processes = r->processes.data;
     link *links = r->links.data;
@@ -134,7 +134,7 @@ static bool adopt(reading *r) {
     return ranks != NULL;
 }
 
-/* Takes over what is known by now. False when memory is out. */
+/* Stores the result. Returns false if out of memory. */
 static bool conclude(const reading *r, tm_kineto_named *out) {
     const process *v = r->processes.data;
     bool ok = true;

@@ -4,10 +4,10 @@
 
 #include "base/sorted.h"
 
-/* A few ids might be shared by accident. */
+/* A few ids may be shared by chance. */
 enum { SHARED_MAX = 8 };
 
-/* A call that launched something. */
+/* A launching call. */
 typedef struct call {
     int64_t correlation;
     uint32_t process; /* name id */
@@ -33,7 +33,7 @@ bool tm_kineto_is_of_device(const tm_trace *trace, uint32_t process) {
     return false;
 }
 
-/* Nearly always all calls are of one process, and nothing is sorted. */
+/* Avoids the sort: nearly always all calls have one process. */
 static bool has_several(const tm_trace *trace, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (call_at(trace, i).process != call_at(trace, 0).process)

@@ -21,7 +21,7 @@ static bool known_key(const tm_json_text *key) {
     return false;
 }
 
-/* Walks the keys of the object at p until one is known, or equals `wanted` where that is given. */
+/* Searches the keys of the object at p for a known one, or for `wanted` if given. */
 static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     tm_json_text key;
     p = tm_json_space(p + 1);
@@ -44,12 +44,12 @@ static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
     return false;
 }
 
-/* `head` is followed by TM_JSON_PADDING zero bytes, as tm_file_sniff reads it. */
+/* `head` is followed by TM_JSON_PADDING zero bytes, as read by tm_file_sniff. */
 bool tm_kineto_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     const char *p = size >= 3 && memcmp(head, "\xEF\xBB\xBF", 3) == 0 ? head + 3 : head;
     p = tm_json_space(p);
-    if (*p == '{') /* a malformed value before the first known key is for the reader to judge */
+    if (*p == '{') /* the reader reports a malformed value before the first known key */
         return has_key(&cursor, p, NULL) || strstr(head, "\"traceEvents\"");
     if (*p != '[')
         return false;
@@ -59,7 +59,7 @@ bool tm_kineto_sniff(const char *head, size_t size, bool whole) {
 
 int64_t tm_kineto_peek_rank(const char *head, size_t size) {
     static const char info[] = "\"distributedInfo\"", rank[] = "\"rank\"";
-    const char *p = strstr(head, info); /* the zero bytes behind the head end it */
+    const char *p = strstr(head, info); /* the zero bytes after the head end the search */
     p = p ? strstr(p, rank) : NULL;
     if (!p || p >= head + size)
         return -1;
@@ -96,7 +96,7 @@ static tm_status list_ranks(const char *head, const char *path, tm_vec *units, t
     }
 }
 
-/* What cannot be read here is for the reader to tell. */
+/* Ignores read errors here; the reader reports them. */
 tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                tm_error *err) {
     char *head = calloc(1, TM_SNIFF_BYTES + TM_JSON_PADDING);
@@ -119,14 +119,14 @@ tm_status tm_kineto_list_units(tm_source *source, bool known, tm_vec *units, boo
     return status;
 }
 
-/* Whether the object at p stands where an element of an array may, as far as the window tells. */
+/* Whether the object at p follows a comma or a bracket, as far as the window shows. */
 static bool follows_comma(const tm_window *window, const char *p) {
     while (p > window->buffer && (p[-1] == ' ' || p[-1] == '\n' || p[-1] == '\r' || p[-1] == '\t'))
         p--;
     return p == window->buffer || p[-1] == ',' || p[-1] == '[';
 }
 
-/* What is seen of an event here is a guess: it may stand in a string, or in another's arguments. */
+/* Guesses the start of an event: the match may be inside a string or another event's arguments. */
 static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     tm_kineto_event event;
     const char *p = window->p, *end = window->cursor.end;
@@ -144,7 +144,7 @@ static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     return -1;
 }
 
-/* Looks no further than one window: where no event begins in that, this is no trace to cut here. */
+/* Searches only one window: if no event begins there, the trace is not cut here. */
 tm_status tm_kineto_find_event(tm_source *source, int64_t *offset, tm_error *err) {
     tm_window window;
     tm_chrome_keys *keys = malloc(sizeof *keys);

@@ -1,4 +1,4 @@
-/* What a Kineto trace looks like from a piece of it. Private to the Kineto reader. */
+/* Recognises a Kineto trace from a part of it. Private to the Kineto reader. */
 #ifndef TMERGE_KINETO_SNIFF_H
 #define TMERGE_KINETO_SNIFF_H
 
@@ -11,7 +11,7 @@
 
 struct tm_vec;
 
-/* As the members of tm_format say. */
+/* See the members of tm_format. */
 bool tm_kineto_sniff(const char *head, size_t size, bool whole);
 int64_t tm_kineto_peek_rank(const char *head, size_t size);
 bool tm_kineto_has_units(const char *head, size_t size);

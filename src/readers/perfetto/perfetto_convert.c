@@ -10,34 +10,34 @@
 #include "tmerge/reader.h"
 #include "tmerge/timeline.h"
 
-/* JSON is made in pieces of this size, and a packet more. */
+/* Size of a piece of JSON; the last packet may exceed it. */
 enum { PIECE_BYTES = 1 << 18 };
 
 static const int64_t second_ns = 1000000000;
 
 struct tm_pf_convert {
     tm_source *source;   /* borrowed */
-    const tm_unit *unit; /* borrowed; the rank of an export; NULL: all is read */
-    bool in_unit;        /* the reading has come to it */
+    const tm_unit *unit; /* borrowed; the rank of an export; NULL: read everything */
+    bool in_unit;        /* the rank's packets were reached */
     tm_pf_walk walk;
-    tm_pf_state state; /* of the reading that goes on */
+    tm_pf_state state; /* of the current pass */
     tm_pf_tracks tracks;
-    tm_arena texts; /* of the tracks */
+    tm_arena texts; /* for the tracks */
     tm_pf_writer writer;
-    tm_vec edges;      /* of tm_pf_edge: in the first reading */
-    tm_vec durations;  /* of int64_t, by the number of a slice */
-    uint32_t n_slices; /* that the reading has come across */
-    int64_t first_ns;  /* the earliest time, on the trace's clock; INT64_MAX: none */
-    int64_t epoch_ns;  /* what the trace's clock lacks to the time of day */
+    tm_vec edges;      /* of tm_pf_edge: filled in the first pass */
+    tm_vec durations;  /* of int64_t [ns], by slice number */
+    uint32_t n_slices; /* slices seen in the current pass */
+    int64_t first_ns;  /* earliest time, on the trace's clock; INT64_MAX: none */
+    int64_t epoch_ns;  /* time of day minus the trace's clock */
     int64_t lost;
-    tm_vec text; /* of char: JSON that was not taken yet */
+    tm_vec text; /* of char: JSON not taken yet */
     size_t taken;
-    bool writing; /* the second reading */
+    bool writing; /* second pass */
     bool begun, ended, cut;
     tm_error failure;
 };
 
-/* Legacy events tell their own time, or how much later than the last they are. */
+/* Computes the time of a legacy event, which is absolute or relative to the previous one. */
 static bool legacy_time(tm_pf_sequence *s, const tm_pf_event *event, int64_t *time_ns) {
     const int64_t max_us = INT64_MAX / 4000;
     int64_t us = event->legacy_us;
@@ -57,8 +57,8 @@ static uint64_t track_of(const tm_pf_event *event, const tm_pf_sequence *s) {
                             : 0;
 }
 
-/* Where an event is. @param timed  its packet tells when; @param out  its type is TYPE_NONE where
- * nothing is made of it */
+/* Finds the track, type and time of an event. @param timed  the packet has a time; @param out  type
+ * TYPE_NONE if the event is dropped */
 static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s, bool timed,
                        tm_pf_placed *out, tm_error *err) {
     tm_pf_event_parse(p->event, &out->event);
@@ -67,7 +67,7 @@ static tm_status place(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *
     if (out->track == TM_NO_KEY)
         return tm_fail_memory(err);
     if (c->unit && !tm_pf_track_at(&c->tracks, out->track)->is_told) {
-        out->type = TYPE_NONE; /* what tmerge added for Perfetto: steps, totals of memory */
+        out->type = TYPE_NONE; /* added by tmerge for Perfetto: steps, totals of memory */
         return TM_OK;
     }
     if (!p->has_time && out->event.has_legacy_time)
@@ -84,7 +84,7 @@ static void note_time(tm_pf_convert *c, int64_t time_ns) {
         c->first_ns = time_ns;
 }
 
-/* A slice by its number, which both readings count alike. */
+/* Records the begin or end of a slice. Both passes number slices alike. */
 static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, uint32_t sequence,
                            tm_error *err) {
     bool end = e->type == TYPE_END;
@@ -98,7 +98,7 @@ static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, uint32_t seq
         if (!tm_vec_append(&c->durations, &open, 1))
             return tm_fail_memory(err);
     }
-    /* A legacy slice that tells how long it took needs no end. */
+    /* A legacy slice with a duration needs no end. */
     if (!end && e->event.phase == 'X' && e->event.has_duration) {
         ((int64_t *)c->durations.data)[edge.begin] =
             e->event.duration_us < 0 || e->event.duration_us > INT64_MAX / 1000
@@ -116,7 +116,7 @@ static tm_status look_at_event(tm_pf_convert *c, const tm_pf_placed *e, uint32_t
     return e->type <= TYPE_END ? note_edge(c, e, sequence, err) : TM_OK;
 }
 
-/* The next slice's; a file that has changed since may hold more. */
+/* Returns the next slice's duration; a file changed meanwhile may have more slices. */
 static int64_t next_duration(tm_pf_convert *c) {
     return c->n_slices < c->durations.n ? ((const int64_t *)c->durations.data)[c->n_slices++]
                                         : TM_PF_OPEN;
@@ -159,7 +159,7 @@ static tm_status take_gpu(tm_pf_convert *c, const tm_pf_packet *p, const tm_pf_s
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The process and thread of an old sequence, which its events are on. */
+/* Records the process and thread of an old sequence, which apply to its events. */
 static bool take_thread(tm_pf_convert *c, const tm_pf_packet *p, tm_pf_sequence *s) {
     tm_wire_message rest = p->thread;
     tm_wire_field f;
@@ -182,14 +182,14 @@ static tm_status take_packet(tm_pf_convert *c, const tm_pf_packet *p, tm_error *
         c->lost += !c->writing && (p->event.p || p->stage.p);
         return TM_OK;
     }
-    int64_t time_ns = 0; /* of every packet: the next may tell how much later it is */
+    int64_t time_ns = 0; /* computed for every packet: the next may be relative to it */
     bool timed = tm_pf_time(&c->state, p, s, &time_ns);
     if (p->event.p)
         return take_event(c, p, s, timed, time_ns, err);
     return p->stage.p || p->gpu_counter.p ? take_gpu(c, p, s, timed, time_ns, err) : TM_OK;
 }
 
-/* The next packet of what is read. The packets of a rank lie side by side. */
+/* Returns the next packet to read. The packets of a rank are contiguous. */
 static tm_status next_packet(tm_pf_convert *c, tm_pf_packet *out, bool *more, tm_error *err) {
     bool other = true;
     while (other) {
@@ -219,8 +219,8 @@ static void end_reading(tm_pf_convert *c) {
     tm_pf_state_free(&c->state);
 }
 
-/* The clock of the trace is a clock of its host; where nothing says what that lacks to the time of
- * day, its times may be of the day by themselves, as the first .pftrace of PyTorch has them. */
+/* The trace's clock is a clock of its host. If the offset to the time of day is unknown, its times
+ * may already be times of day, as in the first .pftrace of PyTorch. */
 static tm_status finish_look(tm_pf_convert *c, tm_error *err) {
     c->epoch_ns = c->state.has_epoch ? c->state.epoch_ns : 0;
     bool ok =
@@ -234,8 +234,8 @@ bool tm_pf_is_export(const char *head, size_t size) {
     return size >= sizeof first - 1 && memcmp(head, first, sizeof first - 1) == 0;
 }
 
-/* Of an export the ranks would be one, and what was matched would have to be matched again without
- * what Perfetto does not show. */
+/* Rejects an export read as a whole: its ranks would become one, and its matches would have to be
+ * repeated without data that Perfetto does not keep. */
 static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
     const tm_wire *wire = &c->walk.wire;
     TM_TRY(tm_wire_peek(&c->walk.wire, sizeof TM_EXPORT_PACKET - 1, err));
@@ -247,7 +247,7 @@ static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
         "is of, or export it again");
 }
 
-/* The rank that a track is of; -1 where it is another track. */
+/* Returns the rank of a track; -1 for other tracks. */
 static int64_t rank_of(tm_wire_message descriptor) {
     tm_wire_field f;
     while (tm_wire_next(&descriptor, &f))
@@ -333,7 +333,7 @@ void tm_pf_convert_close(tm_pf_convert *c) {
     free(c);
 }
 
-/* What the trace of an export's rank says of itself. */
+/* Writes the metadata of an export's rank. */
 static bool write_members(tm_pf_convert *c) {
     bool ok = true;
     for (uint32_t i = 0; c->unit && i < c->tracks.tracks.n && ok; i++)
@@ -341,9 +341,9 @@ static bool write_members(tm_pf_convert *c) {
     return ok;
 }
 
-/* Times are told from a second before the first, as Kineto tells them from a base. */
+/* Writes times relative to a base, like Kineto: one to two seconds before the first event. */
 static bool write_head(tm_pf_convert *c) {
-    const int64_t known_ns = 1000000000 * second_ns; /* 2001: what is earlier is no time of day */
+    const int64_t known_ns = 1000000000 * second_ns; /* 2001: earlier times are not times of day */
     tm_pf_writer *w = &c->writer;
     *w = (tm_pf_writer){.state = &c->state,
                         .tracks = &c->tracks,
@@ -364,7 +364,7 @@ static bool write_head(tm_pf_convert *c) {
     return ok && tm_pf_put(&c->text, "\"traceEvents\":[") && tm_pf_write_names(w);
 }
 
-/* Makes some more JSON of the next packets. */
+/* Converts further packets to JSON. */
 static tm_status make_more(tm_pf_convert *c, tm_error *err) {
     tm_pf_packet packet;
     bool more = true;

@@ -64,7 +64,7 @@ void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out) {
             out->name = tm_wire_text(&f);
         else if (f.number == EVENT_CATEGORY && out->category.size == 0)
             out->category = tm_wire_text(&f);
-        else if (f.number == EVENT_CATEGORY_ID) /* packed: the first */
+        else if (f.number == EVENT_CATEGORY_ID) /* packed: only the first is used */
             (void)tm_wire_varint(f.bytes, f.bytes + f.value, &out->category_id);
         else if (f.number == EVENT_LEGACY)
             take_legacy(tm_wire_inner(&f), out);
@@ -95,7 +95,7 @@ void tm_pf_writer_free(tm_pf_writer *writer) {
     tm_vec_free(&writer->scratch);
 }
 
-/* The series of a counter are values of several tracks, one after the other. */
+/* Closes the counter event whose series, values of several tracks, were written one by one. */
 static bool end_counter(tm_pf_writer *w) {
     bool open = w->counting;
     w->counting = false;
@@ -119,7 +119,7 @@ bool tm_pf_put_member(tm_pf_writer *w, const char *key, tm_text json) {
            tm_pf_put_bytes(w->out, json);
 }
 
-/* A slice without an end gets no duration: the reader counts it as one whose end is not known. */
+/* A slice without an end gets no duration: the reader counts it as unfinished. */
 bool tm_pf_put_times(tm_pf_writer *w, int64_t time_ns, bool slice, int64_t duration_ns) {
     bool ok = tm_pf_put(w->out, ",\"ts\":") && tm_pf_put_us(w->out, time_ns - w->base_ns);
     if (slice && duration_ns != TM_PF_OPEN)
@@ -153,7 +153,7 @@ bool tm_pf_write_names(tm_pf_writer *w) {
     return ok;
 }
 
-/* A text of the event or of its sequence, in quotes. */
+/* Returns the event's own text or an interned one, in quotes. */
 static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, uint64_t id,
                     tm_text own, tm_text *out) {
     tm_vec *text = table == TABLE_NAME ? &w->name : &w->category;
@@ -169,7 +169,7 @@ static bool text_of(tm_pf_writer *w, const tm_pf_sequence *s, uint32_t table, ui
     return ok;
 }
 
-/* What the names of its args tell. */
+/* Returns what the names of an event's args indicate. */
 static unsigned signs_of(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message message) {
     tm_wire_field f;
     unsigned signs = 0;
@@ -187,7 +187,7 @@ static bool put_category(tm_pf_writer *w, tm_text category, const char *word) {
     return tm_pf_put(w->out, ",\"cat\":\"") && tm_pf_put(w->out, word) && tm_pf_put(w->out, "\"");
 }
 
-/* The array that a text holds; size 0 where it was cut short, and holds none. */
+/* Returns the array in a text; size 0 if it was truncated. */
 static tm_text array_of(tm_wire_message note) {
     tm_wire_field f;
     while (tm_wire_next(&note, &f))
@@ -197,7 +197,7 @@ static tm_text array_of(tm_wire_message note) {
     return (tm_text){.bytes = ""};
 }
 
-/* An arg of an export of tmerge; what tmerge found is found again. @param first  likewise */
+/* Writes an arg of a tmerge export, unless tmerge derives it again. @param first  as in put_arg */
 static bool put_exported(tm_pf_writer *w, const tm_pf_sequence *s, tm_text word,
                          tm_wire_message note, bool memory, bool *first) {
     const tm_pf_exported known = tm_pf_exported_of(word, memory);
@@ -211,7 +211,7 @@ static bool put_exported(tm_pf_writer *w, const tm_pf_sequence *s, tm_text word,
                                 : tm_pf_put_note(w->out, w->state, s, note, 0));
 }
 
-/* @param first  nothing stands before it; set to false where it is put */
+/* @param first  this is the first arg; set to false once one is written */
 static bool put_arg(tm_pf_writer *w, tm_text key, const tm_pf_sequence *s, tm_wire_message note,
                     bool *first) {
     bool ok = (*first || tm_pf_put(w->out, ",")) && tm_pf_put_bytes(w->out, key) &&
@@ -227,7 +227,7 @@ static bool put_number(tm_pf_writer *w, const char *key, int64_t value, bool *fi
     return ok;
 }
 
-/* @param rocm  args are translated */
+/* @param rocm  translate the args */
 static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e, bool rocm) {
     const tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
     const bool memory = e->type == TYPE_INSTANT;
@@ -249,7 +249,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_place
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* What an export calls "none" had no category. */
+/* Whether an event of an export had no category, written as "none". */
 static bool is_none(tm_text category) {
     return category.size == 6 && memcmp(category.bytes, "\"none\"", 6) == 0;
 }
@@ -282,7 +282,7 @@ bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_p
     return write_event(w, s, e, 'i', 0);
 }
 
-/* An incremental counter tells what is added. */
+/* Values of an incremental counter are differences. */
 static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t) {
     if (event->real_counter)
         return tm_pf_put_real(w->out, event->counter);
@@ -293,7 +293,7 @@ static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t)
     return tm_pf_put_int(w->out, (int64_t)value);
 }
 
-/* A value of a series of an export's counter: those of one event stand side by side. */
+/* Writes one value of an export's counter; the series of one event are contiguous. */
 static bool write_series(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e) {
     tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);
     const bool more = w->counting && w->counted_ns == e->time_ns &&

@@ -1,24 +1,24 @@
-/* Events as Kineto's JSON has them: elements of traceEvents. Private to the Perfetto reader. */
+/* Writes events in Kineto's JSON form: elements of traceEvents. Private to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_EVENTS_H
 #define TMERGE_PERFETTO_EVENTS_H
 
 #include "perfetto_state.h"
 #include "perfetto_tracks.h"
 
-/** What is known of a TrackEvent without its args. */
+/** The fields of a TrackEvent except its args. */
 typedef struct tm_pf_event {
     uint32_t type;
     uint32_t phase; /* legacy: a letter of Chrome's form, 0: none */
     bool has_track, has_legacy_time, has_delta, has_duration, has_counter, real_counter;
     uint64_t track;
     int64_t legacy_us, duration_us;
-    uint64_t counter; /* the bits of its value */
+    uint64_t counter; /* bits of the value */
     uint64_t name_id, category_id;
-    tm_text name, category;  /* where they are not interned */
-    tm_wire_message message; /* that it was parsed of, which has its args */
+    tm_text name, category;  /* if not interned */
+    tm_wire_message message; /* the source message, which has the args */
 } tm_pf_event;
 
-/** An event and where it is. */
+/** An event with its track and time. */
 typedef struct tm_pf_placed {
     tm_pf_event event;
     uint32_t type; /* tm_pf_event_type */
@@ -28,22 +28,22 @@ typedef struct tm_pf_placed {
 
 void tm_pf_event_parse(tm_wire_message message, tm_pf_event *out);
 
-/** The type of an event, of legacy ones by their phase; TYPE_NONE: nothing is made of it. */
+/** Returns the type of an event, for legacy events by their phase; TYPE_NONE: drop it. */
 uint32_t tm_pf_event_type(const tm_pf_event *event);
 
-/** What is written to. */
+/** State of writing. */
 typedef struct tm_pf_writer {
     const tm_pf_state *state;
     tm_pf_tracks *tracks;
-    int64_t base_ns;                /* what times are told from */
+    int64_t base_ns;                /* base of all times */
     tm_vec *out;                    /* of char, appended to */
     tm_vec name, category, scratch; /* of char */
-    bool any;                       /* an element is written */
-    bool exported;                  /* by tmerge */
-    /* Of an export: the counter whose args are open, for its other series. */
+    bool any;                       /* an element was written */
+    bool exported;                  /* the trace is an export by tmerge */
+    /* For an export: the counter whose args are still open for further series. */
     bool counting;
     int64_t counted_ns;
-    tm_text counted; /* of its track */
+    tm_text counted; /* name of the counter */
 } tm_pf_writer;
 
 #define TM_PF_WRITER()                                                                             \
@@ -51,34 +51,34 @@ typedef struct tm_pf_writer {
 
 void tm_pf_writer_free(tm_pf_writer *writer);
 
-/* All return false when memory is out. */
+/* All return false if out of memory. */
 
-/** The names of processes and threads. */
+/** Writes the names of processes and threads. */
 bool tm_pf_write_names(tm_pf_writer *w);
 
-/** A slice. @param duration_ns  TM_PF_OPEN: it does not end */
+/** Writes a slice. @param duration_ns  TM_PF_OPEN: it has no end */
 bool tm_pf_write_slice(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e,
                        int64_t duration_ns);
 
 bool tm_pf_write_instant(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
-/** A value of a counter track. */
+/** Writes a value of a counter track. */
 bool tm_pf_write_counter(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e);
 
-/** Writes what comes after the last element. */
+/** Writes the text after the last element. */
 bool tm_pf_write_end(tm_pf_writer *w);
 
-/** A stage of a GPU: a kernel, a copy, a range. */
+/** Writes a stage of a GPU: a kernel, a copy, a range. */
 bool tm_pf_write_stage(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message stage,
                        int64_t time_ns);
 
-/** Values of a GPU's counters. */
+/** Writes values of a GPU's counters. */
 bool tm_pf_write_gpu_counters(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message values,
                               int64_t time_ns);
 
-/* Shared by the files that write. */
+/* Shared by the writing files. */
 
-/** Up to where a member may follow: {"ph":"X". */
+/** Begins an element; a member may follow: {"ph":"X". */
 bool tm_pf_begin_element(tm_pf_writer *w, char phase);
 bool tm_pf_put_member(tm_pf_writer *w, const char *key, tm_text json);
 bool tm_pf_put_times(tm_pf_writer *w, int64_t time_ns, bool slice, int64_t duration_ns);

@@ -1,5 +1,5 @@
-/* Fields of Perfetto's messages (protos/perfetto/trace in its repository), by message. Private to
- * the Perfetto reader. */
+/* Field numbers of Perfetto's messages (protos/perfetto/trace in its repository), by message.
+ * Private to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_FIELDS_H
 #define TMERGE_PERFETTO_FIELDS_H
 
@@ -14,7 +14,7 @@ enum {
     PACKET_FLAGS = 13,
     PACKET_CLEARED = 41,
     PACKET_DROPPED = 42,
-    PACKET_PROCESS = 43, /* old writers' descriptors of the process and thread of a sequence */
+    PACKET_PROCESS = 43, /* descriptors of a sequence's process and thread by old writers */
     PACKET_THREAD = 44,
     PACKET_COMPRESSED = 50,
     PACKET_GPU_COUNTER = 52,
@@ -67,7 +67,7 @@ enum {
     NOTE_TEXT_ID = 17
 };
 
-/* Its old way of nesting. */
+/* The old form of nesting. */
 enum {
     NESTED_TYPE = 1,
     NESTED_KEY = 2,
@@ -81,7 +81,7 @@ enum {
     NESTED_IS_ARRAY = 2
 };
 
-/* InternedData: a field is a table of entries, each an id and a text or more. */
+/* InternedData: each field is a table whose entries have an id and a text or more data. */
 enum {
     TABLE_CATEGORY = 1,
     TABLE_NAME = 2,

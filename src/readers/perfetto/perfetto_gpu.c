@@ -1,4 +1,4 @@
-/* Stages and counters of GPUs: what PyTorch's .pftrace holds of kernels, copies and clocks. */
+/* Writes stages and counters of GPUs: kernels, copies and clocks of PyTorch's .pftrace. */
 #include <string.h>
 
 #include "perfetto_events.h"
@@ -34,8 +34,8 @@ static void parse_stage(tm_wire_message message, stage *out) {
     }
 }
 
-/* The queue "[007] stream 7" is the stream 7, and so is "stream 7": in brackets stands the lane
- * that PyTorch's JSON has as thread; without any digits it is the queue's name. */
+/* Returns the number of a queue: 7 for "[007] stream 7" and "stream 7". The brackets have the
+ * sub-track that is the thread in PyTorch's JSON. A name without digits is returned as it is. */
 static tm_text queue_number(tm_text quoted) {
     const char *p = quoted.bytes, *end = p + quoted.size;
     if (quoted.size < 2)
@@ -111,7 +111,7 @@ static bool put_launch(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message
     return ok;
 }
 
-/* What else is said of a stage: all values are texts. */
+/* Writes further data of a stage: all values are texts. */
 static bool put_extra(tm_pf_writer *w, tm_wire_message message) {
     tm_text key = {.bytes = ""}, value = {.bytes = ""};
     tm_wire_field f;
@@ -140,7 +140,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message m
     return ok && tm_pf_put(w->out, "}}");
 }
 
-/* As Perfetto names it: by itself, by its kernel, by its kind. */
+/* Names a stage like Perfetto does: by its own name, its kernel, or its kind. */
 static bool name_of(tm_pf_writer *w, const tm_pf_sequence *s, const stage *g, tm_text kind,
                     tm_text *out) {
     w->name.n = 0;
@@ -177,7 +177,7 @@ bool tm_pf_write_stage(tm_pf_writer *w, const tm_pf_sequence *s, tm_wire_message
            put_args(w, s, message, &g);
 }
 
-/* The name of a counter in a descriptor; size 0 where it has none. */
+/* Returns the name of a counter in a descriptor; size 0 if it has none. */
 static tm_text counter_name(tm_wire_message specs, uint64_t id) {
     tm_wire_field f, inner;
     while (tm_wire_next(&specs, &f)) {

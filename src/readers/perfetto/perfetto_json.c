@@ -18,7 +18,7 @@ static bool put_escaped(tm_vec *out, unsigned char c) {
     return tm_pf_put(out, text);
 }
 
-/* What needs no escape goes as a whole. */
+/* Copies runs without escapes as a whole. */
 static bool put_escaping(tm_vec *out, tm_text text) {
     size_t from = 0;
     bool ok = true;
@@ -85,7 +85,7 @@ bool tm_pf_put_us(tm_vec *out, int64_t ns) {
            tm_vec_append(out, decimals, sizeof decimals);
 }
 
-/* Digits without a zero in front of others. */
+/* Returns the length of a run of digits; 0 if it has a leading zero. */
 static size_t whole_digits(const char *p, size_t n) {
     size_t i = 0;
     while (i < n && p[i] >= '0' && p[i] <= '9')
@@ -100,7 +100,7 @@ static size_t digits_of(const char *p, size_t n) {
     return i;
 }
 
-/* -12, 0.5, 1e-06: what JSON takes as a number. */
+/* Whether a text is a JSON number: -12, 0.5, 1e-06. */
 static bool is_number(tm_text text) {
     const char *p = text.bytes, *end = p + text.size;
     p += p < end && *p == '-';
@@ -129,7 +129,7 @@ static bool put_key(tm_vec *out, bool first, tm_text quoted) {
            tm_pf_put(out, ":");
 }
 
-/* Values that are messages: entries of an object, or elements of an array. */
+/* Writes nested messages: entries of an object, or elements of an array. */
 static bool put_inner(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence *s,
                       tm_wire_message note, uint32_t field, int depth) {
     bool dict = field == NOTE_DICT, first = true, ok = tm_pf_put(out, dict ? "{" : "[");
@@ -164,7 +164,7 @@ static bool put_scalar(tm_vec *out, const tm_wire_field *f) {
     }
 }
 
-/* The n-th key of an object that is nested the old way, where keys and values are apart. */
+/* Returns the n-th key of an object in the old form of nesting: keys and values are separate. */
 static tm_text nth_key(tm_wire_message message, size_t n) {
     tm_wire_field f;
     while (tm_wire_next(&message, &f))
@@ -173,7 +173,7 @@ static tm_text nth_key(tm_wire_message message, size_t n) {
     return (tm_text){.bytes = ""};
 }
 
-/* Objects of more keys than this are cut: finding the n-th key takes n steps. */
+/* Objects with more keys are cut: finding the n-th key takes n steps. */
 enum { OLD_KEYS_MAX = 64 };
 
 static bool put_nested(tm_vec *out, tm_wire_message message, int depth) {
@@ -227,7 +227,7 @@ static bool put_number(tm_vec *out, const tm_pf_state *state, const tm_pf_sequen
     }
 }
 
-/* JSON that the trace holds as a text is one string: it may be none. */
+/* JSON in a text of the trace is written as one string, because it may be invalid. */
 bool tm_pf_put_note(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence *s,
                     tm_wire_message note, int depth) {
     tm_wire_message rest = note;

@@ -4,7 +4,7 @@
 
 #include "base/export_notes.h"
 
-/* Whether a text in quotes is a word. */
+/* Whether a quoted text equals a word. */
 static bool is(tm_text quoted, const char *word) {
     size_t size = strlen(word);
     return quoted.size == size + 2 && memcmp(quoted.bytes + 1, word, size) == 0;
@@ -44,20 +44,20 @@ static bool begins(tm_text quoted, const char *word) {
     return quoted.size > size && memcmp(quoted.bytes + 1, word, size) == 0;
 }
 
-/* cuLaunchKernel is of the driver, cudaLaunchKernel of the runtime. */
+/* cuLaunchKernel is a driver call, cudaLaunchKernel a runtime call. */
 static bool is_driver_call(tm_text name) {
     return name.size > 3 && memcmp(name.bytes + 1, "cu", 2) == 0 && name.bytes[3] >= 'A' &&
            name.bytes[3] <= 'Z';
 }
 
-/* Operators have a namespace, or inputs, or are nodes of autograd; these have none of it. All else
- * with an id is what a program calls a range of its own. */
+/* Operators have a namespace or inputs, or are autograd nodes; the names listed here have none of
+ * these. Anything else with an id is a user annotation. */
 static bool is_operator(unsigned signs, tm_text name) {
     return (signs & SIGN_INPUTS) || holds(name, "::") || holds(name, "Backward") ||
            is(name, "record_param_comms") || is(name, "detach") || is(name, "detach_");
 }
 
-/* The first .pftrace of PyTorch has every arg of its JSON and no category. */
+/* The first .pftrace of PyTorch has every arg of its JSON but no categories. */
 const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread) {
     if (signs & SIGN_SYNC)
         return "cuda_sync";
@@ -78,7 +78,7 @@ const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread) {
     return NULL;
 }
 
-/* rocprofv3 and rocprof-sys: the categories of rocprofiler-sdk. */
+/* Categories of rocprofiler-sdk, used by rocprofv3 and rocprof-sys. */
 const char *tm_pf_rocm_category(tm_text category) {
     static const char *const words[][2] = {
         {"kernel_dispatch", "kernel"},

@@ -1,4 +1,4 @@
-/* What events are where their writer gives no category, or one of its own. Private to the Perfetto
+/* Classifies events whose writer gives no category, or one of its own. Private to the Perfetto
  * reader. */
 #ifndef TMERGE_PERFETTO_KINDS_H
 #define TMERGE_PERFETTO_KINDS_H
@@ -7,7 +7,7 @@
 
 #include "tmerge/names.h"
 
-/* Args that tell what an event is. */
+/* Args that indicate the kind of an event. */
 typedef enum tm_pf_sign {
     SIGN_GRID = 1,
     SIGN_BYTES = 2,
@@ -18,34 +18,34 @@ typedef enum tm_pf_sign {
     SIGN_INPUTS = 64,
 } tm_pf_sign;
 
-/** What an arg with this name tells; 0: nothing. @param key  in quotes */
+/** Returns what an arg of this name indicates; 0: nothing. @param key  in quotes */
 unsigned tm_pf_sign_of(tm_text key);
 
-/** The category of an event without one; NULL where nothing tells it.
- * @param name    in quotes, like
- * @param thread  what its thread is called */
+/** Guesses the category of an event without one; NULL if unknown.
+ * @param name    in quotes, like thread
+ * @param thread  name of its thread */
 const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread);
 
-/** Kineto's word for a category of ROCm's profilers; NULL for all else. @param category  in quotes
- */
+/** Returns Kineto's word for a category of ROCm's profilers; NULL for all others. @param category
+ * in quotes */
 const char *tm_pf_rocm_category(tm_text category);
 
-/** Kineto's word, in quotes, for the name of an arg of theirs; the name where there is none. */
+/** Returns Kineto's word, in quotes, for the name of a ROCm arg; else the name itself. */
 tm_text tm_pf_rocm_key(tm_text key);
 
-/** What is read of an arg of an export of tmerge. */
+/** How to read an arg of a tmerge export. */
 typedef struct tm_pf_exported {
-    const char *key; /* Kineto's; NULL: it was found by tmerge, which finds it again */
-    bool is_json;    /* its value is a text that holds an array */
+    const char *key; /* Kineto's; NULL: tmerge derived it, and derives it again */
+    bool is_json;    /* its value is a text that contains an array */
 } tm_pf_exported;
 
 /** @param word  in quotes; @param memory  the event is a change of memory */
 tm_pf_exported tm_pf_exported_of(tm_text word, bool memory);
 
-/** Kineto's category of a stage of a GPU; NULL for what is none of its. @param name  in quotes */
+/** Returns Kineto's category of a GPU stage; NULL if it has none. @param name  in quotes */
 const char *tm_pf_stage_category(tm_text name);
 
-/** Kineto's word, in quotes, for the name of what is said of a stage. */
+/** Returns Kineto's word, in quotes, for the name of a stage's data. */
 tm_text tm_pf_stage_key(tm_text key);
 
 #endif

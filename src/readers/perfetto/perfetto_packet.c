@@ -2,7 +2,7 @@
 
 #include "base/inflate.h"
 
-/* What a field that is known holds: a number, or bytes, which are a message or a text. */
+/* Returns the type of a known field: a number, or bytes, which are a message or a text. */
 static bool is_known(uint32_t field, tm_wire_type *type) {
     *type = TM_WIRE_BYTES;
     switch (field) {
@@ -84,7 +84,7 @@ static tm_wire_message *part_of(tm_pf_packet *p, uint32_t field) {
     }
 }
 
-/* What the packet holds; of compressed packets also their bytes. */
+/* Reads a packet's fields; also returns the bytes of compressed packets. */
 static bool take_packet(tm_wire_message message, tm_pf_packet *out, tm_wire_field *packed) {
     tm_wire_field field;
     *out = (tm_pf_packet){.sequence = 0};
@@ -134,7 +134,7 @@ static tm_status unpack(tm_pf_walk *walk, const tm_wire_field *packed, const uin
     return TM_OK;
 }
 
-/* The next packet of those that were compressed. Whose own are compressed again, none is. */
+/* Takes the next of the compressed packets. Packets compressed twice do not occur. */
 static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     tm_wire_field field, packed;
     while (walk->inner.p && tm_wire_next(&walk->inner, &field))
@@ -145,7 +145,7 @@ static bool next_inner(tm_pf_walk *walk, tm_pf_packet *out) {
     return false;
 }
 
-/* Where the file ends inside a packet, it ends before it. */
+/* A file that ends inside a packet counts as ending before it. */
 static tm_status end_cut(tm_pf_walk *walk, const tm_error *found, bool *more, tm_error *err) {
     bool at_end = walk->wire.final || tm_source_cut_short(walk->wire.source);
     if (found->status == TM_ERR_INPUT && at_end) {
@@ -185,9 +185,9 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
     return TM_OK;
 }
 
-/* Whether a field may be a packet's: newer writers have some that are not known. Profiles of XLA
- * begin with the same byte; their planes have no field from 8 on.
- * @param sure  set where it can be nothing else's */
+/* Whether a packet may have the field; newer writers have unknown fields. Profiles of XLA begin
+ * with the same byte, but their planes have no field from 8 on.
+ * @param sure  set if it can only be a packet's */
 static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     tm_wire_type of;
     bool known = is_known(field, &of);
@@ -195,7 +195,7 @@ static bool may_be_of_packet(uint32_t field, unsigned type, bool *sure) {
     return !known || of == type;
 }
 
-/* @param whole  the message does not end too early */
+/* @param whole  the message is complete */
 static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {
     tm_wire_field field;
     uint64_t tag;
@@ -208,7 +208,7 @@ static bool may_be_packet(tm_wire_message message, bool whole, bool *sure) {
                       may_be_of_packet((uint32_t)(tag >> 3), tag & 7, sure));
 }
 
-/* A packet that is longer than the head is told by what there is of it. */
+/* A packet that is longer than the head is judged by its available part. */
 static bool begins_packet(tm_wire_message rest, bool *sure) {
     uint64_t tag, size;
     const uint8_t *p = tm_wire_varint(rest.p, rest.end, &tag);

@@ -4,21 +4,19 @@
 
 #include "base/sorted.h"
 
-/*
- * A track is sorted by time before its ends are given to its begins, the last begin first, as
- * Perfetto does. Events of one time stay in the order of the file, which says whether one slice
- * ends where another begins, or an empty one lies there. PyTorch writes the begins of many slices
- * and after them all their ends, in the same order: that order says which end is whose, where times
- * leave it open. Other writers' threads take turns in a file, and what is of another track or
- * sequence says nothing of that.
- */
+/* Each track is sorted by time, and each end is paired with the last open begin, as Perfetto does.
+ * Events at the same time keep the order of the file, which shows whether a slice ends where
+ * another begins or an empty slice is between them. PyTorch writes the begins of many slices,
+ * followed by all their ends in the same order. That order is used for pairing where times are
+ * ambiguous. Only events of the same track and sequence count as neighbours, since other writers'
+ * threads alternate in a file. */
 
 typedef struct sorted_edge {
     tm_pf_edge edge;
-    size_t place; /* in the file */
+    size_t place; /* index in the file */
 } sorted_edge;
 
-/* Whether time goes back within the run: a writer that writes what happens never does. */
+/* Whether time goes back within the run; in a live recording it never does. */
 static bool goes_back(const sorted_edge *v, size_t n) {
     for (size_t i = 1; i < n; i++)
         if (v[i].edge.time_ns < v[i - 1].edge.time_ns)
@@ -51,8 +49,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->end_ns, x->end_ns);
 }
 
-/* How many of spans, sorted by their begins, begin within one that ends earlier than they do. The
- * spans are overwritten by those that are open. */
+/* Counts the spans, sorted by begin, that begin within a span that ends before them. Overwrites the
+ * spans. */
 static size_t crossings(span *v, size_t n) {
     size_t open = 0, found = 0;
     for (size_t i = 0; i < n; i++) {
@@ -66,8 +64,8 @@ static size_t crossings(span *v, size_t n) {
     return found;
 }
 
-/* Slices of a track lie within or beside one another, but for some kernels of a stream: pairs that
- * mostly cross are none. */
+/* Slices of a track are nested or disjoint, except for some kernels of a stream: a pairing in which
+ * most slices cross is wrong. */
 static bool nest(const sorted_edge *v, size_t n, bool *out) {
     span *spans = malloc((n ? n : 1) * sizeof *spans);
     if (!spans)
@@ -80,8 +78,8 @@ static bool nest(const sorted_edge *v, size_t n, bool *out) {
     return true;
 }
 
-/* Takes out of a track what pairs up in the order of the file. @param n  set to how many are left
- */
+/* Removes the events of a track that pair up in the order of the file. @param n  set to the number
+ * left */
 static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {
     size_t kept = 0;
     for (size_t at = 0; at < *n;) {

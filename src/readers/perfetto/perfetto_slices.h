@@ -1,5 +1,5 @@
-/* How long slices take whose begin and end are events of their own. Private to the Perfetto reader.
- */
+/* Computes durations of slices whose begin and end are separate events. Private to the Perfetto
+ * reader. */
 #ifndef TMERGE_PERFETTO_SLICES_H
 #define TMERGE_PERFETTO_SLICES_H
 
@@ -11,18 +11,18 @@
 typedef struct tm_pf_edge {
     int64_t time_ns;
     uint32_t track;
-    uint32_t begin; /* the slice's number, counted over the file; TM_PF_END */
+    uint32_t begin; /* slice number, counted over the file; TM_PF_END for an end */
     uint32_t sequence;
 } tm_pf_edge;
 
-enum { TM_PF_OPEN = -1 }; /* as a duration: it does not end */
+enum { TM_PF_OPEN = -1 }; /* duration of a slice without an end */
 #define TM_PF_END UINT32_MAX
 
 /**
  * Finds the ends of slices.
  * @param edges      [n]
- * @param durations  of int64_t, one for each slice, by number
- * @return           false when memory is out
+ * @param durations  of int64_t, one per slice, by number
+ * @return           false if out of memory
  */
 bool tm_pf_slices(const tm_pf_edge *edges, size_t n, tm_vec *durations);
 

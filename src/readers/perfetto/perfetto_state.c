@@ -10,18 +10,18 @@ typedef struct tm_pf_entry {
 } tm_pf_entry;
 
 typedef struct tm_pf_counted {
-    int64_t time_ns; /* of the last packet, or the snapshot */
+    int64_t time_ns; /* of the last packet or snapshot */
     int64_t unit_ns;
-    bool adds; /* its packets tell how much later they are */
+    bool adds; /* its packets have times relative to the previous one */
 } tm_pf_counted;
 
 typedef struct tm_pf_offset {
-    uint32_t sequence, clock; /* sequence 0: a clock of all */
+    uint32_t sequence, clock; /* sequence 0: a clock shared by all */
     int64_t from_ns;          /* on this clock */
-    int64_t offset_ns;        /* to the trace's */
+    int64_t offset_ns;        /* to the trace's clock */
 } tm_pf_offset;
 
-/* Times beyond this are none: 146 years. */
+/* Times beyond this (146 years) are invalid. */
 static const int64_t time_max_ns = INT64_MAX / 2;
 
 void tm_pf_state_init(tm_pf_state *state, bool texts) {
@@ -63,7 +63,7 @@ static uint32_t scope_of(uint32_t clock, uint32_t sequence) {
     return clock >= CLOCK_OF_SEQUENCE && clock < CLOCK_GLOBAL ? sequence : 0;
 }
 
-/* From a clock to the trace's, by the last snapshot before that time, or else the first. */
+/* Converts a time to the trace's clock, by the last snapshot before it, or else the first. */
 static bool to_trace(const tm_pf_state *state, uint32_t clock, uint32_t sequence, int64_t *ns) {
     const tm_pf_offset *o = state->offsets.data, *found = NULL;
     if (clock == state->clock)
@@ -106,7 +106,7 @@ static snapshot_clock take_clock(tm_wire_message message) {
     return c;
 }
 
-/* Reads the snapshot once more for each purpose: it has a few clocks. */
+/* Iterates over the clocks of a snapshot; it has only a few, so each purpose reads it again. */
 static bool next_clock(tm_wire_message *message, snapshot_clock *out) {
     tm_wire_field f;
     while (tm_wire_next(message, &f))
@@ -118,7 +118,7 @@ static bool next_clock(tm_wire_message *message, snapshot_clock *out) {
     return false;
 }
 
-/* The time of the snapshot on the trace's clock: as it says, or by another that is known. */
+/* Finds the snapshot's time on the trace's clock: directly, or through another known clock. */
 static bool snapshot_time(const tm_pf_state *state, tm_wire_message message, uint32_t sequence,
                           int64_t *ns) {
     tm_wire_message rest = message;
@@ -155,7 +155,7 @@ static bool note_clock(tm_pf_state *state, const snapshot_clock *c, uint32_t seq
     return c->id == state->clock || tm_vec_append(&state->offsets, &offset, 1);
 }
 
-/* The first snapshot with a main clock says which is the trace's. */
+/* Takes the trace's clock from the first snapshot with a primary clock. */
 static void take_primary(tm_pf_state *state, tm_wire_message message) {
     tm_wire_field f;
     while (state->offsets.n == 0 && tm_wire_next(&message, &f))
@@ -179,7 +179,7 @@ static bool is_text_table(uint32_t table) {
            table == TABLE_ARGUMENT;
 }
 
-/* Texts are kept as JSON writes them; of counters all that the entry says. */
+/* Texts are kept as JSON strings; for counters the whole entry is kept. */
 static bool take_entry(tm_pf_state *state, const tm_pf_sequence *s, uint32_t table,
                        tm_wire_message message) {
     tm_pf_entry key = {.generation = s->generation, .table = table};
@@ -239,7 +239,7 @@ static void take_defaults(tm_pf_sequence *s, tm_wire_message message) {
     }
 }
 
-/* Whoever lost packets lost what they interned, up to where the writer begins again. */
+/* If packets were lost, interned data is invalid until the writer clears its state. */
 static void take_flags(tm_pf_state *state, const tm_pf_packet *p, tm_pf_sequence *s) {
     if (p->dropped)
         s->valid = false;

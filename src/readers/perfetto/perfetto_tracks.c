@@ -3,7 +3,7 @@
 #include "base/export_mark.h"
 #include "perfetto_json.h"
 
-/* A chain of parents that is longer goes round in a circle. */
+/* A longer chain of parents is a cycle. */
 enum { ANCESTORS_MAX = 64 };
 
 void tm_pf_tracks_free(tm_pf_tracks *tracks) {
@@ -72,7 +72,7 @@ static void take_counter(tm_pf_track *track, tm_wire_message message) {
     }
 }
 
-/* A number goes without quotes, as profilers write it. */
+/* Numbers are stored without quotes, as profilers write them. */
 static bool keep_value(tm_pf_tracks *tracks, tm_text text, tm_text *out) {
     tracks->scratch.n = 0;
     return tm_pf_put_value(&tracks->scratch, text) && keep(tracks, out);
@@ -101,7 +101,7 @@ static void take_number(tm_pf_track *track, const tm_wire_field *f) {
     }
 }
 
-/* What an export of tmerge says of its tracks. */
+/* Reads the fields that a tmerge export adds to its tracks. */
 static bool take_told(tm_pf_tracks *tracks, tm_pf_track *track, const tm_wire_field *f) {
     const tm_text text = tm_wire_text(f);
     switch (f->number) {
@@ -162,7 +162,7 @@ bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor) {
     return ok;
 }
 
-/* Its track has no id; one is made of the numbers of process and thread. */
+/* Such a track has no id; it gets one made of the process and thread numbers. */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id) {
     tm_pf_track told = {.multiplier = 1};
     if (!take_thread(tracks, &told, descriptor))
@@ -177,8 +177,8 @@ bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, 
     return true;
 }
 
-/* What a track and those above it say. A name of its own is that of a row, which stands for a
- * thread: tracks of one name and parent are shown as one. */
+/* Sets process and thread from the track and its ancestors. A track's own name serves as its
+ * thread: tracks of the same name and parent are shown as one. */
 static bool finish_track(tm_pf_tracks *tracks, tm_pf_track *track, uint64_t id) {
     const tm_pf_track *up = track, *process = NULL, *thread = NULL;
     if (track->pid_text.size > 0 && track->tid_text.size > 0)

@@ -1,5 +1,4 @@
-/* Tracks: which process and thread of Chrome's form an event on one is of. Private to the Perfetto
- * reader. */
+/* Maps tracks to processes and threads of Chrome's form. Private to the Perfetto reader. */
 #ifndef TMERGE_PERFETTO_TRACKS_H
 #define TMERGE_PERFETTO_TRACKS_H
 
@@ -15,18 +14,18 @@ typedef struct tm_pf_track {
     int64_t sum;        /* of an incremental counter so far */
     bool has_process, has_thread, incremental;
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
-    tm_text pid_text, tid_text;              /* as JSON, once all are known */
-    /* Of an export of tmerge: */
-    bool is_told, is_rank; /* what it was is told; it is that of a rank */
+    tm_text pid_text, tid_text;              /* as JSON, set at the end of the first pass */
+    /* For a tmerge export: */
+    bool is_told, is_rank; /* it describes its original thread; it is the track of a rank */
     bool has_device, has_stream;
     int64_t rank, device, stream;
-    tm_text members;         /* of JSON: what a rank's trace says of itself */
+    tm_text members;         /* JSON metadata of a rank's trace */
     tm_text counter, series; /* in quotes */
 } tm_pf_track;
 
 typedef struct tm_pf_tracks {
     tm_keys ids;     /* of uint64_t */
-    tm_vec tracks;   /* of tm_pf_track, in their order */
+    tm_vec tracks;   /* of tm_pf_track, in the order of ids */
     tm_vec scratch;  /* of char */
     tm_arena *arena; /* borrowed: for the texts */
 } tm_pf_tracks;
@@ -39,16 +38,16 @@ typedef struct tm_pf_tracks {
 
 void tm_pf_tracks_free(tm_pf_tracks *tracks);
 
-/** The number of a track, new or known; TM_NO_KEY when memory is out. */
+/** Returns the number of a track, new or known; TM_NO_KEY if out of memory. */
 uint32_t tm_pf_track_of(tm_pf_tracks *tracks, uint64_t id);
 
-/** Takes a TrackDescriptor. False when memory is out. */
+/** Reads a TrackDescriptor. Returns false if out of memory. */
 bool tm_pf_tracks_take(tm_pf_tracks *tracks, tm_wire_message descriptor);
 
-/** Takes a ThreadDescriptor of an old sequence. @param id  set to its track */
+/** Reads a ThreadDescriptor of an old sequence. @param id  set to its track */
 bool tm_pf_tracks_take_thread(tm_pf_tracks *tracks, tm_wire_message descriptor, uint64_t *id);
 
-/** Gives all tracks their process and thread. */
+/** Sets process and thread of all tracks. */
 bool tm_pf_tracks_finish(tm_pf_tracks *tracks);
 
 static inline tm_pf_track *tm_pf_track_at(tm_pf_tracks *tracks, uint32_t number) {

@@ -47,8 +47,8 @@ const tm_memory_timeline *tm_snapshots_timelines(const tm_snapshots *snapshots, 
     return snapshots->timelines.data;
 }
 
-/* The first byte that is no blank tells: a timeline is a list, a picture of one is a page, and a
- * pickle begins with its protocol, or, of the oldest, with whatever its machine is to do first. */
+/* Detects the kind by the first non-blank byte: a timeline is a list, its picture is an HTML page,
+ * and a pickle begins with its protocol, or for the oldest protocol with any opcode. */
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source, tm_error *err) {
     enum { HEAD = 64 };
     char head[HEAD + 1] = "";

@@ -1,4 +1,4 @@
-/* What has been read of snapshots and timelines. Private to this folder. */
+/* Snapshots and timelines read so far. Private to this folder. */
 #ifndef TMERGE_SNAPSHOT_FILES_H
 #define TMERGE_SNAPSHOT_FILES_H
 
@@ -7,16 +7,16 @@
 #include "tmerge/snapshot.h"
 
 struct tm_snapshots {
-    tm_names *texts;  /* of all that is found; texts stay where they are */
+    tm_names *texts;  /* all texts; they stay at the same address */
     tm_vec devices;   /* of tm_snapshot_device */
     tm_vec sites;     /* of tm_snapshot_site */
     tm_vec timelines; /* of tm_memory_timeline */
 };
 
-/** A text that lives as long as the snapshots; NULL when memory is out. */
+/** Interns a text for the lifetime of the snapshots; NULL if out of memory. */
 const char *tm_snapshots_text(tm_snapshots *snapshots, const char *text);
 
-/** Reads a source whose content is a pickle. */
+/** Reads a source that contains a pickle. */
 tm_status tm_snapshot_read_pickle(tm_snapshots *snapshots, tm_source *source,
                                   tm_error *err) TM_MUST_CHECK;
 

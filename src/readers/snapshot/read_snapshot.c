@@ -1,4 +1,4 @@
-/* Pickled snapshots of PyTorch's allocator: who holds what. */
+/* Reads pickled snapshots of PyTorch's allocator: allocated memory by device and site. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 #include "files.h"
 #include "readers/pickle.h"
 
-/* One file in the making. */
+/* State of reading one file. */
 typedef struct reading {
     tm_snapshots *out;
     const tm_pickle *pickle;
     const char *file;
-    size_t first;    /* its devices in out, from there on */
+    size_t first;    /* index of the file's first device in out */
     tm_keys keys;    /* of site_key */
-    tm_vec sites;    /* of tm_snapshot_site, by them */
-    uint32_t *known; /* [containers] owned; 1 + the text of a stack that was looked at */
+    tm_vec sites;    /* of tm_snapshot_site, in the order of keys */
+    uint32_t *known; /* [containers] owned; 1 + text of a stack already named, 0 for none */
 } reading;
 
 typedef struct site_key {
@@ -26,7 +26,7 @@ typedef struct site_key {
     uint64_t text; /* id in out->texts */
 } site_key;
 
-/* Sizes and counts below 0 are none; the largest are cut, so that sums do not overflow. */
+/* Returns a size or count; negative values become 0. */
 static int64_t amount(const reading *r, const tm_pickle_value *of, const char *key) {
     int64_t value = tm_pickle_int(r->pickle, of, key, 0);
     return value < 0 ? 0 : value;
@@ -43,14 +43,14 @@ static tm_snapshot_device *device_of(reading *r, int64_t number) {
     return d;
 }
 
-/* The program's own code, as far as a path tells. */
+/* Whether a path looks like the program's own code. */
 static bool is_own(const char *path) {
     size_t n = strlen(path);
     return n > 3 && strcmp(path + n - 3, ".py") == 0 && !strstr(path, "/torch/") &&
            !strstr(path, "site-packages/") && !strstr(path, "dist-packages/");
 }
 
-/* The innermost frame of the program itself, or else the innermost: they stand innermost first. */
+/* Names a site by its innermost frame in the program's own code, else by the innermost frame. */
 static uint32_t name_site(reading *r, const tm_pickle_value *frames) {
     enum { SITE = 512 };
     char text[SITE];
@@ -134,7 +134,7 @@ static bool add_segment(reading *r, const tm_pickle_value *segment) {
     return true;
 }
 
-/* Backwards from what is allocated now: the trace is a ring, whose beginning may be lost. */
+/* Goes backwards from the current allocation: the trace is a ring whose beginning may be lost. */
 static bool add_trace(reading *r, int64_t device, const tm_pickle_value *trace) {
     size_t n;
     const tm_pickle_value *v = tm_pickle_items(r->pickle, trace, &n);

@@ -1,4 +1,4 @@
-/* Memory timelines that PyTorch exports: records (.raw.json), or sizes over time (.json). */
+/* Reads memory timelines that PyTorch exports: records (.raw.json), or sizes over time (.json). */
 #include <string.h>
 
 #include "base/sums.h"
@@ -6,19 +6,19 @@
 #include "readers/number.h"
 #include "readers/walk.h"
 
-/* A row of sizes: a 0, then the categories; a record: time, action, bytes, category. */
+/* Layouts. Row of sizes: a 0, then the categories; record: time, action, bytes, category. */
 enum { ROW = TM_N_TIMELINE_CATEGORIES + 1, RECORD = 4, TIME = 0, BYTES = 2, CATEGORY = 3 };
 
 typedef struct reading {
     tm_walk walk;
     tm_memory_timeline found;
     int64_t now[TM_N_TIMELINE_CATEGORIES], peak;
-    int64_t elements;  /* of the outer list, before this one */
-    bool sized;        /* of two lists: times [us] and sizes */
-    tm_vec times;      /* of int64_t [ns]: of the first list of these */
-    int64_t list[ROW]; /* the list that is read, and */
-    size_t n;          /* how many numbers or rows it has so far */
-    bool whole;        /* all of its numbers are integers that fit */
+    int64_t elements;  /* elements of the outer list so far */
+    bool sized;        /* the file has two lists: times [us] and sizes */
+    tm_vec times;      /* of int64_t [ns]: the elements of the first list */
+    int64_t list[ROW]; /* the current list */
+    size_t n;          /* its number of elements or rows so far */
+    bool whole;        /* all its numbers are integers that fit */
 } reading;
 
 static const char *parse_number(void *context, tm_json_cursor *cursor, const char *p) {
@@ -36,19 +36,19 @@ static const char *parse_number(void *context, tm_json_cursor *cursor, const cha
     return end;
 }
 
-/* Times in us, whose fractions count. */
+/* Reads a time in us with a fraction. */
 static const char *parse_time(void *context, tm_json_cursor *cursor, const char *p) {
     reading *r = context;
     const char *end = parse_number(context, cursor, p);
     int64_t ns = 0;
     if (end && !tm_number_scaled(p, (size_t)(end - p), 3, &ns))
-        ns = INT64_MAX; /* a record's, in ns: the list turns out to be no times */
+        ns = INT64_MAX; /* the number is a record's time in ns: this is not a list of times */
     if (end && r->n == r->times.n && !tm_vec_append(&r->times, &ns, 1))
         return tm_json_fail(cursor, p, "out of memory");
     return end;
 }
 
-/* The most counts behind each moment. */
+/* Updates the maxima after each moment. */
 static void count_moment(reading *r, int64_t time_ns) {
     int64_t sum = 0;
     for (int c = 0; c < TM_N_TIMELINE_CATEGORIES; c++) {
@@ -96,7 +96,7 @@ static tm_status read_row(reading *r, size_t row, tm_error *err) {
     return TM_OK;
 }
 
-/* Of an element of the outer list: a number, or a row of sizes. */
+/* Reads an element of an inner list: a number, or a row of sizes. */
 static tm_status each_inner(void *context, const tm_json_text *key, tm_error *err) {
     reading *r = context;
     (void)key;
@@ -112,7 +112,7 @@ static tm_status each_inner(void *context, const tm_json_text *key, tm_error *er
     return TM_OK;
 }
 
-/* The first list may be of times: what follows tells. */
+/* Reads an inner list. The next list decides whether the first one contained times. */
 static tm_status each_outer(void *context, const tm_json_text *key, tm_error *err) {
     reading *r = context;
     int64_t first[ROW];

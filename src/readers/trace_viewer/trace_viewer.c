@@ -1,7 +1,6 @@
-/* What the profiler of TensorFlow and JAX writes for its trace viewer, HOST.trace.json.gz: events
- * of the Chrome form, made of the XSpace that it writes beside it. They are turned back into an
- * XSpace, whose reader knows all that such events mean. Lost are flows, the facts of devices, and
- * the time of day. */
+/* Reads HOST.trace.json.gz, written by the profiler of TensorFlow and JAX for its trace viewer:
+ * events of the Chrome form, made from the XSpace beside it. They are converted back to an XSpace,
+ * which its reader then reads. Flows, device properties and the time of day are lost. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "tmerge/reader.h"
 #include "viewer_events.h"
 
-/* What a record of metadata says. */
+/* Result of judging a metadata event. */
 typedef enum verdict { GO_ON, IS, IS_NOT } verdict;
 
 static bool names_a_plane(const tm_json_text *text) {
@@ -23,7 +22,7 @@ static bool names_a_plane(const tm_json_text *text) {
     return false;
 }
 
-/* The value of a member of the object at p that is a text; an empty one without. */
+/* Returns a text member of the object at p; an empty text if absent. */
 static tm_json_text text_member(const char *p, const tm_json_cursor *in, const char *word) {
     tm_json_cursor cursor = *in;
     tm_json_text key, found = {.bytes = ""};
@@ -43,7 +42,7 @@ static tm_json_text text_member(const char *p, const tm_json_cursor *in, const c
     return found;
 }
 
-/* Processes are planes by their names, which stand before the first event. */
+/* Recognises processes that are named like planes; their names precede the first event. */
 static verdict judge(const char *event, const tm_json_cursor *cursor) {
     tm_json_text phase = text_member(event, cursor, "ph"), key;
     tm_json_text name = text_member(event, cursor, "name");
@@ -92,7 +91,7 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
             return false;
         if (*p == '[' && tm_walk_is(&key, "traceEvents"))
             return judge_events(&cursor, p + 1);
-        /* PyTorch's, and long: they list the GPUs of a host and the ranks of a job */
+        /* Long members of PyTorch's JSON: the GPUs of a host and the ranks of a job. */
         if (tm_walk_is(&key, "deviceProperties") || tm_walk_is(&key, "distributedInfo"))
             return false;
         p = tm_json_skip_value(&cursor, p);
@@ -100,7 +99,7 @@ static bool viewer_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Bytes of the folder of a path, with its slash; and of what stands before ".trace.json". */
+/* Return the length of a path's folder with its slash, and the length before @p end. */
 static size_t folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash + 1 - path) : 0;
@@ -112,8 +111,8 @@ static size_t stem_size(const char *path, const char *end) {
     return found ? (size_t)(found - path) : 0;
 }
 
-/* HOST.xplane.pb beside HOST.trace.json holds all that this does; perfetto_trace.json is of a host
- * whose file lies beside it. */
+/* HOST.xplane.pb beside HOST.trace.json has all of its data; perfetto_trace.json is a duplicate of
+ * a file beside it. */
 static bool viewer_is_covered(const char *path, const char *other) {
     static const char own_end[] = ".trace.json", better_end[] = ".xplane.pb";
     size_t folder = folder_size(path);
@@ -125,7 +124,7 @@ static bool viewer_is_covered(const char *path, const char *other) {
     return own > 0 && better == own && memcmp(path, other, own) == 0;
 }
 
-/* The name of the XSpace: its host's name is that of the file before the end. */
+/* Builds the name of the XSpace, whose reader takes the host from the part before the extension. */
 static void space_path(const char *path, char *out, size_t size) {
     size_t stem = stem_size(path, ".trace.json");
     if (stem > 0 && stem < size - sizeof ".xplane.pb")
@@ -134,7 +133,7 @@ static void space_path(const char *path, char *out, size_t size) {
         snprintf(out, size, "%s", path);
 }
 
-/* The JSON as a source of an XSpace. @p bytes  outlives it */
+/* Opens the JSON as a source of an XSpace. @param bytes  outlives it */
 static tm_status open_space(tm_source *source, tm_trace *trace, tm_vec *bytes, tm_source **out,
                             tm_error *err) {
     char path[TM_PATH_MAX + 16];
@@ -161,7 +160,7 @@ static tm_status viewer_list_units(tm_source *source, bool known, tm_vec *units,
     return status;
 }
 
-/* What the JSON counted goes on top of what the space does. */
+/* Adds the counts of the JSON to those of the space. */
 static tm_status viewer_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                   tm_trace *out, tm_error *err) {
     const tm_format *format = tm_format_find("xplane");

@@ -8,8 +8,8 @@
 #include "viewer_programs.h"
 #include "viewer_space.h"
 
-/* The args that are read: of what the reader of XSpaces knows all that the viewer keeps, and the
- * long name, which is the event's own there. */
+/* The args that are read: those that the XSpace reader uses and the viewer keeps, and the long
+ * name, which is the event's name in an XSpace. */
 #define FIELDS(X)                                                                                  \
     X(F_CORRELATION, INT, "correlation_id")                                                        \
     X(F_KERNEL_DETAILS, TEXT, "kernel_details")                                                    \
@@ -42,7 +42,7 @@
 
 enum {
     FIELDS(TM_CHROME_FIELD_ID) N_FIELDS,
-    /* Flows, which the viewer drops: a module's run is known by its numbers. */
+    /* Flows, which the viewer drops: derived from the ids of a module's run. */
     PRODUCER_TYPE = N_FIELDS,
     PRODUCER,
     CONSUMER_TYPE,
@@ -53,7 +53,7 @@ enum {
 
 static const tm_chrome_field fields[N_FIELDS] = {FIELDS(TM_CHROME_FIELD_ROW)};
 
-/* By their numbers in the space, which begin with 1. */
+/* By stat number in the space, which begins at 1. */
 static const char *const stat_names[N_STATS + 1] = {
 #define STAT_NAME(id, type, key) [id + 1] = key,
     FIELDS(STAT_NAME)
@@ -74,8 +74,8 @@ typedef struct viewer {
     tm_viewer_programs programs;
     tm_trace *trace;
     tm_vec scratch;                  /* of char */
-    int64_t n_events;                /* with times */
-    uint32_t long_names[LONG_NAMES]; /* the last one met of a short one, by its id */
+    int64_t n_events;                /* number with times */
+    uint32_t long_names[LONG_NAMES]; /* last long name by short name's id */
 } viewer;
 
 static uint32_t intern(viewer *v, const tm_json_text *text) {
@@ -87,7 +87,7 @@ static uint32_t intern(viewer *v, const tm_json_text *text) {
     return tm_names_intern(v->space.texts, v->scratch.data, size);
 }
 
-/* A long name: nearly always that of the last operation with the same short one. */
+/* Interns a long name: nearly always the same as for the last operation with this short name. */
 static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown) {
     uint32_t *known = &v->long_names[shown % LONG_NAMES];
     tm_text last = tm_names_text(v->space.texts, *known);
@@ -107,7 +107,7 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= size && memcmp(text.bytes, word, size) == 0;
 }
 
-/* The number of a process or thread; what is none stands for 0. */
+/* Returns the number of a process or thread; 0 if it is not a number. */
 static int64_t number_of(const tm_json_text *text) {
     int64_t value = 0;
     for (size_t i = text->size > 0 && *text->bytes == '-'; i < text->size; i++)
@@ -135,7 +135,7 @@ static bool take_name(viewer *v, const tm_chrome_event *e) {
     return true;
 }
 
-/* Where one number is missing the device of a plane, "/device:TPU:3", is its own; -1 else. */
+/* Returns the device number in the name of a plane, "/device:TPU:3"; -1 for other planes. */
 static int64_t device_of(const viewer *v, const tm_viewer_plane *plane) {
     tm_text name = tm_names_text(v->space.texts, plane->name);
     int64_t device;
@@ -146,14 +146,14 @@ static int64_t device_of(const viewer *v, const tm_viewer_plane *plane) {
     return device > 0 || is_word(&digits, "0") ? device : -1;
 }
 
-/* A program is put into a queue of a device by a call of the host, and runs there: both say which
- * run it is. */
+/* Adds a flow from the host call that enqueues a program to the program's run on the device: both
+ * have the id of the run. */
 static bool add_flow(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane) {
     enum { FLOW_TYPE = 1 };
     bool call = e->has_name && is_word(&e->name, "DoEnqueueProgram");
     int64_t numbers[3] = {tm_chrome_int(e, F_ORDINAL, device_of(v, plane)),
                           tm_chrome_int(e, F_QUEUE, 0), tm_chrome_int(e, F_RUN, 0)};
-    /* Other calls name a run, too, that they wait for or clean up. */
+    /* Other calls also name a run, which they wait for or clean up. */
     if (!tm_chrome_has(e, F_RUN) || numbers[0] < 0 || call != tm_chrome_has(e, F_ORDINAL))
         return true;
     int64_t id = (int64_t)(tm_hash_mixed(0, numbers, sizeof numbers) >> 1);
@@ -182,7 +182,7 @@ static bool add_stats(viewer *v, const tm_chrome_event *e, tm_viewer_plane *plan
     return add_flow(v, e, plane);
 }
 
-/* What tells on which devices programs run, by the device's clock where it is there. */
+/* Records runs and collectives, which show a program's devices; prefers device times. */
 static bool take_program(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane,
                          uint32_t name, uint32_t text) {
     int64_t begin = tm_chrome_int(e, F_DEVICE_OFFSET, e->ts_ns);
@@ -223,12 +223,12 @@ static bool take(void *context, tm_json_cursor *cursor, tm_chrome_event *e) {
         return take_event(v, e);
     if (e->phase == 'M')
         return take_name(v, e);
-    /* The last element is {}, for the writer puts a comma behind each event. */
+    /* The last element is {}, because the writer puts a comma after each event. */
     v->trace->counts[TM_COUNT_OTHER_PHASE] += e->phase != 0 || e->has_name || e->has_ts;
     return true;
 }
 
-/* The writer keeps so many events, the earliest: it used to keep a million, and later five. */
+/* Detects a file cut at the writer's limit: formerly a million events, later five million. */
 static void check_cut(viewer *v) {
     if (v->n_events != 1000000 && v->n_events != 5000000)
         return;

@@ -1,4 +1,4 @@
-/* From the trace viewer's JSON to the XSpace that it was made of. Private to its reader. */
+/* Converts the trace viewer's JSON to the XSpace it was made from. Private to its reader. */
 #ifndef TMERGE_VIEWER_EVENTS_H
 #define TMERGE_VIEWER_EVENTS_H
 
@@ -7,9 +7,9 @@
 
 /**
  * Reads the JSON.
- * @param trace  counts what is not kept, and whether the file is cut
+ * @param trace  counts of dropped events, and whether the file is truncated
  * @param out    of uint8_t: an XSpace, appended to
- * @return       TM_OK, also for what a cut file holds; TM_ERR_INPUT; TM_ERR_FAULT
+ * @return       TM_OK, also for the content of a truncated file; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_viewer_to_space(tm_source *source, tm_trace *trace, tm_vec *out,
                              tm_error *err) TM_MUST_CHECK;

@@ -9,7 +9,7 @@
 typedef struct run {
     int64_t process, begin_ps, end_ps;
     uint32_t name;
-    int32_t size; /* devices of the groups of its collectives: 0 no collective, -1 not certain */
+    int32_t size; /* group size of its collectives; 0: no collective, -1: uncertain */
 } run;
 
 typedef struct collective {
@@ -37,7 +37,7 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= size && memcmp(text.bytes, word, size) == 0;
 }
 
-/* What stands behind a word of a text; empty where it does not. */
+/* Returns the text after @p word; empty if the word is absent. */
 static tm_text behind(tm_text text, const char *word) {
     for (size_t i = 0; i < text.size; i++) {
         const tm_text rest = {text.bytes + i, text.size - i};
@@ -47,7 +47,7 @@ static tm_text behind(tm_text text, const char *word) {
     return (tm_text){"", 0};
 }
 
-/* A name that begins so is of a collective; one that waits for it has no groups. */
+/* Whether the name is a collective's; the operation that waits for one ("-done") does not count. */
 static bool communicates(tm_text name) {
     static const char *const words[] = {
         "all-reduce",         "all-gather",           "reduce-scatter",   "all-to-all",
@@ -65,8 +65,8 @@ static int32_t number_at(const char **p, const char *end) {
     return digits > 0 ? value : -1;
 }
 
-/* The devices of the one group, "{{0,1,2,3}}" or "[1,4]<=[4]", where the numbers are of devices; -1
- * where there are several, or that is not said. */
+/* Returns the number of devices in the only group, "{{0,1,2,3}}" or "[1,4]<=[4]", if its numbers
+ * are device ids; -1 if there are several groups or it is not given. */
 static int32_t group_size(tm_text text) {
     tm_text groups = behind(text, "replica_groups=");
     const char *p = groups.bytes, *end = p + groups.size;
@@ -106,7 +106,7 @@ static bool begins_by(const void *element, const void *key) {
     return by_begin(element, key) <= 0;
 }
 
-/* Each collective says the size of its run's groups. */
+/* Sets the group size of each run from its collectives. */
 static void find_sizes(tm_viewer_programs *programs) {
     run *runs = programs->runs.data;
     const collective *v = programs->collectives.data;
@@ -126,7 +126,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->process, y->process);
 }
 
-/* A program's runs [first, end): what they say of its size, and how many devices ran it. */
+/* Returns the group size of a program's runs [first, end), and how many devices ran it. */
 static int32_t size_of(const run *runs, size_t first, size_t end, int32_t *n_devices) {
     int32_t size = 0;
     *n_devices = 0;
@@ -138,13 +138,13 @@ static int32_t size_of(const run *runs, size_t first, size_t end, int32_t *n_dev
     return size;
 }
 
-/* The runs of a program, and on how many devices. */
+/* A program's runs, and its number of devices. */
 typedef struct program {
     const run *first, *end;
     int32_t size;
 } program;
 
-/* One replica of as many parts: DeviceAssignmentProto. */
+/* Writes a DeviceAssignmentProto: one replica with one partition per device. */
 static bool add_assignment(const program *p, const tm_viewer_devices *devices, tm_vec *out) {
     enum { REPLICAS = 1, PARTS, DEVICES, REPLICA = 1 };
     bool ok = tm_viewer_add_varint(out, REPLICAS, 1) &&
@@ -161,7 +161,7 @@ static bool add_assignment(const program *p, const tm_viewer_devices *devices, t
     return ok;
 }
 
-/* Puts what a vector holds into a field of a message, which then is what it holds. */
+/* Replaces a message by one that contains it in a field. */
 static bool wrap(tm_vec *message, uint32_t field, tm_vec *scratch) {
     scratch->n = 0;
     if (!tm_viewer_add_bytes(scratch, field, message->data, message->n))
@@ -172,8 +172,8 @@ static bool wrap(tm_vec *message, uint32_t field, tm_vec *scratch) {
     return true;
 }
 
-/* A module in the form in which an XSpace holds it: an entry of the plane's metadata, with the
- * HLO of the program, of which nothing but the assignment is there. */
+/* Writes a module as in an XSpace: an entry of the plane's metadata with the program's HLO, which
+ * contains only the assignment. */
 static bool add_program(uint64_t id, tm_text name, tm_vec *assignment, tm_vec *scratch,
                         tm_vec *plane) {
     enum { META_ID = 1, META_NAME, META_STAT = 5, STAT_BYTES = 6 };

@@ -1,5 +1,5 @@
-/* Which devices run a program, of what the trace viewer's JSON tells of its collectives: the
- * assignment of devices, which an XSpace holds, is not in it. Private to its reader. */
+/* Derives the devices of a program from its collectives in the trace viewer's JSON, which lacks the
+ * XSpace's device assignment. Private to its reader. */
 #ifndef TMERGE_VIEWER_PROGRAMS_H
 #define TMERGE_VIEWER_PROGRAMS_H
 
@@ -13,28 +13,28 @@ typedef struct tm_viewer_programs {
 void tm_viewer_programs_init(tm_viewer_programs *programs);
 void tm_viewer_programs_free(tm_viewer_programs *programs);
 
-/** Takes a run of a program on the device of a process. False when memory is out. */
+/** Records a run of a program on the device of a process. Returns false if out of memory. */
 bool tm_viewer_programs_run(tm_viewer_programs *programs, int64_t process, uint32_t name,
                             int64_t begin_ps, int64_t end_ps);
 
-/** Takes an operation, if it is a collective: its short name and its text. False when memory is
- * out. */
+/** Records an operation if it is a collective: its short name and its text. Returns false if out of
+ * memory. */
 bool tm_viewer_programs_take(tm_viewer_programs *programs, int64_t process, tm_text name,
                              tm_text text, int64_t begin_ps);
 
-/** Tells the number of a process's device. */
+/** Returns the number of a process's device. */
 typedef struct tm_viewer_devices {
     int64_t (*number_of)(void *context, int64_t process);
     void *context;
 } tm_viewer_devices;
 
 /**
- * Writes the plane that says on which devices programs run, as far as that is certain: where all
- * collectives of a program have one group that holds as many devices as ran it here. Then these are
- * all of its devices, and which of them has which place makes no difference.
+ * Writes the plane with the devices of programs, if certain: all collectives of a program must have
+ * a single group with as many devices as ran the program here. These are then all of its devices,
+ * and their order makes no difference.
  *
  * @param out  of uint8_t, an XSpace: appended to
- * @return     false when memory is out
+ * @return     false if out of memory
  */
 bool tm_viewer_programs_write(tm_viewer_programs *programs, const tm_names *texts,
                               const tm_viewer_devices *devices, tm_vec *out);

@@ -4,7 +4,7 @@
 
 #include "viewer_wire.h"
 
-/* Fields of the messages (tsl/profiler/protobuf/xplane.proto). */
+/* Field numbers of the messages (tsl/profiler/protobuf/xplane.proto). */
 enum { SPACE_PLANE = 1 };
 enum { PLANE_ID = 1, PLANE_NAME, PLANE_LINE, PLANE_META, PLANE_STAT_NAME, PLANE_STAT };
 enum { LINE_ID = 1, LINE_NAME, LINE_EVENT = 4 };
@@ -48,7 +48,7 @@ tm_viewer_plane *tm_viewer_plane_of(tm_viewer_space *space, int64_t process) {
 
 tm_viewer_line *tm_viewer_line_of(tm_viewer_space *space, int64_t process, int64_t id) {
     tm_viewer_line *v = space->lines.data;
-    for (size_t i = 0; i < space->lines.n; i++) { /* a line's events stand side by side */
+    for (size_t i = 0; i < space->lines.n; i++) { /* a line's events are contiguous */
         size_t at = (space->last + i) % space->lines.n;
         if (v[at].process == process && v[at].id == id) {
             space->last = at;
@@ -63,7 +63,7 @@ tm_viewer_line *tm_viewer_line_of(tm_viewer_space *space, int64_t process, int64
     return line;
 }
 
-/* Marks name id `at` of a table with a value, which is 0 where none was set. */
+/* Sets the entry of name id `at` in a table; unset entries are 0. */
 static bool mark(tm_vec *table, uint32_t at, const void *value) {
     if (at >= table->n) {
         size_t had = table->n, more = (size_t)at + 1 - had;
@@ -108,7 +108,7 @@ bool tm_viewer_add_text(tm_viewer_space *space, tm_viewer_plane *plane, uint32_t
            tm_viewer_add_bytes(&space->stats, EVENT_STAT, bytes, n);
 }
 
-/* Metadata have the ids of their names + 1: 0 is none. */
+/* Metadata ids are name ids + 1: 0 is none. */
 bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer_plane *plane,
                          const tm_viewer_event *event) {
     uint8_t bytes[3 * TM_VIEWER_FIELD_MAX];
@@ -152,7 +152,7 @@ static bool add_lines(tm_viewer_space *space, int64_t process, tm_vec *out, tm_v
     return true;
 }
 
-/* An entry of a map: its key, and a message that begins with the same number and a name. */
+/* Writes an entry of a map: its key, and a message with the same number and a name. */
 static bool add_entry(tm_vec *out, uint32_t field, uint64_t id, tm_text name, tm_text shown,
                       tm_vec *message) {
     uint8_t key[TM_VIEWER_FIELD_MAX];
@@ -192,7 +192,7 @@ static bool add_names(const tm_viewer_space *space, const tm_viewer_plane *plane
     return ok;
 }
 
-/* The number of a core among all: core_details, whose sixth field it is. */
+/* Writes the global core number: the sixth field of core_details. */
 static bool add_core(const tm_viewer_plane *plane, uint32_t stat, tm_vec *out) {
     enum { GLOBAL_CORE = 6 };
     uint8_t core[TM_VIEWER_FIELD_MAX], bytes[3 * TM_VIEWER_FIELD_MAX];

@@ -6,7 +6,7 @@
 /* HloModuleProto.device_assignment */
 static const tm_program_path path = {TM_PROGRAM_MODULE, 15};
 
-/* DeviceAssignmentProto: of each part, the devices of its replicas. */
+/* Reads a DeviceAssignmentProto: for each partition, the devices of its replicas. */
 static bool read_assignment(tm_wire_message message, tm_xassigned *program, tm_vec *by_part) {
     tm_wire_field field;
     by_part->n = 0;
@@ -40,7 +40,7 @@ static bool add_program(tm_xassignments *out, tm_xassigned *program, const tm_ve
     return tm_vec_append(&out->programs, program, 1) != NULL;
 }
 
-/* What is being read. */
+/* State of reading the assignments. */
 typedef struct reading {
     tm_xassignments *out;
     tm_vec by_part; /* of int64_t */

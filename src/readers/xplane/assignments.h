@@ -1,4 +1,4 @@
-/* The compiled programs of an XSpace: on which devices each runs. */
+/* Device assignments of the compiled programs of an XSpace. */
 #ifndef TMERGE_XPLANE_ASSIGNMENTS_H
 #define TMERGE_XPLANE_ASSIGNMENTS_H
 
@@ -7,8 +7,8 @@
 
 typedef struct tm_xassigned {
     tm_text name; /* with its fingerprint, "jit_f(12190760917235803885)"; borrowed */
-    int64_t id;   /* tm_program_id, which events of GPUs tell */
-    size_t first; /* its devices' place in tm_xassignments */
+    int64_t id;   /* tm_program_id, the id in GPU events */
+    size_t first; /* index of its first device in tm_xassignments.devices */
     size_t n_replicas, n_parts;
 } tm_xassigned;
 
@@ -18,15 +18,15 @@ typedef struct tm_xassignments {
 } tm_xassignments;
 
 /**
- * Reads the device assignments in the plane /host:metadata. A program whose text is damaged before
- * it has none.
- * @param out  freed by the caller whatever comes of the call
- * @return     TM_OK; TM_ERR_INPUT where the source cannot be read again; TM_ERR_FAULT
+ * Reads the device assignments in the plane /host:metadata. A program whose data is damaged before
+ * its assignment has none.
+ * @param out  freed by the caller whatever the result
+ * @return     TM_OK; TM_ERR_INPUT if the source cannot be read again; TM_ERR_FAULT
  */
 tm_status tm_xassignments_read(tm_space *space, tm_xassignments *out, tm_error *err) TM_MUST_CHECK;
 void tm_xassignments_free(tm_xassignments *programs);
 
-/** The assignment of a program, borrowed; without devices where it is not known. */
+/** Return the assignment of a program, borrowed; without devices if unknown. */
 tm_assignment tm_xassignments_find(const tm_xassignments *programs, tm_text name);
 tm_assignment tm_xassignments_of(const tm_xassignments *programs, int64_t id);
 

@@ -9,7 +9,7 @@
 
 enum { NESTED_MAX = 8 };
 
-/* Of all arrays of a shape; -1 unknown. */
+/* Returns the total bytes of all arrays of a shape; -1 unknown. */
 static int64_t bytes_of(tm_wire_message shape, int nested) {
     int64_t sum = 0;
     if (!tm_hlo_is_tuple(shape))
@@ -26,11 +26,11 @@ static int64_t bytes_of(tm_wire_message shape, int nested) {
     return -1;
 }
 
-/* What the instruction tells of its groups. */
+/* The groups of a collective instruction. */
 typedef struct groups {
     tm_vec *text;     /* of char: "replica_groups={{0,1},{2,3}},channel_id=1" */
-    int64_t size;     /* of each; 0 where none is told, -1 where they differ */
-    bool ok, unknown; /* memory is there; they are told in a way that is not known */
+    int64_t size;     /* of each group; 0 not given, -1 differing or unknown */
+    bool ok, unknown; /* memory sufficed; groups are given in an unknown form */
 } groups;
 
 static void put(groups *g, const char *text) {
@@ -43,7 +43,7 @@ static void put_number(groups *g, const char *before, int64_t value) {
     put(g, text);
 }
 
-/* Returns how many there are. */
+/* Returns the count of numbers. */
 static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     tm_hlo_numbers numbers = tm_hlo_numbers_of(message, field);
     int64_t value, n = 0;
@@ -52,7 +52,7 @@ static int64_t put_numbers(groups *g, tm_wire_message message, uint32_t field) {
     return n;
 }
 
-/* ReplicaGroup: replica_ids 1. Returns whether there is any. */
+/* ReplicaGroup: replica_ids 1. Returns whether there are any. */
 static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     tm_wire_field field;
     bool any = false;
@@ -69,7 +69,7 @@ static bool put_listed(groups *g, tm_wire_message message, uint32_t number) {
     return any;
 }
 
-/* IotaReplicaGroupListProto: groups 1, devices of each 2, dimensions 3, their order 4. */
+/* IotaReplicaGroupListProto: groups 1, devices per group 2, dimensions 3, transposition 4. */
 static void put_counted(groups *g, tm_wire_message iota) {
     int64_t sizes[2] = {0, 0};
     for (uint32_t i = 0; i < 2; i++) {
@@ -96,7 +96,7 @@ static void put_pairs(groups *g, tm_wire_message message) {
             continue;
         for (uint32_t end = 1; end <= 2; end++) {
             tm_hlo_numbers one = tm_hlo_numbers_of(tm_wire_inner(&field), end);
-            int64_t device = 0; /* which is not written */
+            int64_t device = 0; /* 0 is not written */
             (void)tm_hlo_next_number(&one, &device);
             put_number(g, end == 2 ? "," : any ? ",{" : "source_target_pairs={{", device);
         }
@@ -106,7 +106,7 @@ static void put_pairs(groups *g, tm_wire_message message) {
     put(g, any ? "}" : "");
 }
 
-/* CollectiveDeviceListProto: replica_groups 1, counted (iota) 2, others of newer versions. */
+/* CollectiveDeviceListProto: replica_groups 1, iota 2, others in newer versions. */
 static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     tm_wire_message list = of->devices, counted = tm_hlo_inner(list, 2);
     groups g = {.text = text, .ok = true};
@@ -118,13 +118,13 @@ static groups read_groups(const tm_hlo_instruction *of, tm_vec *text) {
     put_pairs(&g, of->all);
     put(&g, of->channel ? ",channel_id=1" : "");
     put(&g, of->global_ids ? ",use_global_device_ids=true" : "");
-    /* With a channel, and no global numbers, a group has all parts of its replicas. */
+    /* With a channel and without global ids, a group contains all partitions of its replicas. */
     if ((of->channel && !of->global_ids) || g.unknown)
         g.size = -1;
     return g;
 }
 
-/* What starts one makes a tuple of what it takes, what it gives, and more; but an all-reduce. */
+/* A -start instruction, except all-reduce-start, makes a tuple of operand, result, and more. */
 static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_collective *out) {
     bool gathers = strcmp(out->word, "all-gather") == 0;
     bool scatters = strcmp(out->word, "reduce-scatter") == 0;
@@ -142,18 +142,18 @@ static void read_bytes(tm_wire_message shape, bool starts, int64_t size, tm_gpu_
         out->in_bytes = given <= INT64_MAX / 4 / size ? given * size : -1;
 }
 
-/* A group that was met. */
+/* A group found before. */
 typedef struct known {
-    uint64_t hash; /* of all that tells it */
+    uint64_t hash; /* of everything that determines it */
     uint32_t name;
     int32_t n_members;
     int ends;
 } known;
 
-/* Who runs a collective with a device. */
+/* The devices that run a collective together with a device. */
 typedef struct members {
     tm_vec of;  /* of int64_t */
-    bool local; /* by numbers of the process, since they are inside of one */
+    bool local; /* numbered within the process, since the group is inside one process */
     int ends;   /* as in tm_gpu_collective */
 } members;
 
@@ -165,8 +165,8 @@ static bool is_device_of(const tm_xread *r, int64_t number) {
     return false;
 }
 
-/* The numbers that this device may have among those of the job. One process alone numbers as its
- * profile does, and of CPUs each profile has the job's. */
+/* Lists the job device ids that this device may have. A job of one process uses the ids of its
+ * profile, and profiles of CPUs always have the job's ids. */
 static bool list_own(const tm_gpu_collectives *c, const tm_assignment *a, tm_vec *out) {
     const tm_xread *r = c->r;
     size_t n = a->n_replicas * a->n_parts, inside = 0;
@@ -190,13 +190,13 @@ static bool is_equal(const tm_vec *a, const tm_vec *b, int64_t shift) {
     return equal;
 }
 
-/* Whether a group lies among the devices of one process, by one that is the place'th of it. */
+/* Whether a group is inside one process, whose first device is @p first. */
 static bool lies_inside(const tm_vec *group, int64_t first, int64_t n) {
     const int64_t *v = group->data;
     return group->n > 0 && v[0] >= first && v[group->n - 1] < first + n;
 }
 
-/* The group of this device; none where it depends on which process this is. */
+/* Finds the group of this device; empty if it depends on which process this is. */
 static bool find_members(const tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assignment *a,
                          members *found) {
     tm_vec *out = &found->of;
@@ -245,7 +245,7 @@ static bool find_group(tm_gpu_collectives *c, const tm_hlo *hlo, const tm_assign
     return ok;
 }
 
-/* Most collectives have one of few groups. */
+/* Cached, because most collectives have one of few groups. */
 static bool set_group(tm_gpu_collectives *c, int64_t program, tm_gpu_collective *out) {
     const tm_assignment a = tm_xassignments_of(&c->assignments, program);
     const tm_hlo hlo = {.opcode = {out->word, strlen(out->word)},
@@ -282,12 +282,12 @@ bool tm_gpu_collective_read(tm_gpu_collectives *c, int64_t program, tm_text cate
     const groups g = read_groups(of, &c->text);
     bool starts = of->opcode.size != category.size && !tm_text_is(of->opcode, "all-reduce-start");
     read_bytes(of->shape, starts, g.size, out);
-    /* What only starts a computation with a collective leaves the groups to that. */
+    /* An async- wrapper has no groups; the computation that it starts has them. */
     bool wraps = tm_text_begins(of->opcode, "async-");
     return g.ok && (g.unknown || wraps || set_group(c, program, out));
 }
 
-/* Whether numbers of the job that may be of a process are counted up from one of its first. */
+/* Whether the sorted job ids are the process's numbers plus a multiple of its number of devices. */
 static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_vec *process) {
     const int64_t *v = job->data, *own = process->data;
     int64_t n = (int64_t)c->r->devices.n;
@@ -297,8 +297,8 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
     return up;
 }
 
-/* A program that as many devices of the file ran as it has, is of this process alone: its numbers
- * show where the process stands in the job's; but of one device 0, as programs for any one have. */
+/* Checks the numbering with a program that has as many devices as ran it in this file: it belongs
+ * only to this process, and shows its device ids. A program with only device 0 shows nothing. */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;
@@ -320,7 +320,7 @@ static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *progra
     return ok;
 }
 
-/* Whether all programs together have the devices of whole processes, numbered from 0. */
+/* Whether all programs together use the devices of whole processes, numbered from 0. */
 static bool is_whole(const tm_gpu_collectives *c) {
     tm_vec all = c->assignments.devices;
     int64_t *v = all.n > 0 ? malloc(all.n * sizeof *v) : NULL, n = 0;

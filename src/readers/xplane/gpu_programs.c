@@ -9,11 +9,11 @@
 #include "gpu_work.h"
 #include "programs.h"
 
-/* HloModuleProto.computations, and what an HloComputationProto has. */
+/* HloModuleProto.computations, and fields of HloComputationProto. */
 static const tm_program_path path = {TM_PROGRAM_MODULE, 3, TM_PROGRAM_EACH};
 enum { INSTRUCTION = 2, COMPUTATION_ID = 5 };
 
-/* Longer ones are constants, which no kernel runs. */
+/* Longer instructions are constants, which no kernel runs. */
 enum { INSTRUCTION_MAX = 1 << 20 };
 
 typedef struct key {
@@ -21,16 +21,16 @@ typedef struct key {
     uint32_t name, unused;
 } key;
 
-/* An operation that was run, and what its program tells. */
+/* An operation that ran, with data from its program. */
 typedef struct operation {
     int64_t program;
     tm_text name;
-    uint32_t number;          /* in tm_gpu_programs.operations */
+    uint32_t number;          /* index in tm_gpu_programs.operations */
     uint32_t category, shape; /* name ids */
     tm_gpu_work_of work;
     tm_gpu_collective collective;
-    uint32_t kernel; /* name id of the one of its kernels that ran longest, and for how long: it */
-    int64_t longest_ns; /* does the work; -1 none */
+    uint32_t kernel;    /* name id of its longest kernel, which does the work */
+    int64_t longest_ns; /* duration of that kernel; -1 none */
 } operation;
 
 tm_gpu_programs tm_gpu_programs_make(void) {
@@ -74,7 +74,7 @@ static int by_program(const void *a, const void *b) {
     return order ? order : by_text(x->name, y->name);
 }
 
-/* Words of XLA's PrimitiveType. */
+/* Names of XLA's PrimitiveType. */
 static const char *const types[] = {
     [1] = "pred",        [2] = "s8",          [3] = "s16",
     [4] = "s32",         [5] = "s64",         [6] = "u8",
@@ -90,7 +90,7 @@ static const char *const types[] = {
 };
 enum { TUPLE = 13, N_TYPES = sizeof types / sizeof *types, NESTED_MAX = 8 };
 
-/* A text that grows; what does not fit is left out. */
+/* A bounded text; parts that do not fit are dropped. */
 typedef struct draft {
     char text[512];
     size_t n;
@@ -146,8 +146,8 @@ static bool is_among(tm_text word, const char *const *words) {
     return *words != NULL;
 }
 
-/* The category that XLA gives an instruction (HloInstruction::ToCategory); but of what is
- * asynchronous without -start: on a GPU the kernel is the whole of it. */
+/* Returns XLA's category of an instruction (HloInstruction::ToCategory), but without -start for
+ * asynchronous ones: on a GPU the kernel is the whole operation. */
 static tm_text category_of(tm_text name, tm_text opcode, tm_text fusion) {
     static const char *const formatting[] = {"transpose", "copy", "reshape", "dynamic-reshape",
                                              NULL};
@@ -222,7 +222,7 @@ static tm_text category_of(tm_text name, tm_text opcode, tm_text fusion) {
 
 typedef struct reading {
     tm_xread *r;
-    operation *operations; /* of the program that is walked */
+    operation *operations; /* of the current program */
     size_t n;
     tm_gpu_work work;
     tm_gpu_collectives *collectives;
@@ -243,7 +243,7 @@ static operation *find(const reading *at, tm_text name) {
     return NULL;
 }
 
-/* What the instruction of an operation tells of it. */
+/* Records the data of an operation from its instruction. */
 static bool learn(reading *at, const tm_hlo_instruction *of, operation *out) {
     draft shape = {.n = 0};
     write_shape(&shape, of->shape, 0);
@@ -277,7 +277,7 @@ static tm_status take(void *context, const tm_xmeta *program, tm_wire *wire, tm_
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The operations by program and name; NULL when memory is out. */
+/* Lists the operations by program and name; NULL if out of memory. */
 static operation *list(const tm_gpu_programs *programs, const tm_names *names) {
     size_t n = programs->operations.keys.n;
     operation *v = malloc((n + 1) * sizeof *v);
@@ -297,7 +297,7 @@ static operation *list(const tm_gpu_programs *programs, const tm_names *names) {
     return v;
 }
 
-/* Of an operation's kernels, of which there may be several a run, one does the work. */
+/* Finds the kernel that does the work of an operation: the longest, if a run has several. */
 static void find_kernel(const tm_raw_event *event, operation *own) {
     if (event->category == TM_CAT_KERNEL && event->duration_ns > own->longest_ns) {
         own->longest_ns = event->duration_ns;
@@ -305,7 +305,7 @@ static void find_kernel(const tm_raw_event *event, operation *own) {
     }
 }
 
-/* What a collective moves, in elements where they are of one type. */
+/* Sets the size of a collective, in elements if all have one type. */
 static bool set_size(tm_names *names, const operation *own, tm_collective_attr *attr) {
     tm_hlo_size size = tm_hlo_size_of(tm_names_text(names, own->shape));
     bool typed = own->shape != TM_NO_NAME && size.dtype && size.elements > 0;
@@ -318,8 +318,8 @@ static bool set_size(tm_names *names, const operation *own, tm_collective_attr *
     return attr->dtype != TM_NAME_FAILED;
 }
 
-/* A permutation between two is a transfer, or both ways an exchange: any place is the other's. In
- * longer chains a kernel is of two pairs. */
+/* A permutation between two devices is a send, a receive or an exchange; rank 0 stands for the only
+ * peer. In longer chains a kernel belongs to two pairs. */
 static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr) {
     int ends = c->n_members == 2 ? c->ends : 0;
     attr->src_rank = ends & TM_HLO_RECEIVES ? 0 : -1;
@@ -327,8 +327,8 @@ static const char *set_ends(const tm_gpu_collective *c, tm_collective_attr *attr
     return ends == TM_HLO_SENDS ? "send" : ends == TM_HLO_RECEIVES ? "recv" : c->word;
 }
 
-/* A kernel of a collective whose group is told. Operations of programs are alike on all ranks by
- * their names; the numbers of programs are not. */
+/* Adds a collective for a kernel whose group is known. The operation is identified by its name and
+ * the program's name, which are equal on all ranks; program ids are not. */
 static bool add_collective(tm_xread *r, const operation *own, const tm_xla_attr *of) {
     const tm_raw_event *events = r->trace->events.data;
     tm_collective_attr attr = tm_collective_bare(of->event);

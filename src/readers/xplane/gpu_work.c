@@ -2,7 +2,7 @@
 
 #include "space.h"
 
-/* What a computation computes. */
+/* A computation and the FLOP of its products. */
 typedef struct called {
     int64_t id, flop;
 } called;
@@ -43,7 +43,7 @@ static const tm_hlo_array *first_operand(const tm_gpu_work *work, const tm_hlo_i
     return tm_hlo_next_number(&ids, &id) ? array_of(work, id) : NULL;
 }
 
-/* Multiplies by the size of a dimension that both sides of a product lose. */
+/* Multiplies by the size of a contracted dimension. */
 static int64_t contract(const tm_hlo_array *of, int64_t product, int64_t dimension) {
     bool sound = dimension >= 0 && (size_t)dimension < of->n;
     return sound ? times(product, of->sizes[dimension]) : -1;
@@ -65,7 +65,7 @@ static tm_text behind(tm_text text, const char *word) {
     return text;
 }
 
-/* GemmBackendConfig, as JSON: "lhs_contracting_dimensions":["1"]; -1 where it has none. */
+/* Reads GemmBackendConfig, JSON: "lhs_contracting_dimensions":["1"]; -1 if it has none. */
 static int64_t width_of_call(const tm_hlo_array *left, tm_text config) {
     tm_text list = behind(config, "\"lhs_contracting_dimensions\"");
     int64_t product = -1, dimension = -1;

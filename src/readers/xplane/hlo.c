@@ -17,7 +17,7 @@ static tm_text between(const char *begin, const char *end) {
     return (tm_text){begin, (size_t)(end - begin)};
 }
 
-/* Where a bracket that opens at @p p closes, or the end. */
+/* Returns the position of the bracket that closes the one at @p p, or the end. */
 static const char *closing(const char *p, const char *end) {
     int depth = 0;
     for (; p < end; p++) {
@@ -29,7 +29,7 @@ static const char *closing(const char *p, const char *end) {
     return end;
 }
 
-/* Behind a shape: the first blank outside of its brackets. */
+/* Returns the end of a shape: the first blank outside brackets. */
 static const char *behind_shape(const char *p, const char *end) {
     for (; p < end && *p != ' '; p++)
         if (*p == '(' || *p == '[' || *p == '{')
@@ -97,7 +97,7 @@ typedef struct element_type {
     int64_t bytes;
 } element_type;
 
-/* Types smaller than a byte count as one. */
+/* Types smaller than a byte count as one byte. */
 static const element_type *type_of(tm_text word) {
     static const element_type types[] = {
         {"f32", "Float", 4},        {"bf16", "BFloat16", 2},
@@ -121,7 +121,7 @@ static bool is_of_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* The elements of "5,1024]": their product, -1 where it is absurd. */
+/* Returns the product of the dimensions "5,1024]"; -1 if it is absurd. */
 static int64_t product_of(const char *p, const char *end) {
     int64_t product = 1, number = 0;
     for (; p < end && *p != ']'; p++) {
@@ -130,7 +130,7 @@ static int64_t product_of(const char *p, const char *end) {
             number = 0;
         } else if (*p >= '0' && *p <= '9') {
             number = number * 10 + (*p - '0');
-        } else if (*p != '<' && *p != '=') { /* "<=8": a size that may be smaller */
+        } else if (*p != '<' && *p != '=') { /* "<=8": an upper bound */
             return -1;
         }
         if (number > INT32_MAX || product > INT64_MAX / 64 / (number > 0 ? number : 1))
@@ -150,7 +150,7 @@ static void add_array(tm_hlo_size *sum, const element_type *type, int64_t elemen
     sum->dtype = first || (sum->dtype && strcmp(sum->dtype, type->torch) == 0) ? type->torch : NULL;
 }
 
-/* An array's "[" at depth 0 of layouts, with its type before it. */
+/* Returns the "[" of the next array outside layouts, with the type before it. */
 static const char *next_array(const char *p, const char *end, tm_text *type) {
     for (; p < end; p++) {
         if (*p == '{' && (p = closing(p, end)) == end)
@@ -199,7 +199,7 @@ int tm_hlo_memory(tm_text shape, int index) {
     return 0;
 }
 
-/* What stands at the end of what is asynchronous. */
+/* Cuts a name at "-start" or "-done"; returns the part that this is. */
 static tm_hlo_part part_of(tm_text *word) {
     static const char start[] = "-start", done[] = "-done";
     for (size_t i = 0; i + 5 <= word->size; i++) {
@@ -218,7 +218,6 @@ typedef struct rule {
     uint8_t class, kind;
 } rule;
 
-/* In this order: a word stands before those that begin like it. */
 static const rule rules[] = {
     {"all-reduce", TM_HLO_COLLECTIVE, TM_COLL_ALLREDUCE},
     {"all-gather", TM_HLO_COLLECTIVE, TM_COLL_ALLGATHER},
@@ -248,7 +247,7 @@ static const rule *rule_of(tm_text word) {
     return NULL;
 }
 
-/* A send starts what its send-done waits for. */
+/* A send is a start, and its send-done waits for it. */
 static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opcode) {
     bool pair = found && (found->kind == TM_COLL_SEND || found->kind == TM_COLL_RECV ||
                           begins(opcode, "send") || begins(opcode, "recv"));
@@ -257,7 +256,7 @@ static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opc
 
 tm_hlo_kind tm_hlo_kind_of(const tm_hlo *hlo, tm_text category) {
     tm_text word = category.size > 0 ? category : hlo->opcode, opcode = hlo->opcode;
-    if (begins(word, "async-")) /* which operation it wraps is in its name */
+    if (begins(word, "async-")) /* its name contains the wrapped operation */
         word = hlo->name;
     tm_hlo_part part = part_of(&word), by_opcode = part_of(&opcode);
     part = part == TM_HLO_WHOLE ? by_opcode : part;

@@ -8,10 +8,10 @@
 
 enum { DIMENSIONS = 16, PAIRS_MAX = 4096 };
 
-/* What the numbers of a group stand for. */
+/* Meaning of the numbers in a group. */
 typedef enum mode {
-    REPLICAS, /* of the part that asks */
-    PARTS,    /* of the replica that asks */
+    REPLICAS, /* of the caller's partition */
+    PARTS,    /* of the caller's replica */
     REPLICAS_OF_ALL_PARTS,
     GLOBAL /* r * n_parts + p */
 } mode;
@@ -34,7 +34,7 @@ static mode mode_of(const tm_hlo *hlo) {
     return global ? GLOBAL : REPLICAS_OF_ALL_PARTS;
 }
 
-/* Reads a number; NULL where none stands here, or it is absurd. */
+/* Reads a number; NULL if there is none or it is absurd. */
 static const char *number(const char *p, const char *end, int64_t *out) {
     const char *begin = p;
     *out = 0;
@@ -43,7 +43,7 @@ static const char *number(const char *p, const char *end, int64_t *out) {
     return p > begin && *out <= TM_GROUP_RANKS_MAX ? p : NULL;
 }
 
-/* Reads "2,4]" up to the bracket; NULL where that is not there. */
+/* Reads "2,4]" up to the bracket; NULL if the bracket is missing. */
 static const char *numbers(const char *p, const char *end, char close, int64_t *out, size_t max,
                            size_t *n) {
     for (*n = 0; p && p < end && *n < max;) {
@@ -64,7 +64,7 @@ static bool skip(const char **p, const char *end, const char *word) {
     return true;
 }
 
-/* Counted from 0 in `dims`, read in the order of the transposed ones. */
+/* The numbers from 0 in shape `dims`, read in the order of transposed dimensions. */
 typedef struct iota {
     int64_t dims[DIMENSIONS], order[DIMENSIONS];
     size_t n;
@@ -94,7 +94,7 @@ static bool is_sound(const iota *v, int64_t n) {
     return product == n && seen == (UINT32_C(1) << v->n) - 1;
 }
 
-/* "[4,2]<=[2,4]T(1,0)": the group of `own`. */
+/* Finds the group of `own` in "[4,2]<=[2,4]T(1,0)". */
 static bool iota_group(tm_text text, int64_t own, tm_vec *out) {
     const char *p = text.bytes + 1, *end = text.bytes + text.size;
     int64_t shape[2];
@@ -123,7 +123,7 @@ static bool iota_group(tm_text text, int64_t own, tm_vec *out) {
     return true;
 }
 
-/* "{{0,1},{2,3}}": the group of `own`. */
+/* Finds the group of `own` in "{{0,1},{2,3}}". */
 static bool listed_group(tm_text text, int64_t own, tm_vec *out) {
     const char *p = text.bytes + 1, *end = text.bytes + text.size;
     while (p < end && *p == '{') {
@@ -158,7 +158,7 @@ static bool has(const tm_vec *values, int64_t value) {
 
 enum { NO_END = -1, ABSURD = -2 };
 
-/* The next number of "{{0,1},{1,2}}", NO_END behind the last. */
+/* Returns the next number of "{{0,1},{1,2}}", NO_END after the last. */
 static int64_t next_end(const char **p, const char *end) {
     int64_t value = NO_END;
     while (*p < end && (**p < '0' || **p > '9'))
@@ -170,7 +170,7 @@ static int64_t next_end(const char **p, const char *end) {
     return value;
 }
 
-/* "{{0,1},{1,2}}": all that pairs link to `own`. */
+/* Finds all numbers that the pairs of "{{0,1},{1,2}}" link to `own`. */
 static bool linked(tm_text text, int64_t own, tm_vec *out) {
     tm_vec pairs = TM_VEC(int64_t);
     const char *p = text.bytes, *end = p + text.size;
@@ -195,7 +195,7 @@ static bool linked(tm_text text, int64_t own, tm_vec *out) {
     return ok;
 }
 
-/* All numbers from 0 on. */
+/* Lists the numbers from 0 to n - 1. */
 static bool count_up(size_t n, tm_vec *out) {
     for (int64_t i = 0; i < (int64_t)n; i++)
         if (!tm_vec_append(out, &i, 1))
@@ -203,7 +203,7 @@ static bool count_up(size_t n, tm_vec *out) {
     return true;
 }
 
-/* The numbers of the group of one that has number `own` among @p n. */
+/* Finds the group of number `own` among @p n numbers. */
 static bool find_numbers(const tm_hlo *hlo, int64_t own, size_t n, tm_vec *out) {
     tm_text pairs = tm_hlo_attribute(hlo, "source_target_pairs");
     tm_text groups = tm_hlo_attribute(hlo, "replica_groups");
@@ -214,7 +214,7 @@ static bool find_numbers(const tm_hlo *hlo, int64_t own, size_t n, tm_vec *out) 
     return groups.bytes[0] == '[' ? iota_group(groups, own, out) : listed_group(groups, own, out);
 }
 
-/* The devices that a number of the group stands for; false when memory is out. */
+/* Adds the devices for a number of a group; returns false if out of memory. */
 static bool add_devices(const tm_assignment *a, mode m, int64_t value, size_t own_at, tm_vec *out) {
     size_t own_part = own_at % a->n_parts, own_replica = own_at / a->n_parts;
     size_t at = m == REPLICAS ? (size_t)value * a->n_parts + own_part

@@ -1,10 +1,10 @@
-/* Parts of XLA's HloProto that several readers of programs want. */
+/* Parts of XLA's HloProto shared by several readers of programs. */
 #ifndef TMERGE_XPLANE_HLO_PROTO_H
 #define TMERGE_XPLANE_HLO_PROTO_H
 
 #include "readers/wire.h"
 
-/** Fields of an HloInstructionProto that may repeat. */
+/** Repeated fields of an HloInstructionProto. */
 enum tm_hlo_field {
     TM_HLO_OPERANDS = 36, /* ids */
     TM_HLO_CALLS = 38,    /* ids of computations */
@@ -12,18 +12,18 @@ enum tm_hlo_field {
     TM_HLO_PAIRS = 52     /* SourceTarget */
 };
 
-/** An HloInstructionProto: what is not told is empty. */
+/** An HloInstructionProto; absent fields are empty. */
 typedef struct tm_hlo_instruction {
     tm_wire_message all;
     int64_t id;
     tm_text name, opcode;
     tm_text fusion; /* its kind, "kLoop" */
     tm_text target; /* of a custom-call */
-    tm_text config; /* the backend's, as JSON */
+    tm_text config; /* the backend's config, as JSON */
     tm_wire_message shape;
     tm_wire_message dot;     /* DotDimensionNumbers */
     tm_wire_message devices; /* CollectiveDeviceListProto */
-    bool channel;            /* it has one */
+    bool channel;            /* has a channel id */
     bool global_ids;         /* use_global_device_ids */
 } tm_hlo_instruction;
 
@@ -31,23 +31,23 @@ tm_hlo_instruction tm_hlo_instruction_read(tm_wire_message message);
 
 enum { TM_HLO_DIMENSIONS = 16 };
 
-/** An array by its shape. */
+/** Size of an array, from its shape. */
 typedef struct tm_hlo_array {
-    int64_t elements, bytes; /* -1 where a number is absurd, or its type is smaller than a byte */
+    int64_t elements, bytes; /* -1 if a number is absurd, or the type is smaller than a byte */
     size_t n;
-    int64_t sizes[TM_HLO_DIMENSIONS]; /* [n] of its dimensions */
+    int64_t sizes[TM_HLO_DIMENSIONS]; /* [n] sizes of its dimensions */
 } tm_hlo_array;
 
-/** Whether a ShapeProto is of a tuple. */
+/** Whether a ShapeProto is a tuple. */
 bool tm_hlo_is_tuple(tm_wire_message shape);
 
-/** The ShapeProto of a tuple's element; an empty message behind the last. */
+/** Returns the ShapeProto of a tuple's element; an empty message after the last. */
 tm_wire_message tm_hlo_element(tm_wire_message shape, size_t index);
 
 /** Reads the ShapeProto of an array. */
 tm_hlo_array tm_hlo_array_read(tm_wire_message shape);
 
-/** The integers of a repeated field, packed or not, one after the other. */
+/** Iterates over the integers of a repeated field, packed or not. */
 typedef struct tm_hlo_numbers {
     tm_wire_message rest, packed;
     uint32_t field;
@@ -57,10 +57,10 @@ static inline tm_hlo_numbers tm_hlo_numbers_of(tm_wire_message message, uint32_t
     return (tm_hlo_numbers){message, {NULL, NULL}, field};
 }
 
-/** Takes the next; false behind the last, and where one is damaged. */
+/** Takes the next number; false after the last, and if one is damaged. */
 bool tm_hlo_next_number(tm_hlo_numbers *numbers, int64_t *out);
 
-/** The message that a field holds, the last of several; an empty one without. */
+/** Returns the message in a field, the last if repeated; an empty one if absent. */
 tm_wire_message tm_hlo_inner(tm_wire_message message, uint32_t number);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-/* A walk through one program. */
+/* State of a walk through one program. */
 typedef struct walk {
     const tm_xmeta *program;
     const uint32_t *path;

@@ -26,7 +26,7 @@ static double real_of_bits(uint64_t bits) {
     return real;
 }
 
-/* The value of a stat from one field of XStat. */
+/* Sets a stat's value from a field of XStat. */
 static inline void set_value(tm_xstat *stat, const tm_wire_field *field) {
     stat->type = (uint8_t)field->number;
     if (field->number == TM_X_TEXT || field->number == TM_X_BYTES)
@@ -45,7 +45,7 @@ static uint8_t type_of_value(uint32_t number) {
                                                          : TM_WIRE_VARINT;
 }
 
-/* A field of another type than it should have is none, as in protobuf's own libraries. */
+/* Fields of the wrong type are ignored, as in protobuf's own libraries. */
 bool tm_xstat_read(tm_wire_message message, tm_xstat *out) {
     tm_wire_field field;
     *out = (tm_xstat){0};
@@ -74,7 +74,7 @@ bool tm_xstat_next(tm_wire_message *message, uint32_t number, tm_xstat *out) {
     }
 }
 
-/* The entry of a map: key, and the value's message. */
+/* Reads an entry of a map: key, and the value's message. */
 static bool read_entry(const tm_wire_field *entry, int64_t *key, tm_wire_field *value) {
     tm_wire_message message = tm_wire_inner(entry);
     tm_wire_field field;
@@ -138,8 +138,8 @@ static tm_status add_stat_name(tm_space *space, tm_xplane *plane, const tm_wire_
     return tm_vec_append(&plane->stat_names, &name, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Counts and passes over the events that stand at wire->p one after the other, as far as they lie
- * in the window: nearly all of a file is this. */
+/* Counts and skips consecutive events at wire->p within the window: nearly all of a file is
+ * events. */
 static void pass_events(tm_wire *wire, int64_t end, tm_xline *line) {
     enum { EVENT = 4 << 3 | TM_WIRE_BYTES };
     int64_t left = end - tm_wire_at(wire, wire->p);
@@ -208,14 +208,14 @@ static tm_status take_plane_field(tm_space *space, tm_xplane *plane, tm_wire_fie
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* By id, then by place: both begin the elements of what is sorted. */
+/* By id, then by position: the first members of the sorted elements. */
 static int by_id(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);
     return order ? order : tm_order_i64(x[1], y[1]);
 }
 
-/* Sorts by id; of those that share one the last in the file counts, as in any map of protobuf. */
+/* Sorts by id; of equal ids the last in the file counts, as in any protobuf map. */
 static void sort_by_id(tm_vec *vec) {
     char *v = vec->data;
     size_t n = 0, size = vec->size;
@@ -234,7 +234,7 @@ static int64_t id_at(const tm_vec *vec, size_t i) {
     return *(const int64_t *)(const void *)((const char *)vec->data + i * vec->size);
 }
 
-/* The profiler counts ids up, so that a table from the lowest to the highest is a small one. */
+/* Builds an index by id. The profiler counts ids up, so the table of all ids is small. */
 static bool place_ids(const tm_vec *vec, tm_vec *places) {
     enum { NOWHERE = -1 };
     if (vec->n == 0 || vec->n >= UINT32_MAX)
@@ -366,7 +366,7 @@ tm_status tm_space_enter(tm_space *space, const tm_xline *line, tm_error *err) {
     return tm_wire_seek(&space->wire, line->begin, err);
 }
 
-/* Its fields but the stats, which are read where they are wanted. */
+/* Reads all fields except the stats, which are read on demand. */
 tm_status tm_space_read_event(const tm_space *space, tm_wire_message body, tm_xevent *out,
                               tm_error *err) {
     tm_wire_message message = body;
@@ -378,7 +378,7 @@ tm_status tm_space_read_event(const tm_space *space, tm_wire_message body, tm_xe
             return fail_inner(space, body.p, err);
         if (field.type == TM_WIRE_BYTES) {
             if (out->message.p == message.end)
-                out->message.p = begin; /* of the first stat: mostly behind all else */
+                out->message.p = begin; /* at the first stat: mostly after all other fields */
         } else if (field.number == 1)
             out->metadata = (int64_t)field.value;
         else if (field.number == 2)
@@ -429,8 +429,8 @@ tm_status tm_space_fail_stat(const tm_space *space, const uint8_t *at, tm_error 
     return fail_inner(space, at, err);
 }
 
-/* The place of an id in an array whose elements begin with theirs, ascending; SIZE_MAX where it is
- * none. */
+/* Returns the index of an id in an array whose elements begin with ascending ids; SIZE_MAX if
+ * absent. */
 static size_t find_id(const tm_vec *vec, const tm_vec *places, int64_t id) {
     size_t low = 0, high = vec->n;
     if (places->n > 0) {

@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "tpu_core.h"
 
-/* Adds what launched the runs of another device's programs. */
+/* Adds the launches of another device's program runs. */
 static tm_status add_others(tm_xread *r, const tm_xline *line, const tm_xstats *stats,
                             size_t device, tm_xlaunches *launches, tm_error *err) {
     const tm_xdevice *devices = r->devices.data;
@@ -40,7 +40,7 @@ static tm_status read_launches(tm_xread *r, tm_xlaunches *launches, tm_error *er
     return status;
 }
 
-/* "jit_f" of "jit_f(12190760917235803885)". */
+/* Cuts the fingerprint: "jit_f" from "jit_f(12190760917235803885)". */
 static tm_text without_fingerprint(tm_text name) {
     const char *bracket = memchr(name.bytes, '(', name.size);
     return (tm_text){name.bytes, bracket ? (size_t)(bracket - name.bytes) : name.size};
@@ -66,7 +66,7 @@ static bool keep_runs(const tm_tpu_core *core, tm_vec *out) {
     return true;
 }
 
-/* The markers that the core itself has. */
+/* Adds the step markers of the core. */
 static bool mark_steps(const tm_tpu_core *core, tm_xsteps *steps) {
     const tm_tpu_note *notes = core->steps.data;
     const tm_xmeta *metas = core->plane->metadata.data;
@@ -81,7 +81,7 @@ static bool mark_steps(const tm_tpu_core *core, tm_xsteps *steps) {
     return true;
 }
 
-/* The SparseCores of the rank's core: "/device:TPU:0 SparseCore 1". */
+/* Reads the SparseCores of the rank's core: "/device:TPU:0 SparseCore 1". */
 static tm_status read_sparse(tm_xread *r, tm_error *err) {
     static const char between[] = " SparseCore ";
     const tm_text own = r->device->plane->name;
@@ -116,7 +116,7 @@ tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_
     return status == TM_OK ? read_sparse(r, err) : status;
 }
 
-/* A call on the host that launched something. */
+/* A launching call on the host. */
 typedef struct call {
     int64_t correlation, begin_ns, end_ns;
 } call;
@@ -146,14 +146,14 @@ static bool is_before(const void *element, const void *key) {
     return ((const call *)element)->correlation < *(const int64_t *)key;
 }
 
-/* NULL where the launch is not recorded. */
+/* Returns the launching call of a run; NULL if it was not recorded. */
 static const call *call_of(const tm_vec *calls, const tm_tpu_span *run) {
     const call *v = calls->data;
     size_t i = tm_bisect(v, calls->n, sizeof *v, &run->launch, is_before);
     return run->launch != 0 && i < calls->n && v[i].correlation == run->launch ? &v[i] : NULL;
 }
 
-/* Gives the markers of the core the calls for what ran in them. */
+/* Sets the calls of each step marker: those that launched the runs in it. */
 static void join_markers(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     tm_xstep *step = steps->steps.data;
@@ -168,13 +168,13 @@ static void join_markers(const tm_vec *runs, const tm_vec *calls, tm_xsteps *ste
     }
 }
 
-/* How long a program ran, and how often. */
+/* A program's total time and number of runs. */
 typedef struct total {
     int64_t ns, n;
 } total;
 
-/* The program that takes most time; the first of several. TM_NO_NAME where it ran once. False when
- * memory is out. */
+/* Finds the program with the most total time, the first of equals; TM_NO_NAME if it ran only once.
+ * Returns false if out of memory. */
 static bool main_program(const tm_vec *runs, uint32_t *out) {
     const tm_tpu_span *v = runs->data;
     tm_keys names = TM_KEYS(uint32_t);
@@ -201,8 +201,8 @@ static bool main_program(const tm_vec *runs, uint32_t *out) {
     return ok;
 }
 
-/* A step lasts from the launch of a run to that of the next: what the core runs of it then ends
- * it. */
+/* Makes a step of each run of the main program, from its launch to the launch of the next run: the
+ * core's work on the run then belongs to that step. */
 static bool make_steps(const tm_vec *runs, const tm_vec *calls, tm_xsteps *steps) {
     const tm_tpu_span *v = runs->data;
     size_t first = steps->steps.n;
@@ -241,7 +241,7 @@ tm_status tm_tpu_find_steps(const tm_xread *r, const tm_vec *runs, tm_xsteps *st
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A row of the memory table, in the order of time: threads come one after the other. */
+/* A row of the memory table, for sorting by time: the table is in the order of threads. */
 typedef struct record {
     int64_t at_ns;
     uint32_t row;
@@ -253,7 +253,7 @@ static int by_time(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Keeps how much was allocated at an address, or gives a release what was. */
+/* Remembers the size of an allocation by address, or sets the size of a release. */
 static bool take(tm_memory_attr *attr, tm_keys *addresses, tm_vec *sizes) {
     const int64_t key[2] = {attr->device, attr->address};
     int64_t *size = tm_keys_value(addresses, sizes, key);

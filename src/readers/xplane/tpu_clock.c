@@ -7,17 +7,19 @@
 #include "base/sorted.h"
 
 enum {
-    SAMPLES = 512,    /* operations that the line is taken from */
-    FITS = 6,         /* of least squares, each of what lies near the one before */
-    LEAST_SAMPLES = 8 /* of fewer, no drift is taken */
+    SAMPLES = 512,    /* operations that the line is fitted to */
+    FITS = 6,         /* iterations of least squares, each over the points near the previous line */
+    LEAST_SAMPLES = 8 /* minimum for fitting a drift */
 };
 
-static const double near_ps = 20e6;      /* the file's steps are 15.2 us */
-static const double slope_window = 1e-6; /* that steps leave at a quarter of a long trace */
+static const double near_ps = 20e6; /* the file's steps are 15.2 us */
+static const double slope_window =
+    1e-6; /* error of a slope over a quarter of a long trace due to those steps */
 static const double most_drift = 1e-3;
-static const int64_t least_span_ps = INT64_C(2000000000000); /* shorter, drift is below a step */
+static const int64_t least_span_ps =
+    INT64_C(2000000000000); /* over shorter times, drift is below a step */
 
-/* By how much the host's clock is ahead, at a time of the core's since the first. */
+/* Shift of the host's clock against the core's, at a core time relative to clock->middle_ps. */
 typedef struct point {
     double at_ps, shift_ps;
 } point;
@@ -33,7 +35,7 @@ static int by_file(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->device_ps, y->device_ps);
 }
 
-/* The middle of the window that holds most values. Sorts them; there must be one. */
+/* Returns the middle of the window with the most values. Sorts them; needs at least one. */
 static double densest(double *values, size_t n, double window) {
     size_t most = 0, from = 0;
     double middle = 0;
@@ -49,7 +51,7 @@ static double densest(double *values, size_t n, double window) {
     return middle;
 }
 
-/* The slope that most pairs of points far apart have: those of which both are right agree. */
+/* Finds the slope shared by most pairs of distant points: pairs of correct points agree. */
 static bool find_slope(const point *points, size_t n, double *out) {
     double span = points[n - 1].at_ps - points[0].at_ps;
     double *slopes = malloc(n * n / 2 * sizeof *slopes);
@@ -68,7 +70,7 @@ static bool find_slope(const point *points, size_t n, double *out) {
     return true;
 }
 
-/* Least squares over the points near a line, which moves it. */
+/* Refines the line by least squares over the points near it. */
 static void refine(const point *points, size_t n, bool drifts, double *shift, double *slope) {
     double near = 0, at = 0, by = 0, above = 0, below = 0;
     for (size_t i = 0; i < n; i++)
@@ -91,7 +93,7 @@ static void refine(const point *points, size_t n, bool drifts, double *shift, do
     *shift = by - *slope * at;
 }
 
-/* A line through what is densest of the points, ascending in time. */
+/* Fits a line through the densest part of the points, which ascend in time. */
 static bool fit_line(const point *points, size_t n, double *shift, double *slope) {
     double rest[SAMPLES];
     bool drifts =
@@ -119,7 +121,7 @@ static void sort_edges(tm_vec *edges) {
         qsort(edges->data, edges->n, edges->size, by_file);
 }
 
-/* Takes points from all over the trace. */
+/* Fits the line to points sampled over the whole trace. */
 static bool take_line(tm_tpu_clock *clock, const tm_tpu_times *times, size_t n) {
     point points[SAMPLES];
     size_t m = n < SAMPLES ? n : SAMPLES;
@@ -191,7 +193,7 @@ void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *en
     if (!next && !last)
         return;
     if (!next || !last || next->file_ps >= *end_ps || last->file_ps <= *begin_ps) {
-        /* none inside: `last` ends before the begin, `next` begins behind the end */
+        /* none inside: `last` ends before the begin, `next` begins after the end */
         bool ahead = next && (!last || next->file_ps - *end_ps < *begin_ps - last->file_ps);
         next = last = ahead ? next : last;
     }

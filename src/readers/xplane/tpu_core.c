@@ -6,14 +6,14 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Farther from one another nothing of a trace is: 26 days in picoseconds. */
+/* Maximum distance of times within a trace: 26 days in picoseconds. */
 static const int64_t far_ps = INT64_C(1) << 61;
 
-/* An event as the file has it. */
+/* An event as given by the file. */
 typedef struct taken {
     tm_tpu_times times;
     uint32_t meta;
-    bool timed; /* by the core's clock, too */
+    bool timed; /* it also has times on the core's clock */
 } taken;
 
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device) {
@@ -36,7 +36,7 @@ static bool is_near(int64_t ps) {
     return ps < far_ps && ps > -far_ps;
 }
 
-/* Core 0 leaves out its number in XLA's message: a 0 is not written. */
+/* Core 0 has no number in XLA's message, because protobuf does not write a 0. */
 static int64_t core_of(const tm_xplane *plane) {
     enum { GLOBAL_CORE = 6 };
     tm_xstat details;
@@ -60,8 +60,8 @@ const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name) {
     return NULL;
 }
 
-/* Bytes in the device's main memory: of all that are told those that do not lie on the chip, where
- * the compiler tells the memories apart. */
+/* Returns the bytes accessed in the device's main memory, excluding on-chip memory if the compiler
+ * distinguishes the memories. */
 static int64_t main_memory_bytes(const tm_xvalues *v) {
     enum { ACCESS = 1, MEMORY = 2, BYTES = 3, MAIN = 1 };
     int64_t all = tm_x_int(v, TM_X_BYTES_ACCESSED, -1), sum = 0;
@@ -86,7 +86,7 @@ static int64_t main_memory_bytes(const tm_xvalues *v) {
     return tm_wire_damaged(&message) ? all : sum;
 }
 
-/* What the compiler tells of an operation; the program is known where its name is asked for. */
+/* Records the compiler's data about an operation; the program is set later, by the run. */
 static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) {
     tm_xread *r = core->r;
     tm_xla_attr *facts = &m->facts;
@@ -106,7 +106,7 @@ static bool learn_facts(tm_tpu_core *core, tm_tpu_meta *m, const tm_xvalues *v) 
            facts->shape != TM_NAME_FAILED;
 }
 
-/* Learns what events of this metadata are, from it and from one of its events. */
+/* Classifies the events of a metadata, from it and from one of its events. */
 static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     const tm_xmeta *meta = (const tm_xmeta *)core->plane->metadata.data + index;
     tm_tpu_meta *m = &core->metas[index];
@@ -124,7 +124,7 @@ static bool learn(tm_tpu_core *core, uint32_t index, const tm_xvalues *v) {
     return m->name != TM_NAME_FAILED && m->awaited != TM_NAME_FAILED && learn_facts(core, m, v);
 }
 
-/* The event's times from where the operations' line counts; false where it has none. */
+/* Sets an event's times relative to the base of the operations' line; false if it has none. */
 static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_xevent *event,
                        const tm_xvalues *v, taken *out) {
     int64_t apart_ns = line->timestamp_ns - core->line->timestamp_ns;
@@ -140,8 +140,8 @@ static bool take_times(const tm_tpu_core *core, const tm_xline *line, const tm_x
     return true;
 }
 
-/* The stats of an event, and of its metadata where that is not known yet. Returns the place of a
- * damaged one, else NULL. */
+/* Reads the stats of an event, and of its metadata if new. Returns the position of a damaged one,
+ * else NULL. */
 static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const tm_xevent *event,
                                  tm_xvalues *out) {
     const uint8_t *damaged = NULL;
@@ -150,7 +150,7 @@ static const uint8_t *read_stats(tm_tpu_core *core, const tm_xmeta *meta, const 
     return damaged ? damaged : tm_xstats_read(&core->stats, event->message, TM_X_EVENT_STATS, out);
 }
 
-/* What is done with each event of a line. */
+/* Handles an event of a line. */
 typedef bool each_event(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out);
 
 static tm_status read_line(tm_tpu_core *core, const tm_xline *line, each_event *each, tm_vec *out,
@@ -193,14 +193,14 @@ static bool keep_note(tm_tpu_core *core, const taken *event, const tm_xvalues *v
     return tm_vec_append(out, event, 1) != NULL;
 }
 
-/* A run goes into the runs at once, with the file's times; `out` keeps all that tells others. */
+/* Adds a run, still with the file's times; `out` keeps the times for placing it later. */
 static bool keep_run(tm_tpu_core *core, const taken *event, const tm_xvalues *v, tm_vec *out) {
     const tm_tpu_run run = {.meta = event->meta,
                             .launch = tm_tpu_flow_of(v, false, core->r->device->number)};
     return tm_vec_append(&core->runs, &run, 1) && tm_vec_append(out, event, 1);
 }
 
-/* Begin and end in the host's time. */
+/* Returns begin and end on the host's clock. */
 static void place(const tm_tpu_clock *clock, const taken *event, int64_t out[2]) {
     const tm_tpu_times *t = &event->times;
     if (event->timed) {
@@ -225,7 +225,7 @@ static tm_status fit_clock(const tm_vec *ops, tm_tpu_clock *out, tm_error *err) 
     return status;
 }
 
-/* All elements begin with their begin and end: the longer comes first, which holds the others. */
+/* Elements begin with begin and end. For equal begins the longer, enclosing one comes first. */
 static int by_begin(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);
@@ -247,7 +247,7 @@ uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps) {
     return i > 0 && ps <= runs[i - 1].end_ps ? (uint32_t)(i - 1) : TM_NO_EVENT;
 }
 
-/* Puts notes on the host's clock. */
+/* Converts notes to the host's clock. */
 static bool place_notes(const tm_tpu_clock *clock, const tm_vec *taken_ones, tm_vec *out) {
     const taken *v = taken_ones->data;
     int64_t at[2];
@@ -286,7 +286,7 @@ static bool place_ops(tm_tpu_core *core, const tm_tpu_clock *clock, const tm_vec
     return true;
 }
 
-/* What was taken of the core's lines. */
+/* Events read from the core's lines. */
 typedef struct lines {
     tm_vec ops, runs, notes, steps; /* of taken */
 } lines;
@@ -306,7 +306,7 @@ static tm_status read_lines(tm_tpu_core *core, lines *l, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A job has as many cores as the largest of its programs that this one runs. */
+/* Sets the world size to the largest number of devices of a program that this core runs. */
 static void set_world_size(tm_tpu_core *core) {
     const tm_xassigned *programs = core->programs.programs.data;
     int64_t *size = &core->r->trace->world_size;

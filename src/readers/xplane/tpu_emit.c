@@ -1,19 +1,20 @@
-/* From what was read of a core to the rows of a trace. */
+/* Converts the data of a core to the rows of a trace. */
 #include <math.h>
 #include <stdio.h>
 
 #include "tpu_core.h"
 
 enum {
-    LANE = 1000,      /* stream number of the first lane of what is asynchronous */
-    SPARSE = 100000,  /* what those of a SparseCore have more */
-    LEAST_PS = 100000 /* what a loop does itself between operations is kept from 100 ns on */
+    LANE = 1000,     /* stream number of the first sub-track for asynchronous operations */
+    SPARSE = 100000, /* offset of stream numbers of a SparseCore */
+    LEAST_PS =
+        100000 /* minimum gap between a loop's operations that counts as its own work: 100 ns */
 };
 
-/* An operation that holds others, as far as it has come. */
+/* An open operation that contains others. */
 typedef struct holder {
     uint32_t op;
-    int64_t from_ps; /* behind what it held last */
+    int64_t from_ps; /* end of its last inner operation */
 } holder;
 
 typedef struct emitter {
@@ -21,10 +22,10 @@ typedef struct emitter {
     tm_xread *r;
     uint32_t track;   /* of operations */
     tm_vec holders;   /* of holder */
-    tm_vec started;   /* of uint32_t: what was started in this run, and is not awaited yet */
-    tm_vec lane_ends; /* of int64_t: when what is asynchronous ends, by lane */
+    tm_vec started;   /* of uint32_t: operations started in this run and not awaited yet */
+    tm_vec lane_ends; /* of int64_t: end of the last operation of each sub-track */
     uint32_t run;
-    uint32_t program, program_meta; /* name id of the program met last, and its metadata */
+    uint32_t program, program_meta; /* name id of the last program, and its metadata */
 } emitter;
 
 static const tm_tpu_op *op_at(const emitter *e, uint32_t i) {
@@ -39,8 +40,8 @@ static const tm_tpu_run *run_of(const emitter *e, const tm_tpu_op *op) {
     return op->run == TM_NO_EVENT ? NULL : (const tm_tpu_run *)e->core->runs.data + op->run;
 }
 
-/* A track of the core that no line of the file is, or of a SparseCore, whose lines have the numbers
- * of the core's. */
+/* Adds a track of the core without a line in the file, or of a SparseCore, whose lines have the
+ * same numbers as the core's. */
 static uint32_t own_track(emitter *e, int64_t id, const char *name, bool counts) {
     char text[80];
     int sparse = e->core->sparse;
@@ -67,12 +68,12 @@ static bool add_copy_attr(emitter *e, const tm_tpu_run *run, int64_t bytes, uint
     tm_copy_attr attr = {
         .event = row, .correlation = run ? run->launch : 0, .bytes = bytes, .bandwidth_gbps = NAN};
     const tm_raw_event *event = (const tm_raw_event *)e->r->trace->events.data + row;
-    if (bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
+    if (bytes >= 0 && event->duration_ns > 0) /* bytes per nanosecond are GB/s */
         attr.bandwidth_gbps = (float)((double)bytes / (double)event->duration_ns);
     return tm_vec_append(&e->r->trace->attrs[TM_ATTR_COPY], &attr, 1) != NULL;
 }
 
-/* What is known of the operation beside the event. */
+/* Adds the operation's compiler data to an event. */
 static bool add_facts(emitter *e, uint32_t op, uint32_t row) {
     const tm_tpu_run *run = run_of(e, op_at(e, op));
     const tm_xmeta *metas = e->core->plane->metadata.data;
@@ -85,7 +86,7 @@ static bool add_facts(emitter *e, uint32_t op, uint32_t row) {
            tm_vec_append(&e->r->trace->attrs[TM_ATTR_XLA], &facts, 1);
 }
 
-/* A kernel: an operation, what a loop does itself, or a collective with whatever starts it. */
+/* Adds a kernel: an operation, a loop's own work, or a collective from its start. */
 static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                             bool collective, tm_error *err) {
     const tm_tpu_run *run = run_of(e, op_at(e, op));
@@ -99,8 +100,8 @@ static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uin
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Where the arrays that it copies stand in its text: of a copy-start, which makes (to, from,
- * context), and of others, which make ((from), to, context); what waits has that as its operand. */
+/* Finds the memories of a copy from its text. A copy-start makes (to, from, context), other starts
+ * make ((from), to, context); a -done has this as its operand. */
 static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
     bool plain = m->hlo.opcode.size >= 5 && memcmp(m->hlo.opcode.bytes, "copy-", 5) == 0;
     bool done = m->kind.part == TM_HLO_DONE;
@@ -108,8 +109,8 @@ static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
     *to = tm_hlo_memory(m->hlo.shape, done || plain ? 0 : 1);
 }
 
-/* Between which memories, in the words that other profilers have for it. What XLA copies itself of
- * the host's memory is pinned. */
+/* Returns the direction of a copy in the words of other profilers. Host memory that XLA itself
+ * copies is pinned. */
 static const char *direction(const tm_tpu_meta *m) {
     int from, to;
     if (m->kind.class != TM_HLO_COPY)
@@ -130,7 +131,7 @@ static uint32_t copy_name(emitter *e, tm_tpu_meta *m) {
     return m->shown;
 }
 
-/* @p done: what waits for it, and tells what has come; else the operation itself. */
+/* @param done  the waiting operation, whose result is the copied data; else the operation itself */
 static tm_status add_copy(emitter *e, const int64_t at[2], uint32_t track, uint32_t op,
                           uint32_t done, tm_error *err) {
     const tm_raw_event event = {
@@ -151,7 +152,7 @@ static tm_status add_note(emitter *e, uint32_t op, tm_error *err) {
     return row == TM_NO_EVENT || add_facts(e, op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* The first lane that is free from a time on: what is asynchronous overlaps. */
+/* Takes the first free sub-track: asynchronous operations overlap. */
 static tm_status take_lane(emitter *e, const int64_t at[2], uint32_t *track, tm_error *err) {
     int64_t *ends = e->lane_ends.data;
     size_t lane = 0;
@@ -170,14 +171,14 @@ static bool is_of_kind(const tm_tpu_meta *a, const tm_tpu_meta *b) {
     return a->kind.class == b->kind.class && a->kind.kind == b->kind.kind;
 }
 
-/* Whether a name is of what starts something. */
+/* Whether a name is that of a starting operation. */
 static bool names_start(tm_text name) {
     const tm_hlo hlo = {.opcode = name};
     return tm_hlo_kind_of(&hlo, (tm_text){"", 0}).part == TM_HLO_START;
 }
 
-/* What started that for which an operation waits: by name; where a loop has handed it on under
- * another, the oldest of its kind. */
+/* Finds the start of an awaited operation: by name, or, if a loop passed it on under another name,
+ * the oldest of its kind. */
 static uint32_t find_start(emitter *e, uint32_t done) {
     uint32_t *v = e->started.data;
     const tm_tpu_meta *waits = meta_of(e, done);
@@ -194,8 +195,8 @@ static uint32_t find_start(emitter *e, uint32_t done) {
     return start;
 }
 
-/* What waits is no work itself: the whole, from its start on, is. Without the start there is only
- * the wait. */
+/* Emits an awaited operation from its start to the end of the wait; the wait is not work itself.
+ * Without a start only the wait is emitted. */
 static tm_status end_started(emitter *e, uint32_t done, tm_error *err) {
     uint32_t op = find_start(e, done), track = e->track;
     const tm_tpu_op *wait = op_at(e, done);
@@ -219,7 +220,7 @@ static tm_status start(emitter *e, uint32_t op, tm_error *err) {
     return add_note(e, op, err);
 }
 
-/* What a loop does itself until a time. */
+/* Emits a loop's own work until a time. */
 static tm_status add_own(emitter *e, const holder *h, int64_t until_ps, tm_error *err) {
     const int64_t at[2] = {h->from_ps, until_ps};
     if (at[1] - at[0] < LEAST_PS)
@@ -227,7 +228,7 @@ static tm_status add_own(emitter *e, const holder *h, int64_t until_ps, tm_error
     return add_kernel(e, at, e->track, h->op, false, err);
 }
 
-/* Leaves what ends before a time. */
+/* Closes the operations that end before a time. */
 static tm_status leave(emitter *e, int64_t ps, tm_error *err) {
     while (e->holders.n > 0) {
         const holder *h = (const holder *)e->holders.data + e->holders.n - 1;
@@ -256,7 +257,7 @@ static tm_status emit_op(emitter *e, uint32_t i, tm_error *err) {
         TM_TRY(add_own(e, h, op->begin_ps, err));
         h->from_ps = op->end_ps > h->from_ps ? op->end_ps : h->from_ps;
     }
-    if (op->run != e->run) /* nothing is started in one run and awaited in another */
+    if (op->run != e->run) /* a run does not await operations of another */
         e->started.n = 0;
     e->run = op->run;
     if (kind.class == TM_HLO_HOLDS)
@@ -270,7 +271,7 @@ static tm_status emit_op(emitter *e, uint32_t i, tm_error *err) {
     return add_copy(e, at, e->track, i, i, err);
 }
 
-/* Runs of programs are no work themselves. */
+/* Program runs are not work themselves. */
 static tm_status emit_runs(emitter *e, tm_error *err) {
     const tm_tpu_run *runs = e->core->runs.data;
     const tm_xmeta *metas = e->core->plane->metadata.data;
@@ -284,8 +285,8 @@ static tm_status emit_runs(emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-/* A core comes to a program's barrier when the barrier begins: it is a collective of all that run
- * the program, and lasts until they have come. Other notes say nothing of work. */
+/* A core's arrival at a program's barrier is the begin of the barrier event: a collective of all
+ * devices of the program that lasts until the last arrival. Other notes are not work. */
 static tm_status emit_note(emitter *e, const tm_tpu_note *note, tm_error *err) {
     tm_tpu_meta *m = &e->core->metas[note->meta];
     const tm_xmeta *meta = (const tm_xmeta *)e->core->plane->metadata.data + note->meta;

@@ -1,4 +1,4 @@
-/* Profiles of TensorFlow and JAX: *.xplane.pb, an XSpace as a protocol buffer. */
+/* Reads profiles of TensorFlow and JAX: *.xplane.pb, an XSpace as a protocol buffer. */
 #include "readers/formats.h"
 #include "tpu.h"
 #include "xplane_cpu.h"
@@ -6,8 +6,7 @@
 #include "xplane_gpu.h"
 #include "xplane_host.h"
 
-/* Whether the first plane, which begins here, has a name as planes have: behind its number, which
- * the first leaves out. */
+/* Whether the first plane, which begins here, has a known plane name, possibly after its number. */
 static bool begins_plane(tm_wire_message plane) {
     static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
     tm_wire_field field;
@@ -21,7 +20,7 @@ static bool begins_plane(tm_wire_message plane) {
     return false;
 }
 
-/* An XSpace of planes; behind a text of its other fields, which protobuf may write first. */
+/* Whether the bytes are an XSpace with planes; texts of other fields may come before these. */
 static bool is_space(tm_wire_message space) {
     tm_wire_field field = {0};
     uint64_t tag, size;
@@ -40,7 +39,7 @@ static bool is_space(tm_wire_message space) {
                     (tm_wire_message){p, size < (uint64_t)(space.end - p) ? p + size : space.end});
 }
 
-/* The same where it was saved as text: it is known, to be told what befell it. */
+/* Recognises an XSpace that was saved as text, to report this to the user. */
 static bool is_text_of_space(const char *head, size_t size) {
     bool plane = false;
     for (size_t i = 1; i + 8 < size && i < 64; i++)
@@ -77,8 +76,8 @@ static size_t count_events(const tm_xplane *plane) {
     return n;
 }
 
-/* Makes room for all that may come, once: what is not used costs nothing, and where there is none
- * the vectors grow as they must. A call may get an operator around it. */
+/* Reserves memory for the maximum number of events: unused memory costs nothing, and if reserving
+ * fails the vectors grow as needed. Each call may get an operator around it. */
 static void reserve(tm_xread *r) {
     const tm_xplane *planes = r->space.planes.data;
     size_t n_device = r->device ? count_events(r->device->plane) : 0, n_host = 0;
@@ -153,7 +152,7 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
-/* In the log folder, and in those between it and a run. */
+/* Below the log folder, and below the folders between it and a run. */
 static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
                                          "*/*.xplane.pb*", NULL};
 

@@ -8,8 +8,8 @@
 #include "gpu_programs.h"
 #include "hlo.h"
 
-/* What XLA numbers the devices of one process apart from the next one's by
- * (kMaxCpuDevicesPerProcess in xla/pjrt/plugin/xla_cpu/cpu_topology_description). */
+/* Distance of XLA's device numbers between processes (kMaxCpuDevicesPerProcess in
+ * xla/pjrt/plugin/xla_cpu/cpu_topology_description). */
 enum { DEVICES_OF_PROCESS = 2048 };
 
 int64_t tm_xcpu_rank(int64_t number, size_t n_of_process) {
@@ -18,15 +18,15 @@ int64_t tm_xcpu_rank(int64_t number, size_t n_of_process) {
 
 /* An operation of the rank's device. */
 typedef struct op {
-    int64_t begin_ps, end_ps; /* on the one clock of all lines */
+    int64_t begin_ps, end_ps; /* on a clock common to all lines */
     tm_xevent at;
     int64_t program, run;
-    int64_t flow;          /* that the mark of its end belongs to, 0 none */
-    uint32_t line;         /* index into the plane's */
+    int64_t flow;          /* flow of the mark of its end, 0 none */
+    uint32_t line;         /* index in the plane's lines */
     uint32_t name, module; /* name ids, TM_NO_NAME for none */
 } op;
 
-/* Where an operation's end is marked. */
+/* The mark of an operation's end. */
 typedef struct mark {
     int64_t flow, ps;
 } mark;
@@ -35,7 +35,7 @@ typedef struct cpu {
     tm_xread *r;
     tm_xstats stats;
     tm_vec ops, marks; /* of op, of mark */
-    tm_vec runs;       /* of int64_t: of each row of TM_ATTR_XLA its program's run, 0 unknown */
+    tm_vec runs;       /* of int64_t: program run for each row of TM_ATTR_XLA, 0 unknown */
     tm_gpu_programs programs;
 } cpu;
 
@@ -65,7 +65,7 @@ static bool add_device(const tm_xdevice *device, tm_vec *out) {
     return i > 0 || tm_vec_append(out, device, 1);
 }
 
-/* Takes the next event of a line that is an operation of some device. */
+/* Takes the next event of a line that is an operation of any device. */
 static tm_status next_op(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
                          bool *more, tm_error *err) {
     do {
@@ -112,7 +112,7 @@ static int64_t within(int64_t value, int64_t most) {
     return value > most ? most : value < -most ? -most : value;
 }
 
-/* On one clock for all lines; what lies absurdly far away is not kept later. */
+/* Returns the begin on the common clock; clamps absurd times, which are dropped later. */
 static int64_t begin_of(const cpu *c, uint32_t line, const tm_xevent *at) {
     const tm_xline *lines = c->stats.plane->lines.data;
     const int64_t most = INT64_MAX / 8;
@@ -190,11 +190,9 @@ static bool begins_before(const void *element, const void *key) {
     return ((const op *)element)->begin_ps < *(const int64_t *)key;
 }
 
-/*
- * What other threads finish of an operation, the event does not hold. The mark of its end may stand
- * after all that its end let the thread run, so the operation ends at the latest when the device's
- * next one begins.
- */
+/* Extends operations that other threads finish beyond their event, up to the mark of their end. The
+ * thread may write the mark after further work, so an operation ends at the latest when the
+ * device's next one begins. */
 static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;
@@ -241,7 +239,7 @@ static tm_status emit(cpu *c, const op *o, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A collective of which the program does not tell the group. */
+/* Adds a collective whose group the program does not give. */
 static bool add_bare(tm_xread *r, const tm_xla_attr *of, const tm_hlo_kind *kind) {
     tm_collective_attr attr = tm_collective_bare(of->event);
     attr.name = of->category != TM_NO_NAME ? of->category : of->hlo;
@@ -249,13 +247,13 @@ static bool add_bare(tm_xread *r, const tm_xla_attr *of, const tm_hlo_kind *kind
     return tm_vec_append(&r->trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
-/* A collective in a run of its program; a loop comes to it more than once. */
+/* A collective in a program run; a loop runs it several times. */
 typedef struct meeting {
     int64_t run, operation;
 } meeting;
 
-/* XLA numbers the runs of a program alike in all processes: each collective is told by its run, its
- * operation and how often the run had come to that before. */
+/* XLA numbers the runs of a program alike in all processes, so a collective is identified by run,
+ * operation and occurrence index within the run. */
 static bool set_run(tm_keys *meetings, tm_vec *counts, int64_t run, tm_collective_attr *attr) {
     const meeting at = {run, attr->comms_id};
     int64_t *n = run != 0 ? tm_keys_value(meetings, counts, &at) : NULL;
@@ -294,7 +292,7 @@ static uint32_t told_event(const tm_vec *collectives, size_t i) {
     return ((const tm_collective_attr *)collectives->data)[i].event;
 }
 
-/* What each operation is: one that holds others is none itself. */
+/* Classifies the operations; those that contain others are not work themselves. */
 static bool sort_out(tm_xread *r) {
     const tm_xla_attr *v = r->trace->attrs[TM_ATTR_XLA].data;
     tm_vec *collectives = &r->trace->attrs[TM_ATTR_COLLECTIVE];

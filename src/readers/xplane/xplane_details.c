@@ -5,7 +5,7 @@
 
 #include "base/sums.h"
 
-/* What stands behind "key:" at the begin of a word; NULL where there is none. */
+/* Returns the text after "key:" at the begin of a word; NULL if absent. */
 static const char *value_of(tm_text text, const char *key) {
     size_t size = strlen(key);
     for (size_t i = 0; i + size < text.size; i++)
@@ -15,7 +15,7 @@ static const char *value_of(tm_text text, const char *key) {
     return NULL;
 }
 
-/* Takes the digits at *p; -1 where there are none, or over 18. */
+/* Reads the digits at *p; -1 if there are none, or over 18. */
 static int64_t take_number(const char **p, const char *end) {
     int64_t value = 0;
     const char *begin = *p;
@@ -38,12 +38,12 @@ static void set_triple(tm_text text, const char *key, int32_t out[3]) {
 }
 
 void tm_xdetails_kernel(tm_text text, tm_launch_shape *out) {
-    const int64_t registers_max = 1024; /* per thread; roctracer writes what it never set */
+    const int64_t registers_max = 1024; /* per thread; roctracer writes uninitialised values */
     int64_t registers = number_of(text, "regs"), shared = number_of(text, "shm");
     int64_t fixed = number_of(text, "static_shared"), given = number_of(text, "dynamic_shared");
     if (shared < 0 && fixed >= 0 && given >= 0)
         shared = fixed <= INT32_MAX && given <= INT32_MAX ? fixed + given : -1;
-    if (shared < 0) /* ROCm's word */
+    if (shared < 0) /* ROCm's name */
         shared = number_of(text, "group_mem");
     if (registers >= 0 && registers <= registers_max)
         out->registers = (int32_t)registers;
@@ -55,7 +55,7 @@ void tm_xdetails_kernel(tm_text text, tm_launch_shape *out) {
     int64_t whole = p ? take_number(&p, end) : -1, tenths = 0;
     if (whole >= 0 && p + 1 < end && *p == '.' && p[1] >= '0' && p[1] <= '9')
         tenths = p[1] - '0';
-    if (whole >= 0 && whole <= 100 && (whole > 0 || tenths > 0)) /* 0 stands for unknown */
+    if (whole >= 0 && whole <= 100 && (whole > 0 || tenths > 0)) /* 0 means unknown */
         out->occupancy_pct = (float)whole + (float)tenths / 10;
 }
 

@@ -1,20 +1,20 @@
-/* What a GPU event's details say, which the profiler writes as one text. */
+/* Parses the details of GPU events, which the profiler writes as one text. */
 #ifndef TMERGE_XPLANE_DETAILS_H
 #define TMERGE_XPLANE_DETAILS_H
 
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** Sets what a text such as "regs:38 static_shared:0 dynamic_shared:64 grid:160,1,1 block:1024,1,1
- * occ_pct:62.5" tells; what it does not is left as it is. */
+/** Sets the fields in a text such as "regs:38 static_shared:0 dynamic_shared:64 grid:160,1,1
+ * block:1024,1,1 occ_pct:62.5"; leaves others unchanged. */
 void tm_xdetails_kernel(tm_text text, tm_launch_shape *out);
 
-/** Bytes of a copy or set, "size:4 dest:1 async:1" or "num_bytes:4 ..."; -1 where it does not tell,
- * or tells 0, which the tracer of ROCm writes for what it does not know. */
+/** Returns the bytes of a copy or set, "size:4 dest:1 async:1" or "num_bytes:4 ..."; -1 if absent
+ * or 0, which ROCm's tracer writes for unknown. */
 int64_t tm_xdetails_bytes(tm_text text);
 
-/** The memories of a copy in Kineto's words, "(Pageable -> Device)", where both are told; else an
- * empty text. */
+/** Returns the memories of a copy in Kineto's words, "(Pageable -> Device)", if both are given;
+ * else an empty text. */
 void tm_xdetails_memories(tm_text text, char *out, size_t size);
 
 #endif

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Of a device's stats those that are kept, by the keys that Kineto has for them where it does. */
+/* Device stats to keep, with Kineto's keys where these exist. */
 static const struct {
     const char *stat, *key;
 } device_facts[] = {
@@ -27,7 +27,7 @@ static bool add_text(tm_xread *r, cJSON *object, const char *key, tm_text text) 
 }
 
 static bool add_fact(tm_xread *r, cJSON *object, const char *key, const tm_xstat *stat) {
-    char text[24]; /* raw: cJSON keeps numbers as doubles */
+    char text[24]; /* raw, because cJSON keeps numbers as doubles */
     tm_text words = tm_xstat_text(r->device->plane, stat);
     if (words.size > 0)
         return add_text(r, object, key, words);
@@ -70,7 +70,7 @@ static bool add_allocators(tm_xread *r, cJSON *root) {
     return ok;
 }
 
-/* Warnings and errors are the file's: of its ranks the first tells them. */
+/* Adds warnings and errors; they belong to the file, so only its first rank reports them. */
 static bool add_diagnostics(tm_xread *r, cJSON *root) {
     const tm_vec *lists[] = {&r->space.errors, &r->space.warnings};
     cJSON *array = cJSON_AddArrayToObject(root, "diagnostics");
@@ -87,7 +87,7 @@ static bool add_diagnostics(tm_xread *r, cJSON *root) {
     return ok;
 }
 
-/* A time below the year 2000, or beyond 2065, is none. */
+/* Times before 2000 or after 2065 are invalid. */
 void tm_xfacts_set_epoch(tm_xread *r) {
     const tm_xplane *task = tm_space_plane(&r->space, "Task Environment");
     const int64_t most = INT64_C(3000000000000000000);
@@ -101,7 +101,7 @@ void tm_xfacts_set_epoch(tm_xread *r) {
 tm_status tm_xfacts_read(tm_xread *r, tm_error *err) {
     cJSON *root = cJSON_CreateObject();
     static const char *const kinds[] = {[TM_X_GPU] = NULL, "TPU", "CPU device"};
-    const char *kind = r->device ? kinds[r->device->kind] : NULL; /* as TM_DEVICE_KIND says it */
+    const char *kind = r->device ? kinds[r->device->kind] : NULL; /* as in TM_DEVICE_KIND */
     bool ok = root && (!kind || cJSON_AddStringToObject(root, "device_kind", kind)) &&
               add_device(r, root) && add_allocators(r, root) && add_diagnostics(r, root);
     char *text = ok ? cJSON_PrintUnformatted(root) : NULL;

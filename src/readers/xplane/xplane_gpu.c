@@ -11,18 +11,18 @@
 
 enum { OPERATIONS = 1 << 13 };
 
-/* What events of one metadata share: what a name says. */
+/* Data shared by the events of a metadata, derived from its name. */
 typedef struct name_info {
-    uint32_t name;    /* name id + 1; 0: not known yet */
+    uint32_t name;    /* name id + 1; 0: not set yet */
     uint8_t category; /* tm_category */
 } name_info;
 
-/* An operator by its module and its name in it, to know it again without composing the text. */
+/* Cache of composed operator names, by module and name, to avoid composing the text again. */
 typedef struct operation {
     uint32_t module, name, composed;
 } operation;
 
-/* A plane in the reading. */
+/* State of reading a plane. */
 typedef struct gpu {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -30,11 +30,11 @@ typedef struct gpu {
     tm_xstats stats;
     name_info *infos;      /* [plane->metadata.n] owned */
     operation *operations; /* [OPERATIONS] owned */
-    tm_vec details;        /* of tm_launch_shape: those of texts that were met */
-    uint32_t *detail_at;   /* [plane->stat_names.n] index into details + 1; owned */
+    tm_vec details;        /* of tm_launch_shape: by text */
+    uint32_t *detail_at;   /* [plane->stat_names.n] index in details + 1; owned */
     tm_gpu_programs programs;
     int64_t multiprocessors;
-    int32_t device; /* index into r->devices */
+    int32_t device; /* index in r->devices */
 } gpu;
 
 static bool holds(tm_text text, const char *part) {
@@ -54,7 +54,7 @@ static tm_category category_of(tm_text name) {
     return copy ? TM_CAT_MEMCPY : TM_CAT_KERNEL;
 }
 
-/* A copy's name in Kineto's words, which the analyses know. */
+/* Names a copy in Kineto's words, which the analyses know. */
 static const char *copy_word(tm_text name) {
     static const char *const words[][2] = {
         {"H2D", "HtoD"}, {"HtoD", "HtoD"}, {"HostToDevice", "HtoD"},
@@ -91,8 +91,8 @@ static name_info *info_of(gpu *g, int64_t id, const tm_xmeta **meta) {
     return info;
 }
 
-/* What computed the kernel: of XLA the source's name of the operation, or the operation in its
- * module; of TensorFlow the operation, which older versions wrote as the first annotation. */
+/* Returns the origin of a kernel: for XLA the operation's name in the source, or the operation in
+ * its module; for TensorFlow the operation, which older versions wrote as the first annotation. */
 static uint32_t operation_of(gpu *g, const tm_xvalues *v) {
     tm_xread *r = g->r;
     if (tm_x_has(v, TM_X_NAME))
@@ -131,11 +131,11 @@ static bool add_launch(gpu *g, const tm_xvalues *v, bool own) {
     if (own)
         launch.operation = operation_of(g, v);
     if (g->r->devices.n == 1 && launch.operation == TM_NO_NAME)
-        return true; /* all calls are the one device's: there is nothing to tell of this one */
+        return true; /* all calls belong to the only device, and there is no operator to record */
     return launch.operation != TM_NAME_FAILED && tm_xlaunches_add(g->launches, correlation, launch);
 }
 
-/* Blocks and warps for each multiprocessor, as Kineto defines them. */
+/* Sets blocks and warps per multiprocessor, as defined by Kineto. */
 static void set_load(int64_t multiprocessors, tm_launch_shape *shape) {
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -148,7 +148,7 @@ static void set_load(int64_t multiprocessors, tm_launch_shape *shape) {
     }
 }
 
-/* The details of a text, of which there are few, are kept by the text's id. */
+/* Caches parsed details by the text's id, since there are few texts. */
 static bool details_of(gpu *g, const tm_xstat *stat, tm_launch_shape *out) {
     size_t at = stat->type == TM_X_REF ? tm_xplane_stat_index(g->stats.plane, stat->i) : SIZE_MAX;
     if (at != SIZE_MAX && g->detail_at[at] > 0) {
@@ -180,7 +180,7 @@ static tm_copy_attr copy_of(tm_text details, int64_t correlation, uint32_t row,
                          .correlation = correlation,
                          .bytes = tm_xdetails_bytes(details),
                          .bandwidth_gbps = NAN};
-    if (attr.bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
+    if (attr.bytes >= 0 && event->duration_ns > 0) /* bytes per nanosecond are GB/s */
         attr.bandwidth_gbps = (float)((double)attr.bytes / (double)event->duration_ns);
     return attr;
 }
@@ -190,13 +190,13 @@ static tm_text copy_details(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, role) ? tm_xstat_text(g->stats.plane, &v->values[role]) : (tm_text){"", 0};
 }
 
-/* XLA's "XlaModule:" names no operator. */
+/* XLA's "XlaModule:" is not an operator. */
 static bool names_operator(const gpu *g, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_TF_OP) &&
            !tm_text_is(tm_xstat_text(g->stats.plane, &v->values[TM_X_TF_OP]), "XlaModule:");
 }
 
-/* Of an operator of TensorFlow there is its own name, its inputs' types and shapes alone. */
+/* TensorFlow operators have only a name, and the types and shapes of their inputs. */
 static bool add_facts(gpu *g, uint32_t row, const tm_xvalues *v) {
     const tm_xrole origin = tm_x_has(v, TM_X_NAME) ? TM_X_NAME
                             : names_operator(g, v) ? TM_X_TF_OP
@@ -224,7 +224,7 @@ static bool add_facts(gpu *g, uint32_t row, const tm_xvalues *v) {
                     tm_gpu_programs_add(&g->programs, tm_x_int(v, TM_X_PROGRAM, -1), names[1]));
 }
 
-/* An event of a stream. */
+/* Adds an event of a stream. */
 static tm_status take_work(gpu *g, const tm_xline *line, uint32_t track, const tm_xevent *at,
                            const tm_xvalues *v, tm_error *err) {
     tm_xread *r = g->r;
@@ -256,7 +256,7 @@ static tm_status take_work(gpu *g, const tm_xline *line, uint32_t track, const t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* An event of a line that is derived from others: an annotation, or a step. */
+/* Adds an event of a derived line: an annotation or a step. */
 static tm_status take_derived(gpu *g, const tm_xline *line, uint32_t track, const tm_xevent *at,
                               const tm_xvalues *v, tm_error *err) {
     const tm_xmeta *meta;
@@ -347,7 +347,7 @@ static int by_correlation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->name, y->name);
 }
 
-/* The kernel's row becomes a copy's; its bytes are not told, not even by the call. */
+/* Turns a kernel into a copy; neither it nor its call has the bytes. */
 static bool make_copy(tm_xread *r, const tm_kernel_attr *kernel, const tm_xcopy_call *call) {
     tm_raw_event *event = (tm_raw_event *)r->trace->events.data + kernel->event;
     tm_text api = tm_names_text(r->names, call->name);

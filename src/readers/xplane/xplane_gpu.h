@@ -1,4 +1,4 @@
-/* Planes of GPUs: kernels, copies, sets, and what is derived from them. */
+/* Reads planes of GPUs: kernels, copies, sets, and derived events. */
 #ifndef TMERGE_XPLANE_GPU_H
 #define TMERGE_XPLANE_GPU_H
 
@@ -7,8 +7,8 @@
 #include "xplane_steps.h"
 
 /**
- * Reads all lines of the rank's device, and of the others of the file the correlation ids alone.
- * @param launches  what the calls on the host will ask for is added
+ * Reads all lines of the rank's device, and only correlation ids of the file's other devices.
+ * @param launches  correlations that host calls look up; appended to
  * @param steps     the markers of a `Steps` line are added
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -16,7 +16,7 @@ tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps,
                        tm_error *err) TM_MUST_CHECK;
 
 /**
- * Makes copies and sets of kernels that a call for such launched: ROCm records them so.
+ * Turns kernels launched by calls for copies and sets into these: ROCm records them as kernels.
  * @param calls  [n] the calls' correlation ids and names, in any order; sorted
  * @return       TM_OK; TM_ERR_FAULT
  */

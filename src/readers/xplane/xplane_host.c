@@ -6,29 +6,29 @@
 #include "xplane_cpu.h"
 #include "xplane_gpu.h"
 
-/* What an event is by its name. */
+/* Kind of an event, by its name. */
 typedef enum host_kind { ANNOTATION, PYTHON, OPERATOR, ALLOCATION, RELEASE, NEXT_BATCH } host_kind;
 
 typedef struct name_info {
-    uint32_t name; /* name id + 1; 0: not known yet */
+    uint32_t name; /* name id + 1; 0: not set yet */
     uint8_t kind;  /* host_kind */
-    bool copies;   /* a call of this name copies or sets */
+    bool copies;   /* calls of this name copy or set */
 } name_info;
 
-/* An event on its way into the trace. */
+/* An event being added to the trace. */
 typedef struct taken {
     const tm_xline *line;
     const tm_xevent *at;
-    const name_info *info; /* NULL where its metadata is missing */
+    const name_info *info; /* NULL if its metadata is missing */
     tm_xvalues *v;
     uint32_t track;
     host_kind kind;
 } taken;
 
-/* Whose an event is; kept in `launch` of the raw event until the thread is read. */
+/* Owner of an event; kept in `launch` of the raw event until the thread is read. */
 typedef enum owner { OWN, OTHERS, THREADS, EVERYBODYS, WAITS } owner;
 
-/* A plane in the reading. */
+/* State of reading a plane. */
 typedef struct host {
     tm_xread *r;
     tm_xlaunches *launches;
@@ -37,16 +37,16 @@ typedef struct host {
     tm_xstats stats;
     name_info *infos;        /* [plane->metadata.n] owned */
     uint32_t memory_name;    /* name id of "[memory]" */
-    tm_vec allocators;       /* of uint32_t: name ids of those of the host's own memory */
-    int32_t thread_device;   /* that all calls of the thread are for; -1 none, -2 several */
-    int64_t operator_end_ns; /* the latest end of an operator on the thread */
-    int64_t stage_end_ns;    /* of a stage of the input */
+    tm_vec allocators;       /* of uint32_t: name ids of allocators of host memory */
+    int32_t thread_device;   /* device of all calls of the thread; -1 none, -2 several */
+    int64_t operator_end_ns; /* latest end of an operator on the thread */
+    int64_t stage_end_ns;    /* latest end of an input stage */
     bool marks_steps, waits; /* whether the thread has such events */
 } host;
 
 enum { NO_DEVICE = -1, SEVERAL = -2 };
 
-/* "scope/MatMul:MatMul": the type of an operation of TensorFlow stands behind the colon. */
+/* In "scope/MatMul:MatMul" the type of a TensorFlow operation follows the colon. */
 static bool is_operation(tm_text name) {
     size_t at = name.size;
     while (at > 0 &&
@@ -79,7 +79,7 @@ static host_kind kind_of(tm_text name) {
     return is_operation(name) ? OPERATOR : ANNOTATION;
 }
 
-/* Of HIP, which records copies as kernels; CUDA's are recorded as copies. */
+/* HIP calls: ROCm records copies as kernels, CUDA as copies. */
 static bool names_copy(tm_text name) {
     return tm_text_begins(name, "hipMemcpy") || tm_text_begins(name, "hipMemset");
 }
@@ -98,7 +98,7 @@ static const name_info *info_of(host *h, int64_t id) {
     return info;
 }
 
-/* The number in "GPU_4_bfc"; -1 where an allocator's name has none: it is of the host's memory. */
+/* Returns the number in "GPU_4_bfc"; -1 if there is none: the allocator is for host memory. */
 static int64_t device_of_allocator(tm_text name) {
     int64_t number = 0;
     size_t at = 4;
@@ -109,21 +109,21 @@ static int64_t device_of_allocator(tm_text name) {
     return at > 4 && (at == name.size || name.bytes[at] == '_') ? number : -1;
 }
 
-/* Of a TPU the event tells the number itself. */
+/* Returns the device of an allocation; events of a TPU have its number. */
 static int64_t device_of_memory(const host *h, const tm_xvalues *v) {
     return tm_x_has(v, TM_X_ALLOCATOR)
                ? device_of_allocator(tm_xstat_text(h->stats.plane, &v->values[TM_X_ALLOCATOR]))
                : tm_x_int(v, TM_X_INDEX_ON_HOST, -1);
 }
 
-/* In the numbers of torch. */
+/* Returns torch's number of a device type. */
 static int32_t type_of_memory(const host *h, bool of_device) {
     enum { CPU = 0, CUDA = 1, XLA = 9 };
     bool tpu = h->r->device && h->r->device->kind == TM_X_TPU;
     return !of_device ? CPU : tpu ? XLA : CUDA;
 }
 
-/* Whose an allocation is: its device's rank, where that is one. */
+/* Returns the owner of an allocation: the rank of its device, or the first rank. */
 static owner owner_of_memory(const tm_xread *r, int64_t number) {
     const tm_xdevice *devices = r->devices.data;
     for (size_t i = 0; i < r->devices.n && number >= 0; i++)
@@ -132,7 +132,7 @@ static owner owner_of_memory(const tm_xread *r, int64_t number) {
     return r->is_first ? OWN : OTHERS;
 }
 
-/* The number of an allocator of the host's memory: -1 for the first that is met, then 1 and on. */
+/* Numbers an allocator of host memory: -1 for the first, then from 1. */
 static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
     uint32_t name = tm_xread_intern_stat(h->r, &h->stats, stat);
     const uint32_t *v = h->allocators.data;
@@ -144,7 +144,7 @@ static bool number_allocator(host *h, tm_xstat *stat, int64_t *number) {
            (at < h->allocators.n || tm_vec_append(&h->allocators, &name, 1));
 }
 
-/* Keeps the allocator's name, and the most that it may hand out. */
+/* Records the allocator's name and its limit. */
 static bool tell_allocator(host *h, const tm_memory_attr *attr, tm_xvalues *v) {
     tm_vec *known = &h->r->allocators;
     int64_t available = tm_x_int(v, TM_X_AVAILABLE, -1), limit = -1;
@@ -168,7 +168,7 @@ static bool tell_allocator(host *h, const tm_memory_attr *attr, tm_xvalues *v) {
     return own.name != TM_NAME_FAILED && tm_vec_append(known, &own, 1);
 }
 
-/* An allocation or release as the instant by which Kineto records one. */
+/* Adds an allocation or release as an instant event like Kineto's. */
 static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     tm_xread *r = h->r;
     tm_xvalues *v = t->v;
@@ -190,7 +190,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
         return tm_fail_memory(err);
     int64_t allocated = tm_x_int(v, TM_X_ALLOCATED, -1), stack = tm_x_int(v, TM_X_RESERVED, 0);
     bool sound = allocated >= 0 && stack >= 0 && allocated <= INT64_MAX - stack;
-    /* How much of its limit a pool holds is not known; what is reserved is the programs' stack. */
+    /* How much of its limit a pool holds is unknown; reserved bytes are the programs' stack. */
     const tm_memory_attr attr = {.event = row,
                                  .address = tm_x_int(v, TM_X_ADDRESS, -1),
                                  .bytes = t->kind == RELEASE && bytes > INT64_MIN ? -bytes : bytes,
@@ -203,7 +203,7 @@ static tm_status take_memory(host *h, const taken *t, tm_error *err) {
     return tm_vec_append(&r->trace->attrs[TM_ATTR_MEMORY], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Whose a call is, by what it launched. */
+/* Returns the owner of a call, by the device it launched on. */
 static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     const tm_xdevice *devices = h->r->devices.data;
     if (h->r->devices.n == 1)
@@ -217,8 +217,8 @@ static owner owner_of_call(host *h, const tm_xlaunch *launch) {
     return devices + launch->device == h->r->device ? OWN : OTHERS;
 }
 
-/* Puts the operator around a call before it, where no operator's event holds the call: XLA tells of
- * it with the call alone. */
+/* Inserts the operator of a call before it, if no operator event encloses the call: XLA gives it
+ * only with the call. */
 static bool add_operator(host *h, uint32_t *row, const tm_xlaunch *launch) {
     tm_vec *events = &h->r->trace->events;
     tm_raw_event *operator_event = (tm_raw_event *)events->data + *row, call = *operator_event;
@@ -268,8 +268,8 @@ static bool is_word(tm_text text, const char *word) {
     return i == text.size && !word[i];
 }
 
-/* What libraries besides tf.data (Grain) tell of stages of the input: "Input::Read::Name", by which
- * the analysis of pipelines knows them as it does those of tf.data. */
+/* Names an input stage of libraries other than tf.data (Grain) "Input::Read::Name", so that the
+ * pipeline analysis treats it like stages of tf.data. */
 static uint32_t name_stage(host *h, const taken *t) {
     static const char *const categories[] = {"Enqueue", "Read", "Preprocessing"};
     tm_xread *r = h->r;
@@ -289,8 +289,8 @@ static uint32_t name_stage(host *h, const taken *t) {
     return t->info ? t->info->name - 1 : TM_NO_NAME;
 }
 
-/* Puts a wait for input around a stage that none holds: one it is where the thread turns out to run
- * the steps, for who runs ahead of them keeps nobody waiting. */
+/* Adds a wait for input around an outermost stage. It is kept only if the thread runs the steps: a
+ * prefetching thread delays no one. */
 static bool add_wait(host *h, uint32_t *row) {
     tm_vec *events = &h->r->trace->events;
     tm_raw_event *wait = (tm_raw_event *)events->data + *row, stage = *wait;
@@ -331,15 +331,15 @@ static tm_status take_span(host *h, const taken *t, tm_raw_event event, tm_error
         ok = !tm_x_has(t->v, TM_X_SHAPE) || add_shapes(h, row, t->v);
     }
     ok = ok && (t->v->present == 0 || tm_xsteps_take(h->steps, added, t->v));
-    /* A step has a track of its own; beside the calls in it it would pass for work. */
+    /* Steps have their own track; next to their calls they would count as work. */
     if (ok && event.category == TM_CAT_USER_ANNOTATION && tm_x_has(t->v, TM_X_STEP) &&
         !h->steps->of_device)
         h->r->trace->events.n = row;
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* What launches a program of a TPU is known by the flow that it begins; without flows by its name,
- * for what is called when a program has run tells the same of the run. */
+/* Finds the call that launches a TPU program by its flow. Without flows it is found by name,
+ * because calls after a program's run have the same run id. */
 static void find_flow(const host *h, const taken *t) {
     static const char launch[] = "DoEnqueueProgram";
     tm_xvalues *v = t->v;
@@ -372,7 +372,7 @@ static tm_status take_event(host *h, taken *t, tm_error *err) {
     return take_span(h, t, event, err);
 }
 
-/* Drops the attribute rows of events that are gone, and moves the others to their new rows. */
+/* Drops attribute rows of removed events and renumbers the others. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, size_t first, const uint32_t *rows,
                        size_t first_row) {
     tm_vec *vec = &trace->attrs[attr];
@@ -391,7 +391,7 @@ static void keep_attrs(tm_trace *trace, tm_attr attr, size_t first, const uint32
     vec->n = kept;
 }
 
-/* How far a trace had come before a thread. */
+/* Sizes of a trace before a thread is read. */
 typedef struct place {
     size_t events, launches, memory, shapes, tracks;
     int64_t counts[TM_N_COUNTS];
@@ -407,7 +407,7 @@ static place place_of(const tm_trace *trace) {
     return at;
 }
 
-/* Whether an event stays. For what a thread of no one device fetches, all devices wait. */
+/* Whether an event is kept. All devices wait for input fetched by a thread of no single device. */
 static bool stays(const host *h, owner whose, bool own_thread) {
     if (whose == WAITS && !h->marks_steps)
         return false;
@@ -415,8 +415,7 @@ static bool stays(const host *h, owner whose, bool own_thread) {
     return own_thread || whose == OWN || all_wait;
 }
 
-/* Takes what is the thread's away again, where the thread is another rank's, and waits that are
- * none. */
+/* Removes the events of a thread that belongs to another rank, and waits that are not real. */
 static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_error *err) {
     tm_trace *trace = h->r->trace;
     tm_raw_event *events = trace->events.data;
@@ -441,8 +440,8 @@ static tm_status drop_events(host *h, const place *begin, bool own_thread, tm_er
     return TM_OK;
 }
 
-/* Whether the thread is this rank's: it calls for its device alone, or for none or several and the
- * rank is the first. */
+/* Whether the thread belongs to this rank: it calls only for its device, or for none or several and
+ * this is the first rank. */
 static bool is_own_thread(const host *h) {
     const tm_xdevice *devices = h->r->devices.data;
     return h->thread_device >= 0 ? devices + h->thread_device == h->r->device : h->r->is_first;
@@ -470,7 +469,7 @@ static tm_status read_line(host *h, const tm_xline *line, tm_error *err) {
     bool own_thread = is_own_thread(h);
     if (!own_thread || (h->waits && !h->marks_steps))
         TM_TRY(drop_events(h, &begin, own_thread, err));
-    if (r->trace->events.n == begin.events) /* a thread without events is no track */
+    if (r->trace->events.n == begin.events) /* a thread without events gets no track */
         r->trace->tracks.n = begin.tracks;
     tm_raw_event *events = r->trace->events.data;
     for (size_t i = begin.events; i < r->trace->events.n; i++)

@@ -1,4 +1,4 @@
-/* Planes of the host: threads, of which a rank gets what its device has of them. */
+/* Reads planes of the host: a rank gets the part of its threads that belongs to its device. */
 #ifndef TMERGE_XPLANE_HOST_H
 #define TMERGE_XPLANE_HOST_H
 
@@ -7,12 +7,12 @@
 #include "xplane_steps.h"
 
 /**
- * Reads the threads. One process drives all devices of a file: calls and allocations go to the rank
- * of their device, and with them all of a thread that calls for one device alone. The rest is shown
- * once, on the file's first rank. Steps are every rank's.
+ * Reads the threads. One process drives all devices of a file. Calls and allocations belong to the
+ * rank of their device, as does the rest of a thread that calls only for one device. Other events
+ * are added once, to the file's first rank. Steps are added to every rank.
  *
- * @param launches  of the GPU events: whose the calls are
- * @param copies    of tm_xcopy_call: the calls that copy or set are added
+ * @param launches  from the GPU events: the devices of calls
+ * @param copies    of tm_xcopy_call: calls that copy or set are appended
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xhost_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,

@@ -5,7 +5,7 @@
 enum { PAGE_BITS = 6, PAGE = 1 << PAGE_BITS, FIRST_MASK = 255 };
 
 typedef struct page {
-    uint64_t number; /* of the ids, without their last bits */
+    uint64_t number; /* id without its low bits */
     tm_xlaunch launches[PAGE];
 } page;
 
@@ -41,7 +41,7 @@ static bool grow(tm_xlaunches *all) {
     return true;
 }
 
-/* The page of an id; NULL where it has none. */
+/* Returns the page with a number; NULL if there is none. */
 static page *find_page(tm_xlaunches *all, uint64_t number) {
     page *pages = all->pages.data;
     if (all->last < all->pages.n && pages[all->last].number == number)

@@ -48,7 +48,7 @@ static inline uint8_t role_of(const tm_xstats *stats, int64_t id) {
     return id >= 0 && id < TM_X_NEAR ? stats->near[id] : find_role(stats, id);
 }
 
-/* What a stat is, where its id stands first, as it mostly does; else it may be any. */
+/* Returns a stat's role if its first field is the id, as usual; else any, so that it is parsed. */
 static inline uint8_t role_ahead(const tm_xstats *stats, tm_wire_message stat) {
     enum { ID = 1 << 3 | TM_WIRE_VARINT };
     uint64_t id;
@@ -79,7 +79,7 @@ const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, u
     return tm_wire_damaged(&message) ? message.p : NULL;
 }
 
-/* A varint that ends by `end`; one byte is most common. */
+/* Reads a varint that ends by `end`; one byte is most common. */
 static inline const uint8_t *usual_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     const uint8_t *behind = p + 1;
     if (*p < 0x80)
@@ -89,7 +89,7 @@ static inline const uint8_t *usual_varint(const uint8_t *p, const uint8_t *end, 
     return behind && behind <= end ? behind : NULL;
 }
 
-/* A stat's value, where it fills what is left of the stat. */
+/* Reads a stat's value if it fills the rest of the stat. */
 static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *out) {
     enum {
         DOUBLE = TM_X_DOUBLE << 3 | TM_WIRE_FIXED64,
@@ -110,7 +110,7 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
     }
     out->i = 0;
     out->r = 0;
-    if (tag == TEXT && p < end && *p == end - p - 1) { /* below 128, as the stat is */
+    if (tag == TEXT && p < end && *p == end - p - 1) { /* below 128, because the stat is */
         out->text = (tm_text){(const char *)p + 1, *p};
         return true;
     }
@@ -121,7 +121,7 @@ static inline bool usual_value(const uint8_t *p, const uint8_t *end, tm_xstat *o
     return true;
 }
 
-/* What is behind a number of an event, which may be left out; NULL where it is damaged. */
+/* Reads an optional number of an event and returns the position after it; NULL if damaged. */
 static inline const uint8_t *usual_number(const uint8_t *p, const uint8_t *end, uint8_t field,
                                           int64_t *out) {
     uint64_t value = 0;
@@ -131,8 +131,8 @@ static inline const uint8_t *usual_number(const uint8_t *p, const uint8_t *end, 
     return p;
 }
 
-/* Reads an event as the profiler writes nearly all: metadata, offset and duration, then stats, each
- * its id and a value. False for any other, and for one that is damaged: the long way finds out. */
+/* Fast path for events of the usual form: metadata, offset and duration, then stats, each an id and
+ * a value. Returns false for other or damaged events, which the general path handles. */
 static bool read_usual(const tm_xstats *stats, tm_wire_message body, tm_xevent *event,
                        tm_xvalues *v) {
     enum { STAT = TM_X_EVENT_STATS << 3 | TM_WIRE_BYTES, ID = 1 << 3 };
@@ -179,7 +179,7 @@ tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *eve
     return damaged ? tm_space_fail_stat(space, damaged, err) : TM_OK;
 }
 
-/* Most texts are of letters that stand for themselves. */
+/* Whether a text is plain ASCII without zeros, the usual case. */
 static bool is_plain(tm_text text) {
     for (size_t i = 0; i < text.size; i++)
         if ((signed char)text.bytes[i] <= 0)
@@ -226,7 +226,7 @@ bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) {
     return tm_vec_append(all, added, 1) != NULL;
 }
 
-/* All threads are of one process, whose number no file tells. */
+/* All threads belong to one process, whose number is in no file. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line) {
     tm_text shown = line->display_name.size > 0 ? line->display_name : line->name;
     uint32_t pid = number_text(r, 0), tid = number_text(r, line->id);
@@ -260,7 +260,7 @@ uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts) {
     return index;
 }
 
-/* Begins lie in [-1e18, 3e18] ns, durations in [0, TM_DAY_NS]. */
+/* Begins are in [-1e18, 3e18] ns, durations in [0, TM_DAY_NS]. */
 static tm_count wrong_times(const tm_xevent *at, int64_t base_ns) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     if (at->occurrences != 0 || at->offset_ps > INT64_MAX / 2 || at->offset_ps < INT64_MIN / 2 ||
@@ -274,7 +274,7 @@ static tm_count wrong_times(const tm_xevent *at, int64_t base_ns) {
 tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,
                        uint32_t *row, tm_error *err) {
     tm_trace *trace = r->trace;
-    /* Some lines count from the epoch by themselves. */
+    /* Some lines already count from the epoch. */
     bool absolute = line->timestamp_ns >= TM_FIRST_DAY_NS;
     int64_t base_ns = line->timestamp_ns;
     if (!absolute && base_ns >= -TM_FIRST_DAY_NS)

@@ -1,4 +1,4 @@
-/* From the planes of an XSpace to the rows of a trace. Private to the reader of XSpaces. */
+/* Converts the planes of an XSpace to the rows of a trace. Private to the reader of XSpaces. */
 #ifndef TMERGE_XPLANE_READ_H
 #define TMERGE_XPLANE_READ_H
 
@@ -7,7 +7,7 @@
 #include "tmerge/reader.h"
 #include "xplane_units.h"
 
-/* The stats that are read: id, name. Others are passed over. */
+/* The stats to read: id, name. Others are skipped. */
 #define TM_X_ROLES(X)                                                                              \
     X(TM_X_CORRELATION, "correlation_id")                                                          \
     X(TM_X_KERNEL_DETAILS, "kernel_details")                                                       \
@@ -53,7 +53,7 @@ typedef enum tm_xrole {
         TM_X_N_ROLES
 } tm_xrole;
 
-/** The stats of one event that are read. */
+/** The stats of one event, by role. */
 typedef struct tm_xvalues {
     uint64_t present; /* bit r: values[r] is set */
     tm_xstat values[TM_X_N_ROLES];
@@ -63,84 +63,84 @@ static inline bool tm_x_has(const tm_xvalues *v, tm_xrole role) {
     return v->present >> role & 1;
 }
 
-/** An integer, or @p missing where the event does not have it. */
+/** Returns an integer, or @p missing if the event does not have it. */
 static inline int64_t tm_x_int(const tm_xvalues *v, tm_xrole role, int64_t missing) {
     return tm_x_has(v, role) ? v->values[role].i : missing;
 }
 
 enum { TM_X_NEAR = 256 };
 
-/** A plane whose events are being read: what each of its stats is. */
+/** A plane whose events are being read, with the role of each of its stats. */
 typedef struct tm_xstats {
     const tm_xplane *plane;
-    uint8_t near[TM_X_NEAR]; /* roles by the lowest ids, which nearly all stats have */
+    uint8_t near[TM_X_NEAR]; /* roles of the lowest ids, which nearly all stats have */
     uint8_t *roles;          /* [plane->stat_names.n] tm_xrole, or TM_X_N_ROLES; owned */
-    uint32_t *names;         /* [plane->stat_names.n] name ids + 1 of those met as texts; owned */
+    uint32_t *names;         /* [plane->stat_names.n] name ids + 1 of those used as texts; owned */
 } tm_xstats;
 
 tm_status tm_xstats_init(tm_xstats *stats, const tm_xplane *plane, tm_error *err) TM_MUST_CHECK;
 void tm_xstats_free(tm_xstats *stats);
 
-/** Reads the stats of a message (@p number: TM_X_EVENT_STATS, ...) on top of what is in @p out.
- * Returns the place of a damaged one, else NULL. */
+/** Adds the stats of a message (@p number: TM_X_EVENT_STATS, ...) to @p out. Returns the position
+ * of a damaged one, else NULL. */
 const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, uint32_t number,
                               tm_xvalues *out);
 
 /**
- * Takes the next event of a line with its stats, at once where it is as the profiler writes nearly
- * all; else as tm_space_next and tm_xstats_read do. event->message need not be set.
- * @param more  false behind the last
+ * Takes the next event of a line with its stats. Uses a fast path for the profiler's usual form,
+ * else tm_space_next and tm_xstats_read. event->message need not be set.
+ * @param more  false after the last
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xstats_next(const tm_xstats *stats, tm_space *space, tm_xevent *event, tm_xvalues *v,
                          bool *more, tm_error *err) TM_MUST_CHECK;
 
-/** An allocator of the rank: as the records of its memory have it. */
+/** An allocator of the rank, by type and device of its memory records. */
 typedef struct tm_xallocator {
     int32_t type, device;
-    uint32_t name;       /* name id, TM_NO_NAME where the file tells none */
-    int64_t limit_bytes; /* the largest sum of what is taken, reserved and available; -1 none */
+    uint32_t name;       /* name id, TM_NO_NAME if not given */
+    int64_t limit_bytes; /* maximum of allocated + reserved + available; -1 unknown */
 } tm_xallocator;
 
-/** What is known while a rank is read. */
+/** State of reading a rank. */
 typedef struct tm_xread {
     tm_space space;
-    tm_vec devices; /* of tm_xdevice: the file's ranks, in their order */
+    tm_vec devices; /* of tm_xdevice: the file's ranks, in order */
     tm_names *names;
     tm_trace *trace;
     const tm_xdevice *device; /* of this rank, in devices; NULL: the file has none */
-    bool is_first;            /* what belongs to no device, or to several, is this rank's */
-    int64_t epoch_ns;         /* when the profile began; 0 where the file does not say */
-    tm_vec scratch;           /* of char */
-    tm_vec allocators;        /* of tm_xallocator */
+    bool is_first;     /* this rank gets everything that belongs to no device, or to several */
+    int64_t epoch_ns;  /* start time of the profile; 0 unknown */
+    tm_vec scratch;    /* of char */
+    tm_vec allocators; /* of tm_xallocator */
 } tm_xread;
 
-/** Name id of bytes, made UTF-8 where they are not. TM_NAME_FAILED when memory is out. */
+/** Returns the name id of bytes, converted to UTF-8 if invalid. TM_NAME_FAILED if out of memory. */
 uint32_t tm_xread_intern(tm_xread *r, tm_text text);
 
-/** Name id of a stat's text; TM_NO_NAME where it has none, TM_NAME_FAILED when memory is out. */
+/** Returns the name id of a stat's text; TM_NO_NAME if none, TM_NAME_FAILED if out of memory. */
 uint32_t tm_xread_intern_stat(tm_xread *r, tm_xstats *stats, const tm_xstat *stat);
 
-/** Says that the rank has a part in a communicator; once for each. False when memory is out. */
+/** Records once that the rank is a member of a communicator. Returns false if out of memory. */
 bool tm_xread_add_communicator(tm_xread *r, const tm_communicator *added) TM_MUST_CHECK;
 
-/** The track of a line; UINT32_MAX when memory is out. @p stream: of a device's line that counts,
- * else -1. */
+/** Return the track of a line; UINT32_MAX if out of memory. @p counts: the line is device work and
+ * its track a stream, else stream -1. */
 uint32_t tm_xread_thread(tm_xread *r, const tm_xline *line);
 uint32_t tm_xread_stream(tm_xread *r, const tm_xline *line, bool counts);
 
 /**
- * Adds an event at a line's offsets, or counts why not. The begin and the end are rounded to
- * nanoseconds, each once.
+ * Adds an event at a line's offsets, or counts why it is dropped. Begin and end are each rounded to
+ * nanoseconds.
  *
- * @param event  its name, track, category and kind; failed where one of them is the sign of it
- * @param row    its index, TM_NO_EVENT where it was not kept
+ * @param event  its name, track, category and kind; fails if name or track is a failure value
+ * @param row    its index, TM_NO_EVENT if it was dropped
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_xread_add(tm_xread *r, const tm_xline *line, const tm_xevent *at, tm_raw_event event,
                        uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Picoseconds as nanoseconds, halves up. */
+/** Converts picoseconds to nanoseconds, rounding halves up. */
 static inline int64_t tm_x_ns_of_ps(int64_t ps) {
     int64_t ns = ps / 1000, rest = ps % 1000;
     ns -= rest < 0;

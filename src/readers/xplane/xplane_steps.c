@@ -6,7 +6,7 @@
 
 #include "base/sorted.h"
 
-/* A producer, and the cause that holds it. */
+/* A producer of a flow, and the cause that contains it. */
 typedef struct flow {
     int64_t type, id;
     uint32_t cause;
@@ -51,7 +51,7 @@ void tm_xsteps_thread(tm_xsteps *s) {
     s->open = no_cause;
 }
 
-/* Leaves what ended before a time. */
+/* Closes the causes that ended before a time. */
 static void close_causes(tm_xsteps *s, int64_t time_ns) {
     const tm_xcause *causes = s->causes.data;
     while (s->open != no_cause && causes[s->open].end_ns <= time_ns)
@@ -118,9 +118,9 @@ static int by_flow(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->id, y->id);
 }
 
-/* The step that a cause goes back to, from thread to thread; NULL where none is found. */
+/* Follows a cause from thread to thread back to its step; NULL if none is found. */
 static tm_xstep *step_of(const tm_xsteps *s, uint32_t at) {
-    enum { HOPS_MAX = 64 }; /* flows of damaged files may go in circles */
+    enum { HOPS_MAX = 64 }; /* flows of damaged files may form cycles */
     const tm_xcause *causes = s->causes.data;
     for (int hop = 0; hop < HOPS_MAX && at != no_cause; hop++) {
         if (causes[at].type == OF_STEP)
@@ -145,8 +145,8 @@ static void join_calls(tm_xsteps *s) {
     }
 }
 
-/* Where the step's calls were made: a marker of the device stands where the device ran them, and an
- * annotation may end before another thread makes them. */
+/* Moves a step to its calls: a device marker covers their execution on the device, and an
+ * annotation may end before another thread makes the calls. */
 static void move_to_calls(tm_xstep *step) {
     bool marker = step->name == TM_NO_NAME;
     if (step->first_ns > step->last_ns)
@@ -165,7 +165,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->number, y->number);
 }
 
-/* "train step 12", which is known as a step's name. */
+/* Makes "train step 12", which is recognised as a step's name. */
 static uint32_t name_step(tm_xread *r, const tm_xstep *step, size_t place) {
     char text[160];
     int64_t number = step->number >= 0 ? step->number : (int64_t)place;
@@ -203,7 +203,7 @@ tm_status tm_xsteps_finish(tm_xsteps *s, tm_xread *r, tm_error *err) {
     if (track == UINT32_MAX)
         return tm_fail_memory(err);
     for (size_t i = 0; i < s->steps.n; i++) {
-        /* A device takes the calls of one loop's steps one after the other. */
+        /* A device processes the calls of a loop's steps one after the other. */
         bool overlaps = i > 0 && steps[i - 1].name == steps[i].name &&
                         steps[i].begin_ns < steps[i - 1].end_ns &&
                         steps[i].end_ns > steps[i - 1].end_ns;

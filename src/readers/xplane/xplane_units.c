@@ -6,10 +6,10 @@
 #include "base/sorted.h"
 #include "xplane_cpu.h"
 
-/* The lines that the profiler derives from others have these ids, as signed 32 bits. */
-enum { DERIVED_FIRST = -559038737, DERIVED_LAST = DERIVED_FIRST + 289 }; /* 0xdeadbeef on */
+/* Ids, as signed 32 bits, of the lines that the profiler derives from others. */
+enum { DERIVED_FIRST = -559038737, DERIVED_LAST = DERIVED_FIRST + 289 }; /* from 0xdeadbeef */
 
-/* Also with " - from #16", which tells the line that it is derived from. */
+/* Also accepts " - from #16", which names the source line of a derived line. */
 static bool is_named(tm_text name, const char *known) {
     size_t size = strlen(known);
     static const char from[] = " - from #";
@@ -69,8 +69,8 @@ static int by_number(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->plane_index, y->plane_index);
 }
 
-/* A plane of the host may have more of what XLA runs on CPUs; where there is another device, that
- * does the job's work. */
+/* Adds CPU devices only if there is no other device: host planes may contain XLA's CPU operations,
+ * but the other devices then do the job's work. */
 static tm_status add_cpus(tm_space *space, tm_vec *out, tm_error *err) {
     const tm_xplane *planes = space->planes.data;
     tm_status status = TM_OK;

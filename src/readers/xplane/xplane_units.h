@@ -1,4 +1,4 @@
-/* Which ranks an XSpace holds: its devices on which something ran. */
+/* Lists the ranks of an XSpace: its devices on which something ran. */
 #ifndef TMERGE_XPLANE_UNITS_H
 #define TMERGE_XPLANE_UNITS_H
 
@@ -10,30 +10,30 @@ typedef enum tm_xkind { TM_X_GPU, TM_X_TPU, TM_X_CPU } tm_xkind;
 /** A device of the file on which something ran. */
 typedef struct tm_xdevice {
     const tm_xplane *plane; /* borrowed from the space */
-    int64_t plane_index;    /* its place in the file */
-    int64_t number;         /* in its name; of a CPU among all devices of the job */
+    int64_t plane_index;    /* index in the file */
+    int64_t number;         /* in its name; for a CPU among all devices of the job */
     tm_xkind kind;
 } tm_xdevice;
 
-/** Whether a line's events are work of the device, and not derived from such. */
+/** Whether a line's events are device work, and not derived from it. */
 bool tm_xline_counts(tm_xkind kind, const tm_xline *line);
 
-/** Appends the devices, of tm_xdevice, ascending in number: GPUs and TPUs, else what XLA calls
- * devices on CPUs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Appends the devices, of tm_xdevice, ascending by number: GPUs and TPUs, else XLA's devices on
+ * CPUs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_xspace_devices(tm_space *space, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
-/** The host's name: that of the file before ".xplane.pb", else what the file says; empty where
- * neither tells. Borrowed from @p path and @p space. */
+/** Returns the host's name: the part of the file's name before ".xplane.pb", else the name in the
+ * file; empty if neither exists. Borrowed from @p path and @p space. */
 tm_text tm_xspace_host(const tm_space *space, const char *path);
 
-/** The process number in the device's unit: the place of its plane, and of CPUs, which share one,
- * the device. */
+/** Returns the process number of the device's unit: the index of its plane; for CPUs, which share a
+ * plane, combined with the device number. */
 static inline int64_t tm_xdevice_key(const tm_xdevice *device) {
     return device->kind == TM_X_CPU ? device->plane_index + ((device->number + 1) << 32)
                                     : device->plane_index;
 }
 
-/** tm_format.list_units: a unit for each device; its process is tm_xdevice_key's. */
+/** tm_format.list_units: one unit per device, with tm_xdevice_key as its process. */
 tm_status tm_xplane_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                tm_error *err) TM_MUST_CHECK;
 
