@@ -14,13 +14,13 @@ typedef struct tm_inspector_record {
     tm_json_text source;   /* of the duration: the GPU's clock ("kernel_gpu") or the host's */
     int64_t rank, n_ranks; /* rank in the communicator, and its size */
     int64_t pid;
-    int64_t dump_us; /* time of writing, some time after the operation's end */
-    int64_t sn;      /* sequence number per function and communicator; of transfers, per rank */
-    int64_t peer;    /* of a transfer: rank in the communicator */
-    int64_t bytes;   /* one rank's part */
-    int64_t exec_us; /* of the slowest channel */
-    int64_t
-        start_us; /* verbose form: first start and last stop of channels, by the host; 0: none */
+    int64_t dump_us;  /* time of writing, some time after the operation's end */
+    int64_t sn;       /* sequence number per function and communicator; of transfers, per rank */
+    int64_t peer;     /* of a transfer: rank in the communicator */
+    int64_t bytes;    /* one rank's part */
+    int64_t exec_us;  /* of the slowest channel */
+    int64_t start_us; /* verbose form: first start and last stop of the channels, as a host thread
+                         saw them, by the host's clock; 0: none */
     int64_t stop_us;
     int64_t channel_us[2]; /* start and stop of the current channel */
 } tm_inspector_record;
