@@ -1,4 +1,5 @@
 /* The names, categories and constant attributes of everything that a simulated job records.
+ *
  * Names and launch shapes come from real traces (nanoGPT on eight H100), because readers classify
  * events by them: communication by "nccl" in a kernel's name, copies by category, steps by
  * "ProfilerStep#". A new kind needs a row here and a name in the header. */

@@ -1,4 +1,5 @@
 /* The parser driven by the option table, and values derived from several options.
+ *
  * Every number is a scaled integer (microseconds become nanoseconds, percentages parts per
  * million), parsed digit by digit: the simulation must not depend on a machine's rounding.
  * getopt_long is not in POSIX, and the table also produces --help and the truth file. */

@@ -159,6 +159,7 @@ typedef struct tms_option {
 
 /**
  * Returns all options in the table, in the order of --help.
+ *
  * @param count  set to the number of rows
  * @return       the table; static
  */
@@ -178,6 +179,7 @@ void tms_config_init(tms_config *config);
 
 /**
  * Parses and checks a command line.
+ *
  * @param config  complete on TMS_OK; with --help only `help` is valid
  * @return        TMS_OK; TMS_ERR_USAGE
  * Owner: `dir` borrows from @p argv.
@@ -199,6 +201,7 @@ int64_t tms_config_transfer_ns(const tms_config *config);
 
 /**
  * Returns the time of a message at the job's bandwidth.
+ *
  * @param bytes   of the message by the convention of nccl-tests [B], at most 2^45
  * @param n       ranks in the group, at least 1
  * @param passes  how often (n-1)/n of the bytes move: all-reduce 2, gather or scatter 1; 0: all

@@ -18,6 +18,7 @@ typedef struct tms_error {
 
 /**
  * Fills the record and returns the status, so that a failure is one return statement.
+ *
  * @param err     the record to fill; not NULL
  * @param status  the failure's status, never TMS_OK
  * @param format  printf format of the message, without a newline; cut at 511 bytes

@@ -13,6 +13,7 @@ typedef struct tms_sink tms_sink;
 
 /**
  * Opens a file under a temporary name in the folder of @p path.
+ *
  * @param path      final name; copied
  * @param compress  how the bytes are stored
  * @param sink      set only on TMS_OK; end it with tms_sink_commit or tms_sink_abandon
@@ -37,6 +38,7 @@ const char *tms_sink_bytes(const tms_sink *sink, size_t *size);
 /**
  * Writes the remaining bytes, gives the file its final name, and always frees the sink. Leaves no
  * file after a failure.
+ *
  * @return  TMS_OK; TMS_ERR_OUTPUT with the file and the system's reason; TMS_ERR_FAULT
  */
 tms_status tms_sink_commit(tms_sink *sink, tms_error *err);
