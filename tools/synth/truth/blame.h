@@ -52,6 +52,7 @@ typedef struct tms_blame {
 
 /**
  * Sums up a whole job.
+ *
  * @param blame  set only on TMS_OK; free with tms_blame_free
  * @return       TMS_OK; TMS_ERR_FAULT out of memory
  */
@@ -67,6 +68,7 @@ typedef struct tms_split {
 
 /**
  * Splits a kernel at the last rank's arrival.
+ *
  * @param last_ns  begin of the last rank's kernel; all times in [ns since the epoch]
  */
 tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);

@@ -58,6 +58,7 @@ void tms_tally_free(tms_tally *tally);
 
 /**
  * Adds a step by its annotation [begin_ns, end_ns); call it in order of begin.
+ *
  * @param step  number of its ProfilerStep
  * @return      TMS_OK; TMS_ERR_FAULT out of memory
  */
@@ -67,6 +68,7 @@ tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, 
 /**
  * Adds GPU work [begin_ns, end_ns). It belongs to the step, among those added so far, that contains
  * the begin of its launch, and may extend that step's window.
+ *
  * @param launch_ns  begin of the call that launched it
  * @return           TMS_OK; TMS_ERR_FAULT out of memory
  */

@@ -15,6 +15,7 @@ void tms_truth_begin(tms_out *out, const tms_plan *plan);
 
 /**
  * Writes one rank; call it in order of rank.
+ *
  * @param tally  of this rank, finished, with n_recorded set
  * @param blame  of the job
  */
