@@ -10,6 +10,7 @@
 
 /**
  * Writes one rank's trace and measures it meanwhile.
+ *
  * @param writer  open; stays open
  * @param tally   must be empty; finished on TMS_OK, with n_recorded set
  * @return        TMS_OK; TMS_ERR_FAULT out of memory
@@ -19,6 +20,7 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *wr
 
 /**
  * Runs the whole simulation. Each file gets its final name when it is complete, truth.json last.
+ *
  * @param wanted  checked, with `dir` set; with a target size, its number of steps is ignored
  * @return        TMS_OK; TMS_ERR_OUTPUT; TMS_ERR_FAULT
  */

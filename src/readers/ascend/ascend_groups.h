@@ -15,6 +15,7 @@ typedef struct tm_ascend_groups {
 /**
  * Reads communication.json in the folder of a trace; its keys are
  * hcom_allReduce__868_0_1@<communicator>. An unreadable file counts as missing.
+ *
  * @param names  communicators are interned here
  * @param out    needs tm_ascend_groups_free even after a failure
  * @return       TM_OK; TM_ERR_FAULT

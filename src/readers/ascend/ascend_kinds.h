@@ -19,6 +19,7 @@ tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *n
 /**
  * Removes the launch counter from a kernel's name, which makes the name differ in every call:
  * "Conv2D" for "Conv2D12", "trans_Cast" for "trans_Cast_10".
+ *
  * @param op   the dequeued operator, "" if unknown: the kernel's name is this operator and the
  *   counter; the operator may itself end with digits
  * @param out  [size] terminated  @return false if the name is unchanged, or does not fit

@@ -68,6 +68,7 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
 
 /**
  * Adds an event with the times of a row, or counts why it was rejected.
+ *
  * @param event  its name, track, category and kind; fails if name or track is the failure value
  * @param row    set to its index; TM_NO_EVENT if it was rejected
  * @return       TM_OK; TM_ERR_FAULT

@@ -28,6 +28,7 @@ typedef struct tm_nsys_range {
 
 /**
  * Reads the layouts of payloads.
+ *
  * @param fields  set to a vector, to be freed by the caller even after a failure
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -40,6 +41,7 @@ tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, con
 /**
  * Adds a row of TM_ATTR_COLLECTIVE to each NCCL kernel whose runtime call is inside a range with a
  * payload, or at the end of a group of such ranges. Lists the communicators of all calls.
+ *
  * @param unit    the unit being read: a process may have several devices, each with communicators
  * @param ranges  of tm_nsys_range, in any order; sorted by this function
  * @return        TM_OK; TM_ERR_FAULT

@@ -1,6 +1,7 @@
 /* Operation-level traces, as written by ByteDance's straggler analysis: one array in the Chrome
  * trace event format for a whole job. An event is an operation of the training loop (a forward or
  * backward pass of a micro-batch, a collective), and a process is a data-parallel rank.
+ *
  * These traces record communication only from the arrival of its last rank: a rank's wait is in the
  * gap before it and cannot be distinguished from other idle time. */
 #include "ops_emit.h"

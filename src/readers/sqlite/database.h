@@ -27,6 +27,7 @@ typedef struct tm_db {
 /**
  * Opens a file that begins like a database. The file must be at rest: it is read without locks or
  * journal, so one that is being written or is incomplete is refused.
+ *
  * @param path  outlives the database
  * @param out   set only on TM_OK; close it with tm_db_close
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
@@ -55,6 +56,7 @@ typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *er
 
 /**
  * Scans a table in its own order, because exports have no index; a missing table has no rows.
+ *
  * @param value  for ?1
  * @return       what the last @p each returned; TM_ERR_INPUT if the file is damaged; TM_ERR_FAULT
  */
