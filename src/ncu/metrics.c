@@ -67,8 +67,7 @@ static const struct counter {
 
 enum { FIRST_TENSOR = 9 };
 
-/* Finds an operation counter. "derived__..._x2" is the roofline section's name for fused
- * operations, per cycle and doubled. */
+/* Finds an operation counter. "derived__..._x2" counts fused operations per cycle, doubled. */
 static tm_metric find_counter(const char *name) {
     static const char derived[] = "derived__";
     const bool doubled = strncmp(name, derived, sizeof derived - 1) == 0;
@@ -90,8 +89,7 @@ static tm_metric find_counter(const char *name) {
     return (tm_metric){-1, 0};
 }
 
-/* Whether a metric shows floating-point use of the tensor cores: peaks are only upper bounds, and
- * imma is integer work. */
+/* Whether a metric shows floating-point tensor core use, which peaks and imma (integer) do not. */
 static bool is_tensor_use(const char *name) {
     return strstr(name, "pipe_tensor") && !strstr(name, "imma") &&
            (!strstr(name, "peak_sustained") || strstr(name, ".pct_of_peak_sustained"));
@@ -171,8 +169,7 @@ bool tm_value_parse(const char *text, double *out) {
     return true;
 }
 
-/* Returns the first value if it is known: direct counts take precedence over values derived from
- * rates. */
+/* Returns the first value that is known: direct counts precede values derived from rates. */
 static double known_or(double first, double second) {
     return isnan(first) ? second : first;
 }

@@ -186,8 +186,7 @@ static tm_status take_metric(tm_ncu *ncu, const page *p, tm_error *err) {
     return set_value(ncu, launch, p, (size_t)p->column[VALUE], metric, err);
 }
 
-/* Takes a record of a raw page. The first one after the header holds the units instead of a launch.
- * */
+/* Takes a record of a raw page. The first one after the header holds units, not a launch. */
 static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     tm_metric *metrics = p->metrics.data;
     size_t launch = 0;
@@ -203,8 +202,7 @@ static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Advances to the line that begins with the column ID: the profiled program may print text before.
- * */
+/* Advances to the line that begins with the column ID: the program may print text before. */
 static bool find_header(tm_records *r) {
     static const char *const begins[] = {"\"ID\",", "ID,"};
     while (r->at < r->size) {

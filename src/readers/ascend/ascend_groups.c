@@ -24,8 +24,7 @@ static bool is_lower(const void *element, const void *key) {
     return ((const operation *)element)->name < *(const uint64_t *)key;
 }
 
-/* Takes the key at p, after its opening quote, if it has the form "hcom_allReduce__868_0_1@175...".
- * */
+/* Takes the key at p, after its quote, if it has the form "hcom_allReduce__868_0_1@175...". */
 static bool take(tm_ascend_groups *groups, tm_names *names, const char *p) {
     size_t name = strcspn(p, "@\""),
            digits = p[name] == '@' ? strspn(p + name + 1, "0123456789") : 0;

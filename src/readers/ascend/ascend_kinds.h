@@ -41,8 +41,7 @@ typedef struct tm_ascend_operation {
 /** False if the name has another form. */
 bool tm_ascend_operation_of(const tm_json_text *name, tm_ascend_operation *out);
 
-/** Returns torch's word for an element type: "Float" for "FP32"; the text itself if torch has none.
- * */
+/** Returns torch's word for an element type: "Float" for "FP32"; the text itself if it has none. */
 tm_json_text tm_ascend_dtype(const tm_json_text *text);
 
 #endif

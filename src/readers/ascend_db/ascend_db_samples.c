@@ -29,8 +29,7 @@ static tm_status add_block(tm_ascend_db *d, sqlite3_value **values, int64_t byte
                : tm_fail_memory(err);
 }
 
-/* Takes a block of memory. Skips CANN's own blocks: they have no active bytes and are not in
- * PyTorch's totals. */
+/* Takes a block. Skips CANN's own: they have no active bytes and are not in PyTorch's totals. */
 static tm_status each_block(void *context, sqlite3_value **values, tm_error *err) {
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;

@@ -96,8 +96,7 @@ static const char *parse_member(parser *p, const char *at, bool object) {
     return at ? parse_value(p, at) : NULL;
 }
 
-/* Whether the text ended where a value was expected; open containers keep the values read so far.
- * */
+/* Whether the text ended where a value was expected; open containers keep what was read. */
 static bool is_cut(parser *p) {
     p->cut = p->cut || (!p->memory && p->cursor.fail && p->cursor.fail >= p->cursor.end);
     return p->cut;

@@ -7,9 +7,8 @@
 #include "tmerge/reader.h"
 #include "tmerge/timeline.h"
 
-/** Returns the communicator's id of a record; 0 if it has none. The inspector writes the first
- * TM_NCCL_DIGITS of NCCL's 16 hex digits: its buffer has 17 bytes for "0x", the digits and the end.
- * */
+/** Returns the communicator's id of a record; 0 if it has none. The inspector writes only the first
+ * TM_NCCL_DIGITS of NCCL's 16 hex digits: its buffer of 17 bytes includes "0x" and the end. */
 uint64_t tm_inspector_id_of(const tm_inspector_record *record);
 
 /** A rank of a communicator in a file. Has no padding, because it is a key. */
@@ -34,8 +33,7 @@ tm_status tm_inspector_read_file(tm_source *source, tm_inspector_each *each, voi
 /** Adds the record's member to keys of tm_inspector_member. False if out of memory. */
 bool tm_inspector_add_member(tm_keys *members, const tm_inspector_record *record);
 
-/** Sorts the members, largest communicators first. Afterwards they are only a list: lookups are
- * invalid. */
+/** Sorts the members, largest communicators first; lookups are invalid afterwards. */
 void tm_inspector_sort_members(tm_keys *members);
 
 #endif

@@ -36,8 +36,7 @@ static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *e
 
 enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 
-/* Returns the GPU's CUDA ordinal in this process; without a table of ordinals, its machine-wide
- * number. */
+/* Returns the GPU's CUDA ordinal in this process, or its machine-wide number if none is listed. */
 static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
     int64_t gpu = tm_db_int(values, ID, -1);

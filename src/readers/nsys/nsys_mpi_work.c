@@ -45,8 +45,7 @@ static tm_status list_scopes(const tm_nsys_emitter *e, tm_vec *out, tm_error *er
     return TM_OK;
 }
 
-/* Names work by a range, without the number at its end: "step 12" and "step 13" are one kind of
- * work. */
+/* Names work by a range without the number at its end: "step 12" and "step 13" are the same. */
 static uint32_t name_of(const walk *w, const scope *in) {
     tm_text text = in ? tm_names_text(w->e->names, in->name) : (tm_text){"", 0};
     size_t n = text.size, digits;

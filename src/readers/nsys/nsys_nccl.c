@@ -158,8 +158,7 @@ static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
     }
 }
 
-/* Sorts ranges by thread and begin, and sets each one's reach: the latest end so far on its thread.
- * */
+/* Sorts ranges by thread and begin, and sets their reach: the latest end so far on the thread. */
 static void order_ranges(tm_vec *ranges) {
     tm_nsys_range *v = ranges->data;
     if (ranges->n > 1)
@@ -291,8 +290,7 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
 
 static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
                          const tm_communicator *of, uint32_t event, tm_error *err) {
-    /* Gathers and scatters move every rank's piece in one direction, whatever the number of ranks.
-     * */
+    /* Gathers and scatters move every rank's piece one way, whatever the number of ranks. */
     bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
     bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
     tm_collective_attr row = tm_collective_bare(event);

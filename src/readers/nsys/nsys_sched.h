@@ -14,8 +14,7 @@ tm_status tm_nsys_sched_row(tm_nsys_emitter *e, sqlite3_value **values,
  * thread's name, because they overlap the thread's calls without nesting. TM_OK; TM_ERR_FAULT. */
 tm_status tm_nsys_add_running(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
-/** Returns the track of a thread's time on cores, created if @p make; UINT32_MAX if there is none
- * or out of memory. */
+/** Returns a thread's track of time on cores, created if @p make; UINT32_MAX if there is none. */
 uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make);
 
 #endif

@@ -314,8 +314,7 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     return TM_OK;
 }
 
-/* Assigns every device of a process to one of its units; devices without kernels go to the first.
- * */
+/* Assigns every device of a process to a unit; devices without kernels go to the first. */
 static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_error *err) {
     const pair *v = pairs->data;
     for (size_t i = 0; i < pairs->n; i++) {

@@ -19,8 +19,7 @@ typedef struct tm_ops_event {
 /** Parses the object at @p p. Fails as in readers/json.h: returns NULL. */
 const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_event *out);
 
-/** Whether an event is a complete operation: it has times, a thread, a step and a sequence number.
- * */
+/** Whether an event is a complete operation, with times, thread, step and sequence number. */
 static inline bool tm_ops_is_operation(const tm_ops_event *e) {
     return e->phase == 'X' && e->name.size > 0 && e->pid >= 0 && e->tid >= 0 && e->step >= 0 &&
            e->seq >= 0 && e->has_times;

@@ -66,8 +66,7 @@ tm_ops_kind tm_ops_kind_of(const tm_json_text *name);
  */
 bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind kind, tm_vec *out);
 
-/** Returns the peer of a transfer; -1 if there is none, because it would be outside of the model.
- * */
+/** Returns the peer of a transfer; -1 if it would be outside of the model. */
 int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_json_text *name);
 
 #endif

@@ -243,8 +243,7 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return keep(t, values[HOST], &t->host) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Reads the tables that the current process's records refer to. Ids are unique only within a set.
- * */
+/* Reads the tables that the current process's records refer to. Ids are unique within a set. */
 static tm_status read_tables(tm_rocpd_document *d, tm_error *err) {
     TM_TRY(tm_rocpd_select(
         d, NULL,
@@ -282,8 +281,7 @@ static tm_status each_id(void *context, sqlite3_value **values, tm_error *err) {
     return tm_vec_append(context, &id, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Reads the processes of a set. @p number is that of its first process, and then of the next set's.
- * */
+/* Reads the processes of a set. @p number: its first process, and then the next set's. */
 static tm_status read_set(tm_rocpd_document *d, int64_t *number, tm_error *err) {
     tm_vec ids = TM_VEC(int64_t);
     TM_TRY(check_version(d, err));

@@ -142,8 +142,7 @@ static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     }
 }
 
-/* Sets blocks and warps per multiprocessor (here compute units and waves), computed as in Kineto.
- * */
+/* Sets blocks and warps per multiprocessor (compute units and waves), computed as in Kineto. */
 static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {

@@ -214,8 +214,7 @@ tm_status tm_rocprof_read_marker(tm_rocprof_tables *t, tm_walk *walk, tm_error *
     return add_entry(t, &t->markers, &found, -1, err);
 }
 
-/* Adds the texts of an array that has been parsed before; values that are no texts count as empty.
- * */
+/* Adds the texts of an array that was parsed before; other values count as empty texts. */
 static bool add_operations(tm_rocprof_tables *t, const char *p, tm_rocprof_kind *kind) {
     tm_json_cursor cursor = {.end = p}; /* cannot fail: the grammar was checked */
     p = tm_json_space(p + 1);

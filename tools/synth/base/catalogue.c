@@ -164,8 +164,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     }
     [TMS_GPU_ALL_REDUCE] = NCCL_KERNEL("AllReduce_Sum_bf16_RING_LL"),
     [TMS_GPU_ALL_REDUCE_FLOAT] = NCCL_KERNEL("AllReduce_Sum_f32_RING_LL"),
-/* Kernels that inference engines use instead of NCCL within a host; the message size selects one.
- * */
+/* Kernels of inference engines that replace NCCL within a host; the message size selects one. */
 #define CUSTOM_KERNEL(what)                                                                        \
     {                                                                                              \
         "void sglang::cross_device_reduce_" what "<__nv_bfloat16, 8>(sglang::RankData*, "          \

@@ -131,8 +131,7 @@ typedef enum tms_number {
     TMS_NUMBER_PEER  /* sender and receiver within their group, as "0->1" */
 } tms_number;
 
-/* A kernel's launch parameters, with a real device's numbers (H100), so that readers see usual
- * values. */
+/* A kernel's launch parameters, those of a real device (H100), so that readers see usual values. */
 typedef struct tms_launch {
     int registers;    /* per thread */
     int shared_bytes; /* per block */

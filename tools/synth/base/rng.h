@@ -50,16 +50,16 @@ static inline uint64_t tms_rng_next(tms_rng *rng) {
     return result;
 }
 
-/* Returns a number in [low, high); the span must be below 2^31. The bias is negligible, below 2^-1
- * of a unit. */
+/* Returns a number in [low, high); the span must be below 2^31. The bias is below 2^-1 of a unit.
+ * */
 static inline int64_t tms_rng_range(tms_rng *rng, int64_t low, int64_t high) {
     uint64_t span = (uint64_t)(high - low);
 
     return low + (int64_t)(((tms_rng_next(rng) >> 32) * span) >> 32);
 }
 
-/* Returns value * ppm / 1e6, without overflow for values up to 1e17 and ppm up to 1e8, unless both
- * are extreme. */
+/* Returns value * ppm / 1e6; does not overflow for values up to 1e17 and moderate ppm (up to 1e8).
+ * */
 static inline int64_t tms_scale_ppm(int64_t value, int64_t ppm) {
     return value / 1000000 * ppm + value % 1000000 * ppm / 1000000;
 }

@@ -25,8 +25,7 @@ tms_status tms_sink_open(tms_sink **sink, const char *path, tms_compression comp
 /* Opens a sink that keeps plain bytes in memory; tms_sink_bytes returns them. */
 tms_status tms_sink_open_memory(tms_sink **sink, tms_error *err);
 
-/* Writes bytes. After the first failure, the rest is ignored; tms_sink_commit reports the failure.
- * */
+/* Writes bytes. After a failure, which tms_sink_commit reports, the rest is ignored. */
 void tms_sink_write(tms_sink *sink, const void *data, size_t size);
 
 /* Whether a write failed, so that the caller can stop early. */

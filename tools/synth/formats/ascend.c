@@ -159,8 +159,7 @@ static void print_span(ascend *file, process of, int64_t tid, const char *name, 
     file->writer.count++;
 }
 
-/* Writes an arrow's begin ("s") or end ("f"); its id is a string, because real ones exceed 64 bits.
- * */
+/* Writes an arrow's begin ("s") or end ("f"); ids are strings, because real ones exceed 64 bits. */
 static void print_arrow(ascend *file, const char *ph, const char *what, process of, int64_t tid,
                         int64_t ts_ns) {
     print_event(file, ph, of, tid);

@@ -104,8 +104,7 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
             LITERAL(out, ", \"Sequence number\": ");
             tms_out_int(out, event->value);
             LITERAL(out, ", \"Fwd thread id\": ");
-            /* Torch numbers threads from 0; 1 on the backward thread refers to the Python thread.
-             * */
+            /* Torch numbers threads from 0; 1 on the backward thread is the Python thread. */
             tms_out_int(out, event->track == TMS_TRACK_AUTOGRAD);
         }
         break;

@@ -21,8 +21,7 @@ typedef struct variable {
     char value[64];
 } variable;
 
-/* Returns the monotonic clock, which counts from the host's boot: hosts booted on different days.
- * */
+/* Returns the monotonic clock, which counts from boot: hosts booted on different days. */
 static int64_t uptime_ns(const tms_nsys_session *session) {
     return session->begin_ns - (TMS_EPOCH_NS - (10 + session->host % 1000) * DAY_NS);
 }

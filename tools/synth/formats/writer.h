@@ -37,8 +37,8 @@ typedef struct tms_format {
      * the first step to the last. */
     void (*events)(tms_writer *writer, const tms_events *events, tms_section section);
 
-    /* Ends the rank's trace; the times are the profiler's start and stop [recorded ns since the
-     * epoch]. */
+    /* Ends the rank's trace. Times: start and stop of the profiler [recorded ns since the epoch].
+     * */
     void (*end)(tms_writer *writer, int64_t begin_ns, int64_t end_ns);
 
     /* Whether a write failed, so that the caller can stop early. */

@@ -41,8 +41,7 @@ static const layer_kernel backward_kernels[] = {
     {TMS_GPU_NORM_BACKWARD, 70000},
 };
 
-/* Operators cycle through three pairs; the backward pass has their counterparts in the same order.
- * */
+/* Operators cycle through three pairs; backward has their counterparts in the same order. */
 static const pass forward_pass = {
     forward_kernels,
     sizeof forward_kernels / sizeof forward_kernels[0],
@@ -105,8 +104,7 @@ static void operators(tms_sim *sim, const pass *what, int64_t index) {
     /* Kernels are spread evenly; with many operators most launch nothing, like views and reshapes
      * in real models. */
     for (int64_t i = 0; i < pairs; i++) {
-        /* Backward runs forward's operators in reverse: a pair has the number of its forward pair.
-         * */
+        /* Backward runs the operators in reverse: a pair has its forward pair's number. */
         int64_t pair = what->backward ? pairs - 1 - i : i;
         bool nested = 2 * pair + 1 < ops; /* an odd number leaves one operator unpaired */
         tms_span outer = {0};

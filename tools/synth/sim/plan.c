@@ -45,9 +45,8 @@ static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position)
     return turned ? 1 - position : position;
 }
 
-/* Draws the network's times of an instance. All are drawn before the step, so that they do not
- * depend on the order of arrivals. The plan's fields hold gaps and lags until times replace them.
- * */
+/* Draws the network's times of an instance before the step, so that they do not depend on the order
+ * of arrivals. The plan's fields hold gaps and lags until times replace them. */
 static void draw(run *r, int64_t i, tms_rng *rng) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;

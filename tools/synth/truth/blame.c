@@ -99,9 +99,8 @@ static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
     }
 }
 
-/* Splits the waits of n sorted arrivals. In the gap before arrival i, i ranks wait for the others,
- * which are late; so each late rank gets the sum of the gaps so far. All ends are after the last
- * begin. */
+/* Splits the waits of n sorted arrivals. In the gap before arrival i, i ranks wait for the others;
+ * so each late rank gets the sum of the gaps so far. All ends are after the last begin. */
 static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     tms_share sum = {0, 0};
 
@@ -158,8 +157,7 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
             row->caused = s->caused[r];
         }
     }
-    /* The caused waits add up to the waits; rounding at half a nanosecond removes the shares'
-     * errors. */
+    /* The caused waits add up to the waits; rounding removes the shares' errors. */
     row->wait_ns = total.whole_ns + (total.rest >= TMS_SHARE_UNIT / 2);
     blame->wait_ns += row->wait_ns;
     if (row->leader >= 0) {

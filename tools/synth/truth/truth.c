@@ -190,8 +190,7 @@ void tms_truth_share(tms_out *out, tms_share share) {
     tms_out_text(out, digits, sizeof digits);
 }
 
-/* Writes the wait of a rank and the wait it caused; shares are not integers, so they are strings.
- * */
+/* Writes a rank's wait and the wait it caused; shares are not integers, so they are strings. */
 static void blame_members(tms_out *out, const tms_rank_blame *blame) {
     member(out, "collectives", blame->collectives);
     member(out, "last_arrivals", blame->last_arrivals);
