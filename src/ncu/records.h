@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "tmerge/status.h"
 
-/** A field: the offsets of its begin in the file and in its record's text. */
+/** A field: the offsets of its start in the file and in its record's text. */
 typedef struct tm_field {
     size_t at, text;
 } tm_field;

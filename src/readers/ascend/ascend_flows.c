@@ -41,10 +41,10 @@ typedef struct launched {
 typedef struct linker {
     const tm_ascend_flows *flows;
     tm_trace *trace;
-    tm_vec calls;    /* of place: by track and begin, outer first; inserted calls follow */
+    tm_vec calls;    /* of place: by track and start, outer first; inserted calls follow */
     tm_reach ends;   /* of the recorded calls */
     tm_reach takers; /* of the recorded calls that dequeue */
-    tm_vec devices;  /* of place: by track and begin */
+    tm_vec devices;  /* of place: by track and start */
     tm_vec launched; /* of launched, parallel to `devices` */
     tm_vec starts;   /* of tip: by id, earliest first */
 } linker;
@@ -210,7 +210,7 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
             continue;
         const place key = {.track = ends[i].track, .begin_ns = ends[i].ns};
         size_t d = tm_bisect(devices, l->devices.n, sizeof *devices, &key, stands_before);
-        /* Events with the same begin are marked together, so testing the first suffices. */
+        /* Events with the same start are marked together, so testing the first suffices. */
         for (; d < l->devices.n && devices[d].track == key.track &&
                devices[d].begin_ns == key.begin_ns && !all[d].known;
              d++)

@@ -7,7 +7,7 @@
 #include "timeline/trace.h"
 #include "tmerge/names.h"
 
-/** The origin of an arrow: the call, or the begin of the operator that requested the work. */
+/** The origin of an arrow: the call, or the start of the operator that requested the work. */
 typedef enum tm_ascend_arrow {
     TM_ASCEND_TO_DEVICE,
     TM_ASCEND_ASYNC,

@@ -57,7 +57,7 @@ uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process
 
 /**
  * Adds an event, or counts why it was rejected.
- * @param values  column 0 is its begin and, for durations, column 1 its end [ns since 1970]
+ * @param values  column 0 is its start and, for durations, column 1 its end [ns since 1970]
  * @param event   all but the times
  * @param row     its row, or TM_NO_EVENT
  * @return        TM_OK, also if it was rejected; TM_ERR_FAULT

@@ -52,7 +52,7 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
     return index;
 }
 
-/* Returns the reason to reject an event, or TM_N_COUNTS. Accepted: begins in [-1e18, 6e18] ns and
+/* Returns the reason to reject an event, or TM_N_COUNTS. Accepted: starts in [-1e18, 6e18] ns and
  * durations in [0, TM_DAY_NS]. INT64_MIN stands for a missing time. */
 static tm_count wrong_times(int64_t start, int64_t end, int64_t base) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);

@@ -158,7 +158,7 @@ static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
     }
 }
 
-/* Sorts ranges by thread and begin, and sets their reach: the latest end so far on the thread. */
+/* Sorts ranges by thread and start, and sets their reach: the latest end so far on the thread. */
 static void order_ranges(tm_vec *ranges) {
     tm_nsys_range *v = ranges->data;
     if (ranges->n > 1)

@@ -15,7 +15,7 @@ typedef struct tm_ops_rank {
     int64_t n_operations;
 } tm_ops_rank;
 
-/** The time from a step's first begin on any rank to its last end. */
+/** The time from a step's earliest start on any rank to its latest end. */
 typedef struct tm_ops_step {
     int64_t number, begin_ns, end_ns;
     int64_t early_ns; /* how much earlier it is placed than in the file */
@@ -23,7 +23,7 @@ typedef struct tm_ops_step {
 
 typedef struct tm_ops_job {
     tm_vec ranks;       /* of tm_ops_rank; sorted by rank by tm_ops_job_finish */
-    tm_vec steps;       /* of tm_ops_step; sorted by begin by tm_ops_job_finish */
+    tm_vec steps;       /* of tm_ops_step; sorted by start by tm_ops_job_finish */
     int64_t last_chunk; /* the highest model chunk */
     int64_t last_stage; /* -1 if no stage is known */
 } tm_ops_job;

@@ -15,7 +15,7 @@ typedef struct document {
     int64_t process; /* index of the current process; -1 before the first */
     bool has_processes, has_agents, has_kernels,
         has_names;        /* the last three: of the current process */
-    bool open;            /* the sink was not yet told of its end */
+    bool open;            /* its end was not yet reported to the sink */
     tm_vec early;         /* of early: records of the current process */
     tm_rocprof_list list; /* the current list */
     tm_rocprof_gaps gaps[L_SAMPLES];

@@ -59,7 +59,7 @@ static uint32_t track_of(tm_rocprof_emitter *e, int way, uint64_t first, uint64_
 }
 
 /* Returns the reason to reject an event, or TM_N_COUNTS. Times count from the start of the host, so
- * 0 means none. Accepted: begins in (0, 3e18] ns and durations in [0, TM_DAY_NS]. */
+ * 0 means none. Accepted: starts in (0, 3e18] ns and durations in [0, TM_DAY_NS]. */
 static tm_count wrong_times(int64_t begin, int64_t end) {
     const int64_t most = INT64_C(3000000000000000000);
     if (begin <= 0 || begin > most || end < 0)

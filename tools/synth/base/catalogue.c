@@ -71,8 +71,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_OP_ADAMW] = {.name = "aten::_fused_adamw_"},
     [TMS_INSTANT_MEMORY] = {.name = "[memory]", .shape = TMS_SHAPE_INSTANT},
 
-    /* Flows as in real files: event records have an arrow end without a begin; waits and
-     * synchronisations have a begin without an end. */
+    /* Flows as in real files: event records have an arrow end without a start; waits and
+     * synchronisations have a start without an end. */
     [TMS_RT_LAUNCH] = {"cudaLaunchKernel", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 211},
     [TMS_RT_LAUNCH_EX] = {"cudaLaunchKernelExC", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 430},
     [TMS_RT_GRAPH_LAUNCH] = {"cudaGraphLaunch", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 311},

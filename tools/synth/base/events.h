@@ -44,7 +44,7 @@ typedef struct tms_comm {
     int64_t index;    /* among the collectives of its channel in this step */
     int64_t instance; /* among all collectives of the step */
     int64_t part;     /* see tms_channel_part */
-    int64_t seq;      /* counted from the job's begin, as in torch */
+    int64_t seq;      /* counted from the job's start, as in torch */
     int64_t peer;     /* the other rank of a send or receive */
     int64_t launch_ns;
     int64_t correlation;
@@ -60,7 +60,7 @@ typedef struct tms_comm {
 typedef struct tms_event {
     int64_t begin_ns; /* since the epoch */
     int64_t duration_ns;
-    int64_t launch_ns;   /* begin of the call that launched it; GPU work only */
+    int64_t launch_ns;   /* start of the call that launched it; GPU work only */
     int64_t correlation; /* joins a launch with its GPU work; 0: none */
     int64_t external_id; /* of its operator; 0: none */
     int64_t

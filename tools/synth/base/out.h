@@ -31,7 +31,7 @@ void tms_out_free(tms_out *out);
 void tms_out_long(tms_out *out, const char *text, size_t size);
 
 /* Writes the decimal digits of a number directly before @p end, where 20 bytes must be free;
- * returns their begin. */
+ * returns their start. */
 char *tms_out_digits(char *end, uint64_t value);
 
 /* Appends text. */

@@ -20,7 +20,7 @@ typedef enum tms_track {
     TMS_TRACK_COUNT
 } tms_track;
 
-/* Begin of the simulated job on every host: 2025-12-01 00:00:00 UTC [ns since the epoch]. */
+/* Start of the simulated job on every host: 2025-12-01 00:00:00 UTC [ns since the epoch]. */
 #define TMS_EPOCH_NS INT64_C(1764547200000000000)
 
 /* Grid of Kineto's baseTimeNanoseconds: three months, 7,889,238 s [ns]. */

@@ -1,11 +1,11 @@
 /* Writes a rank like torch_npu's profiler for an Ascend NPU: one JSON array of events, whose times
  * are strings, with the vendor's own overlap tracks.
  *
- * Begins and ends equal those of the Kineto format when rounded to nanoseconds: lengths of device
+ * Starts and ends equal those of the Kineto format when rounded to nanoseconds: lengths of device
  * events differ by up to 499 ps. Everything this profiler does not record is omitted: launch
  * shapes, the allocator's memory, copies of annotations on the device's tracks, and which ranges
  * are operators; a memset is a copy on the device. A collective is identified by the number of its
- * group and its index within it, from the file's begin on. Calls are made by the thread that runs
+ * group and its index within it, from the file's start on. Calls are made by the thread that runs
  * the operators, as without torch_npu's queue. */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -36,13 +36,13 @@ static const char *const lane_names[LANE_COUNT] = {"Computing", "Communication",
 #define US "%" PRId64 ".%03d"
 #define AS_US(ns) (ns) / 1000, (int)((ns) % 1000)
 
-/* The begin of an operator, by its External id. */
+/* The start of an operator, by its External id. */
 typedef struct start {
     int64_t begin_ns;
     int64_t tid;
 } start;
 
-/* The begin or end of a kernel. */
+/* The start or end of a kernel. */
 typedef struct edge {
     int64_t time_ns;
     int lane; /* COMPUTING or COMMUNICATION */
@@ -159,7 +159,7 @@ static void print_span(ascend *file, process of, int64_t tid, const char *name, 
     file->writer.count++;
 }
 
-/* Writes an arrow's begin ("s") or end ("f"); ids are strings, because real ones exceed 64 bits. */
+/* Writes an arrow's start ("s") or end ("f"); ids are strings, because real ones exceed 64 bits. */
 static void print_arrow(ascend *file, const char *ph, const char *what, process of, int64_t tid,
                         int64_t ts_ns) {
     print_event(file, ph, of, tid);
@@ -414,7 +414,7 @@ static int compare_edges(const void *a, const void *b) {
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Writes the vendor's overlap tracks, by a sweep over all begins and ends. */
+/* Writes the vendor's overlap tracks, by a sweep over all starts and ends. */
 static void write_lanes(ascend *file) {
     edge *edges = (edge *)(void *)file->edges.data;
     size_t n = file->edges.size / sizeof *edges;

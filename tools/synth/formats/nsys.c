@@ -1,6 +1,6 @@
 /* Writes ranks as an Nsight Systems sqlite export, schema 3.25.
  *
- * All times equal those of the Kineto format to the nanosecond, minus the session's begin.
+ * All times equal those of the Kineto format to the nanosecond, minus the session's start.
  * Everything Nsight does not record is omitted: shapes and groups of operators, sequence numbers,
  * torch's allocations, and the copies of annotations on the GPU's tracks. Operators and annotations
  * are NVTX ranges as from torch's emit_nvtx; steps are such ranges without its ", op_id". Ranks are

@@ -3,7 +3,7 @@
 /* Ids of strings, distinct from those of nsys.c; rows of each kind per rank; page size [B]. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
-#define UNIFIED_AT INT64_C(0x7f3a12000000) /* begin of managed memory */
+#define UNIFIED_AT INT64_C(0x7f3a12000000) /* start of managed memory */
 
 /* Kinds of ranges: table, class, and the two names of rows. */
 static const struct {

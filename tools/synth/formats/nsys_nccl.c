@@ -81,7 +81,7 @@ static void put(uint8_t *bytes, uint64_t value, size_t size) {
     }
 }
 
-/* Writes the header and the communicator in the first field; returns the begin of the payload. */
+/* Writes the header and the communicator in the first field; returns the start of the payload. */
 static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
                       const tms_channel *channel) {
     uint64_t state = (uint64_t)groups->config->seed << 20 ^ (uint64_t)(channel - groups->channels);

@@ -1,7 +1,7 @@
 /* Writes the ranks of a host like the profiler of TensorFlow and JAX: one XSpace, with a plane for
  * each GPU and one for all threads of the host.
  *
- * Begins and ends equal those of the Kineto format when rounded to nanoseconds: each is written
+ * Starts and ends equal those of the Kineto format when rounded to nanoseconds: each is written
  * with an error of up to 499 ps. Everything this profiler does not record is omitted: process
  * groups and other attributes of collectives, shapes, sequence numbers, and which ranges are
  * operators. A step is a range "train" with its number, from the host's first rank for all ranks,
@@ -94,7 +94,7 @@ typedef struct line {
     tms_bytes head;   /* everything before the events */
     tms_bytes events; /* complete, but not yet in order */
     tms_bytes places; /* of place: one per event */
-    int64_t begin_ns; /* origin of its events' times [ns after the profile's begin] */
+    int64_t begin_ns; /* origin of its events' times [ns after the profile's start] */
 } line;
 
 typedef struct xplane {
@@ -350,7 +350,7 @@ static void put_names(tms_bytes *plane, bool gpu) {
     }
 }
 
-/* Compares by begin, longer ones first, so that nested events follow their parents. */
+/* Compares by start, longer ones first, so that nested events follow their parents. */
 static int compare_places(const void *a, const void *b) {
     const place *x = a;
     const place *y = b;

@@ -26,7 +26,7 @@ tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement);
 /* Returns the time that the host records; fractions of nanoseconds are truncated. */
 int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns);
 
-/* Converts the true times of a step's events to recorded ones; begins and ends separately. */
+/* Converts the true times of a step's events to recorded ones; starts and ends separately. */
 void tms_clock_apply(const tms_clock *clock, tms_events *events);
 
 #endif

@@ -60,7 +60,7 @@ int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_n
     return event.begin_ns;
 }
 
-/* Makes the call that launches a kernel, and returns its begin and correlation. A CUDA graph has
+/* Makes the call that launches a kernel, and returns its start and correlation. A CUDA graph has
  * one call for all kernels; it launches them as fast as separate calls would. */
 static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t *correlation) {
     int64_t begin_ns = sim->graph_ns;

@@ -21,7 +21,7 @@ tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value);
 /* Ends an operator or annotation and returns to the enclosing operator. */
 void tms_cpu_close(tms_sim *sim, tms_span opened);
 
-/* Makes a CUDA runtime call; returns its begin. */
+/* Makes a CUDA runtime call; returns its start. */
 int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_ns);
 
 /* Queues a compute kernel that takes `ppm` of a layer's forward time on a normal rank. */

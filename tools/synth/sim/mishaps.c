@@ -14,7 +14,6 @@
 /* Used instead of a step number; for others see simulated_rank.c, kineto_frame.c and nsys.c. */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
-/* Greatest common divisor. */
 static int64_t common_divisor(int64_t a, int64_t b) {
     while (b != 0) {
         int64_t rest = a % b;

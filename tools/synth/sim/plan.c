@@ -30,7 +30,7 @@ typedef struct run {
     int64_t step;
     int64_t *transfer_ns; /* [instances] of this step */
     int64_t *missing;     /* [instances] members still to arrive */
-    int64_t *last_ns;     /* [instances] latest begin so far */
+    int64_t *last_ns;     /* [instances] latest start so far */
     int64_t *waiting;     /* [ranks] instance that a rank waits for; -1: none */
     int64_t *ready;       /* [n_ready] ranks that can proceed; capacity [ranks] */
     int64_t n_ready;
@@ -206,7 +206,7 @@ static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     return TMS_OK;
 }
 
-/* Runs all steps of all ranks, which must be at the job's begin. */
+/* Runs all steps of all ranks, which must be at the job's start. */
 static tms_status run_steps(run *r, tms_error *err) {
     tms_events unused;
     tms_status status = TMS_OK;

@@ -1,4 +1,4 @@
-/* Begins and ends of every collective on every rank: the part of a simulation that couples the
+/* Starts and ends of every collective on every rank: the part of a simulation that couples the
  * ranks. With it, each rank can be replayed separately, once per section of its file. */
 #ifndef TMERGE_SYNTH_PLAN_H
 #define TMERGE_SYNTH_PLAN_H

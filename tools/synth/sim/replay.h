@@ -15,7 +15,7 @@ typedef struct tms_replay {
     tms_sim sim;
     tms_events events; /* of the current step, in recorded time */
     unsigned sections; /* the sections to keep */
-    int64_t begin_ns;  /* begin and end of the recording, in recorded time */
+    int64_t begin_ns;  /* start and end of the recording, in recorded time */
     int64_t end_ns;
 } tms_replay;
 

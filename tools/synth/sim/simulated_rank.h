@@ -51,7 +51,7 @@ typedef struct tms_sim {
     int64_t comm_free_ns[TMS_ROLE_COUNT]; /* same for NCCL's streams */
     int64_t role_count[TMS_ROLE_COUNT];   /* collectives of this step so far */
     size_t role_last[TMS_ROLE_COUNT];     /* index + 1 of the last of them; 0: none */
-    int64_t gpu_begin_ns; /* begin of the step's first event on the compute stream; 0: none */
+    int64_t gpu_begin_ns; /* start of the step's first event on the compute stream; 0: none */
     int64_t compute_ppm;  /* this step's compute time [1e-6 of a normal rank's] */
     int64_t host_ppm;     /* interval of launches [1e-6 of their kernels]; 0: as fast as possible */
     int64_t n_kernels;    /* compute kernels of this step so far */
@@ -66,7 +66,7 @@ typedef struct tms_sim {
     tms_track thread; /* the running one */
 } tms_sim;
 
-/* Puts a rank at the job's begin. Keeps the groups and their configuration by reference. */
+/* Puts a rank at the job's start. Keeps the groups and their configuration by reference. */
 void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank);
 
 /* Frees the memory; accepts a zeroed rank. */

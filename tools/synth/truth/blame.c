@@ -100,7 +100,7 @@ static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
 }
 
 /* Splits the waits of n sorted arrivals. In the gap before arrival i, i ranks wait for the others;
- * so each late rank gets the sum of the gaps so far. All ends are after the last begin. */
+ * so each late rank gets the sum of the gaps so far. All ends are after the last start. */
 static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     tms_share sum = {0, 0};
 

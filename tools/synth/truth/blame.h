@@ -62,14 +62,14 @@ void tms_blame_free(tms_blame *blame);
 
 /* One rank's time in one collective. */
 typedef struct tms_split {
-    int64_t wait_ns;     /* from its begin to the last rank's begin */
+    int64_t wait_ns;     /* from its start to the last rank's start */
     int64_t transfer_ns; /* from then to its end */
 } tms_split;
 
 /**
  * Splits a kernel at the last rank's arrival.
  *
- * @param last_ns  begin of the last rank's kernel; all times in [ns since the epoch]
+ * @param last_ns  start of the last rank's kernel; all times in [ns since the epoch]
  */
 tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
 

@@ -1,4 +1,4 @@
-/* Measures one rank by a sweep over the begins and ends of its GPU work. Nothing changes between
+/* Measures one rank by a sweep over the starts and ends of its GPU work. Nothing changes between
  * two adjacent edges, so each such interval is counted once, in the rank's window and in the steps
  * that it intersects. O(n log n) for the sort, O(n) for the rest. */
 #include "tally.h"

@@ -33,17 +33,17 @@ typedef struct tms_step_times {
     tms_times times;
 } tms_step_times;
 
-/* The begin or end of GPU work. */
+/* The start or end of GPU work. */
 typedef struct tms_edge {
     int64_t time_ns;
     tms_work work;
-    int change; /* +1 begin, -1 end */
+    int change; /* +1 start, -1 end */
 } tms_edge;
 
 typedef struct tms_tally {
     int64_t n_recorded;    /* duration and instant events in the file; set by the writer */
     tms_times total;       /* over the rank's window; set by tms_tally_finish */
-    tms_step_times *steps; /* [n_steps], owned, sorted by begin */
+    tms_step_times *steps; /* [n_steps], owned, sorted by start */
     size_t n_steps;
     size_t steps_capacity;
     tms_edge *edges; /* [n_edges], owned */
@@ -57,7 +57,7 @@ void tms_tally_init(tms_tally *tally);
 void tms_tally_free(tms_tally *tally);
 
 /**
- * Adds a step by its annotation [begin_ns, end_ns); call it in order of begin.
+ * Adds a step by its annotation [begin_ns, end_ns); call it in order of start.
  *
  * @param step  number of its ProfilerStep
  * @return      TMS_OK; TMS_ERR_FAULT out of memory
@@ -67,9 +67,9 @@ tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, 
 
 /**
  * Adds GPU work [begin_ns, end_ns). It belongs to the step, among those added so far, that contains
- * the begin of its launch, and may extend that step's window.
+ * the start of its launch, and may extend that step's window.
  *
- * @param launch_ns  begin of the call that launched it
+ * @param launch_ns  start of the call that launched it
  * @return           TMS_OK; TMS_ERR_FAULT out of memory
  */
 tms_status tms_tally_add_work(tms_tally *tally, tms_work work, int64_t launch_ns, int64_t begin_ns,

@@ -218,7 +218,7 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
     blame_members(out, &blame->ranks[rank]);
     member(out, "gpu_error_ns", tms_clock_of(plan, &placement).gpu_error_ns);
     tms_out_string(out, ",\n   \"steps\": [");
-    /* Window and times of each step, with begins and ends, which no table has. */
+    /* Window and times of each step, with starts and ends, which no table has. */
     for (size_t i = 0; i < tally->n_steps; i++) {
         const tms_step_times *step = &tally->steps[i];
 
