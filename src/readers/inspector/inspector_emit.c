@@ -75,7 +75,7 @@ static bool add_row(tm_inspector_emitter *e, const operation *o, uint32_t event)
            tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &row, 1);
 }
 
-/* Adds the record's communicator if it is new: processes have few, often the last one. */
+/* Adds the record's communicator if it is new; there are few, and it is often the latest. */
 static bool note_communicator(tm_inspector_emitter *e, const operation *o) {
     const tm_inspector_record *r = o->record;
     const tm_communicator *v = e->trace->communicators.data;

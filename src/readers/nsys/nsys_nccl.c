@@ -72,7 +72,7 @@ static int64_t integer_at(const unsigned char *p, int size) {
 }
 
 /* The binary data is a header of 32 bytes, of which only the schema and the payload's size are
- * documented, with the payload at the very end. */
+ * relied on, and then the payload: the last bytes. */
 tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,
                                        size_t size) {
     enum { HEADER = 32, SCHEMA_AT = 8, SIZE_AT = 16 };

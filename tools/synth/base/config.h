@@ -75,7 +75,7 @@ typedef struct tms_config {
     int64_t rotating;
     int64_t offset_ns;    /* standard deviation of the hosts' clock offsets [ns] */
     int64_t drift_ppb;    /* standard deviation of the hosts' drifts [ns per s] */
-    int64_t ntp_step_ns;  /* the last host's clock jumps forward by this at half time [ns] */
+    int64_t ntp_step_ns;  /* the last host's clock jumps forward by this halfway [ns] */
     int64_t gpu_error_ns; /* maximum error of a GPU's clock relative to its host's [ns] */
     int64_t end_bias_ns;  /* lag of the last member's end after the first's [ns] */
     int64_t late_ppm;     /* fraction of communication kernels that end late on their rank [1e-6] */

@@ -37,7 +37,7 @@ enum {
     VALUE = 2 /* of a map's entry, whose key is an ID */
 };
 
-/* Fields of a stat for its value. */
+/* Fields of a stat that hold its value. */
 enum { STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 5, STAT_REFERENCE = 7 };
 
 /* Names of stats, numbered from 1. Texts that events refer to follow, by kind. */
