@@ -16,7 +16,7 @@ bool tm_db_sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
-/* Whether a damaged schema asks for impossible amounts of memory: it then does so again. */
+/* Whether a damaged schema asks for more memory than possible: every query then fails. */
 static bool schema_asks_too_much(const tm_db *db) {
     sqlite3_stmt *statement = NULL;
     int code = db->sqlite ? sqlite3_prepare_v2(db->sqlite, "SELECT 1 FROM sqlite_master", -1,
