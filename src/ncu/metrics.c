@@ -9,10 +9,10 @@
 #define PCT ".avg.pct_of_peak_sustained_elapsed"
 #define SOL "GPU Speed Of Light" /* "... Throughput" since 2021 */
 
-/* A metric by its name, which any page may have, or by its label in a section. */
+/* A metric, by its name on any page or its label in a section. */
 static const struct row {
-    const char *name;            /* NULL where the label is that of an old version */
-    const char *section, *label; /* NULL where it has none; the section by its first words */
+    const char *name;            /* NULL if the label is only in old versions */
+    const char *section, *label; /* NULL if it has none; the section by its prefix */
     int slot;
     double factor;
 } rows[] = {
@@ -41,8 +41,8 @@ static const struct row {
     {"dram__cycles_elapsed" PER_SECOND, NULL, NULL, TM_SLOT_DRAM_CYCLES_PER_S, 1},
 };
 
-/* Counters of operations and how many operations one counts. Those of the tensor cores overlap, so
- * the ones that say source and destination are taken, or of which there is but one. */
+/* Operation counters, and the operations that one count stands for. Tensor core counters overlap,
+ * so only those with source and destination are listed, or those without variants. */
 static const struct counter {
     const char *name;
     double operations;
@@ -67,7 +67,7 @@ static const struct counter {
 
 enum { FIRST_TENSOR = 9 };
 
-/* "derived__..._x2" is how the roofline section has fused operations, per cycle and doubled. */
+/* Finds an operation counter. "derived__..._x2" counts fused operations per cycle, doubled. */
 static tm_metric find_counter(const char *name) {
     static const char derived[] = "derived__";
     const bool doubled = strncmp(name, derived, sizeof derived - 1) == 0;
@@ -89,7 +89,7 @@ static tm_metric find_counter(const char *name) {
     return (tm_metric){-1, 0};
 }
 
-/* A peak says what could be, and imma works on integers. */
+/* Whether a metric shows floating-point tensor core use, which peaks and imma (integer) do not. */
 static bool is_tensor_use(const char *name) {
     return strstr(name, "pipe_tensor") && !strstr(name, "imma") &&
            (!strstr(name, "peak_sustained") || strstr(name, ".pct_of_peak_sustained"));
@@ -108,7 +108,7 @@ tm_metric tm_metric_find(const char *section, const char *name) {
     return find_counter(name);
 }
 
-/* Of one unit without "/". Prefixes are decimal. */
+/* Returns the scale of a unit without "/". Prefixes are decimal. */
 static double scale_of(const char *unit, size_t size) {
     static const char *const bases[] = {"byte", "B",    "second", "s",  "hz",
                                         "Hz",   "inst", "cycle",  "op", "ops"};
@@ -137,7 +137,7 @@ double tm_ncu_unit_scale(tm_text unit) {
     return tm_unit_scale(unit.bytes);
 }
 
-/* The value without its commas; false where one does not stand before three digits. */
+/* Copies a value without its thousands separators; false if one is misplaced. */
 static bool without_separators(const char *text, size_t size, char *out) {
     bool whole = true;
     for (size_t i = 0; i < size; i++) {
@@ -169,20 +169,20 @@ bool tm_value_parse(const char *text, double *out) {
     return true;
 }
 
-/* The first that is known, so that what was counted goes before what follows from rates. */
+/* Returns the first value that is known: direct counts precede values derived from rates. */
 static double known_or(double first, double second) {
     return isnan(first) ? second : first;
 }
 
-/* Of one counter; NaN where the file has none. */
+/* Returns the operations of one counter; NaN if the file has none. */
 static double flop_counted(const double *slots, int c) {
     const double *counted = slots + TM_SLOT_COUNTERS, *per_cycle = counted + TM_N_COUNTERS;
     const double cycles = slots[TM_SLOT_CYCLES_PER_S] * slots[TM_SLOT_DURATION_S];
     return known_or(counted[c], per_cycle[c] * cycles);
 }
 
-/* The most operations per cycle of the tensor cores: of the type that they did most in, else of the
- * fastest; NaN where none is known. */
+/* Returns the peak operations per cycle of the tensor cores, for the type they used most, or for
+ * the fastest type if they were idle; NaN if unknown. */
 static double tensor_peak(const double *slots) {
     const double *peaks = &slots[TM_SLOT_COUNTERS + 2 * TM_N_COUNTERS];
     double most = 0, used = (double)NAN, fastest = (double)NAN;
@@ -197,7 +197,8 @@ static double tensor_peak(const double *slots) {
     return most > 0 ? used : fastest;
 }
 
-/* NaN where no counter is known, or the tensor cores worked and none of theirs is. */
+/* Returns the floating-point operations; NaN if no counter is known, or if the tensor cores worked
+ * but none of their counters is known. */
 static double flop_of(const double *slots) {
     double sum = (double)NAN;
     bool has_tensor = false;

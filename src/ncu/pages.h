@@ -1,4 +1,4 @@
-/* What a details page says besides the figures: lines of sections, and rules. */
+/* Contents of a details page other than the figures: lines of sections, and rules. */
 #ifndef TMERGE_NCU_PAGES_H
 #define TMERGE_NCU_PAGES_H
 
@@ -16,14 +16,14 @@ typedef struct tm_ncu_pages {
 tm_ncu_pages tm_ncu_pages_make(tm_names *texts);
 void tm_ncu_pages_free(tm_ncu_pages *pages);
 
-/** The fields of a record by their meaning; "" for one that the page lacks. */
+/** The fields of a record by meaning; "" for one that the page lacks. */
 typedef struct tm_ncu_record {
     size_t launch;
     const char *section, *metric, *unit, *value;
     const char *rule, *rule_type, *rule_text, *speedup_type, *speedup;
 } tm_ncu_record;
 
-/** Keeps a record. False when memory is out. */
+/** Keeps a record. False if out of memory. */
 bool tm_ncu_pages_take(tm_ncu_pages *pages, const tm_ncu_record *record);
 
 #endif

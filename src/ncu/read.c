@@ -1,4 +1,4 @@
-/* Pages of `ncu --csv` to launches. */
+/* Reads pages of `ncu --csv` into launches. */
 #include "tmerge/ncu.h"
 
 #include <math.h>
@@ -10,16 +10,16 @@
 #include "ncu/pages.h"
 #include "ncu/records.h"
 
-/* A launch beside its figures. */
+/* The raw metric values of a launch. */
 typedef struct values {
     double slots[TM_N_SLOTS];
 } values;
 
 struct tm_ncu {
     tm_names *names; /* of kernels */
-    tm_names *keys;  /* process, launch and name: the id is the number of the launch + 1 */
+    tm_names *keys;  /* process, launch and name; the id is the index of the launch + 1 */
     tm_vec launches; /* tm_ncu_launch */
-    tm_vec values;   /* for each of them */
+    tm_vec values;   /* of values, parallel to `launches` */
     tm_vec scratch;  /* char */
     tm_ncu_pages pages;
 };
@@ -42,12 +42,12 @@ enum {
     N_COLUMNS
 };
 
-/* What is read of a page; -1 for a column that it lacks. */
+/* A page being read; column is -1 if the page lacks it. */
 typedef struct page {
     tm_records records;
     int column[N_COLUMNS];
     size_t n_columns;
-    tm_vec metrics; /* tm_metric by column, with the unit in the factor: of a raw page */
+    tm_vec metrics; /* raw pages: tm_metric by column, with the unit in the factor */
 } page;
 
 tm_ncu *tm_ncu_create(void) {
@@ -93,14 +93,14 @@ const tm_ncu_rule *tm_ncu_rules(const tm_ncu *ncu, size_t *n) {
     return ncu->pages.rules.data;
 }
 
-/* "" for a column that the page lacks, or its record. */
+/* Returns a column's text; "" if the page or the record lacks it. */
 static const char *cell(const page *p, int column) {
     const int at = p->column[column];
     const bool has = at >= 0 && (size_t)at < tm_records_fields(&p->records);
     return has ? tm_records_field(&p->records, (size_t)at) : "";
 }
 
-/* "(256, 1, 1)"; three times -1 where it is not there. */
+/* Parses a shape like "(256, 1, 1)"; -1 on all axes if it is missing. */
 static tm_status read_axes(const page *p, int column, int64_t axes[3], tm_error *err) {
     const char *text = cell(p, column), *at = text;
     axes[0] = axes[1] = axes[2] = -1;
@@ -120,7 +120,7 @@ static tm_status read_axes(const page *p, int column, int64_t axes[3], tm_error 
     return TM_OK;
 }
 
-/* The launch that a record is of, new or known. */
+/* Finds the launch of a record, adding it if it is new. */
 static tm_status find_launch(tm_ncu *ncu, const page *p, size_t *out, tm_error *err) {
     static const int parts[] = {PROCESS, ID, NAME};
     ncu->scratch.n = 0;
@@ -156,12 +156,12 @@ static tm_status set_value(tm_ncu *ncu, size_t launch, const page *p, size_t col
                        (int64_t)tm_records_offset(&p->records, column), "'%.40s' is no number",
                        text);
     if (isnan(value) || (metric.slot == TM_SLOT_TENSOR_USE && *slot > value))
-        return TM_OK; /* the tensor cores have several metrics of their use */
+        return TM_OK; /* several metrics count tensor core use: keep the largest */
     *slot = value * metric.factor;
     return TM_OK;
 }
 
-/* A record of a details page: one metric, or the word of a rule, which has none. */
+/* Takes a record of a details page: a metric, or a rule. */
 static tm_status take_metric(tm_ncu *ncu, const page *p, tm_error *err) {
     size_t launch = 0;
     TM_TRY(find_launch(ncu, p, &launch, err));
@@ -186,7 +186,7 @@ static tm_status take_metric(tm_ncu *ncu, const page *p, tm_error *err) {
     return set_value(ncu, launch, p, (size_t)p->column[VALUE], metric, err);
 }
 
-/* The record below the header of a raw page has the units, and no launch. */
+/* Takes a record of a raw page. The first one after the header holds units, not a launch. */
 static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     tm_metric *metrics = p->metrics.data;
     size_t launch = 0;
@@ -202,7 +202,7 @@ static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Moves on to the line that begins with the column ID: a program may print anything before. */
+/* Advances to the line that begins with the column ID: the program may print text before. */
 static bool find_header(tm_records *r) {
     static const char *const begins[] = {"\"ID\",", "ID,"};
     while (r->at < r->size) {
@@ -265,7 +265,7 @@ static tm_status read_header(page *p, tm_error *err) {
 static tm_status read_page(tm_ncu *ncu, page *p, tm_error *err) {
     TM_TRY(read_header(p, err));
     const bool is_raw = p->column[METRIC] < 0;
-    /* In a details page the columns of rules, which come last, may be missing or more. */
+    /* In a details page, the columns of rules come last and may be missing or more. */
     const size_t least = is_raw ? p->n_columns : (size_t)p->column[VALUE] + 1;
     const size_t most = is_raw ? p->n_columns : SIZE_MAX;
     for (;;) {

@@ -15,8 +15,7 @@ size_t tm_records_offset(const tm_records *records, size_t field) {
     return ((const tm_field *)records->fields.data)[field].at;
 }
 
-/* How many bytes the end of a line has here: 0 where it is none. The end of the file counts as
- * one of no byte, which at_end tells. */
+/* Returns the bytes of the line end here; 0 if there is none, or at the end of the file. */
 static size_t line_end(const tm_records *r, size_t at) {
     if (at < r->size && r->bytes[at] == '\n')
         return 1;
@@ -37,7 +36,7 @@ static void pass_lines(tm_records *r) {
     }
 }
 
-/* Takes what stands between quotes; two of them are one that belongs to the text. */
+/* Takes a quoted field; two quotes in it stand for one. */
 static tm_status take_quoted(tm_records *r, tm_error *err) {
     const size_t begin = r->at++;
     for (;;) {
@@ -87,7 +86,7 @@ tm_status tm_records_next(tm_records *records, bool *found, tm_error *err) {
         if (records->at == records->size)
             break;
         const size_t end = line_end(records, records->at);
-        records->at += end > 0 ? end : 1; /* or a comma */
+        records->at += end > 0 ? end : 1; /* else a comma */
         if (end > 0)
             break;
     }

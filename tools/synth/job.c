@@ -1,5 +1,5 @@
-/* The whole run: plan first, then rank after rank, each file complete before the next begins. Ranks
- * share nothing but the plan, so that several could be written at once. */
+/* The whole run: plan first, then one rank after another, completing each file before the next.
+ * Ranks share only the plan, so they could be written in parallel. */
 #include "job.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include "synth/truth/blame.h"
 #include "synth/truth/truth.h"
 
-/* Writes one section of a rank's file; the section with the GPU work is measured too. Stops early
- * on a full disk, which the writer's commit then reports. */
+/* Writes one section of a rank's file; measures the section with the GPU work. Stops early on a
+ * full disk, which the writer's commit then reports. */
 static tms_status write_section(tms_writer *writer, tms_replay *replay, tms_section section,
                                 tms_tally *tally, tms_error *err) {
     bool more = true;
@@ -40,8 +40,8 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *wr
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
 
-    /* A file lists thread after thread: simulating again for each section costs little, holding
-     * all events of a long job in memory would not. */
+    /* A file lists thread after thread. Simulating again for each section is cheap; holding all
+     * events of a long job in memory would not be. */
     for (int i = 0; i < TMS_SECTION_COUNT && status == TMS_OK; i++) {
         tms_section section = (tms_section)i;
         tms_replay replay;
@@ -62,7 +62,7 @@ tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *wr
     return status;
 }
 
-/* DIR/NAME; owned by the caller, NULL when memory runs out. */
+/* Returns DIR/NAME, owned by the caller; NULL if out of memory. */
 static char *join_path(const char *dir, const char *name) {
     size_t size = strlen(dir) + strlen(name) + 2;
     char *path = malloc(size);
@@ -86,8 +86,8 @@ static tms_status open_truth(const tms_config *config, tms_sink **sink, tms_erro
     return status;
 }
 
-/* Creates the folders between the job's, which is there, and a file. What fails here fails again
- * when the file is opened, with a message. */
+/* Creates the folders between the job's folder, which exists, and a file. Failures surface when the
+ * file is opened. */
 static void make_folders(char *path, size_t dir_length) {
     for (char *slash = strchr(path + dir_length + 1, '/'); slash != NULL;
          slash = strchr(slash + 1, '/')) {
@@ -97,7 +97,7 @@ static void make_folders(char *path, size_t dir_length) {
     }
 }
 
-/* Opens the file that begins with a rank. */
+/* Opens the file whose first rank is @p rank. */
 static tms_status open_trace(const tms_plan *plan, int64_t rank, tms_writer **writer,
                              tms_error *err) {
     static const char *const endings[TMS_COMPRESSION_COUNT] = {"", ".gz", ".zst"};
@@ -143,8 +143,8 @@ static tms_status write_rank(const tms_plan *plan, int64_t rank, tms_writer *wri
     return status;
 }
 
-/* Writes the file that begins with a rank. Should its commit fail, the truth is thrown away as a
- * whole. */
+/* Writes the file whose first rank is @p first. If its commit fails, the whole truth is discarded.
+ * */
 static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth,
                              const tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
@@ -164,8 +164,8 @@ static tms_status write_file(const tms_plan *plan, int64_t first, tms_out *truth
     return status;
 }
 
-/* Truth is opened first, so that a folder that cannot be written to is found at once, and renamed
- * last, so that its presence says that all traces are there. */
+/* Opens the truth first, so that an unwritable folder is found immediately, and renames it last, so
+ * that its presence means that all traces are complete. */
 static tms_status write_files(const tms_plan *plan, const tms_blame *blame, tms_error *err) {
     const tms_config *config = plan->config;
     tms_sink *sink = NULL;
@@ -194,7 +194,7 @@ static tms_status write_files(const tms_plan *plan, const tms_blame *blame, tms_
     return status;
 }
 
-/* Bytes of rank 0's plain trace with this many steps. */
+/* Measures the size of rank 0's plain trace with this number of steps [B]. */
 static tms_status pilot(const tms_config *config, int64_t steps, int64_t *bytes, tms_error *err) {
     tms_config shorter = *config;
     tms_plan plan;
@@ -228,7 +228,7 @@ static tms_status pilot(const tms_config *config, int64_t steps, int64_t *bytes,
     return status;
 }
 
-/* As many steps as make the traces about as large as they should be, before compression. */
+/* Chooses the number of steps for which the uncompressed traces have about the target size. */
 static tms_status choose_steps(tms_config *config, tms_error *err) {
     int64_t one = 0;
     int64_t two = 0;
@@ -253,7 +253,7 @@ tms_status tms_job_run(const tms_config *wanted, tms_error *err) {
     tms_blame blame;
     tms_status status = TMS_OK;
 
-    /* If what exists is no folder, opening the first file says so. */
+    /* If the existing path is no folder, opening the first file fails. */
     if (mkdir(config.dir, 0777) != 0 && errno != EEXIST) {
         return tms_fail(err, TMS_ERR_OUTPUT, "cannot create the folder '%s': %s", config.dir,
                         strerror(errno));

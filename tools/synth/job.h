@@ -9,19 +9,19 @@
 #include "synth/truth/tally.h"
 
 /**
- * Writes one rank's trace and measures it on the way.
+ * Writes one rank's trace and measures it meanwhile.
  *
  * @param writer  open; stays open
- * @param tally   empty before; finished on TMS_OK, and n_recorded set
+ * @param tally   must be empty; finished on TMS_OK, with n_recorded set
  * @return        TMS_OK; TMS_ERR_FAULT out of memory
  */
 tms_status tms_job_write_rank(const tms_plan *plan, int64_t rank, tms_writer *writer,
                               tms_tally *tally, tms_error *err) __attribute__((warn_unused_result));
 
 /**
- * Does the whole run. Each file appears under its name when it is complete, truth.json last.
+ * Runs the whole simulation. Each file gets its final name when it is complete, truth.json last.
  *
- * @param wanted  checked, with `dir` set; with a target, its number of steps is not used
+ * @param wanted  checked, with `dir` set; with a target size, its number of steps is ignored
  * @return        TMS_OK; TMS_ERR_OUTPUT; TMS_ERR_FAULT
  */
 tms_status tms_job_run(const tms_config *wanted, tms_error *err);

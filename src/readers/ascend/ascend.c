@@ -1,5 +1,5 @@
-/* Traces of torch_npu's profiler, of Ascend NPUs: trace_view.json, an array of events of the Chrome
- * trace event form, one file a rank. */
+/* Traces of Ascend NPUs by torch_npu's profiler: trace_view.json, an array of events in the Chrome
+ * trace event format, one file per rank. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,16 +22,16 @@ static bool names_ascend(const tm_chrome_event *event) {
     return false;
 }
 
-/* What a thread puts into the queue of another, and takes from it. */
+/* Whether a category is that of queue operations between two threads. */
 static bool is_queued(const tm_json_text *category) {
     return category->size == 7 && (memcmp(category->bytes, "enqueue", 7) == 0 ||
                                    memcmp(category->bytes, "dequeue", 7) == 0);
 }
 
-/* No other profiler that writes an array puts its times into strings. Where they are numbers, the
- * names of processes tell, and categories and args that others do not have, or write in another
- * way: Kineto has arrays as dimensions, and no number of an operator that autograd does not count.
- */
+/* Whether an event identifies an Ascend trace. No other profiler that writes an array quotes its
+ * times. With unquoted times, process names identify it, or categories and args that other
+ * profilers lack or write differently: Kineto writes dimensions as arrays, and no sequence number
+ * for operators that autograd does not count. */
 static bool tells(const tm_chrome_event *event) {
     if (event->phase == 'M')
         return names_ascend(event);
@@ -77,13 +77,13 @@ static bool emit(void *context, tm_json_cursor *cursor, tm_chrome_event *event) 
     return tm_ascend_emit(context, cursor, event);
 }
 
-/* What the other parts need to know of these traces, as metadata. */
+/* Metadata for the analyses. */
 static const char described[] = "{" TM_DEVICE_KIND "NPU\"," TM_OWN_CLOCK "}";
 
 static const tm_chrome_form form = {
     .fields = fields, .n_fields = N_FIELDS, .quoted_times = true, .emit = emit};
 
-/* What the profiler's folders tell, which is in no event, and the format. */
+/* Sets the rank and host, which only the profiler's folders record, and the metadata. */
 static tm_status describe(const char *path, tm_names *names, tm_trace *out, tm_error *err) {
     char host[256];
     out->rank = tm_ascend_rank_of(path);
@@ -94,7 +94,7 @@ static tm_status describe(const char *path, tm_names *names, tm_trace *out, tm_e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A text that ends too early gives what it holds, unless that is nothing. */
+/* A truncated text gives the events it holds; it is an error only if there are none. */
 static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     tm_part whole;
     tm_ascend_emitter *emitter = malloc(sizeof *emitter);
@@ -119,13 +119,13 @@ static tm_status ascend_read(tm_source *source, tm_names *names, tm_trace *out, 
     return status;
 }
 
-/* In the folder of a rank, and in one that holds those of several. */
+/* Within the folder of one rank, and of several. */
 static const char *const in_folders[] = {"ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          "*_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
                                          NULL};
 
-/* Of one recording exported in both forms, the database in the same folder holds more: memory, and
- * the full names of HCCL's groups. */
+/* If one recording is exported in both formats, the database in the same folder holds more: memory,
+ * and the full names of HCCL's groups. */
 static bool ascend_is_covered(const char *path, const char *other) {
     static const char own[] = "trace_view.json", better[] = "ascend_pytorch_profiler",
                       end[] = ".db";

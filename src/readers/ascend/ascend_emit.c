@@ -13,7 +13,7 @@
 #include "readers/number.h"
 #include "timeline/classify.h"
 
-/* The profiler numbers a process's own layers: pid * 1024 + layer * 32 + device. */
+/* The profiler's ids for the layers of a process: pid * 1024 + layer * 32 + device. */
 enum { LAYER_BITS = 10, DEVICE_MASK = 31 };
 
 void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names *names,
@@ -59,7 +59,7 @@ static int64_t number_of(const tm_json_text *text) {
     return digits && tm_number_scaled(text->bytes, text->size, 0, &number) ? number : -1;
 }
 
-/* The process of this id, added where it is new; NULL when memory is out. */
+/* Finds the process with this id, adding it if it is new; NULL if out of memory. */
 static tm_ascend_process *process_of(tm_ascend_emitter *e, const tm_json_text *pid) {
     tm_ascend_process *v = e->processes.data, added = {.number = number_of(pid)};
     size_t size = pid->size < TM_ASCEND_KEY_MAX ? pid->size : TM_ASCEND_KEY_MAX, i = e->last;
@@ -93,7 +93,7 @@ static bool name_process(tm_ascend_emitter *e, const tm_chrome_event *event) {
     return true;
 }
 
-/* Of a process that is not named yet, or never. */
+/* Guesses the layer of an event whose process has no name (yet). */
 static tm_ascend_layer layer_by_content(const tm_chrome_event *event) {
     if (event->has_category)
         return TM_ASCEND_PYTHON;
@@ -104,8 +104,8 @@ static tm_ascend_layer layer_by_content(const tm_chrome_event *event) {
     return tm_chrome_has(event, F_MODE) ? TM_ASCEND_CANN : TM_ASCEND_UNKNOWN;
 }
 
-/* The track of an event, new or known; UINT32_MAX when memory is out. What a layer's process did on
- * the host is done by the threads of Python's. */
+/* Returns the track of an event, creating it if needed; UINT32_MAX if out of memory. Calls of the
+ * CANN layer go to the threads of the Python process, which makes them. */
 static uint32_t add_track(tm_ascend_emitter *e, const tm_chrome_event *event, tm_track_kind kind,
                           tm_ascend_layer layer) {
     const tm_ascend_process *process = process_of(e, &event->pid);
@@ -153,7 +153,7 @@ static uint32_t track_of(tm_ascend_emitter *e, const tm_chrome_event *event, tm_
     return place->track;
 }
 
-/* Adds the event's row; false when memory is out. */
+/* Adds the event's row; false if out of memory. */
 static bool add_event(tm_ascend_emitter *e, const tm_chrome_event *event, const tm_raw_event *raw) {
     int64_t *counts = e->trace->counts;
     if (raw->name == TM_NAME_FAILED || raw->track == UINT32_MAX ||
@@ -181,7 +181,7 @@ static tm_raw_event raw_of(tm_ascend_emitter *e, const tm_chrome_event *event,
     return named_of(e, event, event->has_name ? &event->name : NULL, category);
 }
 
-/* Which way it goes is in the name, as other profilers have it. */
+/* Returns the name of a copy with its direction, in the format of other profilers. */
 static uint32_t copy_name(tm_ascend_emitter *e, const tm_chrome_event *event) {
     static const tm_json_text none = {.bytes = ""};
     char text[96];
@@ -243,7 +243,7 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
     return tm_ascend_add_collective(e->trace, e->names, &told, row);
 }
 
-/* Operations are named by what they do: which of which group, their attributes tell. */
+/* Adds an HCCL event. Operations are named by kind; group and sequence number are attributes. */
 static bool emit_hccl(tm_ascend_emitter *e, const tm_chrome_event *event) {
     tm_ascend_operation op;
     bool whole = event->has_name && tm_ascend_operation_of(&event->name, &op);
@@ -331,7 +331,7 @@ typedef struct counter_context {
     uint32_t row;
 } counter_context;
 
-/* Where a counter is there for each of several units, its args name the unit. */
+/* Adds one counter value. If several units have the same counter, its args name the unit. */
 static bool emit_series(void *context, const tm_json_text *key, double value) {
     const counter_context *c = context;
     char text[48];
@@ -363,7 +363,7 @@ static bool emit_counter(tm_ascend_emitter *e, tm_json_cursor *cursor,
            (!event->args || tm_chrome_counters(cursor, event->args, true, emit_series, &context));
 }
 
-/* Where an arrow starts is a thread of the host, where it ends the device's. */
+/* Adds one end of an arrow: arrows start on a host thread and end on the device. */
 static bool emit_arrow(tm_ascend_emitter *e, const tm_chrome_event *event) {
     bool start = event->phase == 's', to_device = is(&event->category, "HostToDevice");
     bool async = is(&event->category, "async_npu");
@@ -406,7 +406,7 @@ bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrom
     }
 }
 
-/* Copies on streams that carry parts of collectives are such parts. */
+/* Copies on streams with parts of collectives are such parts themselves. */
 static void settle_copies(tm_ascend_emitter *e) {
     tm_raw_event *events = e->trace->events.data;
     const uint32_t *unsure = e->unsure.data;

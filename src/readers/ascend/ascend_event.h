@@ -1,4 +1,4 @@
-/* What is kept of an event of an Ascend trace. Private to the Ascend reader. */
+/* The fields kept of an event. Private to the Ascend reader. */
 #ifndef TMERGE_ASCEND_EVENT_H
 #define TMERGE_ASCEND_EVENT_H
 

@@ -11,29 +11,29 @@
 /* One end of an arrow. */
 typedef struct tip {
     int64_t ns;
-    uint64_t id[2]; /* as id_of makes it */
+    uint64_t id[2]; /* made by id_of */
     uint32_t track;
 } tip;
 
-/* An event that put something into the queue, or took it from there. */
+/* An event that put an item into the queue, or took it out. */
 typedef struct passing {
     int64_t id;
     uint32_t event;
 } passing;
 
-/* An event where it stands. */
+/* An event's position on its track. */
 typedef struct place {
     uint32_t track;
     uint32_t event;
     int64_t begin_ns, end_ns;
 } place;
 
-/* An event of the device, and where the arrow to it starts. */
+/* A device event, and the start of the arrow to it. */
 typedef struct launched {
     uint32_t event;
     uint32_t track;
-    uint32_t call;   /* of `calls` */
-    uint32_t holder; /* of `calls` the innermost that holds the start, or TM_NO_EVENT */
+    uint32_t call;   /* index in `calls` */
+    uint32_t holder; /* index in `calls` of the innermost one around the start, or TM_NO_EVENT */
     int64_t ns;
     bool known;
 } launched;
@@ -41,12 +41,12 @@ typedef struct launched {
 typedef struct linker {
     const tm_ascend_flows *flows;
     tm_trace *trace;
-    tm_vec calls;    /* of place: by track and begin, the outer first; those that are put follow */
-    tm_reach ends;   /* of these calls, without those that are put */
-    tm_reach takers; /* the same of those that take from the queue */
-    tm_vec devices;  /* of place: by track and begin */
-    tm_vec launched; /* of launched, as `devices` */
-    tm_vec starts;   /* of tip: by id, the earliest first */
+    tm_vec calls;    /* of place: by track and start, outer first; inserted calls follow */
+    tm_reach ends;   /* of the recorded calls */
+    tm_reach takers; /* of the recorded calls that dequeue */
+    tm_vec devices;  /* of place: by track and start */
+    tm_vec launched; /* of launched, parallel to `devices` */
+    tm_vec starts;   /* of tip: by id, earliest first */
 } linker;
 
 void tm_ascend_flows_init(tm_ascend_flows *flows) {
@@ -64,8 +64,8 @@ void tm_ascend_flows_free(tm_ascend_flows *flows) {
     }
 }
 
-/* Ids have more digits than 64 bits hold: the last 18, and those before them. What is no such
- * number, or a longer one, is told by hashes. */
+/* Splits an id, which exceeds 64 bits, into its last 18 digits and those before them. Longer ids
+ * and ids that are no numbers are hashed. */
 static void id_of(const tm_json_text *text, uint64_t id[2]) {
     enum { HALF = 18 };
     bool digits = text->size > 0 && text->size <= (size_t)2 * HALF && *text->bytes != '0';
@@ -78,7 +78,7 @@ static void id_of(const tm_json_text *text, uint64_t id[2]) {
     }
     if (digits)
         return;
-    id[0] = UINT64_MAX; /* no 18 digits are that */
+    id[0] = UINT64_MAX; /* exceeds any 18 digits */
     id[1] = tm_hash_mixed(0, text->bytes, text->size);
 }
 
@@ -129,7 +129,7 @@ static int by_passing(const void *a, const void *b) {
 static void sort(tm_vec *vec, int (*order)(const void *, const void *)) {
     const char *v = vec->data;
     for (size_t i = 1; i < vec->n; i++)
-        if (order(v + (i - 1) * vec->size, v + i * vec->size) > 0) { /* mostly they are in order */
+        if (order(v + (i - 1) * vec->size, v + i * vec->size) > 0) { /* usually sorted already */
             qsort(vec->data, vec->n, vec->size, order);
             return;
         }
@@ -172,8 +172,8 @@ static bool has_lower_id(const void *element, const void *key) {
     return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
 }
 
-/* The index of the innermost of these calls before `end` that holds a time, TM_NO_EVENT where none
- * does. */
+/* Returns the index of the innermost call before `end` that contains a time; TM_NO_EVENT if there
+ * is none. */
 static uint32_t call_holding(const linker *l, const tm_reach *of, size_t end, uint32_t track,
                              int64_t ns) {
     const place *v = l->calls.data;
@@ -181,7 +181,8 @@ static uint32_t call_holding(const linker *l, const tm_reach *of, size_t end, ui
     return i != TM_REACH_NONE && v[i].track == track ? (uint32_t)i : TM_NO_EVENT;
 }
 
-/* Once the calls are in order. @param taken_of  [events] whose calls take from the queue */
+/* Indexes the ends of the calls, which must be sorted.
+ * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_ends(linker *l, const uint32_t *taken_of) {
     const place *v = l->calls.data;
     if (!tm_reach_init(&l->ends, l->calls.n) || !tm_reach_init(&l->takers, l->calls.n))
@@ -196,7 +197,7 @@ static bool find_ends(linker *l, const uint32_t *taken_of) {
     return true;
 }
 
-/* Marks what the arrows of one kind lead to and nothing did before. */
+/* Marks the device events at the ends of arrows of one kind, unless they are marked already. */
 static bool follow(linker *l, tm_ascend_arrow arrow) {
     if (!copy_sorted(&l->flows->starts[arrow], &l->starts, by_id))
         return false;
@@ -209,7 +210,7 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
             continue;
         const place key = {.track = ends[i].track, .begin_ns = ends[i].ns};
         size_t d = tm_bisect(devices, l->devices.n, sizeof *devices, &key, stands_before);
-        /* Those of one begin are marked together: where the first is, all are. */
+        /* Events with the same start are marked together, so testing the first suffices. */
         for (; d < l->devices.n && devices[d].track == key.track &&
                devices[d].begin_ns == key.begin_ns && !all[d].known;
              d++)
@@ -221,7 +222,7 @@ static bool follow(linker *l, tm_ascend_arrow arrow) {
     return true;
 }
 
-/* A call that is not recorded, without length: known by its thread and time alone. */
+/* Adds a zero-length call for one that is not recorded; only its thread and time are known. */
 static bool put_call(linker *l, launched *to, uint32_t name) {
     const tm_raw_event raw = {.begin_ns = to->ns,
                               .name = name,
@@ -235,11 +236,12 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
            tm_vec_append(&l->calls, &put, 1);
 }
 
-/* Finds the calls. One that takes from the queue does much besides, and is not the call itself.
- * @param taken_of  [events] whose calls take from the queue */
+/* Finds the launching calls. A call that dequeues does much more than launch, so a zero-length call
+ * is inserted there.
+ * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");
-    const size_t n_recorded = l->calls.n; /* these are in order; those that are put follow */
+    const size_t n_recorded = l->calls.n; /* the sorted ones; inserted calls follow */
     launched *all = l->launched.data;
     bool ok = name != TM_NAME_FAILED;
     for (size_t d = 0; d < l->launched.n && ok; d++) {
@@ -254,8 +256,8 @@ static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     return ok;
 }
 
-/* Ids of launches are numbers from 1 in the order of the calls' rows. What the profiler has for ids
- * differs by version. False when memory is out. */
+/* Numbers the launching calls from 1 in the order of their rows, because the profiler's own ids
+ * differ by version. False if out of memory. */
 static bool number_calls(linker *l, uint32_t *number) {
     const launched *all = l->launched.data;
     const place *calls = l->calls.data;
@@ -274,8 +276,7 @@ static bool number_calls(linker *l, uint32_t *number) {
     return true;
 }
 
-/* @param call_of  [events] of an event of the device the call's row plus 1, 0 where none is known
- */
+/* @param call_of  [events] of a device event the row of its call plus 1; 0 if unknown */
 static void set_correlations(tm_trace *trace, const uint32_t *call_of, const uint32_t *number) {
     tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
     for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++)
@@ -291,8 +292,8 @@ static bool is_lower(const void *element, const void *key) {
     return ((const passing *)element)->id < *(const int64_t *)key;
 }
 
-/* What put into the queue what this call took: ids are unique, but where a trace has several, the
- * last before it. */
+/* Returns the event that enqueued the item this call took. Ids are unique; if a trace repeats one,
+ * the last enqueuing before the call counts. */
 static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *taken) {
     const tm_raw_event *events = l->trace->events.data;
     const passing *v = queued->data;
@@ -304,7 +305,8 @@ static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *
     return found;
 }
 
-/* What the innermost of the calls around a launch took that took something from the queue. */
+/* Returns the item dequeued by the innermost dequeuing call around a launch (index plus 1); 0 if
+ * there is none. */
 static uint32_t taken_around(const linker *l, const launched *from, const uint32_t *taken_of) {
     const place *v = l->calls.data;
     if (from->holder == TM_NO_EVENT)
@@ -313,7 +315,7 @@ static uint32_t taken_around(const linker *l, const launched *from, const uint32
     return i != TM_NO_EVENT ? taken_of[v[i].event] : 0;
 }
 
-/* Names a kernel by what it does alone. */
+/* Names a kernel only by its function, without its number. */
 static bool name_kernel(linker *l, tm_names *names, uint32_t event, const passing *taken) {
     static const char start[] = "Dequeue@";
     char plain[256];
@@ -346,7 +348,7 @@ static bool link_queue(linker *l, tm_names *names, const uint32_t *taken_of) {
     return ok;
 }
 
-/* Zero for each event, and those that are put. */
+/* Returns a zeroed array with room for each event, including calls still to be inserted. */
 static uint32_t *room_of(const linker *l) {
     return calloc(l->trace->events.n + l->launched.n + 1, sizeof(uint32_t));
 }

@@ -1,5 +1,5 @@
-/* Who launched what: the arrows of a trace, and the queue between threads. For the readers of
- * Ascend's traces. */
+/* Joins launches with device events: the arrows of a trace, and the queue between threads. For the
+ * readers of Ascend's traces. */
 #ifndef TMERGE_ASCEND_FLOWS_H
 #define TMERGE_ASCEND_FLOWS_H
 
@@ -7,7 +7,7 @@
 #include "timeline/trace.h"
 #include "tmerge/names.h"
 
-/** Where arrows come from: the call itself, or the begin of the operator that asked for it. */
+/** The origin of an arrow: the call, or the start of the operator that requested the work. */
 typedef enum tm_ascend_arrow {
     TM_ASCEND_TO_DEVICE,
     TM_ASCEND_ASYNC,
@@ -23,23 +23,23 @@ typedef struct tm_ascend_flows {
 void tm_ascend_flows_init(tm_ascend_flows *flows);
 void tm_ascend_flows_free(tm_ascend_flows *flows);
 
-/** Keeps an end of an arrow: a place on a track of the trace. False when memory is out. */
+/** Adds one end of an arrow: a time on a track of the trace. False if out of memory. */
 bool tm_ascend_flows_add(tm_ascend_flows *flows, tm_ascend_arrow arrow, bool start,
                          const tm_json_text *id, uint32_t track, int64_t ns);
 
-/** The same of an arrow to the device whose id is a number, as databases have it. */
+/** Like tm_ascend_flows_add, for an arrow to the device with a numeric id, as in databases. */
 bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uint32_t track,
                              int64_t ns);
 
-/** Keeps that an event put something into the queue between two threads (@p id tells what), or took
- * it from there. False when memory is out. */
+/** Records that an event put item @p id into the queue between two threads, or took it out. False
+ * if out of memory. */
 bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event);
 
 /**
- * Gives every event of the device that an arrow leads to its launch: the innermost call that holds
- * the arrow's start, of CANN or that takes from the queue; where none is recorded, as at the
- * profiler's level 0 outside of the queue, a call without length is put there. A call that a thread
- * made for what it took from the queue leads, as its `launch`, to the call that put that there.
+ * Gives every device event with an arrow its launch: the innermost call around the arrow's start.
+ * If that call dequeues, or no call is recorded (as at the profiler's level 0 outside of the
+ * queue), a zero-length call is inserted. If a thread made the call for an item it dequeued, the
+ * call's `launch` is the call that enqueued the item.
  */
 tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm_names *names,
                                tm_error *err) TM_MUST_CHECK;

@@ -1,5 +1,5 @@
-/* Which communicator an operation is of, where the profiler's own analysis of it lies beside the
- * trace: names of operations give three digits of it alone. Private to the Ascend reader. */
+/* Communicators of operations, from the profiler's own analysis in the same folder as the trace:
+ * names of operations contain only three digits of them. Private to the Ascend reader. */
 #ifndef TMERGE_ASCEND_GROUPS_H
 #define TMERGE_ASCEND_GROUPS_H
 
@@ -13,19 +13,19 @@ typedef struct tm_ascend_groups {
 } tm_ascend_groups;
 
 /**
- * Reads communication.json beside a trace: its keys are hcom_allReduce__868_0_1@<communicator>.
- * What cannot be read of it is as if it were not there.
+ * Reads communication.json in the folder of a trace; its keys are
+ * hcom_allReduce__868_0_1@<communicator>. An unreadable file counts as missing.
  *
  * @param names  communicators are interned here
- * @param out    needs tm_ascend_groups_free whatever comes of the call
+ * @param out    needs tm_ascend_groups_free even after a failure
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ascend_groups_read(const char *trace, tm_names *names, tm_ascend_groups *out,
                                 tm_error *err) TM_MUST_CHECK;
 void tm_ascend_groups_free(tm_ascend_groups *groups);
 
-/** The name id of the communicator of an operation of this name; TM_NO_NAME where it is not known,
- * or not for sure. */
+/** Returns the name id of the communicator of the operation with this name; TM_NO_NAME if it is
+ * unknown or ambiguous. */
 uint32_t tm_ascend_groups_find(const tm_ascend_groups *groups, const tm_json_text *name);
 
 #endif

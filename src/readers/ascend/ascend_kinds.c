@@ -6,12 +6,12 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* else what begins with it */
+    bool whole; /* else a prefix */
     tm_ascend_work work;
 } rule;
 
-/* By "Task Type". What the vendor's own analysis knows as its task types, and DSA_SQE, which it
- * lacks and counts all the same. */
+/* By "Task Type": the task types of the vendor's own analysis, and DSA_SQE, which that analysis
+ * does not list but counts. */
 static const rule types[] = {
     {"AI_CORE", true, TM_ASCEND_COMPUTES},
     {"AI_VECTOR_CORE", true, TM_ASCEND_COMPUTES},
@@ -37,7 +37,7 @@ static const rule types[] = {
     {"PLACE_HOLDER_SQE", true, TM_ASCEND_NOTHING},
 };
 
-/* By name, where the type is "Other" or "other": of old versions all but AI_CPU are. */
+/* By name, for the type "Other" or "other": old versions use it for all tasks but AI_CPU. */
 static const rule names[] = {
     {"MEMCPY_ASYNC", true, TM_ASCEND_COPIES_OR_PART},
     {"MemcopyAsync", true, TM_ASCEND_COPIES},
@@ -107,7 +107,7 @@ const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *di
     return is(type, "SDMA_SQE") ? "DtoD" : "";
 }
 
-/* The number behind the last underscore of [0, *size), which is moved in front of that. */
+/* Parses the number after the last underscore of [0, *size) and moves *size to that underscore. */
 static bool last_number(const char *bytes, size_t *size, int64_t *out) {
     size_t start = *size;
     while (start > 0 && bytes[start - 1] >= '0' && bytes[start - 1] <= '9')

@@ -1,4 +1,4 @@
-/* What an event of an NPU does, told from its type and name. Private to the Ascend reader. */
+/* Classifies NPU events by type and name. Private to the Ascend reader. */
 #ifndef TMERGE_ASCEND_KINDS_H
 #define TMERGE_ASCEND_KINDS_H
 
@@ -7,41 +7,41 @@
 typedef enum tm_ascend_work {
     TM_ASCEND_COMPUTES,
     TM_ASCEND_COPIES,
-    TM_ASCEND_COPIES_OR_PART, /* part of a collective on a stream that carries such */
-    TM_ASCEND_PART,           /* of a collective, which is there as a whole besides */
-    TM_ASCEND_NOTHING         /* records of and waits for events, marks of the profiler */
+    TM_ASCEND_COPIES_OR_PART, /* a part of a collective if its stream has such parts */
+    TM_ASCEND_PART,           /* part of a collective, which the trace also has as a whole */
+    TM_ASCEND_NOTHING         /* event records and waits, marks of the profiler */
 } tm_ascend_work;
 
-/** @p type is the arg "Task Type". Of a type that is not known, *known is false, and the event
- * computes. */
+/** @p type is the arg "Task Type". An unknown type sets *known to false and counts as computation.
+ * */
 tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *name, bool *known);
 
 /**
- * A kernel's name without the number that counts what its process launched, by which every call of
- * a kernel would have another name: "Conv2D" of "Conv2D12", "trans_Cast" of "trans_Cast_10".
+ * Removes the launch counter from a kernel's name, which makes the name differ in every call:
+ * "Conv2D" for "Conv2D12", "trans_Cast" for "trans_Cast_10".
  *
- * @param op   what was taken from the queue for it, "" where that is not known: the number follows
- *             it in the kernel's name, and it may end with digits itself
- * @param out  [size] terminated  @return false where the name stays, or has no room
+ * @param op   the dequeued operator, "" if unknown: the kernel's name is this operator and the
+ *   counter; the operator may itself end with digits
+ * @param out  [size] terminated  @return false if the name is unchanged, or does not fit
  */
 bool tm_ascend_plain_name(const char *name, const char *op, char *out, size_t size);
 
-/** The words in which a copy's direction is told: "HtoD" of "host to device", "" where neither the
- * type nor the arg "memcpy direction" tells it. */
+/** Returns the abbreviation of a copy's direction: "HtoD" for "host to device"; "" if neither the
+ * type nor the arg "memcpy direction" states it. */
 const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *direction);
 
-/** A collective as its name tells it: hcom_<op>__<group>_<n>_<k>. */
+/** A collective, parsed from its name hcom_<op>__<group>_<n>_<k>. */
 typedef struct tm_ascend_operation {
     tm_json_text name;  /* "hcom_allReduce" */
     tm_json_text op;    /* "allReduce" */
     tm_json_text group; /* the last three digits of the communicator's hash */
-    int64_t seq;        /* the n-th of its group; those of a further k come behind all before */
+    int64_t seq;        /* n within its group; operations with a larger k sort after all others */
 } tm_ascend_operation;
 
-/** False where it is no such name. */
+/** False if the name has another form. */
 bool tm_ascend_operation_of(const tm_json_text *name, tm_ascend_operation *out);
 
-/** torch's word for a type of elements: "Float" of "FP32"; the text itself where it has none. */
+/** Returns torch's word for an element type: "Float" for "FP32"; the text itself if it has none. */
 tm_json_text tm_ascend_dtype(const tm_json_text *text);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/intervals.h"
 #include "base/sums.h"
 
-/* A lane is rounded to a nanosecond an interval, as its bounds are. */
+/* Allowed per interval: its bounds are rounded. */
 static const int64_t ROUNDING_NS = 10;
 
 void tm_ascend_lanes_add(tm_ascend_lanes *lanes, const tm_json_text *name, int64_t duration_ns) {
@@ -59,7 +59,7 @@ bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out) {
         set(out, TM_ASCEND_COMPUTING, &compute);
         set(out, TM_ASCEND_COMMUNICATION, &communication);
         set(out, TM_ASCEND_EXPOSED, &exposed);
-        if (all.n > 0) { /* from the first begin to the last end */
+        if (all.n > 0) { /* from the first start to the last end */
             out->n[TM_ASCEND_FREE] = (int64_t)all.n - 1;
             out->sum_ns[TM_ASCEND_FREE] =
                 busy[all.n - 1].end_ns - busy[0].begin_ns - tm_intervals_length(&all);

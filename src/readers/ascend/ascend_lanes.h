@@ -1,5 +1,4 @@
-/* What the profiler's own analysis says of a trace, to compare with. Private to the Ascend reader.
- */
+/* Sums of the profiler's own analysis, to check ours against. Private to the Ascend reader. */
 #ifndef TMERGE_ASCEND_LANES_H
 #define TMERGE_ASCEND_LANES_H
 
@@ -14,20 +13,20 @@ typedef enum tm_ascend_lane {
     TM_ASCEND_N_LANES
 } tm_ascend_lane;
 
-/** Lanes of the process "Overlap Analysis": each is a sum of intervals that do not overlap. */
+/** Totals of the tracks of the process "Overlap Analysis". Intervals of a track do not overlap. */
 typedef struct tm_ascend_lanes {
     int64_t n[TM_ASCEND_N_LANES], sum_ns[TM_ASCEND_N_LANES];
 } tm_ascend_lanes;
 
-/** Adds an interval of a lane; those of no known lane are left out. */
+/** Adds an interval of a track; unknown tracks are ignored. */
 void tm_ascend_lanes_add(tm_ascend_lanes *lanes, const tm_json_text *name, int64_t duration_ns);
 
-/** What the events of a trace come to by the same definitions: kernels with a collective's row
- * communicate, the others compute. False when memory is out. */
+/** Computes the same totals from a trace's events: kernels with a collective's row communicate, all
+ * others compute. False if out of memory. */
 bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out);
 
-/** How many lanes differ by more than rounding does: 10 ns an interval. Lanes without any interval
- * are not there, and differ from nothing. */
+/** Returns the number of totals that differ by more than rounding: 10 ns per interval. Tracks
+ * without any interval are skipped. */
 int tm_ascend_lanes_differ(const tm_ascend_lanes *vendor, const tm_ascend_lanes *own);
 
 #endif

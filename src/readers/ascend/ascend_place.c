@@ -7,7 +7,7 @@
 
 #include "tmerge/timeline.h"
 
-/* The number between two words that are a whole name; -1 where it is no such name. */
+/* Parses a name that consists of a prefix, a number and a suffix; -1 if it has another form. */
 static int64_t number_in(const char *name, const char *start, const char *end) {
     if (strncmp(name, start, strlen(start)) != 0)
         return -1;
@@ -57,13 +57,13 @@ int64_t tm_ascend_rank_of(const char *path) {
     return rank >= 0 && rank <= TM_RANK_MAX ? rank : -1;
 }
 
-/* The bytes of a path before its last name. */
+/* Returns the length of a path without its last name. */
 static size_t folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Takes the last folder off path[0, *size) where its name begins with a word. */
+/* Removes the last folder of path[0, *size) if its name begins with a word. */
 static bool take_folder(const char *path, size_t *size, const char *word) {
     size_t begin = *size > 0 ? *size - 1 : 0;
     while (begin > 0 && path[begin - 1] != '/')
@@ -94,7 +94,7 @@ bool tm_ascend_msprof_is_covered(const char *path, const char *other) {
             strncmp(file_there, "ascend_pytorch_profiler", 23) == 0);
 }
 
-/* Takes _<digits> off the end of [begin, end). */
+/* Removes _<digits> from the end of [begin, end); NULL if there is none. */
 static const char *without_number(const char *begin, const char *end) {
     const char *p = end;
     while (p > begin && p[-1] >= '0' && p[-1] <= '9')

@@ -1,6 +1,6 @@
 /* Databases of Ascend NPUs: ascend_pytorch_profiler_RANK.db of torch_npu's profiler, which with
- * ExportType.Db writes no trace_view.json, and msprof_TIME.db of msprof. The tables are those of
- * MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and of torch_npu
+ * ExportType.Db writes no trace_view.json, and msprof_TIME.db of msprof. The tables are defined by
+ * MindStudio (msprof, analysis/csrc/application/database/msprof_db.cpp) and torch_npu
  * (prof_view/prof_db_parse). */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static bool ascend_db_claims(const char *path) {
     return ok && events;
 }
 
-/* torch_npu writes one rank for all devices; -1 where the job is not distributed. Events of several
- * ranks must not become those of one. */
+/* Takes the rank. torch_npu writes the same rank for all devices, and -1 for a job that is not
+ * distributed. Events of several ranks must not be merged into one. */
 static tm_status each_rank(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     int64_t rank = tm_db_int(values, 0, -1), *known = &d->trace->rank;
@@ -98,12 +98,12 @@ static tm_status read_facts(tm_ascend_db *d, tm_error *err) {
                              err);
 }
 
-/* Links calls and work, and holds the sums against the profiler's own. */
+/* Links calls with their work, and compares the sums with the profiler's own. */
 static tm_status finish(tm_ascend_db *d, tm_error *err) {
     tm_ascend_lanes own;
     if (!tm_ascend_lanes_of(d->trace, &own))
         return tm_fail_memory(err);
-    if (d->device != TM_ASCEND_DB_SEVERAL) /* else each has sums of its own */
+    if (d->device != TM_ASCEND_DB_SEVERAL) /* several devices have separate sums */
         d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
     return tm_ascend_flows_link(&d->flows, d->trace, d->names, err);
 }
@@ -151,7 +151,7 @@ static tm_status ascend_db_read(tm_source *source, tm_names *names, tm_trace *ou
     return status;
 }
 
-/* In the folder of a rank, and in one that holds those of several. */
+/* Within the folder of one rank, and of several. */
 static const char *const in_folders[] = {
     "ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db",
     "*_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db", "PROF_*/msprof_*.db",

@@ -1,4 +1,4 @@
-/* What threads did: calls of CANN, operators of PyTorch, Python, ranges of the program. */
+/* Activity of threads: CANN calls, PyTorch operators, Python functions, ranges of the program. */
 #include <string.h>
 
 #include "ascend_db_reader.h"
@@ -6,7 +6,7 @@
 #include "base/sums.h"
 #include "readers/ascend/ascend_shapes.h"
 
-/* The first connection of a list, or a list's stack. */
+/* The first connection of a list, or the stack of a call chain. */
 typedef struct entry {
     int64_t id, value;
 } entry;
@@ -27,7 +27,7 @@ static int by_id(const void *a, const void *b) {
     return tm_order_i64(((const entry *)a)->id, ((const entry *)b)->id);
 }
 
-/* The first value of an id, @p none where it has none or there is no id (-1). */
+/* Returns the first value of an id; @p none if there is no id (-1) or no value. */
 static int64_t first_of(const tm_vec *vec, int64_t id, int64_t none) {
     const entry *v = vec->data;
     size_t i = tm_bisect(v, vec->n, sizeof *v, &id, tm_is_less_i64);
@@ -40,7 +40,7 @@ static tm_status each_connection(void *context, sqlite3_value **values, tm_error
     return tm_vec_append(&d->connections, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ends the stack whose functions are in scratch. */
+/* Completes the stack whose functions are in scratch. */
 static bool end_stack(tm_ascend_db *d) {
     if (d->stacks.n == 0)
         return true;
@@ -51,7 +51,7 @@ static bool end_stack(tm_ascend_db *d) {
     return name != TM_NAME_FAILED;
 }
 
-/* The functions of a stack follow one another, the innermost first. */
+/* Takes a function of a stack. The rows of a stack are consecutive, innermost function first. */
 static tm_status each_function(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     const entry added = {tm_db_int(values, 0, -1), TM_NO_NAME};
@@ -107,7 +107,7 @@ static tm_status each_call(void *context, sqlite3_value **values, tm_error *err)
                : tm_fail_memory(err);
 }
 
-/* Types of PYTORCH_API, of ENUM_API_TYPE; older databases have none. */
+/* Types in PYTORCH_API (ENUM_API_TYPE); older databases lack the column. */
 enum { OPERATOR = 50001, QUEUE, PYTHON, MARK };
 
 static bool begins(const tm_json_text *text, const char *word) {
@@ -133,8 +133,7 @@ static bool add_operator(tm_ascend_db *d, sqlite3_value **values, uint32_t row) 
         .thread = tm_narrow_i32(tm_db_int(values, FORWARD_THREAD, 0)),
     };
     tm_json_text dims = tm_ascend_db_text(&d->strings, tm_db_int(values, SHAPES, -1));
-    if (!tm_ascend_shapes_are(
-            &dims)) /* torch_npu has written the two columns the wrong way round */
+    if (!tm_ascend_shapes_are(&dims)) /* torch_npu has swapped the two columns */
         dims = tm_ascend_db_text(&d->strings, tm_db_int(values, TYPES, -1));
     return ((attr.sequence < 0 && attr.stack == TM_NO_NAME) ||
             tm_vec_append(&d->trace->attrs[TM_ATTR_OPERATOR], &attr, 1)) &&
@@ -158,7 +157,7 @@ static tm_status each_api(void *context, sqlite3_value **values, tm_error *err) 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Ranges that the program marks (push and pop, or start and end), and its moments. */
+/* Takes a range (push and pop, or start and end) or mark of the program. */
 static tm_status each_range(void *context, sqlite3_value **values, tm_error *err) {
     enum { EVENT = CONNECTION, MOMENT = 0, MOMENT_TOO = 3 };
     tm_ascend_db *d = context;

@@ -1,4 +1,4 @@
-/* What a database says of HCCL's communicators besides their operations. Private to this reader. */
+/* Facts about HCCL's communicators, besides their operations. Private to this reader. */
 #ifndef TMERGE_ASCEND_DB_GROUPS_H
 #define TMERGE_ASCEND_DB_GROUPS_H
 
@@ -6,12 +6,12 @@
 #include "readers/sqlite/database.h"
 
 typedef struct tm_ascend_db_group {
-    uint32_t name;        /* name id of the communicator, as operations have it */
-    uint32_t description; /* of torch's group: "default_group", "tp" */
+    uint32_t name;        /* name id of the communicator, as in operations */
+    uint32_t description; /* name id of torch's group: "default_group", "tp" */
     int32_t n_ranks;
 } tm_ascend_db_group;
 
-/** Whether a group's description says that it holds all ranks of the job. */
+/** Whether the group's description marks it as that of all ranks of the job. */
 bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *names);
 
 /**
@@ -23,7 +23,7 @@ bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *nam
 tm_status tm_ascend_db_read_groups(tm_text json, tm_names *names, tm_vec *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** The group of a communicator, NULL where nothing is known of it. */
+/** Returns the group of a communicator; NULL if it is unknown. */
 const tm_ascend_db_group *tm_ascend_db_group_of(const tm_vec *groups, uint32_t name);
 
 #endif

@@ -30,7 +30,7 @@ uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process
     return index;
 }
 
-/* The track of a process or device and a number. */
+/* Returns the track of a process or device with a numbered thread or stream. */
 static uint32_t numbered(tm_ascend_db *d, tm_track_kind kind, int64_t process, int64_t thread) {
     char text[24];
     tm_ascend_db_place *place =
@@ -55,7 +55,8 @@ uint32_t tm_ascend_db_stream(tm_ascend_db *d, int64_t device, int64_t stream) {
     return track;
 }
 
-/* Begins lie in [0, 3e18] ns, durations in [0, TM_DAY_NS]. */
+/* Returns the reason to reject an event, or TM_N_COUNTS. Accepted: starts in [0, 3e18] ns and
+ * durations in [0, TM_DAY_NS]. */
 static tm_count wrong_times(int64_t begin, int64_t end) {
     const int64_t most = INT64_C(3000000000000000000);
     if (begin < 0 || begin > most || end < 0)

@@ -1,4 +1,4 @@
-/* From the tables of a database of Ascend to the rows of a trace. Private to this reader. */
+/* Converts the tables of an Ascend database to the rows of a trace. Private to this reader. */
 #ifndef TMERGE_ASCEND_DB_READER_H
 #define TMERGE_ASCEND_DB_READER_H
 
@@ -9,7 +9,7 @@
 #include "timeline/trace.h"
 #include "tmerge/source.h"
 
-/** A track that was asked for recently: found again without interning its names. */
+/** Cache entry of a recently used track; saves interning its names. */
 typedef struct tm_ascend_db_place {
     int64_t process, thread; /* or device and stream */
     uint32_t track;
@@ -20,64 +20,64 @@ enum { TM_ASCEND_DB_PLACES = 64, TM_ASCEND_DB_SEVERAL = -2 };
 
 typedef struct tm_ascend_db {
     tm_db db;
-    tm_source *source; /* borrowed, as names and trace */
+    tm_source *source; /* borrowed, as are names and trace */
     tm_names *names;
     tm_trace *trace;
     tm_ascend_db_strings strings;
     tm_vec groups;      /* of tm_ascend_db_group */
-    tm_vec infos;       /* private to the tasks, as the next three */
-    tm_vec copies;      /* what is known of copies, by task */
-    tm_vec types;       /* types of elements */
-    bool describes_all; /* kernels are described: a task that is not described is no kernel */
-    tm_vec connections; /* private to the calls, as the next two */
+    tm_vec infos;       /* private to the tasks, as are the next three */
+    tm_vec copies;      /* facts about copies, by task */
+    tm_vec types;       /* element types */
+    bool describes_all; /* kernels are described, so a task without a description is no kernel */
+    tm_vec connections; /* private to the calls, as are the next two */
     tm_vec stacks;
     tm_vec scratch; /* of char */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;  /* the profiler's own sums */
-    int32_t device;         /* of the tasks; -1: none is known; TM_ASCEND_DB_SEVERAL */
-    int64_t n_rows, n_done; /* about, for the source */
+    int32_t device;         /* of the tasks; -1: unknown; TM_ASCEND_DB_SEVERAL */
+    int64_t n_rows, n_done; /* approximate, for the progress */
     tm_ascend_db_place places[TM_ASCEND_DB_PLACES];
 } tm_ascend_db;
 
-/** Scans a table with the reader as context. As tm_db_scan. */
+/** Scans a table like tm_db_scan, with the reader as context. */
 tm_status tm_ascend_db_scan(tm_ascend_db *d, const tm_db_query *query, tm_db_each *each,
                             tm_error *err) TM_MUST_CHECK;
 
 /** Reports progress to the source. Called for each row of the large tables. */
 void tm_ascend_db_tell(tm_ascend_db *d);
 
-/** The track of a thread, of a globalTid; UINT32_MAX when memory is out. */
+/** Returns the track of a thread given by its globalTid; UINT32_MAX if out of memory. */
 uint32_t tm_ascend_db_thread(tm_ascend_db *d, int64_t thread);
 
-/** The track of a stream. UINT32_MAX when memory is out. */
+/** Returns the track of a stream; UINT32_MAX if out of memory. */
 uint32_t tm_ascend_db_stream(tm_ascend_db *d, int64_t device, int64_t stream);
 
-/** The track of a name on a device or in a process. UINT32_MAX when memory is out. */
+/** Returns the track of a name on a device or in a process; UINT32_MAX if out of memory. */
 uint32_t tm_ascend_db_track(tm_ascend_db *d, tm_track_kind kind, int64_t process, tm_text thread);
 
 /**
- * Adds an event, or counts why not.
- * @param values  column 0 is its begin and, of durations, column 1 its end [ns since 1970]
+ * Adds an event, or counts why it was rejected.
+ * @param values  column 0 is its start and, for durations, column 1 its end [ns since 1970]
  * @param event   all but the times
  * @param row     its row, or TM_NO_EVENT
- * @return        TM_OK, also where it was only counted; TM_ERR_FAULT
+ * @return        TM_OK, also if it was rejected; TM_ERR_FAULT
  */
 tm_status tm_ascend_db_add(tm_ascend_db *d, sqlite3_value **values, tm_raw_event event,
                            uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Make and free what only the tasks and the calls need. */
+/** Initialise and free the parts that only the tasks or the calls use. */
 void tm_ascend_db_tasks_init(tm_ascend_db *d);
 void tm_ascend_db_tasks_free(tm_ascend_db *d);
 void tm_ascend_db_calls_init(tm_ascend_db *d);
 void tm_ascend_db_calls_free(tm_ascend_db *d);
 
-/** Reads what the device did: tasks, and operations of HCCL. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Reads device activity: tasks, and HCCL operations. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
-/** Reads what threads did. As tm_ascend_db_read_tasks. */
+/** Reads the activity of threads. Returns like tm_ascend_db_read_tasks. */
 tm_status tm_ascend_db_read_calls(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
-/** Reads memory and counters. As tm_ascend_db_read_tasks. */
+/** Reads memory and counters. Returns like tm_ascend_db_read_tasks. */
 tm_status tm_ascend_db_read_samples(tm_ascend_db *d, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory that PyTorch took and gave back, and what was sampled of the device and the host. */
+/* PyTorch's memory allocations and releases, and counters sampled on the device and the host. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "ascend_db_reader.h"
 #include "base/sums.h"
 
-/* PyTorch's number of the device type PrivateUse1, which an NPU is. */
+/* PyTorch's number for the device type PrivateUse1, which NPUs use. */
 enum { NPU = 20 };
 
 static tm_status add_block(tm_ascend_db *d, sqlite3_value **values, int64_t bytes, tm_error *err) {
@@ -29,12 +29,12 @@ static tm_status add_block(tm_ascend_db *d, sqlite3_value **values, int64_t byte
                : tm_fail_memory(err);
 }
 
-/* CANN's own blocks are left out: they have no active bytes, and are not in PyTorch's totals. */
+/* Takes a block. Skips CANN's own: they have no active bytes and are not in PyTorch's totals. */
 static tm_status each_block(void *context, sqlite3_value **values, tm_error *err) {
     enum { SIZE = 5, ACTIVE, RELEASED };
     tm_ascend_db *d = context;
     int64_t bytes = tm_db_int(values, SIZE, -1);
-    /* Rows of a release have the same columns, from RELEASED on. */
+    /* The columns of the release start at RELEASED, in the same order. */
     bool releases = sqlite3_value_type(values[RELEASED]) != SQLITE_NULL;
     if (tm_db_int(values, ACTIVE, -1) < 0)
         return TM_OK;
@@ -63,12 +63,12 @@ static tm_status read_memory(tm_ascend_db *d, tm_error *err) {
                              err);
 }
 
-/* A series of samples: one value of each row of a table. */
+/* A counter: one value per row of a table. */
 typedef struct series {
     const char *table, *value, *unit;
     const char *name;
-    const char *number; /* column of the number that follows the name, or NULL */
-    const char *word;   /* column of the string that follows the number, or NULL */
+    const char *number; /* column of a number to append to the name, or NULL */
+    const char *word;   /* column of a string to append after it, or NULL */
 } series;
 
 /* Rates are bytes per second. */

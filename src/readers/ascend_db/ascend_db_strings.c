@@ -5,9 +5,9 @@
 
 typedef struct string {
     int64_t id;
-    size_t at;     /* in texts */
+    size_t at;     /* offset in texts */
     uint32_t size; /* bytes */
-    uint32_t name; /* TM_NO_NAME until it was asked for */
+    uint32_t name; /* TM_NO_NAME until first requested */
 } string;
 
 void tm_ascend_db_strings_init(tm_ascend_db_strings *s, tm_names *names) {

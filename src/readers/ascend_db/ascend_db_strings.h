@@ -1,5 +1,5 @@
-/* The texts of a database of Ascend: table STRING_IDS, to whose ids all others refer. Private to
- * this reader. */
+/* The texts of an Ascend database: table STRING_IDS, to whose ids all other tables refer. Private
+ * to this reader. */
 #ifndef TMERGE_ASCEND_DB_STRINGS_H
 #define TMERGE_ASCEND_DB_STRINGS_H
 
@@ -13,7 +13,7 @@ typedef struct tm_ascend_db_strings {
     tm_names *names;
 } tm_ascend_db_strings;
 
-/** @param names  texts are interned there when they are first asked for; borrowed */
+/** @param names  borrowed; texts are interned here when first requested */
 void tm_ascend_db_strings_init(tm_ascend_db_strings *strings, tm_names *names);
 void tm_ascend_db_strings_free(tm_ascend_db_strings *strings);
 
@@ -21,10 +21,10 @@ void tm_ascend_db_strings_free(tm_ascend_db_strings *strings);
 tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *strings, const tm_db *db,
                                     tm_error *err) TM_MUST_CHECK;
 
-/** The text of an id, empty where there is none; valid as long as the strings are. */
+/** Returns the text of an id, empty if there is none; valid as long as the strings are. */
 tm_json_text tm_ascend_db_text(const tm_ascend_db_strings *strings, int64_t id);
 
-/** Its name id: TM_NO_NAME where there is none, TM_NAME_FAILED when memory is out. */
+/** Returns the name id of a text; TM_NO_NAME if there is none, TM_NAME_FAILED if out of memory. */
 uint32_t tm_ascend_db_name(tm_ascend_db_strings *strings, int64_t id);
 
 #endif

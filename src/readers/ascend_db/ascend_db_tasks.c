@@ -1,4 +1,4 @@
-/* Tasks of the device: each kind of task is described in a table of its own. */
+/* Tasks of the device. Each kind of task has a table of descriptions. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,22 +9,22 @@
 #include "base/sums.h"
 #include "readers/ascend/ascend_collective.h"
 
-/* What a table says of a task. */
+/* The description of a task. */
 typedef struct info {
     int64_t task; /* globalTaskId */
     int64_t name; /* id of its string */
     uint8_t work; /* tm_ascend_work */
-    bool found;   /* has a row in TASK; of several of one task the first */
+    bool found;   /* has a row in TASK; set in the first of several descriptions */
 } info;
 
 typedef struct copy_info {
     int64_t task, bytes, direction;
 } copy_info;
 
-/* More types of elements than there are: MindStudio lists 15. */
+/* More element types than exist: MindStudio lists 15. */
 enum { TYPES_MAX = 256 };
 
-/* A type of elements, of ENUM_HCCL_DATA_TYPE. */
+/* An element type (ENUM_HCCL_DATA_TYPE). */
 typedef struct element_type {
     int64_t id;
     char text[16];
@@ -76,12 +76,12 @@ static tm_status each_type(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&d->types, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Of info and copy_info: both begin with the task. */
+/* For info and copy_info: both begin with the task. */
 static int by_task(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* NULL where the task has no id, too. */
+/* Finds the entry of a task; NULL if there is none, or the task has no id. */
 static void *find(const tm_vec *vec, int64_t task) {
     char *v = vec->data;
     size_t i = tm_bisect(v, vec->n, vec->size, &task, tm_is_less_i64);
@@ -111,13 +111,13 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
                              each_type, err);
 }
 
-/* By its type only. Where kernels are described, one that is not described encloses one that is,
- * and must not count twice. */
+/* Classifies a task only by its type. If kernels are described, a computing task without a
+ * description encloses a described one and must not count twice. */
 static tm_ascend_work work_of_type(tm_ascend_db *d, const tm_json_text *type) {
     static const tm_json_text none = {.bytes = ""}, other = {.bytes = "Other", .size = 5};
     bool known = false;
     tm_ascend_work work = tm_ascend_work_of(type, &none, &known);
-    if (!known) { /* types that are names in traces of text */
+    if (!known) { /* types that text traces write as names */
         work = tm_ascend_work_of(&other, type, &known);
         d->trace->counts[TM_COUNT_OTHER_TASK] += work == TM_ASCEND_COMPUTES && !d->describes_all;
     }
@@ -156,7 +156,7 @@ enum { BEGIN, END, DEVICE, CONNECTION, TASK, TYPE, STREAM };
 static const char *const task_columns[] = {"startNs",      "endNs",    "deviceId", "connectionId",
                                            "globalTaskId", "taskType", "streamId"};
 
-/* A kernel by its description, any other task by its type; copies by their direction. */
+/* Names a kernel by its description, a copy by its direction, and any other task by its type. */
 static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,
                           const info *told, const copy_info *copy) {
     const int64_t type = tm_db_int(values, TYPE, -1);
@@ -167,7 +167,7 @@ static uint32_t task_name(tm_ascend_db *d, sqlite3_value **values, tm_ascend_wor
     return tm_ascend_db_name(&d->strings, work == TM_ASCEND_COMPUTES && told ? told->name : type);
 }
 
-/* The call with the same connection launched it. */
+/* Adds the arrow's end at a device event; the call with the same connection launched it. */
 static bool connect(tm_ascend_db *d, int64_t connection, uint32_t row) {
     const tm_raw_event *event = (const tm_raw_event *)d->trace->events.data + row;
     return connection < 0 ||
@@ -200,7 +200,7 @@ static tm_status each_task(void *context, sqlite3_value **values, tm_error *err)
                : tm_fail_memory(err);
 }
 
-/* As others write it; empty where it is not known. */
+/* Returns an element type in torch's words; empty if it is unknown. */
 static tm_json_text type_of(const tm_ascend_db *d, int64_t id) {
     const element_type *v = d->types.data;
     for (size_t i = 0; i < d->types.n; i++) {
@@ -233,7 +233,8 @@ static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_asce
            connect(d, tm_db_int(values, CONNECTION, -1), row);
 }
 
-/* All rows communicate; one of a name that is not HCCL's form has no number in its group. */
+/* Parses an operation's name. Every row communicates; a name not in HCCL's form gives no sequence
+ * number. */
 static tm_ascend_operation operation_of(const tm_json_text *name) {
     tm_ascend_operation op = {.name = *name, .op = *name, .group = {.bytes = ""}, .seq = -1};
     (void)tm_ascend_operation_of(name, &op);
@@ -256,8 +257,8 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return row == TM_NO_EVENT || add_operation(d, values, &op, row) ? TM_OK : tm_fail_memory(err);
 }
 
-/* What is described and has no event: kernels without a task and, where no operation is recorded,
- * the parts of some. */
+/* Counts descriptions without an event: kernels without a task and, if no operation is recorded,
+ * parts of operations. */
 static int64_t count_untimed(const tm_ascend_db *d) {
     const info *v = d->infos.data;
     const bool no_operation = d->trace->attrs[TM_ATTR_COLLECTIVE].n == 0;

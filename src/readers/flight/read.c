@@ -1,4 +1,4 @@
-/* From the values of a dump to its groups and calls. */
+/* Converts the values of a dump to its groups and calls. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "tmerge/flight.h"
 #include "values.h"
 
-/* Keys of an entry. Before version 2.1 the sequence was seq_id. */
+/* Keys of an entry. Before version 2.1 the sequence number was called seq_id. */
 #define FIELDS(X)                                                                                  \
     X(RECORD, "record_id")                                                                         \
     X(GROUP, "process_group")                                                                      \
@@ -35,15 +35,15 @@ enum { FIELDS(FIELD_ENUM) N_FIELDS };
 
 typedef struct entry {
     tm_pickle_value of[N_FIELDS];
-    uint32_t has; /* a bit each */
+    uint32_t has; /* one bit per field */
 } entry;
 
-/* A profiling_name, taken apart once for all entries that have it. */
+/* A parsed profiling_name, shared by all entries with this name. */
 typedef struct op_name {
-    uint32_t text, backend, op; /* ids */
+    uint32_t text, backend, op; /* text ids */
     uint64_t hash;              /* of op */
-    bool inputs, outputs;       /* in which of its tensors ranks have to agree */
-    bool is_p2p, gathers;       /* gathers: an all_gather */
+    bool inputs, outputs;       /* whether ranks must agree in its input and output tensors */
+    bool is_p2p, gathers;       /* gathers: it is an all_gather */
     bool ends_batch;            /* "coalesced", "ALLGATHER_coalesced" */
 } op_name;
 
@@ -51,8 +51,8 @@ struct tm_flight {
     tm_pickle values;
     tm_vec groups, ranks; /* of tm_flight_group, of int64_t */
     tm_vec calls;         /* of tm_flight_call */
-    tm_vec entries;       /* of uint32_t: the container of a call's entry */
-    tm_vec fields;        /* of uint8_t, by text: 1 + its field; 0: none; UNKNOWN: not looked at */
+    tm_vec entries;       /* of uint32_t: container of each call's entry */
+    tm_vec fields;        /* of uint8_t, by text: field + 1; 0: no field; UNKNOWN: not looked up */
     tm_vec ops;           /* of op_name */
     int64_t rank, left_out;
     const char *version;
@@ -102,7 +102,7 @@ static const char *text_of(const tm_flight *f, const tm_pickle_value *value) {
                : "";
 }
 
-/* A whole number, also one written as text. */
+/* Reads an integer, or a text that is an integer. */
 static int64_t number_of(const tm_flight *f, const tm_pickle_value *value, int64_t missing) {
     if (!value || value->type == TM_PICKLE_INT)
         return value ? value->as.i : missing;
@@ -112,7 +112,7 @@ static int64_t number_of(const tm_flight *f, const tm_pickle_value *value, int64
     return *text && !*end ? number : missing;
 }
 
-/* Which field a key is: looked up once for each text. */
+/* Returns the field of a key, or -1; looked up once per text. */
 static int field_of(tm_flight *f, uint32_t text) {
 #define FIELD_WORD(id, word) word,
     static const char *const words[] = {FIELDS(FIELD_WORD)};
@@ -153,7 +153,7 @@ static const tm_pickle_value *field(const entry *e, int which) {
 
 /* Groups. */
 
-/* Ranks as a list, or as the text of one. */
+/* Takes ranks from a list, or from the text of a list. */
 static bool take_ranks(tm_flight *f, const tm_pickle_value *value, size_t *n) {
     size_t n_items;
     const size_t first = f->ranks.n;
@@ -176,7 +176,7 @@ static bool take_ranks(tm_flight *f, const tm_pickle_value *value, size_t *n) {
     return true;
 }
 
-/* Names are of several groups where each part of a split has the same. */
+/* Groups are identified by name and ranks: all parts of a split have the same name. */
 static uint64_t group_key(const tm_flight_group *g, const int64_t *ranks) {
     const uint64_t name = tm_hash_mixed(1, g->name, strlen(g->name));
     return tm_hash_mixed(name, ranks, g->n_ranks * sizeof *ranks);
@@ -204,7 +204,7 @@ static bool take_groups(tm_flight *f, const tm_pickle_value *config) {
     return true;
 }
 
-/* Ranks have stopped moving by now. */
+/* Sets the groups' pointers into `ranks`, which no longer moves. */
 static void point_at_ranks(tm_flight *f) {
     tm_flight_group *g = f->groups.data;
     size_t at = 0;
@@ -214,8 +214,8 @@ static void point_at_ranks(tm_flight *f) {
     }
 }
 
-/* The group of an entry: (name, description), or its name. One that the dump does not list is
- * added, without ranks. */
+/* Finds the group of an entry, given as (name, description) or as a name. A group that the dump
+ * does not list is added without ranks. */
 static bool find_group(tm_flight *f, const entry *e, size_t *out) {
     size_t n;
     const tm_pickle_value *value = field(e, F_GROUP);
@@ -223,7 +223,7 @@ static bool find_group(tm_flight *f, const entry *e, size_t *out) {
     const char *name = text_of(f, n > 0 ? &v[0] : value);
     const tm_flight_group *g = f->groups.data;
     for (*out = 0; *out < f->groups.n; ++*out)
-        if (g[*out].name == name) /* texts are interned */
+        if (g[*out].name == name) /* texts are interned, so pointers compare */
             return true;
     return add_group(f, name, n > 1 ? text_of(f, &v[1]) : "", NULL);
 }
@@ -239,7 +239,7 @@ static bool is_p2p_op(const char *op) {
     return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
 }
 
-/* In which of its tensors the ranks of an operation have to agree. */
+/* Sets whether the ranks of an operation must agree in its input and output tensors. */
 static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
     const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") || ends_with(op, "_v") ||
                      strstr(op, "coalesced") || strstr(op, "barrier");
@@ -247,7 +247,7 @@ static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
     *outputs = !any && strncmp(op, "gather", 6) != 0;
 }
 
-/* "nccl:all_reduce": what stands before the colon is the backend. */
+/* Parses "nccl:all_reduce": the backend precedes the colon. */
 static const op_name *find_op(tm_flight *f, uint32_t text) {
     const op_name *known = f->ops.data;
     for (size_t i = f->ops.n; i-- > 0;)
@@ -270,7 +270,8 @@ static const op_name *find_op(tm_flight *f, uint32_t text) {
     return tm_vec_append(&f->ops, &made, 1);
 }
 
-/* Elements of each tensor: what libraries compare. A list of lists of numbers. */
+/* Hashes the number of elements of each tensor, which is what libraries compare. Sizes are a list
+ * of lists of numbers. */
 static uint64_t hash_sizes(const tm_flight *f, const tm_pickle_value *sizes, uint64_t hash) {
     size_t n, n_dims;
     const tm_pickle_value *v = tm_pickle_items(&f->values, sizes, &n);
@@ -285,7 +286,7 @@ static uint64_t hash_sizes(const tm_flight *f, const tm_pickle_value *sizes, uin
     return hash;
 }
 
-/* Types as a list of texts, or one text. */
+/* Hashes the types: a list of texts, or one text. */
 static uint64_t hash_types(const tm_flight *f, const tm_pickle_value *types, uint64_t hash) {
     size_t n;
     const tm_pickle_value *v = tm_pickle_items(&f->values, types, &n);
@@ -314,7 +315,7 @@ static uint64_t form_of(const tm_flight *f, const entry *e, const op_name *op) {
     return hash;
 }
 
-/* Elements of all tensors; 0 where none are told. */
+/* Returns the number of elements of all tensors; 0 if unknown. */
 static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
     size_t n, n_dims;
     int64_t sum = 0;
@@ -332,8 +333,8 @@ static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
     return sum;
 }
 
-/* Each rank gives an all_gather as much: its output holds as many times its input as there are
- * ranks. Gloo's recorder tells the members of no group otherwise. */
+/* Returns the size of the group of an all_gather, its output divided by its input; 0 if unknown.
+ * Gloo's recorder has no other record of a group's members. */
 static int64_t size_of_group(const tm_flight *f, const entry *e, const op_name *op) {
     if (!op->gathers)
         return 0;
@@ -362,13 +363,13 @@ static void take_times(const tm_flight *f, const entry *e, tm_flight_call *c) {
     c->timeout_ns = timeout_ms < INT64_MAX / 1000000 ? timeout_ms * 1000000 : 0;
 }
 
-/* Sends and receives have numbers of their own, but for dumps that know one kind only. */
+/* Sends and receives have their own sequence numbers, except in dumps with a single numbering. */
 static int64_t seq_of(const tm_flight *f, const entry *e, bool is_p2p) {
     const int64_t old = number_of(f, field(e, F_OLD_SEQ), -1);
     return number_of(f, field(e, is_p2p ? F_P2P_SEQ : F_SEQ), old);
 }
 
-/* False when memory is out; an entry that says too little is counted. */
+/* Adds a call; an incomplete entry is only counted. False if out of memory. */
 static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     entry e;
     tm_flight_call c = {.record = (int64_t)f->calls.n};
@@ -397,13 +398,13 @@ static bool add_call(tm_flight *f, const tm_pickle_value *value) {
     c.group_size = size_of_group(f, &e, op);
     c.is_retired = field(&e, F_RETIRED) && field(&e, F_RETIRED)->as.i != 0 &&
                    field(&e, F_RETIRED)->type == TM_PICKLE_BOOL;
-    c.form = form_of(f, &e, op) | 2; /* neither 0 nor 1, which mean something else */
+    c.form = form_of(f, &e, op) | 2; /* never 0 or 1, which have other meanings */
     c.values = value->as.id;
     return tm_vec_append(&f->calls, &c, 1) != NULL;
 }
 
-/* The library runs a batch as one, and recorders learn of its end by the entry that follows its
- * members, which has their numbers. */
+/* Sets the state of a batch's members from the entry that follows them with the same numbers: the
+ * library runs a batch as one operation, and recorders register its end only there. */
 static void settle_batches(tm_flight *f) {
     tm_flight_call *v = f->calls.data;
     for (size_t i = 0; i < f->calls.n; i++) {
@@ -436,7 +437,7 @@ static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
                        "no dump of a flight recorder, which is a dict of version and entries");
     const tm_pickle_value *v = tm_pickle_items(&f->values, entries, &n);
     bool ok = take_groups(f, config);
-    n -= f->cut && n > 0; /* of a dump that ends early the last entry may be half */
+    n -= f->cut && n > 0; /* the last entry of a truncated dump may be incomplete */
     for (size_t i = 0; i < n && ok; i++)
         ok = add_call(f, &v[i]);
     settle_batches(f);
@@ -540,7 +541,7 @@ static void put_sizes(line *l, const tm_flight *f, const tm_pickle_value *sizes)
     put(l, "]");
 }
 
-/* Of tensors of one type it stands there once. */
+/* Writes the types; equal types in a row appear once. */
 static void put_types(line *l, const tm_flight *f, const tm_pickle_value *types) {
     size_t n;
     const char *last = "";
@@ -559,7 +560,7 @@ static void put_types(line *l, const tm_flight *f, const tm_pickle_value *types)
     }
 }
 
-/* The program's own code, as far as a path tells. */
+/* Whether a file is the program's own code, judged by its path. */
 static bool is_own(const char *path) {
     return ends_with(path, ".py") && !strstr(path, "/torch/") && !strstr(path, "site-packages/") &&
            !strstr(path, "dist-packages/") && !strstr(path, "/lib/python");

@@ -10,8 +10,8 @@ enum { DEPTH_MAX = 32, PIECE = 1 << 16, BYTES_MAX = 1 << 28 };
 typedef struct parser {
     tm_json_cursor cursor;
     tm_pickle *out;
-    tm_vec stack; /* of tm_pickle_value: items of what is open */
-    tm_vec text;  /* of char: a text without its escapes */
+    tm_vec stack; /* of tm_pickle_value: items of the open containers */
+    tm_vec text;  /* of char: a text with its escapes decoded */
     int depth;
     bool cut, memory;
 } parser;
@@ -41,13 +41,13 @@ static const char *push_text(parser *p, const tm_json_text *text, const char *at
     return push(p, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT}, at);
 }
 
-/* One with a fraction, or beyond 64 bits, is real. */
+/* Pushes a number; one with a fraction or beyond 64 bits is real. */
 static const char *push_number(parser *p, const char *at) {
     const char *end = tm_json_number(&p->cursor, at);
     char *after;
     if (!end)
         return NULL;
-    if (end == p->cursor.end && p->depth > 0) /* its last digits may be lost */
+    if (end == p->cursor.end && p->depth > 0) /* its last digits may be missing */
         return tm_json_fail(&p->cursor, end, "the text ends inside a list");
     errno = 0;
     long long whole = strtoll(at, &after, 10);
@@ -74,7 +74,7 @@ static const char *parse_string(parser *p, const char *at) {
     return end ? push_text(p, &text, end) : NULL;
 }
 
-/* To the next item: behind its comma, or to what closes. */
+/* Advances to the next item, past its comma, or to the closing bracket. */
 static const char *next_item(parser *p, const char *at, bool first, char close) {
     at = tm_json_space(at);
     if (*at == close || first)
@@ -96,7 +96,7 @@ static const char *parse_member(parser *p, const char *at, bool object) {
     return at ? parse_value(p, at) : NULL;
 }
 
-/* Whether the text ended where a value was expected: what is open holds what there is of it. */
+/* Whether the text ended where a value was expected; open containers keep what was read. */
 static bool is_cut(parser *p) {
     p->cut = p->cut || (!p->memory && p->cursor.fail && p->cursor.fail >= p->cursor.end);
     return p->cut;
@@ -153,7 +153,7 @@ static tm_status parse(parser *p, tm_source *source, const tm_vec *bytes, tm_err
     return TM_OK;
 }
 
-/* All of it, and the zeros that end every token. */
+/* Reads the whole source and appends the zeros that end every token. */
 static tm_status read_all(tm_source *source, tm_vec *bytes, tm_error *err) {
     static const char padding[TM_JSON_PADDING];
     size_t n = 1;

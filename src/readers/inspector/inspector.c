@@ -1,13 +1,15 @@
-/* NCCL's inspector, a plugin of NCCL 2.28 and later that can always be on: a file for each process,
- * HOST-pidPID.log, of one JSON object for each operation. Ranks are those of communicators, times
- * of the host's clock, in microseconds since the epoch. Read in NVIDIA/nccl, plugins/profiler/
- * inspector (before 2.29.7 ext-profiler/inspector), at 2.28.3, 2.28.9, 2.29.3, 2.29.7, 2.30.3 and
- * 2.30.7: all write v4.0; transfers and the communicators' names came with 2.30. */
+/* NCCL's inspector, a plugin of NCCL 2.28 and later that may be left on permanently. It writes a
+ * file per process, HOST-pidPID.log, with one JSON object per operation. Ranks are numbered within
+ * communicators; times are the host's clock in microseconds since the epoch. Checked against
+ * NVIDIA/nccl, plugins/profiler/inspector (before 2.29.7 ext-profiler/inspector), at 2.28.3,
+ * 2.28.9, 2.29.3, 2.29.7, 2.30.3 and 2.30.7: all write v4.0; transfers and the communicators' names
+ * came with 2.30. */
 #include "inspector_emit.h"
 #include "readers/formats.h"
 #include "readers/window.h"
 
-/* Any of the first lines: one that is damaged, or has an odd value, says nothing of the others. */
+/* Tests several lines at the start: a damaged line, or one with an odd value, does not rule out the
+ * others. */
 static bool inspector_sniff(const char *head, size_t size, bool whole) {
     enum { LOOKED_AT = 16 };
     tm_json_cursor cursor = {.end = head + size, .final = whole};
@@ -26,7 +28,7 @@ static bool inspector_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* How many of the members are of the largest communicator; *alone: no other one is as large. */
+/* Returns the number of members of the largest communicator; *alone: no other one is as large. */
 static size_t count_of_largest(const tm_keys *members, bool *alone) {
     const tm_inspector_member *v = members->keys.data;
     size_t n = 0;
@@ -40,8 +42,8 @@ static bool list_member(void *members, const tm_inspector_record *record) {
     return tm_inspector_add_member(members, record);
 }
 
-/* A process with several GPUs has as many ranks of one communicator. Which of its other
- * communicators is of which GPU stands nowhere. */
+/* A process with several GPUs has as many ranks in one communicator. The file does not record which
+ * of its other communicators belongs to which GPU. */
 static tm_status inspector_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                       tm_error *err) {
     tm_keys members = TM_KEYS(tm_inspector_member);
@@ -63,7 +65,7 @@ static tm_status inspector_list_units(tm_source *source, bool known, tm_vec *uni
     return status;
 }
 
-/* What is read of one rank: what its records say of communicators is noted on the way. */
+/* Reads one rank's records, and notes the communicators' members meanwhile. */
 typedef struct rank_reader {
     tm_keys members;
     tm_inspector_emitter emitter;
@@ -74,8 +76,9 @@ static bool take_record(void *context, const tm_inspector_record *record) {
     return tm_inspector_add_member(&r->members, record) && tm_inspector_emit(&r->emitter, record);
 }
 
-/* In the job a rank has its number in the communicator of all. Where several are the largest none
- * of them is that; and where one is, others may have it. */
+/* Sets the rank's number in the job: that in the communicator of all ranks. If several
+ * communicators are the largest, none of them is that one. A single largest one may still have
+ * other ranks of the same process. */
 static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
     bool alone;
     tm_inspector_sort_members(members);
@@ -83,7 +86,8 @@ static void tell_rank(tm_trace *trace, const tm_unit *unit, tm_keys *members) {
     size_t n = count_of_largest(members, &alone);
     if (n == 0)
         return;
-    trace->world_size = v->n_ranks; /* no job has fewer than one of its communicators */
+    trace->world_size =
+        v->n_ranks; /* a job has at least as many ranks as any of its communicators */
     trace->rank = unit ? unit->rank : n == 1 && alone ? v->rank : -1;
 }
 
@@ -105,7 +109,7 @@ static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_
     if (status == TM_OK)
         tell_rank(out, unit, &r.members);
     const tm_inspector_member *lowest = r.members.keys.data;
-    if (status == TM_OK && unit && lowest->rank != unit->rank) /* counted once for a file */
+    if (status == TM_OK && unit && lowest->rank != unit->rank) /* counted only once per file */
         out->counts[TM_COUNT_OTHER_GPU] = out->counts[TM_COUNT_NOT_RECORD] = 0;
     tm_keys_free(&r.members);
     out->metadata = tm_names_intern_string(names, "{\"distributedInfo\":{" TM_COMPUTE_UNKNOWN "}}");

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "timeline/classify.h"
 
-/* A record with its texts as names. */
+/* A record with its texts interned. */
 typedef struct operation {
     const tm_inspector_record *record;
     tm_collective_kind kind;
@@ -22,9 +22,9 @@ static bool is_text(const tm_json_text *text, const char *word) {
     return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
 }
 
-/* The host sees both ends of the kernel late, by as much as its thread takes to look, and the start
- * by more; the GPU's clock tells how long it took. So it ended when the stop was seen at the
- * latest, and at the latest its duration after the start was. */
+/* Computes an operation's times. The host notices both ends of the kernel late, by its thread's
+ * polling delay, and the start later still; the GPU's clock has the duration. So the end is the
+ * earlier of the observed stop, and the observed start plus the duration. */
 static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *duration_ns) {
     const int64_t most_us = INT64_C(3000000000000000);
     int64_t end_us = r->stop_us, took_us = r->stop_us - r->start_us;
@@ -39,18 +39,18 @@ static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *d
     return *begin_ns >= 0;
 }
 
-/* The same on every rank of an operation, and no other's of its communicator: each function counts
- * its own. Transfers are counted by each rank for itself. */
+/* Returns an id that is equal on all ranks of an operation and unique in its communicator: each
+ * function has its own numbering. Transfers have none, since each rank numbers them separately. */
 static int64_t identity_of(const operation *o) {
     const tm_inspector_record *r = o->record;
     int64_t numbers[2] = {o->kind, r->sn}, identity;
     uint64_t hash = tm_hash_mixed(tm_hash_mixed(2, r->communicator.bytes, r->communicator.size),
                                   numbers, sizeof numbers);
     memcpy(&identity, &hash, sizeof identity);
-    return is_transfer(o) || r->sn < 0 ? 0 : identity | 1; /* 0 stands for none */
+    return is_transfer(o) || r->sn < 0 ? 0 : identity | 1; /* 0 means none */
 }
 
-/* What a piece of every rank comes to; -1 where that is not known, or absurd. */
+/* Returns the bytes of all ranks' parts; -1 if unknown or absurd. */
 static int64_t of_all(const tm_inspector_record *r) {
     return r->bytes >= 0 && r->bytes < INT64_MAX / 64 / r->n_ranks ? r->bytes * r->n_ranks : -1;
 }
@@ -75,7 +75,7 @@ static bool add_row(tm_inspector_emitter *e, const operation *o, uint32_t event)
            tm_vec_append(&e->trace->attrs[TM_ATTR_COLLECTIVE], &row, 1);
 }
 
-/* Communicators of a process are few, and the next record's is often the last one's. */
+/* Adds the record's communicator if it is new; there are few, and it is often the latest. */
 static bool note_communicator(tm_inspector_emitter *e, const operation *o) {
     const tm_inspector_record *r = o->record;
     const tm_communicator *v = e->trace->communicators.data;
@@ -91,7 +91,8 @@ static bool note_communicator(tm_inspector_emitter *e, const operation *o) {
     return tm_vec_append(&e->trace->communicators, &added, 1);
 }
 
-/* The kernels of a communicator follow one another, but for sends and receives of one group. */
+/* Returns the track. Kernels of a communicator run in sequence, except for sends and receives of
+ * one group. */
 static uint32_t track_of(tm_inspector_emitter *e, const operation *o) {
     char text[64];
     snprintf(text, sizeof text, "%" PRId64, o->record->pid);
@@ -105,7 +106,7 @@ static uint32_t track_of(tm_inspector_emitter *e, const operation *o) {
     return tm_trace_track(e->trace, TM_TRACK_GPU, pid, tid);
 }
 
-/* "ncclAllReduce": the records do not name the kernel. */
+/* Returns a name such as "ncclAllReduce": the records lack the kernel's. */
 static uint32_t name_of(tm_inspector_emitter *e, const tm_json_text *function) {
     char text[64];
     int size = function->size < 48 ? (int)function->size : 48;

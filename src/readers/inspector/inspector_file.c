@@ -20,7 +20,7 @@ uint64_t tm_inspector_id_of(const tm_inspector_record *record) {
     return id;
 }
 
-/* @param whole  set to whether a record could be read, behind which the window then stands */
+/* @param whole  set to whether a complete record was read; the window is then after it */
 static tm_status read_record(tm_window *window, tm_inspector_record *record, bool *whole,
                              tm_error *err) {
     *whole = false;
@@ -35,7 +35,7 @@ static tm_status read_record(tm_window *window, tm_inspector_record *record, boo
     return TM_OK;
 }
 
-/* @param more  set to whether there is another line */
+/* @param more  set to whether another line follows */
 static tm_status next_line(tm_window *window, bool *more, tm_error *err) {
     const char *found;
     for (;;) {
@@ -50,7 +50,7 @@ static tm_status next_line(tm_window *window, bool *more, tm_error *err) {
     return TM_OK;
 }
 
-/* A line that is damaged, as by a disk that was full for a while, costs no other. */
+/* Reads all records. A damaged line, as after a full disk, does not affect the others. */
 static tm_status read_records(tm_window *window, tm_inspector_each *each, void *context,
                               int64_t *n_others, bool *cut, tm_error *err) {
     tm_inspector_record record;

@@ -1,4 +1,4 @@
-/* The records of a file of NCCL's inspector, one after another, and the communicators in it. */
+/* Iterates over the records of a file of NCCL's inspector, and collects its communicators. */
 #ifndef TMERGE_INSPECTOR_FILE_H
 #define TMERGE_INSPECTOR_FILE_H
 
@@ -7,32 +7,33 @@
 #include "tmerge/reader.h"
 #include "tmerge/timeline.h"
 
-/** The communicator of a record; 0 where it is none. Of NCCL's 16 hex digits the inspector writes
- * the first TM_NCCL_DIGITS: its buffer has 17 bytes for "0x", these and the end. */
+/** Returns the communicator's id of a record; 0 if it has none. The inspector writes only the first
+ * TM_NCCL_DIGITS of NCCL's 16 hex digits: its buffer of 17 bytes includes "0x" and the end. */
 uint64_t tm_inspector_id_of(const tm_inspector_record *record);
 
-/** A rank of a communicator, as a file has it. Without padding: it is a key. */
+/** A rank of a communicator in a file. Has no padding, because it is a key. */
 typedef struct tm_inspector_member {
     uint64_t id;
     int64_t rank, n_ranks;
 } tm_inspector_member;
 
-/** The texts of the record lie in the window, and are gone after the call. False: memory is out. */
+/** Called for each record. Its texts point into the window and are invalid after the call. Returns
+ * false if out of memory. */
 typedef bool tm_inspector_each(void *context, const tm_inspector_record *record);
 
 /**
- * Gives each record of a source of which nothing was read.
- * @param cut       set to whether the last record is cut off, as where the job was killed
- * @param n_others  objects that are no records, and lines that are damaged, are added
+ * Calls @p each for each record of an unread source.
+ * @param cut       set to whether the last record is truncated, as after the job was killed
+ * @param n_others  increased by the number of objects that are no records, and of damaged lines
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_inspector_read_file(tm_source *source, tm_inspector_each *each, void *context,
                                  bool *cut, int64_t *n_others, tm_error *err) TM_MUST_CHECK;
 
-/** Notes the member that a record is of, in keys of tm_inspector_member. False: memory is out. */
+/** Adds the record's member to keys of tm_inspector_member. False if out of memory. */
 bool tm_inspector_add_member(tm_keys *members, const tm_inspector_record *record);
 
-/** Sorts them, the largest communicators first: from then on they are a list only. */
+/** Sorts the members, largest communicators first; lookups are invalid afterwards. */
 void tm_inspector_sort_members(tm_keys *members);
 
 #endif

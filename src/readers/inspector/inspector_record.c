@@ -5,17 +5,17 @@
 #include "readers/number.h"
 #include "timeline/trace.h"
 
-/* Where a value stands. Objects are entered by their key, wherever that leads from. */
+/* The objects of a record, entered by key regardless of the parent. */
 typedef enum object { TOP, HEADER, METADATA, PERF, TIMES, CHANNEL } object;
 
 typedef enum value { ENTER, TEXT, INTEGER } value;
 
-/* The members that are read; collectives and transfers differ in the beginnings of their keys. */
+/* The members to read. Keys of collectives and transfers differ in their prefix. */
 static const struct {
     object in;
     value is;
     const char *key;
-    size_t place; /* of tm_inspector_record; the object that is entered */
+    size_t place; /* offset in tm_inspector_record, or the object to enter */
 } members[] = {
 #define AT(field) offsetof(tm_inspector_record, field)
     {TOP, ENTER, "header", HEADER},
@@ -75,8 +75,8 @@ static const char *read_text(tm_json_cursor *cursor, const char *p, tm_json_text
 static const char *read_members(tm_json_cursor *cursor, const char *p, object in,
                                 tm_inspector_record *out);
 
-/* Channels that the operation did not use stand there with zeros: NCCL lists as many as it used
- * from the first one on, whichever those were. */
+/* Extends the operation's times by a channel's. NCCL lists as many channels as the operation used,
+ * but always from the first one, so unused ones appear with zeros. */
 static void add_channel(tm_inspector_record *out) {
     int64_t start = out->channel_us[0], stop = out->channel_us[1];
     if (start <= 0 || stop < start)
@@ -90,7 +90,7 @@ static const char *read_channels(tm_json_cursor *cursor, const char *p, tm_inspe
         return tm_json_skip_value(cursor, p);
     do {
         p = tm_json_space(p + 1);
-        if (*p != '{') /* an empty list, or one of something else */
+        if (*p != '{') /* empty, or a list of something else */
             break;
         out->channel_us[0] = out->channel_us[1] = -1;
         p = read_members(cursor, p + 1, CHANNEL, out);
@@ -115,7 +115,8 @@ static const char *read_member(tm_json_cursor *cursor, const char *p, size_t mem
                      : tm_json_skip_value(cursor, p);
 }
 
-/* From behind the brace of an object. Each goes into one that lies deeper in the form. */
+/* Reads the members of an object, from after its brace. Recursion is bounded, because each nested
+ * object is deeper in the format. */
 static const char *read_members(tm_json_cursor *cursor, const char *p, object in,
                                 tm_inspector_record *out) {
     bool more = true;
@@ -142,7 +143,7 @@ const char *tm_inspector_record_parse(tm_json_cursor *cursor, const char *p,
                                  .peer = -1,
                                  .bytes = -1,
                                  .exec_us = -1};
-    return read_members(cursor, p + 1, TOP, out); /* the caller has seen the brace */
+    return read_members(cursor, p + 1, TOP, out); /* skips the brace */
 }
 
 bool tm_inspector_begins(tm_json_cursor *cursor, const char *p) {

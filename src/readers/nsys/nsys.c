@@ -1,4 +1,4 @@
-/* Nsight Systems reports, as `nsys export --type sqlite` writes them: tables of one database. */
+/* Nsight Systems reports exported by `nsys export --type sqlite`: one SQLite database. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -43,8 +43,8 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     tm_keys_free(&e->blocks);
 }
 
-/* What is added to the times: nothing where the export did so, else the epoch's time of the start,
- * by the host's monotonic clock where that is known. */
+/* Sets the offset added to all times: 0 if the export already added it, else the start of the
+ * recording since the epoch, derived from the host's monotonic clock if that is known. */
 static tm_status set_base(tm_nsys_emitter *e, tm_error *err) {
     tm_nsys_clock clock;
     TM_TRY(tm_nsys_read_clock(e->db, &clock, err));
@@ -68,7 +68,7 @@ static tm_status read_all(tm_nsys_emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-/* SQLite reads files, not what comes out of a decoder: the source only says which. */
+/* SQLite opens the file itself; the source only supplies its path. */
 static tm_status nsys_read_unit(tm_source *source, const tm_unit *unit, tm_names *names,
                                 tm_trace *out, tm_error *err) {
     tm_db db;

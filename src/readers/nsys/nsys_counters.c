@@ -5,20 +5,20 @@
 
 #include "nsys_units.h"
 
-/* A metric by its numbers: of GPUs type and metric, of network cards list and index. */
+/* A metric's key and name. GPUs: type and metric id; network cards: list and index. */
 typedef struct metric {
     int64_t of, number;
     uint32_t name;
 } metric;
 
-/* While samples are read. */
+/* State while samples are read. */
 typedef struct sampling {
     tm_nsys_emitter *e;
-    tm_vec metrics; /* of metric: some tens */
-    tm_vec gpus;    /* of metric: GPUs by their number in the machine, `name` in CUDA */
+    tm_vec metrics; /* of metric; a few dozen */
+    tm_vec gpus;    /* of metric: GPU's number in the machine, CUDA ordinal in `name` */
 } sampling;
 
-/* The process numbers GPUs in its own order, where the export tells it. */
+/* Keeps the CUDA ordinal of a GPU of this process, if the export records ordinals. */
 static tm_status take_gpu(void *context, sqlite3_value **values, tm_error *err) {
     sampling *s = context;
     const metric found = {tm_db_int(values, 0, -1), 0, (uint32_t)tm_db_int(values, 1, -1)};
@@ -27,7 +27,7 @@ static tm_status take_gpu(void *context, sqlite3_value **values, tm_error *err) 
     return tm_vec_append(&s->gpus, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* -1: none of the process's. */
+/* Returns the CUDA ordinal of a GPU; -1 if the process does not own it. */
 static int64_t device_of(const sampling *s, int64_t gpu) {
     const metric *v = s->gpus.data;
     for (size_t i = 0; i < s->gpus.n; i++)
@@ -45,7 +45,7 @@ static tm_status take_metric(void *context, sqlite3_value **values, tm_error *er
                : tm_fail_memory(err);
 }
 
-/* TM_NO_NAME of one that is not listed. */
+/* Returns a metric's name id; TM_NO_NAME if it is not listed. */
 static uint32_t name_of(const sampling *s, int64_t of, int64_t number) {
     const metric *v = s->metrics.data;
     for (size_t i = 0; i < s->metrics.n; i++)
@@ -63,7 +63,7 @@ static tm_status add_sample(tm_nsys_emitter *e, int64_t time, tm_raw_event event
     return tm_nsys_add_counter(e, &attr, err);
 }
 
-/* Where the unit did anything: its mask has the devices that nobody used, too. */
+/* Whether the unit has work on the device; its device mask also contains unused devices. */
 static bool has_used(const tm_nsys_emitter *e, int64_t device) {
     const tm_track *tracks = e->trace->tracks.data;
     for (size_t i = 0; i < e->trace->tracks.n; i++)
@@ -72,7 +72,7 @@ static bool has_used(const tm_nsys_emitter *e, int64_t device) {
     return false;
 }
 
-/* The lowest byte of a type is the GPU's number in the machine. */
+/* The lowest byte of the type is the GPU's number in the machine. */
 static tm_status take_gpu_sample(void *context, sqlite3_value **values, tm_error *err) {
     enum { TIME, TYPE, METRIC, VALUE };
     const sampling *s = context;
@@ -85,7 +85,7 @@ static tm_status take_gpu_sample(void *context, sqlite3_value **values, tm_error
                       sqlite3_value_double(values[VALUE]), err);
 }
 
-/* A sample is of the time from start to end, and stands at its begin. */
+/* A sample covers the time from start to end; its event is at the start. */
 static tm_status take_nic_sample(void *context, sqlite3_value **values, tm_error *err) {
     enum { TIME, CARD, PORT, LIST, INDEX, VALUE };
     const sampling *s = context;

@@ -1,11 +1,11 @@
-/* What was sampled of GPUs and network cards. Private to the reader of Nsight Systems exports. */
+/* Counter samples of GPUs and network cards. Private to the reader of Nsight Systems exports. */
 #ifndef TMERGE_NSYS_COUNTERS_H
 #define TMERGE_NSYS_COUNTERS_H
 
 #include "nsys_emit.h"
 
-/** Makes a counter event of each sample of the unit's GPUs (GPU_METRICS) and of the network cards
- * of its host (NET_NIC_METRIC), which are of no process. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Makes a counter event of each sample of the unit's GPUs (GPU_METRICS) and of its host's network
+ * cards (NET_NIC_METRIC), which belong to no process. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_add_counters(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
 #endif

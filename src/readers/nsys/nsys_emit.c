@@ -19,10 +19,10 @@
 
 enum { START = TM_NSYS_START, END, AT, REST };
 
-/* A table: how its rows are asked for, and what makes events of them. */
+/* A table: the columns to query and the function that turns a row into events. */
 typedef struct table_def {
     const char *name;
-    const char *columns[24]; /* ended by NULL */
+    const char *columns[24]; /* NULL-terminated */
     tm_status (*row)(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err);
 } table_def;
 
@@ -52,7 +52,8 @@ uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first,
     return index;
 }
 
-/* Begins lie in [-1e18, 6e18] ns, durations in [0, TM_DAY_NS]; INT64_MIN stands for no time. */
+/* Returns the reason to reject an event, or TM_N_COUNTS. Accepted: starts in [-1e18, 6e18] ns and
+ * durations in [0, TM_DAY_NS]. INT64_MIN stands for a missing time. */
 static tm_count wrong_times(int64_t start, int64_t end, int64_t base) {
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     if (start < least || start > most || start + base < least)
@@ -95,7 +96,7 @@ tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event e
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) {
     enum { DEVICE = REST, STREAM };
-    const int64_t invalid_stream = UINT32_MAX; /* of what waits for a whole context */
+    const int64_t invalid_stream = UINT32_MAX; /* work that waits for a whole context */
     int64_t device = tm_db_int(values, DEVICE, 0), stream = tm_db_int(values, STREAM, -1);
     *row = TM_NO_EVENT;
     if (!((uint64_t)e->unit->devices & tm_unit_device(device)))
@@ -127,7 +128,7 @@ enum {
     K_DYNAMIC
 };
 
-/* Blocks and warps per multiprocessor, as Kineto counts them. */
+/* Sets blocks and warps per multiprocessor, computed as in Kineto. */
 static void set_load(const tm_nsys_emitter *e, int64_t device, tm_launch_shape *shape) {
     const tm_nsys_device *devices = e->devices.data;
     double blocks = 1, threads = 1;
@@ -166,7 +167,7 @@ static tm_status kernel_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
                : tm_fail_memory(err);
 }
 
-/* A graph that was recorded as a whole: it keeps the GPU busy as a kernel does. */
+/* A graph recorded as a whole: like a kernel, it keeps the GPU busy. */
 static tm_status graph_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
     enum { CORRELATION = REST + 2, GRAPH };
     char text[40];
@@ -192,12 +193,12 @@ static tm_status add_copy_attr(tm_nsys_emitter *e, sqlite3_value **values, int c
                            .bytes = tm_db_int(values, bytes, -1),
                            .bandwidth_gbps = NAN};
     const tm_raw_event *event = (const tm_raw_event *)e->trace->events.data + row;
-    if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
+    if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes per nanosecond = GB/s */
         attr->bandwidth_gbps = (float)((double)attr->bytes / (double)event->duration_ns);
     return TM_OK;
 }
 
-/* CUPTI's numbers of kinds of memory and copies in Kineto's words, which the analyses know. */
+/* Map CUPTI's memory and copy kinds to Kineto's words, which the analyses know. */
 static const char *memory_word(int64_t kind) {
     static const char *const words[] = {"Pageable", "Pinned",        "Device",         "Array",
                                         "Managed",  "Device Static", "Managed Static", "Unknown"};
@@ -245,7 +246,7 @@ static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
     if (tm_db_int(values, CHAIN, -1) >= 0 &&
         !tm_nsys_note_chain(e, correlation, tm_db_int(values, CHAIN, -1)))
         return tm_fail_memory(err);
-    if (class == BACKTRACE) /* a call once more, for the stack that it was called from */
+    if (class == BACKTRACE) /* a duplicate of a call that carries its call stack */
         return TM_OK;
     tm_raw_event event = {.kind = TM_DURATION,
                           .category = class == DRIVER ? TM_CAT_DRIVER : TM_CAT_RUNTIME};
@@ -288,7 +289,7 @@ static const table_def tables[] = {
 #undef ON_STREAM
 #undef ON_THREAD
 
-/* Tables whose rows are ranges alone, by name. */
+/* Tables whose rows are plain ranges, by name. */
 static const struct {
     const char *name;
     tm_category category;
@@ -329,14 +330,14 @@ static table_def def_of(int table) {
                                           tm_nsys_range_row};
 }
 
-/* Rows are told of as bytes of the file, in proportion. */
+/* Reports progress as bytes of the file, in proportion to the rows done. */
 static void tell(const tm_nsys_emitter *e) {
     if (e->n_rows > 0 && e->n_done <= e->n_rows)
         tm_source_tell(e->source,
                        (int64_t)((double)e->db->size * (double)e->n_done / (double)e->n_rows));
 }
 
-/* A table on its way into the trace. */
+/* A table being read into the trace. */
 typedef struct table_scan {
     tm_nsys_emitter *e;
     const table_def *def;
@@ -349,14 +350,14 @@ static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) 
     int64_t at = tm_db_int(values, AT, 0), process = s->e->unit->process;
     if (++s->e->n_done % TOLD_AFTER == 0)
         tell(s->e);
-    /* Process 0: the export does not tell its processes apart. */
+    /* Process 0: the export does not distinguish its processes. */
     if (process != 0 && process != (s->by_thread ? at & TM_NSYS_PROCESS_MASK : at))
         return TM_OK;
     return s->def->row(s->e, values, err);
 }
 
-/* What is another process's is left out by SQLite, which then decodes no more of a row than tells
- * whose it is: a file of many ranks is scanned for each of them. */
+/* SQLite filters out rows of other processes, decoding only the process column of these: a file of
+ * many ranks is scanned once for each rank. */
 static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
     table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
     tm_db_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};
@@ -376,7 +377,7 @@ tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) {
         e->category = i < N_TABLES ? TM_CAT_OTHER : (uint8_t)ranges[i - N_TABLES].category;
         TM_TRY(read_table(e, &def, err));
         n_passed += tm_db_last_row(e->db, def.name);
-        e->n_done = n_passed; /* with the rows of other processes */
+        e->n_done = n_passed; /* includes rows of other processes */
         tell(e);
     }
     TM_TRY(tm_nsys_add_mpi(e, err));

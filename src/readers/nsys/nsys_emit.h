@@ -1,4 +1,4 @@
-/* From the tables of an export to the rows of a trace. Private to the reader of Nsight Systems
+/* Converts the tables of an export to the rows of a trace. Private to the reader of Nsight Systems
  * exports. */
 #ifndef TMERGE_NSYS_EMIT_H
 #define TMERGE_NSYS_EMIT_H
@@ -11,14 +11,14 @@
 
 enum { TM_NSYS_TRACK_CACHE = 64 };
 
-/** A thread or stream that was met, to know it again without its texts. */
+/** Cache entry of a thread's or stream's track; saves formatting its name again. */
 typedef struct tm_nsys_track {
-    int64_t first, second; /* process and thread, device and stream */
+    int64_t first, second; /* process and thread, or device and stream */
     uint32_t track;
     uint8_t kind; /* tm_track_kind; UINT8_MAX: free */
 } tm_nsys_track;
 
-/** A device's multiprocessors, by its number in CUDA. */
+/** A device (CUDA ordinal) and its number of multiprocessors. */
 typedef struct tm_nsys_device {
     int64_t device, sms;
 } tm_nsys_device;
@@ -29,85 +29,85 @@ typedef struct tm_nsys_domain {
     uint32_t name;
 } tm_nsys_domain;
 
-/** What is known while a unit is read. The first fields are set by the reader. */
+/** State while a unit is read. The reader sets the fields up to `devices`. */
 typedef struct tm_nsys_emitter {
-    const tm_db *db;         /* borrowed, as all pointers here */
-    const tm_unit *unit;     /* what is read */
-    const tm_source *source; /* of it, which is told how far the reading has come */
+    const tm_db *db;         /* borrowed, as are all pointers here */
+    const tm_unit *unit;     /* the unit being read */
+    const tm_source *source; /* the unit's source, to which progress is reported */
     tm_names *names;
     tm_trace *trace;
     int64_t base_ns; /* added to every time */
     tm_vec devices;  /* of tm_nsys_device */
 
-    int64_t n_rows, n_done;  /* of all tables, about; for the source */
-    sqlite3_stmt *find_text; /* of StringIds, NULL without the table */
-    tm_vec texts;            /* what ids of StringIds became: a hash table */
-    size_t n_texts;          /* in it */
+    int64_t n_rows, n_done;  /* over all tables, approximate; for the progress */
+    sqlite3_stmt *find_text; /* looks up StringIds; NULL without that table */
+    tm_vec texts;            /* hash table: name ids of StringIds */
+    size_t n_texts;          /* entries in `texts` */
     tm_vec scratch;          /* of char */
-    tm_vec domains;          /* of tm_nsys_domain: those met so far */
-    bool has_all_domains;    /* all rows were looked through for them */
-    tm_vec fields;           /* of payload schemas */
+    tm_vec domains;          /* of tm_nsys_domain: seen so far */
+    bool has_all_domains;    /* all rows have been searched for domains */
+    tm_vec fields;           /* of payload schemas, by nsys_nccl.c */
     tm_vec ranges;           /* of tm_nsys_range */
-    tm_vec records;          /* of CUDA events, by nsys_waits.c */
+    tm_vec records;          /* records of CUDA events, by nsys_waits.c */
     bool has_sorted_records;
-    uint8_t category;   /* tm_category, of the rows of the table under way that are ranges alone */
-    tm_keys blocks;     /* addresses of memory, by nsys_memory.c, and */
-    tm_vec block_bytes; /* of int64_t: how large they are; 0 once released */
-    tm_vec switchings;  /* of threads on and off cores, by nsys_sched.c */
-    tm_vec mpi_rows;    /* of calls of MPI, by nsys_mpi.c */
-    tm_vec chains;      /* of calls whose stacks are recorded, by nsys_stacks.c */
+    uint8_t category;   /* tm_category of the plain ranges of the current table */
+    tm_keys blocks;     /* addresses of allocations, by nsys_memory.c */
+    tm_vec block_bytes; /* of int64_t: sizes of `blocks` [bytes]; 0 once released */
+    tm_vec switchings;  /* context switches of threads, by nsys_sched.c */
+    tm_vec mpi_rows;    /* MPI calls, by nsys_mpi.c */
+    tm_vec chains;      /* calls with a recorded stack, by nsys_stacks.c */
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 
 /** Every table begins with these columns: start, end, and globalPid or globalTid. */
 enum { TM_NSYS_START, TM_NSYS_END, TM_NSYS_AT, TM_NSYS_REST };
 
-/** The track of a thread (process and thread number) or stream (device and stream number), new or
- * known; UINT32_MAX when memory is out. */
+/** Returns the track of a thread (process and thread number) or stream (device and stream number),
+ * creating it if needed; UINT32_MAX if out of memory. */
 uint32_t tm_nsys_track_of(tm_nsys_emitter *e, tm_track_kind kind, int64_t first, int64_t second);
 
 /**
- * Adds an event with the times of a row, or counts why not.
+ * Adds an event with the times of a row, or counts why it was rejected.
  *
- * @param event  its name, track, category and kind; failed where one of them is the sign of it
- * @param row    its index, TM_NO_EVENT where it was not kept
+ * @param event  its name, track, category and kind; fails if name or track is the failure value
+ * @param row    set to its index; TM_NO_EVENT if it was rejected
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_add(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event event, uint32_t *row,
                       tm_error *err) TM_MUST_CHECK;
 
-/** The same with times of the recording; INT64_MIN for what is not told. */
+/** Like tm_nsys_add, with times of the recording [ns]; INT64_MIN for an unrecorded time. */
 tm_status tm_nsys_add_at(tm_nsys_emitter *e, int64_t start, int64_t end, tm_raw_event event,
                          uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** The same for an event on a stream: the row's columns behind TM_NSYS_AT are device and stream.
- * *row is TM_NO_EVENT too where the device is another unit's. */
+/** Like tm_nsys_add, for an event on a stream: device and stream follow TM_NSYS_AT in the row. Sets
+ * *row to TM_NO_EVENT also if the device belongs to another unit. */
 tm_status tm_nsys_add_on_stream(tm_nsys_emitter *e, sqlite3_value **values, tm_category category,
                                 uint32_t name, uint32_t *row, tm_error *err) TM_MUST_CHECK;
 
-/** Adds what a counter says at an event, unless that was not kept. TM_OK; TM_ERR_FAULT, also where
- * its series is TM_NAME_FAILED. */
+/** Adds a counter value to an event, unless the event was rejected. TM_OK; TM_ERR_FAULT, also if
+ * the series is TM_NAME_FAILED. */
 tm_status tm_nsys_add_counter(tm_nsys_emitter *e, const tm_counter_attr *attr,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Free it with tm_nsys_emitter_free, whatever comes of the call. TM_OK; TM_ERR_INPUT;
- * TM_ERR_FAULT. */
+/** Initialises the emitter. Free it with tm_nsys_emitter_free even after a failure. TM_OK;
+ * TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 void tm_nsys_emitter_free(tm_nsys_emitter *e);
 
 /** Reads all tables whose rows become events. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_emit_all(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
-/** Prepares `SELECT value FROM StringIds WHERE id = ?1`; NULL where there is no such table.
+/** Prepares `SELECT value FROM StringIds WHERE id = ?1`; NULL if there is no such table.
  * @param out  end it with sqlite3_finalize  @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_nsys_prepare_texts(const tm_db *db, sqlite3_stmt **out, tm_error *err) TM_MUST_CHECK;
 
-/** Name id of a text as it stands in the file, which need not be UTF-8; TM_NAME_FAILED when memory
- * is out. */
+/** Returns the name id of a text from the file, which need not be UTF-8; TM_NAME_FAILED if out of
+ * memory. */
 uint32_t tm_nsys_intern(tm_nsys_emitter *e, tm_text text);
 
-/** Name id of a text in StringIds; TM_NO_NAME where there is none. @p call: the name of a function,
- * which the profiler writes with the version of its interface: cudaMalloc_v3020. */
+/** Looks up the name id of a text in StringIds; TM_NO_NAME if there is none. @p call: the text is a
+ * function name, which the profiler writes with an interface version (cudaMalloc_v3020). */
 tm_status tm_nsys_string(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *out,
                          tm_error *err) TM_MUST_CHECK;
 

@@ -9,12 +9,12 @@
 #include "nsys_sched.h"
 #include "nsys_units.h"
 
-/* A physical GPU and its number in CUDA. */
+/* A physical GPU and its CUDA ordinal. */
 typedef struct ordinal {
     int64_t gpu, device;
 } ordinal;
 
-/* What is made of the tables of facts. */
+/* The metadata being built. */
 typedef struct facts {
     tm_nsys_emitter *e;
     cJSON *root, *list;
@@ -36,7 +36,7 @@ static tm_status take_ordinal(void *context, sqlite3_value **values, tm_error *e
 
 enum { ID, CUDA, NAME, MEMORY, SMS, MAJOR, MINOR, N_GPU };
 
-/* The GPU's number for this process; without a table of them that of the machine's order. */
+/* Returns the GPU's CUDA ordinal in this process, or its machine-wide number if none is listed. */
 static int64_t device_of(const tm_vec *ordinals, sqlite3_value **values) {
     const ordinal *v = ordinals->data;
     int64_t gpu = tm_db_int(values, ID, -1);
@@ -52,7 +52,7 @@ static bool add_number(cJSON *object, const char *key, int64_t value) {
     return value < 0 || cJSON_AddRawToObject(object, key, text);
 }
 
-/* The text as the names have it: UTF-8. */
+/* Adds a text as UTF-8. */
 static bool add_text(tm_nsys_emitter *e, cJSON *object, const char *key, tm_text text) {
     uint32_t name = tm_nsys_intern(e, text);
     return name != TM_NAME_FAILED &&
@@ -91,7 +91,7 @@ static tm_status read_gpus(facts *f, tm_error *err) {
     return scan(f->e, &gpus, take_gpu, f, err);
 }
 
-/* Warnings and errors of the profiler, of this process or of none. */
+/* Takes a warning or error of the profiler that concerns this process or no process. */
 static tm_status take_diagnostic(void *context, sqlite3_value **values, tm_error *err) {
     facts *f = context;
     int64_t process = tm_db_int(values, 1, 0);
@@ -147,7 +147,7 @@ tm_status tm_nsys_read_facts(tm_nsys_emitter *e, tm_error *err) {
     facts f = {.e = e, .root = cJSON_CreateObject(), .ordinals = TM_VEC(ordinal)};
     tm_status status = f.root ? read_host(e, err) : tm_fail_memory(err);
     if (status == TM_OK && !cJSON_AddStringToObject(f.root, "reported_by", "nsys stats"))
-        status = tm_fail_memory(err); /* as TM_REPORTED_BY says it */
+        status = tm_fail_memory(err); /* TM_REPORTED_BY reads this */
     if (status == TM_OK)
         status = read_schema_version(&f, err);
     if (status == TM_OK)
@@ -174,12 +174,12 @@ static tm_status take_process_name(void *context, sqlite3_value **values, tm_err
     snprintf(number, sizeof number, "%" PRId64, tm_nsys_pid(e->unit->process));
     uint32_t pid = tm_names_intern_string(e->names, number);
     for (size_t i = 0; i < e->trace->tracks.n; i++)
-        if (tracks[i].kind == TM_TRACK_CPU && tracks[i].pid == pid) /* and no network card's */
+        if (tracks[i].kind == TM_TRACK_CPU && tracks[i].pid == pid) /* excludes network cards */
             tracks[i].process_name = name;
     return name != TM_NAME_FAILED && pid != TM_NAME_FAILED ? TM_OK : tm_fail_memory(err);
 }
 
-/* A thread has a row for each name that it had; the last counts. */
+/* A thread has a row for each name it had; the last one counts. */
 static tm_status take_thread_name(void *context, sqlite3_value **values, tm_error *err) {
     tm_nsys_emitter *e = context;
     int64_t thread = tm_db_int(values, 1, 0);
@@ -189,7 +189,7 @@ static tm_status take_thread_name(void *context, sqlite3_value **values, tm_erro
     uint32_t index = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     if (index == UINT32_MAX)
         return tm_fail_memory(err);
-    if (index >= known) /* of a thread without events: no track */
+    if (index >= known) /* a thread without events gets no track */
         e->trace->tracks.n = known;
     else
         ((tm_track *)e->trace->tracks.data)[index].thread_name = name;

@@ -6,10 +6,11 @@
 #include "base/sums.h"
 #include "nsys_units.h"
 
-/* Kinds of memory of CUPTI (ENUM_CUDA_MEM_KIND). */
+/* CUPTI's kinds of memory (ENUM_CUDA_MEM_KIND). */
 enum { PAGEABLE, PINNED, DEVICE_MEMORY, ARRAY, MANAGED, DEVICE_STATIC, MANAGED_STATIC };
 
-/* Beside the process's threads: who asked is not told, and no operator is to be blamed. */
+/* Returns a track of its own within the process: the thread that caused the event is not recorded,
+ * and no operator must be blamed for it. */
 static uint32_t track_beside(tm_nsys_emitter *e, const char *what) {
     char process[24];
     snprintf(process, sizeof process, "%" PRId64, tm_nsys_pid(e->unit->process));
@@ -20,8 +21,8 @@ static uint32_t track_beside(tm_nsys_emitter *e, const char *what) {
                : tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid);
 }
 
-/* Bytes of the block at an address, which a release need not tell; those of an allocation are kept
- * until then. INT64_MIN: not known. False when memory is out. */
+/* Sets the size of the block at an address [bytes]. A release may lack it, so sizes of allocations
+ * are kept until then. INT64_MIN: unknown. False if out of memory. */
 static bool find_bytes(tm_nsys_emitter *e, int64_t address, bool released, int64_t *bytes) {
     if (e->blocks.keys.size == 0) {
         e->blocks = TM_KEYS(int64_t);

@@ -13,23 +13,23 @@
 
 enum { NONE = -1 };
 
-/* A row. What it does not tell is NONE, the handles 0. */
+/* A row of an MPI table. Unrecorded fields are NONE, unrecorded handles 0. */
 typedef struct mpi_row {
     int64_t start, end, thread;
     int64_t comm, request;
     int64_t tag, peer, size, received;
-    int64_t seq;  /* of a collective: which of its communicator it is */
-    size_t place; /* in the order of rows */
+    int64_t seq;  /* of a collective: its index on its communicator */
+    size_t place; /* row index */
     uint32_t name;
-    uint32_t event; /* of its call */
+    uint32_t event; /* the event of its call */
 } mpi_row;
 
-/* A request that was begun and not yet waited for, or made and not yet freed. */
+/* A request that is active, or a persistent one that was not freed. */
 typedef struct request {
     mpi_row row;
-    size_t next;  /* of its bucket, plus 1 */
-    int slot;     /* its track among those of requests under way */
-    bool is_made; /* by MPI_Send_init and the like: it stays */
+    size_t next;  /* next request of its bucket, plus 1 */
+    int slot;     /* its sub-track among those of active requests */
+    bool is_made; /* persistent: created by MPI_Send_init and the like */
     bool is_done;
 } request;
 
@@ -39,11 +39,11 @@ typedef struct mpi {
     tm_nsys_emitter *e;
     tm_vec comms;                             /* of tm_mpi_comm */
     tm_vec requests;                          /* of request */
-    size_t first[N_BUCKETS], last[N_BUCKETS]; /* index of a request plus 1, 0 none */
-    int used[N_SLOTS]; /* requests under way; the last slot has all for which there is no other */
-    bool of_cpu;       /* what communicates is the rank's device */
+    size_t first[N_BUCKETS], last[N_BUCKETS]; /* indices of requests plus 1; 0: none */
+    int used[N_SLOTS]; /* active requests by sub-track; the last one takes the surplus */
+    bool of_cpu;       /* the rank has no GPU, so the communication is its device work */
     bool has_comms;
-    bool from_start; /* MPI_Init is recorded, and so is all that came after it */
+    bool from_start; /* MPI_Init is recorded, and so is all that follows */
 } mpi;
 
 static tm_status keep(tm_nsys_emitter *e, mpi_row *row, tm_error *err) {
@@ -92,7 +92,7 @@ static uint32_t track_of(tm_nsys_emitter *e, int64_t thread) {
     return tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
 }
 
-/* Transfers that overlap lie on tracks of their own, so that on each one follows another. */
+/* Transfers that overlap go to separate tracks, so that on each track they run in sequence. */
 static uint32_t track_of_slot(tm_nsys_emitter *e, int64_t thread, int slot) {
     char process[24], text[64];
     snprintf(process, sizeof process, "%" PRId64, tm_nsys_pid(thread));
@@ -104,13 +104,13 @@ static uint32_t track_of_slot(tm_nsys_emitter *e, int64_t thread, int slot) {
                : tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid);
 }
 
-/* Of n pieces one. */
+/* Returns the size of one of n pieces [bytes]. */
 static int64_t piece(int64_t bytes, int32_t n) {
     return bytes >= 0 && n > 0 ? bytes / n : NONE;
 }
 
-/* Bytes of one rank. Nsight has those to and from all: what goes to each rank once for each, and so
- * a reduction as often as there are ranks. */
+/* Sets the bytes of one rank. Nsight counts the bytes to and from all ranks: data sent to every
+ * rank counts once for each, so a reduction counts as many times as there are ranks. */
 static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
                       tm_collective_attr *attr) {
     switch (f->kind) {
@@ -121,7 +121,7 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
         attr->in_elements = attr->out_elements =
             row->received >= 0 ? row->received : piece(row->size, n);
         break;
-    case TM_COLL_ALLGATHER: /* whose out the communicator's size makes of it, and likewise below */
+    case TM_COLL_ALLGATHER: /* the communicator's size gives the output; likewise below */
         attr->in_elements = piece(row->received, n);
         break;
     case TM_COLL_REDUCESCATTER:
@@ -141,7 +141,7 @@ static void set_bytes(const mpi_row *row, const tm_mpi_function *f, int32_t n,
     case TM_COLL_SEND:
         attr->in_elements = row->size;
         break;
-    default: /* of a receive that of the buffer, in which less may come: the sender knows */
+    default: /* a receive has only the buffer's size; the sender has the real one */
         break;
     }
 }
@@ -152,12 +152,13 @@ static void set_peer(const mpi_row *row, uint8_t kind, tm_collective_attr *attr)
         attr->dst_rank = peer;
     else
         attr->src_rank = peer;
-    attr->seq = TM_SEQ_REPEATED; /* messages of one tag between two ranks come as they were sent */
+    attr->seq = TM_SEQ_REPEATED; /* messages of one tag arrive in the order sent */
     attr->comms_id = row->tag + 2;
 }
 
-/* What an event communicated. Without a list of communicators (2022.4) its kind alone is known;
- * with one, what is not listed is MPI_COMM_SELF, or nobody knows whose. */
+/* Adds a collective row to an event. Without a list of communicators (2022.4) it has only the kind.
+ * With a list, an unlisted communicator is MPI_COMM_SELF or cannot be identified, and no row is
+ * added. */
 static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint32_t event,
                              tm_error *err) {
     tm_nsys_emitter *e = m->e;
@@ -174,7 +175,7 @@ static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint
         attr.group = comm->name;
         attr.group_size = comm->n_ranks;
         set_bytes(row, &f, comm->n_ranks, &attr);
-    } else { /* it is not to be guessed: of no group */
+    } else { /* the group cannot be known */
         attr.group_ranks = tm_names_intern_string(e->names, "?");
     }
     attr.seq = row->seq;
@@ -186,7 +187,7 @@ static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint
                : tm_fail_memory(err);
 }
 
-/* A transfer or collective of its own beside the calls that it is of. */
+/* Adds a transfer or collective as an event separate from the calls that begin and end it. */
 static tm_status add_whole(mpi *m, const mpi_row *row, tm_mpi_function f, int slot, int64_t end,
                            tm_error *err) {
     tm_raw_event whole = {
@@ -223,8 +224,9 @@ static tm_status begin_request(mpi *m, const mpi_row *row, bool is_made, tm_erro
     return TM_OK;
 }
 
-/* The oldest of a handle that was made, or is under way: those that MPI finished at once may share
- * one. Takes out what was done of the bucket on its way. NULL: none. */
+/* Returns the oldest active request with a handle (requests that MPI completed at once may share
+ * one), or the newest persistent one; NULL if there is none. Drops finished requests at the head of
+ * the bucket. */
 static request *find_request(mpi *m, int64_t handle, bool is_made) {
     const size_t bucket = bucket_of(handle);
     request *v = m->requests.data, *found = NULL;
@@ -236,7 +238,7 @@ static request *find_request(mpi *m, int64_t handle, bool is_made) {
         if (v[i - 1].row.request == handle && !v[i - 1].is_done && v[i - 1].is_made == is_made) {
             found = &v[i - 1];
             if (!is_made)
-                break; /* of those that were made the last: the others were freed */
+                break; /* of persistent requests the last: earlier ones were freed */
         }
     return found;
 }
@@ -271,7 +273,7 @@ static tm_status take_request(mpi *m, const mpi_row *row, const tm_mpi_function 
     return ended ? end_request(m, ended, row->end, err) : TM_OK;
 }
 
-/* Both halves of MPI_Sendrecv: the one that is sent has no duration, and comes first. */
+/* Adds both halves of MPI_Sendrecv: the sending row comes first and has no duration. */
 static tm_status add_halves(mpi *m, const mpi_row *rows, size_t n, int64_t end, tm_error *err) {
     for (size_t i = 0; i < n && i < 2; i++) {
         tm_mpi_function half = {.kind = i == 0 ? TM_COLL_SEND : TM_COLL_RECV};
@@ -281,7 +283,7 @@ static tm_status add_halves(mpi *m, const mpi_row *rows, size_t n, int64_t end, 
     return TM_OK;
 }
 
-/* All ranks call the collectives of a communicator in one order. */
+/* Numbers the collectives of a communicator: all ranks call them in the same order. */
 static void number(mpi *m, mpi_row *row, const tm_mpi_function *f) {
     const bool pair =
         f->kind == TM_COLL_SEND || f->kind == TM_COLL_RECV || f->kind == TM_COLL_SENDRECV;
@@ -291,7 +293,7 @@ static void number(mpi *m, mpi_row *row, const tm_mpi_function *f) {
     row->seq = comm ? comm->n_calls++ : NONE;
 }
 
-/* The rows of one call. */
+/* Adds one call from its rows. */
 static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     const tm_mpi_function f = tm_mpi_function_of(tm_names_text(m->e->names, rows->name));
     int64_t end = rows->end;
@@ -318,7 +320,7 @@ static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* What nothing waited for: as long as the call that began it. */
+/* Ends requests that nothing waited for: they last as long as the call that began them. */
 static tm_status end_others(mpi *m, tm_error *err) {
     for (size_t i = 0; i < m->requests.n; i++) {
         request *r = (request *)m->requests.data + i;
@@ -353,13 +355,14 @@ static tm_status list_comms(const mpi *m, tm_error *err) {
             continue;
         if (!tm_vec_append(&trace->communicators, &added, 1))
             return tm_fail_memory(err);
-        if (trace->world_size < v[i].n_ranks) /* no job has fewer than one of its communicators */
+        if (trace->world_size <
+            v[i].n_ranks) /* a job has at least as many ranks as any of its communicators */
             trace->world_size = v[i].n_ranks;
     }
     return TM_OK;
 }
 
-/* The metadata are an object. */
+/* Adds the device kind to the metadata, a JSON object. */
 static tm_status say_cpu(tm_nsys_emitter *e, tm_error *err) {
     static const char kind[] = "," TM_DEVICE_KIND TM_CPU_KIND "\"}";
     const tm_text text = tm_names_text(e->names, e->trace->metadata);

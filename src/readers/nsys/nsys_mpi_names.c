@@ -9,8 +9,7 @@
 #include "base/sorted.h"
 #include "nsys_units.h"
 
-/* Functions without MPI_, the I of those that only begin, and what follows their stem. The first
- * that fits counts. */
+/* Function names without MPI_, the I of non-blocking ones, and suffixes. The first match counts. */
 static const struct {
     const char *stem;
     uint8_t kind;
@@ -35,7 +34,8 @@ static const struct {
     {"mrecv", TM_COLL_RECV},
 };
 
-/* What may follow: large counts end in _c; of vectors every rank has a count of its own. */
+/* Whether the rest is a valid suffix: large-count functions end in _c; vector functions have a
+ * count for each rank. */
 static bool fits(const char *rest, tm_mpi_function *out) {
     static const char *const ends[] = {"", "_c", "_block", "_block_c", "_replace", "_replace_c"};
     static const char *const vectors[] = {"v", "w", "v_c", "w_c"};
@@ -76,11 +76,11 @@ tm_mpi_function tm_mpi_function_of(tm_text name) {
     return out;
 }
 
-/* While they are read, in the order in which they were made. */
+/* State while communicators are read, in order of creation. */
 typedef struct reading {
     tm_nsys_emitter *e;
     tm_vec *out;
-    int64_t rank; /* -1 not told */
+    int64_t rank; /* -1: unknown */
     bool has;
 } reading;
 
@@ -101,22 +101,22 @@ static tm_mpi_comm *last_of(const tm_vec *comms, int64_t handle) {
     return NULL;
 }
 
-/* That of a copy: its parent's and how many copies of that there were, for all ranks make them in
- * one order. */
+/* Names a copy by its parent and the number of copies made so far: all ranks make them in the same
+ * order. */
 static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     char text[96];
     const tm_text of = tm_names_text(r->e->names, parent->name);
     parent->n_copies++;
     int n = snprintf(text, sizeof text, "%s dup %d", of.bytes, parent->n_copies);
-    if (n >= (int)sizeof text) /* of a copy of a copy ... */
+    if (n >= (int)sizeof text) /* a copy of a copy ... */
         snprintf(text, sizeof text, "dup %016" PRIx64 " %d",
                  tm_hash(TM_HASH_BEGIN, of.bytes, of.size), parent->n_copies);
     return tm_names_intern_string(r->e->names, text);
 }
 
-/* Nsight numbers those that have one rank of the job as their first. */
+/* Takes a communicator. Nsight numbers those that share the same first rank of the job. */
 static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err) {
-    enum { MOST = 4096 }; /* no program makes as many and keeps track of them by name */
+    enum { MOST = 4096 }; /* limit; no real program creates as many */
     reading *r = context;
     const int64_t size = tm_db_int(values, SIZE, -1), place = tm_db_int(values, PLACE, -1);
     const int64_t root = tm_db_int(values, ROOT, -1), parent = tm_db_int(values, PARENT, 0);
@@ -135,7 +135,7 @@ static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err)
                  tm_db_int(values, UID, 0));
     } else if (parent != 0) {
         if (!of)
-            return TM_OK; /* of whom nothing is known */
+            return TM_OK; /* nothing is known of the parent */
         added.n_ranks = of->n_ranks;
         added.place = of->place;
     }
@@ -177,5 +177,6 @@ tm_mpi_comm *tm_mpi_comm_find(const tm_vec *comms, int64_t handle, int64_t time)
     const size_t i = tm_bisect(v, comms->n, sizeof *v, &key, is_before);
     if (i > 0 && v[i - 1].handle == handle)
         return &v[i - 1];
-    return i < comms->n && v[i].handle == handle ? &v[i] : NULL; /* its making ends after its use */
+    return i < comms->n && v[i].handle == handle ? &v[i]
+                                                 : NULL; /* used before its creation ended */
 }

@@ -6,27 +6,27 @@
 
 #define OUTSIDE "outside of ranges"
 
-/* A call or a range of a thread. */
+/* An MPI call or a range on a thread. */
 typedef struct scope {
     int64_t begin_ns, end_ns;
     uint32_t track, name;
     bool call;
 } scope;
 
-/* While a thread is gone through. */
+/* State of the pass over a thread. */
 typedef struct walk {
     tm_nsys_emitter *e;
-    tm_vec open;    /* of scope: those under way, the innermost last */
-    size_t n_calls; /* of these */
+    tm_vec open;    /* of scope: the open ones, innermost last */
+    size_t n_calls; /* calls among them */
     int64_t at_ns;
-    uint32_t outside; /* name id */
+    uint32_t outside; /* name id of OUTSIDE */
 } walk;
 
 static int by_begin(const void *a, const void *b) {
     const scope *x = a, *y = b;
     int order = tm_order_i64(x->track, y->track);
     order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_i64(y->end_ns, x->end_ns); /* the outer first */
+    order = order ? order : tm_order_i64(y->end_ns, x->end_ns); /* outer scopes first */
     return order ? order : tm_order_i64(x->call, y->call);
 }
 
@@ -45,7 +45,7 @@ static tm_status list_scopes(const tm_nsys_emitter *e, tm_vec *out, tm_error *er
     return TM_OK;
 }
 
-/* "step 12" is one kind of work with "step 13". */
+/* Names work by a range without the number at its end: "step 12" and "step 13" are the same. */
 static uint32_t name_of(const walk *w, const scope *in) {
     tm_text text = in ? tm_names_text(w->e->names, in->name) : (tm_text){"", 0};
     size_t n = text.size, digits;
@@ -65,7 +65,7 @@ static uint32_t name_of(const walk *w, const scope *in) {
     return tm_names_intern(w->e->names, copy, n);
 }
 
-/* From where the walk is to a moment: work, unless a call is under way. */
+/* Advances to a time: the interval is work unless a call is open. */
 static tm_status pass(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     const scope *open = w->open.data;
     const int64_t from_ns = w->at_ns;
@@ -82,8 +82,8 @@ static tm_status pass(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     return tm_nsys_add_at(w->e, from_ns - w->e->base_ns, to_ns - w->e->base_ns, piece, &row, err);
 }
 
-/* Ends what ends until a moment, the innermost first; a range that ends within a call that is still
- * under way ends with it. */
+/* Closes the scopes that end by a time, innermost first. A range that ends within an open call
+ * closes with it. */
 static tm_status close_until(walk *w, uint32_t track, int64_t to_ns, tm_error *err) {
     while (w->open.n > 0) {
         const scope *top = (scope *)w->open.data + w->open.n - 1;

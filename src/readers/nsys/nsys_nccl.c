@@ -8,15 +8,15 @@
 #include "base/sorted.h"
 #include "timeline/classify.h"
 
-/* Where a payload holds a value, by schema. */
+/* Where payloads of one schema hold a value. */
 typedef struct field {
     int64_t domain, schema;
     int64_t offset; /* bytes from the start of the payload */
     int size;       /* bytes */
-    size_t member;  /* of tm_nsys_payload */
+    size_t member;  /* offset within tm_nsys_payload */
 } field;
 
-/* The fields that are kept, as NCCL names them. */
+/* The payload fields to keep, by NCCL's names. */
 static const struct {
     const char *name;
     size_t member;
@@ -29,7 +29,7 @@ static const struct {
     {"CUDA device", offsetof(tm_nsys_payload, device)},
 };
 
-/* Bytes of NVTX's type codes; 0 for those that no kept field has. */
+/* Returns the size of an NVTX type code [bytes]; 0 for types that no kept field has. */
 static int size_of_type(int64_t type) {
     enum { INT32 = 5, UINT64 = 18, SIZE_T = 22 };
     return type == INT32 ? 4 : type == UINT64 || type == SIZE_T ? 8 : 0;
@@ -60,7 +60,7 @@ tm_status tm_nsys_read_schemas(const tm_db *db, tm_vec *fields, tm_error *err) {
     return tm_db_scan(db, &query, 0, take_field, fields, err);
 }
 
-/* A signed or unsigned little-endian integer. */
+/* Reads a signed or unsigned little-endian integer. */
 static int64_t integer_at(const unsigned char *p, int size) {
     int32_t narrow;
     int64_t wide;
@@ -71,8 +71,8 @@ static int64_t integer_at(const unsigned char *p, int size) {
     return wide;
 }
 
-/* A header of 32 bytes, in which the schema and the size of the payload are certain, then the
- * payload: the last bytes. */
+/* The binary data is a header of 32 bytes, of which only the schema and the payload's size are
+ * relied on, and then the payload: the last bytes. */
 tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, const void *bytes,
                                        size_t size) {
     enum { HEADER = 32, SCHEMA_AT = 8, SIZE_AT = 16 };
@@ -96,10 +96,10 @@ tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, con
     return out;
 }
 
-/* A kernel of NCCL and the call that launched it. */
+/* An NCCL kernel and the call that launched it. */
 typedef struct nccl_kernel {
     int64_t correlation;
-    uint32_t event, call; /* call: TM_NO_EVENT where none is recorded */
+    uint32_t event, call; /* call: TM_NO_EVENT if none is recorded */
 } nccl_kernel;
 
 static int by_correlation(const void *a, const void *b) {
@@ -112,7 +112,7 @@ static int by_place(const void *a, const void *b) {
     const tm_nsys_range *x = a, *y = b;
     int order = tm_order_i64(x->track, y->track);
     order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(y->end_ns, x->end_ns); /* the outer first */
+    return order ? order : tm_order_i64(y->end_ns, x->end_ns); /* outer ranges first */
 }
 
 static bool begins_with(tm_text text, const char *start) {
@@ -140,7 +140,7 @@ static bool is_lower(const void *kernel, const void *correlation) {
     return ((const nccl_kernel *)kernel)->correlation < *(const int64_t *)correlation;
 }
 
-/* The first kernel of a correlation id; several have one where a graph was launched. */
+/* Returns the first kernel with a correlation id; kernels launched by a graph share one. */
 static nccl_kernel *first_of(const tm_vec *kernels, int64_t correlation) {
     nccl_kernel *v = kernels->data;
     size_t i = tm_bisect(v, kernels->n, sizeof *v, &correlation, is_lower);
@@ -158,7 +158,7 @@ static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
     }
 }
 
-/* Ascending by thread and begin, each with the latest end of its thread so far. */
+/* Sorts ranges by thread and start, and sets their reach: the latest end so far on the thread. */
 static void order_ranges(tm_vec *ranges) {
     tm_nsys_range *v = ranges->data;
     if (ranges->n > 1)
@@ -175,7 +175,7 @@ static bool has_begun(const void *range, const void *key) {
     return x->track < y->track || (x->track == y->track && x->begin_ns <= y->begin_ns);
 }
 
-/* The innermost range of a thread that holds a time. */
+/* Returns the innermost range of a thread that contains a time. */
 static const tm_nsys_range *range_at(const tm_vec *ranges, uint32_t track, int64_t time_ns) {
     const tm_nsys_range *v = ranges->data;
     const tm_nsys_range key = {.track = track, .begin_ns = time_ns};
@@ -192,7 +192,7 @@ static uint32_t name_of(tm_names *names, uint64_t communicator) {
     return tm_names_intern_string(names, text);
 }
 
-/* The communicator of this id, listed where it is new; NULL when memory is out. */
+/* Finds the communicator with this id, adding it if it is new; NULL if out of memory. */
 static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint64_t id) {
     tm_communicator added = {
         .name = name_of(names, id), .n_ranks = -1, .place = -1, .nccl = tm_nccl_digits(id)};
@@ -205,15 +205,15 @@ static tm_communicator *find_communicator(tm_trace *trace, tm_names *names, uint
     return tm_vec_append(&trace->communicators, &added, 1);
 }
 
-/* Whether a call is of the unit: only those that make a communicator name a device, so that of a
- * process with several units nothing tells whose the others are. */
+/* Whether a call certainly belongs to the unit. Only calls that create a communicator name a
+ * device, so in a process with several units the other calls cannot be attributed. */
 static bool is_of_unit(const tm_unit *unit, const tm_nsys_payload *p) {
     uint64_t devices = (uint64_t)unit->devices;
     return devices == UINT64_MAX || (p->device >= 0 && (devices & tm_unit_device(p->device)) != 0);
 }
 
-/* Every communicator that a call names, whether a kernel can be joined to the call or not: its
- * ranks are those that call it. Calls that are not the unit's for sure wait for their kernels. */
+/* Lists every communicator that a call names, even if no kernel can be joined to the call: its
+ * callers are its ranks. Calls not certainly of this unit are listed later, with their kernels. */
 static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_unit *unit,
                                     const tm_vec *ranges, tm_error *err) {
     const tm_nsys_range *v = ranges->data;
@@ -231,13 +231,14 @@ static tm_status list_communicators(tm_trace *trace, tm_names *names, const tm_u
             continue;
         found->n_ranks = (int32_t)p->n_ranks;
         found->place = p->rank >= 0 && p->rank < p->n_ranks ? (int32_t)p->rank : -1;
-        if (trace->world_size < p->n_ranks) /* no job has fewer than one of its communicators */
+        if (trace->world_size <
+            p->n_ranks) /* a job has at least as many ranks as any of its communicators */
             trace->world_size = p->n_ranks;
     }
     return TM_OK;
 }
 
-/* What one kernel does: a call, or the sends and receives of a group. */
+/* The work of one kernel: a call, or the sends and receives of a group. */
 typedef struct operation {
     uint64_t communicator;
     tm_collective_kind kind;
@@ -245,7 +246,7 @@ typedef struct operation {
     int n_calls;
 } operation;
 
-/* Adds a call; false where it is not of the operation so far. */
+/* Adds a call; false if it cannot be part of the same operation. */
 static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *names) {
     tm_text text = tm_names_text(names, range->name);
     tm_collective_kind kind = tm_collective_kind_of_name(text.bytes, text.size);
@@ -263,7 +264,7 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
                (o->kind != TM_COLL_SEND && o->kind != TM_COLL_RECV &&
                 o->kind != TM_COLL_SENDRECV)) {
         return false;
-    } else { /* with several peers, or both ways */
+    } else { /* several peers, or both directions */
         o->kind = TM_COLL_SENDRECV;
         o->peer = -1;
     }
@@ -272,8 +273,8 @@ static bool add_call(operation *o, const tm_nsys_range *range, const tm_names *n
     return true;
 }
 
-/* The calls of the group at whose end a kernel was launched: back to its start. Groups that hold
- * others, or several collectives, which may share a kernel or not, are left alone. */
+/* Collects the calls of the group whose end launched a kernel, back to the group's start. Fails for
+ * nested groups and for several collectives, which may or may not share a kernel. */
 static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const tm_names *names,
                           operation *o) {
     const tm_nsys_range *first = ranges->data;
@@ -289,7 +290,7 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
 
 static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
                          const tm_communicator *of, uint32_t event, tm_error *err) {
-    /* One way a gather or a scatter moves the piece of every rank, however many these are. */
+    /* Gathers and scatters move every rank's piece one way, whatever the number of ranks. */
     bool no_in = o->kind == TM_COLL_RECV || o->kind == TM_COLL_REDUCESCATTER;
     bool no_out = o->kind == TM_COLL_SEND || o->kind == TM_COLL_ALLGATHER;
     tm_collective_attr row = tm_collective_bare(event);
@@ -307,7 +308,7 @@ static tm_status add_row(tm_trace *trace, tm_names *names, const operation *o,
     return TM_OK;
 }
 
-/* What the kernels of a trace are joined with. */
+/* Inputs for joining the kernels of a trace with their calls. */
 typedef struct joiner {
     tm_trace *trace;
     tm_names *names;

@@ -27,8 +27,8 @@ static const tm_nsys_domain *find_domain(const tm_nsys_emitter *e, int64_t id) {
     return NULL;
 }
 
-/* The name of a domain, empty where it has none. Its row mostly stands before its ranges; where it
- * does not, all such rows are looked for, once. */
+/* Sets the name of a domain, empty if it has none. The domain's row usually precedes its ranges;
+ * otherwise all rows are searched for domains, once. */
 static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_error *err) {
     static const char *const columns[] = {TM_NSYS_NVTX_COLUMNS};
     const tm_db_query query = {"NVTX_EVENTS", columns, DOMAIN + 1, "eventType = 75", "eventType"};
@@ -43,8 +43,8 @@ static tm_status domain_name(tm_nsys_emitter *e, int64_t id, tm_text *out, tm_er
     return TM_OK;
 }
 
-/* "DOMAIN:text", but for the default domain and for libraries whose texts say whose they are:
- * NCCL's ncclSend, MPI's MPI_Send. */
+/* Prefixes "DOMAIN:" to the name, except in the default domain and if the text already starts with
+ * the domain's name (NCCL's ncclSend, MPI's MPI_Send). */
 static tm_status name_in_domain(tm_nsys_emitter *e, tm_text of, uint32_t *name, tm_error *err) {
     tm_text text = tm_names_text(e->names, *name);
     if (of.size == 0 || (text.size >= of.size && strncasecmp(text.bytes, of.bytes, of.size) == 0))
@@ -57,8 +57,8 @@ static tm_status name_in_domain(tm_nsys_emitter *e, tm_text of, uint32_t *name, 
     return *name == TM_NAME_FAILED ? tm_fail_memory(err) : TM_OK;
 }
 
-/* Where what torch's emit_nvtx adds to an operator's name begins, else the text's end: the numbers
- * there are different for every call. */
+/* Returns the length of an operator's name without the suffix that torch's emit_nvtx adds: its
+ * numbers differ in every call. The full length if there is no suffix. */
 static size_t operator_name(tm_text text) {
     const char *end = text.bytes + text.size, *p = text.bytes;
     while ((p = memchr(p, ',', (size_t)(end - p)))) {
@@ -69,7 +69,7 @@ static size_t operator_name(tm_text text) {
     return text.size;
 }
 
-/* Name and category of a range of the default domain or another. */
+/* Sets name and category of a range, without its domain. */
 static tm_status name_of(tm_nsys_emitter *e, sqlite3_value **values, tm_raw_event *event,
                          tm_error *err) {
     tm_text text = tm_db_text(values[TEXT]);
@@ -114,7 +114,7 @@ tm_status tm_nsys_nvtx_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error 
         TM_TRY(domain_name(e, tm_db_int(values, DOMAIN, 0), &domain, err));
     if (type == PUSH_POP && strcmp(domain.bytes, "MPI") == 0 &&
         strncmp(tm_names_text(e->names, bare).bytes, "MPI_", 4) == 0)
-        return tm_nsys_mpi_range(e, values, bare, err); /* until 2022.4 they have no tables */
+        return tm_nsys_mpi_range(e, values, bare, err); /* nsys up to 2022.4 has no MPI tables */
     TM_TRY(name_in_domain(e, domain, &event.name, err));
     event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
     TM_TRY(tm_nsys_add(e, values, event, &row, err));

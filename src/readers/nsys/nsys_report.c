@@ -8,7 +8,8 @@
 
 #define REPORT_END ".nsys-rep"
 
-/* To be typed: to the file that nsys itself would name, with options that every version has. */
+/* Writes the command for the user to type: it uses nsys's default file name and only options that
+ * every version has. */
 static void write_command(const char *report, char *out, size_t size) {
     size_t stem = strlen(report) - (sizeof REPORT_END - 1);
     int shown = stem < 160 ? (int)stem : 160;
@@ -46,14 +47,14 @@ static tm_status tell_failure(const char *report, const tm_child_end *end, tm_er
                    *end->said ? "saying: " : "saying nothing", end->said, command);
 }
 
-/* Options of nsys begin with a dash, and nothing tells it that a file does too. */
+/* Prefixes "./" to a path that starts with a dash, which nsys would take for an option. */
 static bool shield(const char *path, char out[TM_PATH_MAX + 64]) {
     int n = snprintf(out, TM_PATH_MAX + 64, "%s%s", *path == '-' ? "./" : "", path);
     return n > 0 && n < TM_PATH_MAX + 64;
 }
 
-/* Options that not every version has: blobs, in which NCCL's payloads are, and JSON came after
- * 2024.2, --ts-normalize after 2022.4. */
+/* Options that some versions lack: blobs (they hold NCCL's payloads) and JSON came after 2024.2,
+ * --ts-normalize after 2022.4. */
 static const struct {
     const char *name, *option;
 } newer[] = {
@@ -64,7 +65,7 @@ static const struct {
 
 enum { N_NEWER = sizeof newer / sizeof *newer };
 
-/* Takes out the first option that the program says it does not know: it names it. */
+/* Drops the first option that the program's error message names as unknown. */
 static bool drop_unknown(const tm_child_end *end, bool with[N_NEWER]) {
     for (int i = 0; i < N_NEWER && end->status > 0; i++)
         if (with[i] && strstr(end->said, newer[i].name)) {

@@ -7,10 +7,10 @@
 #include "base/sorted.h"
 #include "nsys_units.h"
 
-/* A thread was put on a core, or taken off it. */
+/* A thread was scheduled on a core or off it. */
 typedef struct switching {
     int64_t thread, start_ns, cpu;
-    size_t place; /* in the table: of one moment the order there counts */
+    size_t place; /* row in the table; breaks ties between equal times */
     bool in;
 } switching;
 
@@ -57,7 +57,7 @@ static tm_status take_own(void *context, sqlite3_value **values, tm_error *err) 
     return tm_vec_append(context, &thread, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Leaves out the threads that Nsight itself started in the process. */
+/* Drops the threads that Nsight itself started in the process. */
 static tm_status drop_own(tm_nsys_emitter *e, tm_error *err) {
     static const char *const column[] = {"globalTid"};
     const tm_db_query query = {"ThreadNames", column, 1,

@@ -5,15 +5,15 @@
 
 #include "base/sorted.h"
 
-/* A call by its number, and its chain. */
+/* A call's correlation id and its call chain. */
 typedef struct chained {
     int64_t correlation, chain;
 } chained;
 
-/* A function of a chain; the innermost has depth 0. */
+/* A function of a call chain; depth 0 is the innermost. */
 typedef struct frame {
     int64_t chain, depth;
-    uint32_t name; /* or the module's, of one without symbols: */
+    uint32_t name; /* the module's if the function has no symbol */
     bool is_module;
 } frame;
 
@@ -49,7 +49,8 @@ typedef struct frame_scan {
     tm_vec frames; /* of frame */
 } frame_scan;
 
-/* An address tells nobody anything, and is another on each rank. */
+/* Takes a frame. Unresolved ones get their module's name: an address means nothing and differs
+ * between ranks. */
 static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err) {
     enum { ID, SYMBOL, MODULE, UNRESOLVED, DEPTH };
     frame_scan *s = context;
@@ -62,7 +63,7 @@ static tm_status frame_row(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&s->frames, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* A module's functions without symbols one after the other are one: [libcuda.so.1]. */
+/* Appends a frame. Adjacent frames of one module without symbols become one: [libcuda.so.1]. */
 static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const frame *before) {
     tm_text text = tm_names_text(names, f->name);
     if (f->is_module && before && before->is_module && before->name == f->name)
@@ -75,12 +76,13 @@ static bool put_frame(tm_vec *out, const tm_names *names, const frame *f, const 
               tm_vec_append(out, text.bytes, text.size) &&
               (!f->is_module || tm_vec_append(out, "]", 1));
     for (size_t i = out->n - (ok ? text.size + f->is_module : 0); ok && i < out->n; i++)
-        if (((char *)out->data)[i] == ';') /* stands between functions */
+        if (((char *)out->data)[i] == ';') /* the separator between functions */
             ((char *)out->data)[i] = ':';
     return ok;
 }
 
-/* Name id of a chain's functions; TM_NO_NAME for none, TM_NAME_FAILED when memory is out. */
+/* Returns the name id of a chain's functions; TM_NO_NAME if it has none, TM_NAME_FAILED if out of
+ * memory. */
 static uint32_t stack_of(const frame_scan *s, int64_t chain) {
     const frame *v = s->frames.data, key = {.chain = chain, .depth = INT64_MIN};
     tm_vec text = TM_VEC(char);

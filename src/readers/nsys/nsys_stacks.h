@@ -1,13 +1,13 @@
-/* Where calls were made: call chains of an export of Nsight Systems. Private to its reader. */
+/* Call chains of CUDA calls. Private to the reader of Nsight Systems exports. */
 #ifndef TMERGE_NSYS_STACKS_H
 #define TMERGE_NSYS_STACKS_H
 
 #include "nsys_emit.h"
 
-/** Notes that the call with this number was made by a chain. False when memory is out. */
+/** Records the call chain of the call with this correlation id. False if out of memory. */
 bool tm_nsys_note_chain(tm_nsys_emitter *e, int64_t correlation, int64_t chain);
 
-/** Gives the calls that were read the stacks of their chains. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Adds the stacks of their chains to the calls read. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_nsys_add_stacks(tm_nsys_emitter *e, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 
-/* An id of StringIds and its name; most of a file's texts are no events', so they are looked up as
- * they are met. */
+/* Cached name of an id of StringIds. Most texts of a file name no events, so ids are looked up on
+ * demand. */
 typedef struct slot {
     int64_t id;
     uint32_t name; /* TM_NAME_FAILED: free */
@@ -48,7 +48,7 @@ static slot *find_slot(const tm_vec *texts, int64_t id, bool call) {
     return &v[at];
 }
 
-/* Keeps at least half of the slots free; their number is a power of two. */
+/* Grows the table to keep at least half of the slots free; their number is a power of two. */
 static bool grow(tm_nsys_emitter *e) {
     enum { FIRST = 1024 };
     tm_vec larger = TM_VEC(slot);
@@ -69,7 +69,7 @@ static bool grow(tm_nsys_emitter *e) {
     return true;
 }
 
-/* Cuts "_v3020" and the like; "_v2" belongs to the name. */
+/* Cuts "_v3020" and similar suffixes; "_v2" belongs to the name. */
 static tm_text without_version(tm_text text) {
     size_t n = text.size;
     while (n > 0 && text.bytes[n - 1] >= '0' && text.bytes[n - 1] <= '9')
@@ -93,7 +93,7 @@ static tm_status look_up(tm_nsys_emitter *e, int64_t id, bool call, uint32_t *ou
         if (*out == TM_NAME_FAILED)
             status = tm_fail_memory(err);
     }
-    (void)sqlite3_reset(e->find_text); /* says again what the step said */
+    (void)sqlite3_reset(e->find_text); /* repeats the error of the step */
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "readers/number.h"
 #include "tmerge/timeline.h"
 
-/* A process and a device on which it did something; device NO_GPU: on the host alone. */
+/* A process and a device it used; device NO_GPU: it ran only on the host. */
 enum { NO_GPU = -2 };
 
 typedef struct pair {
@@ -33,7 +33,7 @@ static tm_status each_parameter(void *context, sqlite3_value **values, tm_error 
     if (strcmp(name, "EXPORT_PARAM_TIME_NORMALIZE") == 0)
         clock->normalised = strcmp(tm_db_text(values[1]).bytes, "true") == 0 ||
                             strcmp(tm_db_text(values[1]).bytes, "1") == 0;
-    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* text of a number, or a number */
+    else if (strcmp(name, "EXPORT_PARAM_TIME_SHIFT") == 0) /* a number, or its text */
         clock->shift_ns = sqlite3_value_int64(values[1]);
     return TM_OK;
 }
@@ -97,8 +97,8 @@ static int by_device(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->process, y->process);
 }
 
-/* The devices on which a process runs kernels; where it runs none, those that it copies to and
- * from: a copy to another's device makes no rank. */
+/* Lists the devices on which each process runs kernels; for a process without kernels, the devices
+ * it copies to and from. A copy to another process's device makes no rank. */
 static tm_status list_pairs(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalPid", "deviceId"};
     static const char *const kernels[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
@@ -134,9 +134,9 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return tm_vec_append(pairs, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Who calls MPI is a rank without a GPU too. Where nothing used a GPU and nobody has such tables,
- * as until 2022.4, those are ranks that have MPI's ranges, else those with any of NVTX, else all
- * that were traced: a launcher has only calls of the OS. */
+/* Adds processes without a GPU that are ranks: all that call MPI. If nothing used a GPU and the MPI
+ * tables are missing (nsys up to 2022.4): those with MPI's NVTX ranges, else those with any NVTX
+ * range, else all traced processes. (A launcher has only OS calls.) */
 static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
     enum { N_MPI = 3 };
     static const char *const columns[] = {"globalTid"};
@@ -172,7 +172,8 @@ static tm_status each_mpi_rank(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Nsight names the thread that calls MPI_Init: before 2023 nothing else tells its rank. */
+/* Takes a rank from the name that Nsight gives the thread that calls MPI_Init: the only record of
+ * the rank before 2023. */
 static tm_status each_named_thread(void *context, sqlite3_value **values, tm_error *err) {
     tm_vec *pairs = context;
     static const char start[] = "MPI Rank ";
@@ -189,11 +190,11 @@ static tm_status each_named_thread(void *context, sqlite3_value **values, tm_err
     return TM_OK;
 }
 
-/* While payloads are looked through for the ranks of communicators. */
+/* State while payloads are searched for ranks in communicators. */
 typedef struct init_scan {
     tm_vec *pairs;
     tm_vec fields; /* of the payloads' schemas */
-    int64_t *most; /* [pairs] ranks of the largest communicator so far */
+    int64_t *most; /* [pairs] size of the largest communicator so far */
 } init_scan;
 
 static tm_status each_payload(void *context, sqlite3_value **values, tm_error *err) {
@@ -238,7 +239,7 @@ static tm_status each_variable(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Of the environment that a report captured only these are read: the rest may hold secrets. */
+/* Reads only these variables of the captured environment: the rest may hold secrets. */
 static tm_status read_environment(const tm_db *db, tm_environment *out, tm_error *err) {
     static const char *const column[] = {"value"};
     const tm_db_query query = {"META_DATA_CAPTURE", column, 1,
@@ -258,7 +259,7 @@ tm_status tm_nsys_read_world_size(const tm_db *db, int64_t *out, tm_error *err) 
     return TM_OK;
 }
 
-/* A rank that two units have is none of either. */
+/* Discards a rank that several units claim. */
 static void drop_repeated(tm_vec *pairs) {
     pair *v = pairs->data;
     for (size_t i = 0; i < pairs->n; i++) {
@@ -281,8 +282,8 @@ static bool any_unknown(const tm_vec *pairs) {
     return false;
 }
 
-/* MPI, NCCL, the environment: the first that tells the ranks of all, for half of a numbering fits
- * no other's half. */
+/* Takes the ranks from the first of MPI, NCCL and the environment that has all of them: parts of
+ * two different numberings must not be mixed. */
 static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     static const char *const columns[] = {"globalTid", "rank"};
     static const char *const named[] = {"globalTid", "text"};
@@ -299,8 +300,8 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
         TM_TRY(find_init_ranks(db, pairs, err));
         drop_repeated(pairs);
     }
-    /* The environment is that of the program that was started, which is the process of the rank
-     * only where there is one. */
+    /* The environment is that of the launched program, which is the rank's process only if there is
+     * a single process. */
     if (pairs->n == 1 && v->rank < 0) {
         tm_environment environment;
         TM_TRY(read_environment(db, &environment, err));
@@ -313,7 +314,7 @@ static tm_status find_ranks(const tm_db *db, tm_vec *pairs, tm_error *err) {
     return TM_OK;
 }
 
-/* Every device of a process belongs to one of its units: those without kernels to the first. */
+/* Assigns every device of a process to a unit; devices without kernels go to the first. */
 static tm_status add_units(const tm_vec *pairs, tm_unit unit, tm_vec *units, tm_error *err) {
     const pair *v = pairs->data;
     for (size_t i = 0; i < pairs->n; i++) {

@@ -1,5 +1,5 @@
-/* Which ranks an export holds, and what it says of itself. Private to the reader of Nsight Systems
- * exports. */
+/* The ranks in an export, its clock and its host. Private to the reader of Nsight Systems exports.
+ * */
 #ifndef TMERGE_NSYS_UNITS_H
 #define TMERGE_NSYS_UNITS_H
 
@@ -16,21 +16,21 @@ static inline int64_t tm_nsys_pid(int64_t global) {
 
 /** The clock of an export. */
 typedef struct tm_nsys_clock {
-    int64_t utc_ns;    /* the epoch's time of its start, -1 where it does not say */
-    int64_t system_ns; /* of its host's monotonic clock then, -1 likewise */
-    int64_t shift_ns;  /* what the export added to every time */
-    bool normalised;   /* the times are of the epoch already */
+    int64_t utc_ns;    /* start of the recording, since the epoch; -1 if unknown */
+    int64_t system_ns; /* the host's monotonic clock at that time; -1 if unknown */
+    int64_t shift_ns;  /* shift that the export added to every time */
+    bool normalised;   /* the times count from the epoch already */
 } tm_nsys_clock;
 
 tm_status tm_nsys_read_clock(const tm_db *db, tm_nsys_clock *out, tm_error *err) TM_MUST_CHECK;
 
-/** The host's name, which is the caller's; empty where the export does not say. */
+/** Reads the host's name into @p out, which the caller frees; empty if the export lacks it. */
 tm_status tm_nsys_read_host(const tm_db *db, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
-/** Ranks of the job as the environment of the program that was started has them, -1 without. */
+/** Reads the job's number of ranks from the launched program's environment; -1 if it has none. */
 tm_status tm_nsys_read_world_size(const tm_db *db, int64_t *out, tm_error *err) TM_MUST_CHECK;
 
-/** As list_units of tm_format. */
+/** Implements list_units of tm_format. */
 tm_status tm_nsys_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -4,15 +4,15 @@
 
 #include "base/sorted.h"
 
-/* A cudaEventRecord, as the profiler tells of it. */
+/* A recorded cudaEventRecord. */
 typedef struct record {
-    int64_t context, event; /* ids of events are a context's own */
-    int64_t correlation;    /* of the call: calls of a process are numbered upwards */
-    int64_t sync;           /* number of the recording, that its waits tell too; 0 in old exports */
+    int64_t context, event; /* ids of events are unique within their context */
+    int64_t correlation;    /* of the call; ascending within a process */
+    int64_t sync; /* number of the recording, which its waits carry too; 0 in old exports */
     int64_t stream;
 } record;
 
-/* Ids that are not told are the largest number of 32 bits. */
+/* Maps the export's value for an unrecorded id, the largest 32-bit number, to -1. */
 static int64_t told(int64_t id) {
     return id == UINT32_MAX ? -1 : id;
 }
@@ -41,8 +41,8 @@ static bool is_before(const void *element, const void *key) {
     return by_place(element, key) < 0;
 }
 
-/* A wait is for what the last recording of its event before it comes behind; NULL where that is not
- * told, or was before the profiler began. */
+/* Returns the recording a wait waits for: the last one of its event before it. NULL if it is
+ * unknown or precedes the profile. */
 static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     record *records = e->records.data;
     size_t n = e->records.n;
@@ -56,8 +56,8 @@ static const record *find_record(tm_nsys_emitter *e, const record *wait) {
     return same && !other ? last : NULL;
 }
 
-/* What waits for an event without one, and for no stream, waits for the context: exports of schema
- * 3.13 write cudaDeviceSynchronize so. */
+/* A wait for an event without an event id and without a stream is a wait for the context: exports
+ * of schema 3.13 write cudaDeviceSynchronize like this. */
 static tm_wait_kind kind_of(int64_t type, int64_t stream, int64_t event) {
     bool known = type > 0 && type < TM_N_WAIT_KINDS;
     bool context = type == TM_WAIT_EVENT_SYNC && stream < 0 && event < 0;

@@ -1,9 +1,9 @@
-/* Operation-level traces, as the straggler analysis of ByteDance writes them: one array of the
- * Chrome trace event form for a whole job, in which an event is an operation of the training loop
- * (a forward or backward pass of a micro-batch, a collective), and a process a data-parallel rank.
+/* Operation-level traces, as written by ByteDance's straggler analysis: one array in the Chrome
+ * trace event format for a whole job. An event is an operation of the training loop (a forward or
+ * backward pass of a micro-batch, a collective), and a process is a data-parallel rank.
  *
- * Of communication these traces hold the transfer alone, from when its last rank had come: a rank's
- * wait lies in the gap before it, and cannot be told from other idle time. */
+ * These traces record communication only from the arrival of its last rank: a rank's wait is in the
+ * gap before it and cannot be distinguished from other idle time. */
 #include "ops_emit.h"
 #include "readers/formats.h"
 #include "readers/window.h"
@@ -14,7 +14,7 @@ static bool has_all(const tm_ops_event *e) {
     return tm_ops_is_operation(e) && e->chunk != INT64_MIN;
 }
 
-/* The first operation tells; before it there may be names of threads. */
+/* Decides by the first operation; names of threads may precede it. */
 static bool ops_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     const char *p = tm_json_space(head);
@@ -52,7 +52,7 @@ static tm_status read_array(tm_window *window, each_event *each, void *context, 
     if (*window->p != '[')
         return tm_window_fail(window, window->p, "a trace of operations begins with [", err);
     do {
-        window->p++; /* a bracket or a comma */
+        window->p++; /* skips a bracket or comma */
         TM_TRY(tm_window_space(window, err));
         if (*window->p != '{')
             return tm_window_fail(window, window->p, "an event should stand here", err);
@@ -68,7 +68,7 @@ static tm_status read_array(tm_window *window, each_event *each, void *context, 
     return TM_OK;
 }
 
-/* Gives each event of the whole file. What ends too early counts as far as it goes (*cut). */
+/* Calls @p each for each event of the file. A truncated file is read to its end (*cut). */
 static tm_status read_file(tm_source *source, each_event *each, void *context, bool *cut,
                            tm_error *err) {
     tm_window window;
@@ -103,7 +103,7 @@ static tm_status ops_list_units(tm_source *source, bool known, tm_vec *units, bo
     return status;
 }
 
-/* The whole job, of which one rank is kept. */
+/* Reads the whole job, but keeps only one rank's operations. */
 typedef struct rank_reader {
     tm_ops_job job;
     tm_ops_emitter emitter;
@@ -129,7 +129,7 @@ static tm_status ops_read_unit(tm_source *source, const tm_unit *unit, tm_names 
     return status;
 }
 
-/* A file of which nobody has asked for the units: it can only be read where it is one rank's. */
+/* Fails: the file holds a whole job, and can only be read unit by unit. */
 static tm_status ops_read(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     (void)names;
     (void)out;

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-/* What is kept of an operation until the whole job is known. */
+/* An operation, kept until the whole job is known. */
 typedef struct operation {
     uint32_t name;
     int64_t tid, begin_ns, duration_ns, step, chunk, seq;
@@ -49,7 +49,7 @@ static bool add_label(tm_ops_emitter *e, const tm_ops_event *event) {
 
 bool tm_ops_emitter_add(tm_ops_emitter *e, const tm_ops_event *event) {
     bool own = event->tid >= 0 && event->tid / TM_OPS_THREADS == e->rank;
-    bool process = event->phase == 'M' && event->tid < 0; /* of all ranks of a data rank */
+    bool process = event->phase == 'M' && event->tid < 0; /* shared by all ranks of a data rank */
     int64_t *counts = e->part.trace->counts;
     if (!own && !process)
         return true;
@@ -71,7 +71,7 @@ bool tm_ops_emitter_add(tm_ops_emitter *e, const tm_ops_event *event) {
     return kept.name != TM_NAME_FAILED && tm_vec_append(&e->operations, &kept, 1);
 }
 
-/* "[0, 2, 4, 6]": the ranks of a group as profilers write them. */
+/* Returns the ranks of a group in the profilers' format: "[0, 2, 4, 6]". */
 static uint32_t list_text(tm_ops_emitter *e) {
     const int64_t *members = e->members.data;
     tm_vec text = TM_VEC(char);
@@ -87,12 +87,12 @@ static uint32_t list_text(tm_ops_emitter *e) {
     return name;
 }
 
-/* The same on every rank of an operation, and no other's of its group. */
+/* Returns an id that is equal on all ranks of an operation and unique in its group. */
 static int64_t identity_of(const operation *op, tm_text name) {
     int64_t numbers[2] = {op->step, op->seq}, identity;
     uint64_t hash = tm_hash_mixed(tm_hash_mixed(1, name.bytes, name.size), numbers, sizeof numbers);
     memcpy(&identity, &hash, sizeof identity);
-    return identity ? identity : 1; /* 0 stands for none */
+    return identity ? identity : 1; /* 0 means none */
 }
 
 static bool add_collective(tm_ops_emitter *e, const tm_ops_job *job, const operation *op,
@@ -128,7 +128,7 @@ static bool add_collective(tm_ops_emitter *e, const tm_ops_job *job, const opera
            tm_vec_append(&e->part.trace->attrs[TM_ATTR_COLLECTIVE], &attr, 1);
 }
 
-/* A part of the model is told from others by the name of its operations. */
+/* Appends the model chunk to the name, so that operations of different chunks differ. */
 static uint32_t name_of(tm_ops_emitter *e, const tm_ops_job *job, const operation *op) {
     char text[128];
     if (job->last_chunk <= 0 || op->chunk < 0)
@@ -138,8 +138,8 @@ static uint32_t name_of(tm_ops_emitter *e, const tm_ops_job *job, const operatio
     return tm_names_intern_string(e->names, text);
 }
 
-/* Operations of one kind follow one another. Those of a thread that communicates do not all: a send
- * and a receive run side by side. */
+/* Returns the track. Operations of one kind run in sequence, but a send and a receive of one thread
+ * may overlap. */
 static uint32_t track_of(tm_ops_emitter *e, uint32_t pid, const operation *op, tm_ops_kind kind) {
     char text[128];
     const char *name = tm_names_text(e->names, op->name).bytes;
@@ -154,7 +154,7 @@ static bool emit(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid, const o
     const tm_text text = tm_names_text(e->names, op->name);
     const tm_json_text name = {.bytes = text.bytes, .size = text.size};
     tm_ops_kind kind = tm_ops_kind_of(&name);
-    bool early = op->duration_ns < 0; /* it ended before the last rank had come, by its clock */
+    bool early = op->duration_ns < 0; /* by its clock, it ended before the last rank arrived */
     if (early && kind < TM_OPS_TRANSFER) {
         trace->counts[TM_COUNT_NEGATIVE_DURATION]++;
         return true;
@@ -176,7 +176,8 @@ static bool emit(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid, const o
            add_collective(e, job, op, kind, (uint32_t)(trace->events.n - 1));
 }
 
-/* Each step takes, on every rank, the time from its first begin on any of them to its last end. */
+/* Adds the steps. On every rank, a step lasts from its earliest start on any rank to its latest
+ * end. */
 static bool mark_steps(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid) {
     tm_trace *trace = e->part.trace;
     const tm_ops_step *steps = job->steps.data;
@@ -201,7 +202,7 @@ static bool mark_steps(tm_ops_emitter *e, const tm_ops_job *job, uint32_t pid) {
     return true;
 }
 
-/* What the replay of the job needs to know of a rank, as metadata. */
+/* Sets the metadata that the replay needs about a rank. */
 static bool describe(tm_ops_emitter *e, const tm_ops_job *job, const tm_ops_rank *rank) {
     char text[320];
     int n = snprintf(text, sizeof text, "{\"distributedInfo\":{\"rank\":%" PRId64 ",%s,%s", e->rank,

@@ -1,4 +1,4 @@
-/* From the operations of one rank to its trace. */
+/* Converts the operations of one rank to its trace. */
 #ifndef TMERGE_OPS_EMIT_H
 #define TMERGE_OPS_EMIT_H
 
@@ -11,17 +11,17 @@ typedef struct tm_ops_emitter {
     tm_names *names;
     tm_part part;      /* of the trace: its labels name the tracks */
     tm_vec operations; /* of the rank, in file order */
-    tm_vec members;    /* of int64_t: the group at hand */
+    tm_vec members;    /* of int64_t: the current group */
 } tm_ops_emitter;
 
 /** @param trace  initialised by the caller */
 void tm_ops_emitter_init(tm_ops_emitter *emitter, int64_t rank, tm_names *names, tm_trace *trace);
 void tm_ops_emitter_free(tm_ops_emitter *emitter);
 
-/** Keeps an event where it is the rank's. False when memory is out. */
+/** Keeps an event if it belongs to the rank. False if out of memory. */
 bool tm_ops_emitter_add(tm_ops_emitter *emitter, const tm_ops_event *event);
 
-/** Fills the trace, once all of the file was read: TM_OK; TM_ERR_FAULT. */
+/** Fills the trace. Call it once the file is read. TM_OK; TM_ERR_FAULT. */
 tm_status tm_ops_emit(tm_ops_emitter *emitter, const tm_ops_job *job, tm_error *err) TM_MUST_CHECK;
 
 #endif

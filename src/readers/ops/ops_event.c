@@ -3,10 +3,10 @@
 #include "readers/number.h"
 #include "timeline/trace.h"
 
-/* What a value is put into. */
+/* The target of a value. */
 enum { NOTHING, PHASE, NAME, PID, TID, BEGIN, DURATION, ARGS, LABEL, STEP, CHUNK, SEQ };
 
-/* The place of a value by its key; of the event, or of its args. */
+/* Returns the target of a key in an event, or in its args. */
 static int place_of(const tm_json_text *key, bool args) {
     static const struct {
         const char *key;
@@ -25,7 +25,7 @@ static int place_of(const tm_json_text *key, bool args) {
     return NOTHING;
 }
 
-/* A number as value x 10^scale; INT64_MIN where there is none, or one that does not fit. */
+/* Reads a number as value x 10^scale; INT64_MIN if it is none or does not fit. */
 static const char *read_number(tm_json_cursor *cursor, const char *p, int scale, int64_t *out) {
     const char *start = p;
     bool number = *p == '-' || (*p >= '0' && *p <= '9');
@@ -95,7 +95,7 @@ const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_eve
                           .step = INT64_MIN,
                           .chunk = INT64_MIN,
                           .seq = INT64_MIN};
-    p++; /* the caller has seen the brace */
+    p++; /* skips the brace */
     for (bool first = true;; first = false) {
         p = tm_json_member(cursor, p, first, &key, &more);
         if (!p)
@@ -107,7 +107,7 @@ const char *tm_ops_event_parse(tm_json_cursor *cursor, const char *p, tm_ops_eve
         if (!p)
             return NULL;
     }
-    /* Within these bounds no sum of times overflows, and no recording is as long. */
+    /* Within these bounds no sum of times overflows; no recording is longer. */
     const int64_t least = -INT64_C(1000000000000000000), most = INT64_C(3000000000000000000);
     out->has_times = out->begin_ns >= least && out->begin_ns <= most &&
                      out->duration_ns >= -TM_DAY_NS && out->duration_ns <= TM_DAY_NS;

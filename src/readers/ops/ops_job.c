@@ -16,7 +16,8 @@ void tm_ops_job_free(tm_ops_job *job) {
     tm_vec_free(&job->steps);
 }
 
-/* A rank's events stand side by side, so the last one found is nearly always the next. */
+/* Finds the event's rank, adding it if it is new. A rank's events are adjacent, so the latest rank
+ * is tried first. */
 static tm_ops_rank *rank_of(tm_ops_job *job, const tm_ops_event *e) {
     tm_ops_rank *ranks = job->ranks.data;
     int64_t rank = e->tid / TM_OPS_THREADS;
@@ -29,7 +30,7 @@ static tm_ops_rank *rank_of(tm_ops_job *job, const tm_ops_event *e) {
     return added;
 }
 
-/* The number behind a word of a thread's name, -1 where there is none. */
+/* Parses the number after a word of a thread's name; -1 if there is none. */
 static int64_t number_behind(const char *text, const char *word) {
     const char *found = strstr(text, word), *digits = found ? found + strlen(word) : "";
     size_t n = strspn(digits, "0123456789");
@@ -37,7 +38,7 @@ static int64_t number_behind(const char *text, const char *word) {
     return n > 0 && n < 10 && tm_number_int(digits, n, &number) ? number : -1;
 }
 
-/* "PP rank 1, TP rank 0, compute": the place of a rank, in the name of each of its threads. */
+/* Reads a rank's place from a thread's name: "PP rank 1, TP rank 0, compute". */
 static void read_place(tm_ops_rank *rank, const tm_json_text *label) {
     char text[64];
     if (label->size >= sizeof text)
@@ -97,8 +98,8 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->number, y->number);
 }
 
-/* Whether what lies between two steps is the exporter's: a tenth of the first, and what the first
- * operation of the second begins later than that; less than nothing where all begin at one time. */
+/* Whether the exporter inserted the gap between two steps: a tenth of the first step plus the delay
+ * of the second step's first operation. Negative if all steps begin at one time. */
 static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
     const int64_t longest = INT64_C(3600000000000); /* an hour */
     int64_t gap = next->begin_ns - step->end_ns, length = step->end_ns - step->begin_ns;
@@ -109,7 +110,8 @@ static bool follows(const tm_ops_step *step, const tm_ops_step *next) {
     return next->number == step->number + 1;
 }
 
-/* What lies between steps that do not follow one another was not recorded, however long it is. */
+/* Moves steps together. The gap between steps with non-consecutive numbers was not recorded,
+ * whatever its length. */
 static void lay_steps(tm_ops_job *job) {
     tm_ops_step *steps = job->steps.data;
     bool made_up = true;
@@ -158,7 +160,7 @@ static bool holds(const tm_json_text *text, const char *word) {
 }
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
-    /* In this order: a word stands before those that its names hold, too. */
+    /* In this order: a word precedes those that its names also contain. */
     static const struct {
         const char *word;
         tm_ops_kind kind;
@@ -213,7 +215,7 @@ int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_j
     int64_t n = job->last_stage + 1, stage = of->stage + up - down;
     if (of->stage < 0 || up == down)
         return -1;
-    if (job->last_chunk > 0) /* the last stage goes on with the first one's next part */
+    if (job->last_chunk > 0) /* the last stage sends to the first stage's next chunk */
         stage = (stage + n) % n;
     for (size_t i = 0; i < job->ranks.n; i++)
         if (ranks[i].stage == stage && is_member(job, of, &ranks[i], TM_OPS_TRANSFER))

@@ -1,4 +1,4 @@
-/* What an operation-level trace says of its job: its ranks, their places in it, its steps. */
+/* The job of an operation-level trace: its ranks, their places in it, and its steps. */
 #ifndef TMERGE_OPS_JOB_H
 #define TMERGE_OPS_JOB_H
 
@@ -6,67 +6,67 @@
 #include "ops_event.h"
 #include "tmerge/status.h"
 
-/** The threads of a rank follow one another, and so the ranks: rank = tid / TM_OPS_THREADS. */
+/** Threads of a rank are numbered consecutively: rank = tid / TM_OPS_THREADS. */
 enum { TM_OPS_THREADS = 5 };
 
-/** A rank, and its place in the three dimensions of the job: -1 where no thread's name tells. */
+/** A rank and its place in the three dimensions of the job; -1 if no thread's name has it. */
 typedef struct tm_ops_rank {
     int64_t rank, data, stage, tensor;
     int64_t n_operations;
 } tm_ops_rank;
 
-/** The time from a step's first begin on any rank to its last end. */
+/** The time from a step's earliest start on any rank to its latest end. */
 typedef struct tm_ops_step {
     int64_t number, begin_ns, end_ns;
-    int64_t early_ns; /* by how much it is set earlier than the file has it */
+    int64_t early_ns; /* how much earlier it is placed than in the file */
 } tm_ops_step;
 
 typedef struct tm_ops_job {
-    tm_vec ranks;       /* of tm_ops_rank, ascending in rank once all was read */
-    tm_vec steps;       /* of tm_ops_step, ascending in begin once all was read */
-    int64_t last_chunk; /* the highest number of a part of the model */
-    int64_t last_stage; /* -1 where no stage is known */
+    tm_vec ranks;       /* of tm_ops_rank; sorted by rank by tm_ops_job_finish */
+    tm_vec steps;       /* of tm_ops_step; sorted by start by tm_ops_job_finish */
+    int64_t last_chunk; /* the highest model chunk */
+    int64_t last_stage; /* -1 if no stage is known */
 } tm_ops_job;
 
 void tm_ops_job_init(tm_ops_job *job);
 void tm_ops_job_free(tm_ops_job *job);
 
-/** Takes what an event says of the job. False when memory is out. */
+/** Updates the job's ranks and steps by an event. False if out of memory. */
 bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 
 /**
- * Sorts ranks and steps and finds the last stage. Steps are samples of a run: those whose numbers
- * do not follow one another are laid end to end, and so are all where the exporter put a tenth of
- * each between it and the next (or all at one time).
+ * Sorts ranks and steps, and finds the last stage. Steps are samples of a run: steps with
+ * non-consecutive numbers are placed end to end. So are all steps if the exporter inserted a tenth
+ * of each step after it (or begins all at one time).
  */
 void tm_ops_job_finish(tm_ops_job *job);
 
-/** By how much a step is set earlier than the file has it. */
+/** Returns how much earlier a step is placed than in the file [ns]. */
 int64_t tm_ops_job_early(const tm_ops_job *job, int64_t step);
 
-/** The place of a rank of the job. */
+/** Returns a rank of the job; NULL if there is no such rank. */
 const tm_ops_rank *tm_ops_job_rank(const tm_ops_job *job, int64_t rank);
 
-/** What an operation is, told from its name. */
+/** The kind of an operation, derived from its name. */
 typedef enum tm_ops_kind {
     TM_OPS_COMPUTE,
-    TM_OPS_HOST,     /* the garbage collector and the loading of data: nothing that a GPU does */
-    TM_OPS_TRANSFER, /* to or from the stage beside it; this and what follows communicates */
-    TM_OPS_DATA,     /* among the ranks of a stage, of one place in it */
-    TM_OPS_TENSOR,   /* among those that share a stage */
+    TM_OPS_HOST,     /* garbage collection and data loading: no GPU work */
+    TM_OPS_TRANSFER, /* to or from the adjacent stage; this kind and those below communicate */
+    TM_OPS_DATA,     /* among the ranks with the same stage and tensor place */
+    TM_OPS_TENSOR,   /* among the ranks of a stage with the same data rank */
     TM_OPS_ENDS,     /* between the first and the last stage */
-    TM_OPS_ALL       /* among all */
+    TM_OPS_ALL       /* among all ranks */
 } tm_ops_kind;
 
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name);
 
 /**
- * The ranks of the group of an operation of a rank: ascending, of int64_t, appended to @p out;
- * none where no thread's name tells the ranks' places. False when memory is out.
+ * Appends the ranks of the group of a rank's operation to @p out, of int64_t, ascending; none if no
+ * thread's name has the ranks' places. False if out of memory.
  */
 bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind kind, tm_vec *out);
 
-/** The rank at the other end of a transfer, -1 where there is none: it would leave the model. */
+/** Returns the peer of a transfer; -1 if it would be outside of the model. */
 int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_json_text *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* ROCm traces: the databases of rocprofv3, what it writes unless it is told otherwise, and of
- * rocprof-sys. They hold what the JSON of rocprofv3 does, and are read as that is. */
+/* ROCm traces as databases: rocprofv3's default output, and rocprof-sys. They hold the same records
+ * as rocprofv3's JSON, and are read through the same tables. */
 #include "readers/formats.h"
 #include "readers/rocprof/rocprof_units.h"
 #include "rocpd_document.h"

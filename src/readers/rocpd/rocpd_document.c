@@ -8,7 +8,7 @@
 #include "base/sums.h"
 #include "identity/environment.h"
 
-/* Every set has this table; what else is in it, its version tells. */
+/* Every set has this table; its other tables depend on its version. */
 #define PROCESSES "rocpd_info_process"
 
 static bool is_suffix(const char *text) {
@@ -17,7 +17,7 @@ static bool is_suffix(const char *text) {
     return size < TM_ROCPD_SUFFIX_MAX && strspn(text, allowed) == size;
 }
 
-/* In the order of their suffixes, which begin with the time of the process. */
+/* Lists the sets, sorted by suffix, which begins with the time of the process. */
 static tm_status list_sets(const tm_db *db, tm_vec *sets, tm_error *err) {
     sqlite3_stmt *scan;
     bool row = true;
@@ -83,7 +83,7 @@ int64_t tm_rocpd_rows(const tm_rocpd_document *d, const char *table) {
     return tm_db_last_row(&d->db, name);
 }
 
-/* What the metadata of a set says of its version. */
+/* The version in a set's metadata. */
 typedef struct version {
     char text[32];
     bool packed;
@@ -100,7 +100,7 @@ static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-/* Version 4 keeps other columns in tables of the same names. */
+/* Fails for version 4, which has other columns in tables of the same names. */
 static tm_status check_version(const tm_rocpd_document *d, tm_error *err) {
     version v = {.text = "3"};
     TM_TRY(tm_rocpd_select(
@@ -130,8 +130,7 @@ static int64_t number_of(const cJSON *object, const char *key) {
                : -1;
 }
 
-/* The memory of a GPU itself: of the heaps that the driver tells, public and private frame buffer.
- */
+/* Returns a GPU's own memory: the sum of its public and private frame buffer heaps. */
 static int64_t memory_of(const cJSON *agent) {
     enum { FRAME_BUFFER_PUBLIC = 1, FRAME_BUFFER_PRIVATE = 2 };
     const cJSON *bank, *banks = cJSON_GetObjectItemCaseSensitive(agent, "mem_banks");
@@ -181,8 +180,8 @@ static tm_status each_kernel(void *context, sqlite3_value **values, tm_error *er
                : tm_fail_memory(err);
 }
 
-/* rocprofv3 names categories after kinds of records (HIP_RUNTIME_API_EXT), rocprof-sys after its
- * own (rocm_hip_api). Those of sampled stacks are no calls. */
+/* Classifies a category. rocprofv3 names categories after kinds of records (HIP_RUNTIME_API_EXT),
+ * rocprof-sys has its own names (rocm_hip_api). Categories of sampled stacks are no calls. */
 static uint8_t class_of(const tm_rocprof_tables *t, const tm_rocprof_text *text) {
     static const struct {
         const char *word;
@@ -244,7 +243,7 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return keep(t, values[HOST], &t->host) ? TM_OK : tm_fail_memory(err);
 }
 
-/* What the records of the process at hand refer to. The ids of a set are its own. */
+/* Reads the tables that the current process's records refer to. Ids are unique within a set. */
 static tm_status read_tables(tm_rocpd_document *d, tm_error *err) {
     TM_TRY(tm_rocpd_select(
         d, NULL,
@@ -282,7 +281,7 @@ static tm_status each_id(void *context, sqlite3_value **values, tm_error *err) {
     return tm_vec_append(context, &id, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* The processes of a set; @p number is that of its first, and of the next set's then. */
+/* Reads the processes of a set. @p number: its first process, and then the next set's. */
 static tm_status read_set(tm_rocpd_document *d, int64_t *number, tm_error *err) {
     tm_vec ids = TM_VEC(int64_t);
     TM_TRY(check_version(d, err));

@@ -4,8 +4,8 @@
 #include "rocpd_document.h"
 #include "timeline/trace.h"
 
-/* A table whose rows are records: of which list, what is asked of it, what the values are, and who
- * takes a record that says more than its fields. */
+/* A table whose rows are records: their list, the statement, the meaning of its values, and the
+ * function that handles values beyond a record's fields. */
 typedef tm_status take(tm_rocpd_document *d, sqlite3_value **values, tm_rocprof_record *record,
                        tm_error *err);
 
@@ -15,7 +15,7 @@ typedef struct table_def {
     int n;
     const char *table, *sql;
     take *take;
-    uint8_t fields[COLUMNS]; /* the first n */
+    uint8_t fields[COLUMNS]; /* the first n are used */
 } table_def;
 
 static tm_status give(tm_rocpd_document *d, tm_rocprof_list list, const tm_rocprof_record *record,
@@ -24,10 +24,11 @@ static tm_status give(tm_rocpd_document *d, tm_rocprof_list list, const tm_rocpr
                                                                        : tm_fail_memory(err);
 }
 
-/* Of regions and samples. */
+/* Extra values of regions and samples. */
 enum { CATEGORY, MESSAGE };
 
-/* The text of a marker stands in {"message":"TEXT"}; rocprof-sys uses it as the range's name. */
+/* Stores the text of a marker, {"message":"TEXT"}; rocprof-sys writes it as the range's name
+ * instead. */
 static bool put_message(tm_rocpd_document *d, const tm_rocprof_record *record, tm_text extra) {
     char name[1024];
     cJSON *root = cJSON_ParseWithLength(extra.bytes, extra.size);
@@ -37,7 +38,7 @@ static bool put_message(tm_rocpd_document *d, const tm_rocprof_record *record, t
     size_t size = text ? strlen(text) : 0;
     if (!text && call && !tm_rocprof_begins(&d->tables, call, "roctx")) {
         size = call->size < sizeof name ? call->size : sizeof name;
-        memcpy(name, (const char *)d->tables.texts.data + call->at, size); /* the texts may move */
+        memcpy(name, (const char *)d->tables.texts.data + call->at, size); /* `texts` may move */
         text = name;
     }
     bool ok = tm_rocpd_put_marker(&d->tables, record, text, size);
@@ -73,7 +74,8 @@ static tm_status take_region(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list_of(d, category), values, record, err);
 }
 
-/* Markers without a duration, and calls that took none, of which only the category is kept. */
+/* Takes a marker without duration, or a call of zero duration, of which only the category is
+ * stored. */
 static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     int64_t category = tm_rocpd_string(&d->strings, tm_db_int(values, CATEGORY, -1));
@@ -82,7 +84,7 @@ static tm_status take_sample(tm_rocpd_document *d, sqlite3_value **values,
     return take_call(d, list == L_OTHER ? L_SAMPLES : list, values, record, err);
 }
 
-/* The names of which rocprofv3 makes these two words. */
+/* Takes a memory record; builds the name that rocprofv3 has for these two words. */
 static tm_status take_memory(tm_rocpd_document *d, sqlite3_value **values,
                              tm_rocprof_record *record, tm_error *err) {
     enum { TYPE, LEVEL };
@@ -97,7 +99,7 @@ static tm_status take_memory(tm_rocpd_document *d, sqlite3_value **values,
     return give(d, scratch ? L_SCRATCH : L_MEMORY, record, err);
 }
 
-/* Behind the columns of a record R: its event, and its thread by the id in a table of these. */
+/* Joins a record R with its event and its thread, whose id refers to the table of threads. */
 #define OF(rows)                                                                                   \
     ") FROM " rows " R LEFT JOIN \"rocpd_event@\" E ON E.id = R.event_id LEFT JOIN "               \
     "\"rocpd_info_thread@\" T ON T.id = R.tid WHERE R.pid = ?1"
@@ -146,7 +148,7 @@ static const table_def tables[] = {
       R_CORRELATION, R_THREAD}},
 };
 
-/* What tells the devices of a process. */
+/* Statements that find the devices of a process. */
 static const table_def devices[] = {
     {L_DISPATCH,
      1,
@@ -164,7 +166,7 @@ static const table_def devices[] = {
      {R_TO, R_FROM}},
 };
 
-/* A table on its way to the sink. */
+/* A table being passed to the sink. */
 typedef struct scan {
     tm_rocpd_document *d;
     const table_def *def;

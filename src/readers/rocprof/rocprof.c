@@ -1,11 +1,11 @@
-/* ROCm traces: the JSON of rocprofv3 (rocprofiler-sdk), streamed. Its times are of a monotonic
- * clock of the host, which its processes share. */
+/* ROCm traces: the JSON of rocprofv3 (rocprofiler-sdk), streamed. Times are those of a monotonic
+ * clock of the host, which all its processes share. */
 #include <string.h>
 
 #include "readers/formats.h"
 #include "rocprof_units.h"
 
-/* Only this one stands in the outermost object. */
+/* The outermost object has only this key. */
 static bool rocprof_sniff(const char *head, size_t size, bool whole) {
     tm_json_cursor cursor = {.end = head + size, .final = whole};
     tm_json_text key = {0};
@@ -28,13 +28,14 @@ static tm_status rocprof_read_unit(tm_source *source, const tm_unit *unit, tm_na
     return tm_rocprof_read_unit(tm_rocprof_document, source, unit, names, out, err);
 }
 
-/* X_results.db beside X_results.json holds all that this does, and the process's environment. */
+/* X_results.db in the same folder as X_results.json has the same records and the process's
+ * environment. */
 static bool rocprof_is_covered(const char *path, const char *other) {
     static const char own_end[] = "_results.json", better_end[] = "_results.db";
     const char *end = strstr(path, own_end);
     for (const char *next = end; next; next = strstr(next + 1, own_end))
         end = next;
-    if (!end || !tm_format_rocpd.claims) /* which is built without a reader */
+    if (!end || !tm_format_rocpd.claims) /* the rocpd reader may be left out of the build */
         return false;
     const char *packed = end + sizeof own_end - 1;
     size_t stem = (size_t)(end - path);

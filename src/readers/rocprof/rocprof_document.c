@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* A record that stands before what it refers to. */
+/* A record that precedes the tables it refers to. */
 typedef struct early {
     tm_rocprof_record record;
     tm_rocprof_list list;
@@ -12,11 +12,12 @@ typedef struct document {
     tm_walk walk;
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
-    int64_t process; /* the one that the walk is in; before the first -1 */
-    bool has_processes, has_agents, has_kernels, has_names; /* the last three: of the process */
-    bool open;                                              /* its end was not told of yet */
-    tm_vec early;                                           /* of its records */
-    tm_rocprof_list list;                                   /* that the walk is in */
+    int64_t process; /* index of the current process; -1 before the first */
+    bool has_processes, has_agents, has_kernels,
+        has_names;        /* the last three: of the current process */
+    bool open;            /* its end was not yet reported to the sink */
+    tm_vec early;         /* of early: records of the current process */
+    tm_rocprof_list list; /* the current list */
     tm_rocprof_gaps gaps[L_SAMPLES];
     tm_rocprof_record record;
 } document;
@@ -41,7 +42,7 @@ static tm_status skip(document *d, tm_error *err) {
     return tm_window_skip_value(&d->walk.window, err);
 }
 
-/* The array here, whose elements `each` reads; what is none is passed over. */
+/* Reads each element of the array at the walk's position; skips a value that is no array. */
 static tm_status read_array(document *d, tm_walk_each *each, tm_error *err) {
     return tm_walk_at(&d->walk) == '[' ? tm_walk_list(&d->walk, each, d, err) : skip(d, err);
 }
@@ -55,7 +56,7 @@ static const char *parse_record(void *context, tm_json_cursor *cursor, const cha
     return tm_rocprof_record_parse(cursor, p, &d->gaps[d->list], &d->record);
 }
 
-/* Whether nothing that a record refers to can follow it. */
+/* Whether all tables that records refer to have been read. */
 static bool has_all(const document *d) {
     return d->has_agents && (d->sink->devices_alone || (d->has_kernels && d->has_names));
 }
@@ -100,7 +101,7 @@ static tm_status each_list(void *context, const tm_json_text *key, tm_error *err
     return read_array(d, d->list == L_SAMPLES ? each_sample : each_record, err);
 }
 
-/* Hardware counters of dispatches, one list of them. */
+/* Skips hardware counters of dispatches: one list of them. */
 static tm_status each_callback_list(void *context, const tm_json_text *key, tm_error *err) {
     (void)key;
     return read_array(context, each_sample, err);

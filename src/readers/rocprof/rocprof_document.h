@@ -1,12 +1,12 @@
-/* The document that rocprofv3 writes: its processes, what their records refer to, and the records.
- * Private to the rocprof reader. */
+/* The document that rocprofv3 writes: its processes, the tables that their records refer to, and
+ * the records. Private to the rocprof reader. */
 #ifndef TMERGE_ROCPROF_DOCUMENT_H
 #define TMERGE_ROCPROF_DOCUMENT_H
 
 #include "rocprof_record.h"
 #include "rocprof_tables.h"
 
-/* The lists of records: id, and their keys of 2025 and of 2024, NULL where that had none. */
+/* The lists of records: id, and their keys in 2025 and 2024; NULL if 2024 had none. */
 #define TM_ROCPROF_LISTS(X)                                                                        \
     X(L_DISPATCH, "kernel_dispatch", "kernel_dispatches")                                          \
     X(L_COPY, "memory_copy", "memory_copies")                                                      \
@@ -21,26 +21,27 @@ typedef enum tm_rocprof_list {
 #define TM_ROCPROF_LIST_ENUM(id, key, key_2024) id,
     TM_ROCPROF_LISTS(TM_ROCPROF_LIST_ENUM)
 #undef TM_ROCPROF_LIST_ENUM
-        L_OTHER, /* of calls of other libraries, or events of the driver */
-    L_SAMPLES    /* of program counters and hardware counters: no event of a timeline */
+        L_OTHER, /* calls of other libraries, or driver events */
+    L_SAMPLES    /* samples of program counters and hardware counters: no timeline events */
 } tm_rocprof_list;
 
-/** Who reads a document. Each is told of one process at a time; where records stand before what
- * they refer to, they come once all of it is known. False: memory is out. */
+/** Receiver of a document's records, one process at a time. Records that precede the tables they
+ * refer to are held back until the tables are complete. The callbacks return false if out of
+ * memory. */
 typedef struct tm_rocprof_sink {
-    int64_t process;    /* the only one that is read, by its place; -1: all */
-    bool devices_alone; /* of the records, dispatches and copies; of the tables, no texts */
+    int64_t process;    /* index of the only process to read; -1: all */
+    bool devices_alone; /* read only dispatches and copies, and no texts */
     bool (*record)(void *context, tm_rocprof_tables *tables, tm_rocprof_list list,
                    const tm_rocprof_record *record);
-    bool (*end)(void *context, tm_rocprof_tables *tables, int64_t process); /* of a process */
+    bool (*end)(void *context, tm_rocprof_tables *tables, int64_t process); /* end of a process */
     void *context;
-    int64_t *counts; /* of what was repaired and skipped; may be NULL */
+    int64_t *counts; /* counts of repaired and skipped items; may be NULL */
 } tm_rocprof_sink;
 
 /**
- * Reads a document, from its start.
- * @param cut  whether it ends too early: what it held was told of nevertheless
- * @return     TM_OK; TM_ERR_INPUT, also where it is cut; TM_ERR_FAULT
+ * Reads a document from its start.
+ * @param cut  set to whether it is truncated; its records were passed on nevertheless
+ * @return     TM_OK; TM_ERR_INPUT, also if it is truncated; TM_ERR_FAULT
  */
 tm_status tm_rocprof_document(tm_source *source, const tm_rocprof_sink *sink, bool *cut,
                               tm_error *err) TM_MUST_CHECK;

@@ -7,7 +7,7 @@
 #include "base/sums.h"
 #include "rocprof_memory.h"
 
-/* What the two numbers of a track are. */
+/* The meaning of a track's two numbers. */
 enum { BY_STREAM, BY_QUEUE, BY_DIRECTION, BY_THREAD };
 
 void tm_rocprof_emitter_init(tm_rocprof_emitter *e, const tm_unit *unit, tm_names *names,
@@ -28,7 +28,7 @@ static uint32_t text_of(tm_rocprof_emitter *e, const char *before, uint64_t numb
     return tm_names_intern_string(e->names, text);
 }
 
-/* A stream's text is its number alone, as Kineto's are; a queue is told from a stream. */
+/* A stream's name is its bare number, as in Kineto; a queue's name has a prefix. */
 static uint32_t new_track(tm_rocprof_emitter *e, int way, uint64_t first, uint64_t second) {
     static const char *const words[] = {"", "queue ", "copies ", ""};
     uint32_t pid = way != BY_THREAD && first == UINT64_MAX ? tm_names_intern_string(e->names, "-1")
@@ -58,8 +58,8 @@ static uint32_t track_of(tm_rocprof_emitter *e, int way, uint64_t first, uint64_
     return known->track;
 }
 
-/* Times count from the start of the host: 0 is none. Begins lie in (0, 3e18] ns, durations in
- * [0, TM_DAY_NS]. */
+/* Returns the reason to reject an event, or TM_N_COUNTS. Times count from the start of the host, so
+ * 0 means none. Accepted: starts in (0, 3e18] ns and durations in [0, TM_DAY_NS]. */
 static tm_count wrong_times(int64_t begin, int64_t end) {
     const int64_t most = INT64_C(3000000000000000000);
     if (begin <= 0 || begin > most || end < 0)
@@ -71,7 +71,7 @@ static tm_count wrong_times(int64_t begin, int64_t end) {
     return end - begin > TM_DAY_NS ? TM_COUNT_ABSURD_DURATION : TM_N_COUNTS;
 }
 
-/* Adds the event of a record, its row or TM_NO_EVENT where it was not kept. */
+/* Adds the event of a record; *row is its row, or TM_NO_EVENT if it was rejected. */
 static bool add(tm_rocprof_emitter *e, const tm_rocprof_record *r, tm_raw_event event,
                 uint32_t *row) {
     tm_trace *trace = e->trace;
@@ -130,7 +130,7 @@ static uint32_t thread_track(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
     return track_of(e, BY_THREAD, process, tm_rocprof_has(r, R_THREAD) ? r->fields[R_THREAD] : 0);
 }
 
-/* Work items to blocks: the last may be smaller. */
+/* Converts the grid from work items to blocks; the last block may be smaller. */
 static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     for (int i = 0; i < 3; i++) {
         int64_t items = tm_rocprof_int(r, (tm_rocprof_field)(R_GRID_X + i), -1);
@@ -142,7 +142,7 @@ static void set_shape(const tm_rocprof_record *r, tm_launch_shape *shape) {
     }
 }
 
-/* Blocks and warps per multiprocessor, as Kineto counts them: here compute units and waves. */
+/* Sets blocks and warps per multiprocessor (compute units and waves), computed as in Kineto. */
 static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
     double blocks = 1, threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -159,7 +159,7 @@ static void set_load(const tm_rocprof_agent *agent, tm_launch_shape *shape) {
             (float)(blocks * ceil(threads / (double)agent->wave) / (double)agent->units);
 }
 
-/* Kernels of the runtime that only copy or fill, and commands that do. */
+/* Recognises kernels and commands of the runtime that only copy or fill. */
 static tm_category category_of(const tm_rocprof_tables *t, const tm_rocprof_entry *kernel) {
     if (!kernel)
         return TM_CAT_KERNEL;
@@ -179,7 +179,7 @@ static bool add_copy_attr(tm_rocprof_emitter *e, const tm_rocprof_record *r, uin
                            .correlation = tm_rocprof_int(r, R_CORRELATION, 0),
                            .bytes = tm_rocprof_int(r, R_BYTES, -1),
                            .bandwidth_gbps = NAN};
-    if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes a nanosecond are GB/s */
+    if (attr->bytes >= 0 && event->duration_ns > 0) /* bytes per nanosecond = GB/s */
         attr->bandwidth_gbps = (float)((double)attr->bytes / (double)event->duration_ns);
     return true;
 }
@@ -225,8 +225,8 @@ static bool emit_dispatch(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_
                                      : add_copy_attr(e, r, row);
 }
 
-/* Names as Kineto writes them on ROCm, which the analyses know. Without the operation's name the
- * agents tell. */
+/* Adds a copy, named as in Kineto on ROCm, which the analyses know. Without the operation's name,
+ * the agents determine the direction. */
 static bool emit_copy(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                       const tm_rocprof_record *r) {
     static const struct {
@@ -276,7 +276,8 @@ static bool emit_call(tm_rocprof_emitter *e, const tm_rocprof_tables *t, const t
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) != NULL;
 }
 
-/* A range is one record, be it of MARKER_CORE_RANGE_API or, older, the push of MARKER_CORE_API. */
+/* Adds a marker. A range is one record: of MARKER_CORE_RANGE_API or, in older files, the push of
+ * MARKER_CORE_API. */
 static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_rocprof_record *r) {
     const tm_rocprof_text *operation = operation_of(t, r);
     tm_rocprof_entry *text = tm_rocprof_has(r, R_CORRELATION)
@@ -289,7 +290,8 @@ static bool emit_marker(tm_rocprof_emitter *e, tm_rocprof_tables *t, const tm_ro
     return emit_call(e, t, r, event);
 }
 
-/* Kept until all are known: a record of memory that is freed tells no size, and hardly a device. */
+/* Keeps an allocation or release until all are known: a release lacks the size and usually the
+ * device. */
 static bool emit_memory(tm_rocprof_emitter *e, const tm_rocprof_tables *t,
                         const tm_rocprof_record *r) {
     const tm_rocprof_agent *agent = agent_at(t, r, R_AGENT);

@@ -1,4 +1,4 @@
-/* From the records of a process to the rows of a trace. Private to the rocprof reader. */
+/* Converts the records of a process to the rows of a trace. Private to the rocprof reader. */
 #ifndef TMERGE_ROCPROF_EMIT_H
 #define TMERGE_ROCPROF_EMIT_H
 
@@ -8,18 +8,19 @@
 
 enum { TM_ROCPROF_TRACKS = 256 };
 
-/** A thread or stream that was met, to know it again without its texts. */
+/** Cache entry of a thread's or stream's track; saves formatting its name again. */
 typedef struct tm_rocprof_track {
-    uint64_t first, second; /* device and stream, process and thread */
+    uint64_t first, second; /* device and stream, or process and thread */
     uint32_t track;
-    uint8_t way; /* what first and second are; UINT8_MAX: free */
+    uint8_t way; /* meaning of first and second; UINT8_MAX: free */
 } tm_rocprof_track;
 
 typedef struct tm_rocprof_emitter {
-    const tm_unit *unit; /* what is read; NULL: all devices. Borrowed, as all pointers here */
+    const tm_unit
+        *unit; /* the unit being read; NULL: all devices. Borrowed, as are all pointers here */
     tm_names *names;
     tm_trace *trace;
-    tm_vec allocations; /* of what was allocated and freed, by its address */
+    tm_vec allocations; /* of tm_rocprof_allocation: allocations and releases */
     tm_rocprof_track tracks[TM_ROCPROF_TRACKS];
 } tm_rocprof_emitter;
 
@@ -27,16 +28,16 @@ void tm_rocprof_emitter_init(tm_rocprof_emitter *e, const tm_unit *unit, tm_name
                              tm_trace *trace);
 void tm_rocprof_emitter_free(tm_rocprof_emitter *e);
 
-/** Adds what a record says, or counts why not. False when memory is out. */
+/** Adds a record, or counts why it was rejected. False if out of memory. */
 bool tm_rocprof_emit(tm_rocprof_emitter *e, tm_rocprof_tables *tables, tm_rocprof_list list,
                      const tm_rocprof_record *record);
 
-/** Finishes what needs all records of the process: the sizes of what was freed. False when memory
- * is out. */
+/** Completes what needs all records of the process: the sizes of releases. False if out of memory.
+ * */
 bool tm_rocprof_emit_end(tm_rocprof_emitter *e);
 
-/** The device that a dispatch or copy is on: its number, -1 where the agent is unknown.
- * @return  false of a record that names no agent, and of a copy from host to host */
+/** Finds the device of a dispatch or copy: its number, or -1 if the agent is unknown.
+ * @return  false if the record names no agent, and for a copy from host to host */
 bool tm_rocprof_device_of(const tm_rocprof_tables *tables, tm_rocprof_list list,
                           const tm_rocprof_record *record, int64_t *device);
 

@@ -1,4 +1,4 @@
-/* Allocations of a process, and what was freed, by its address. Private to the rocprof reader. */
+/* Allocations and releases of a process, matched by address. Private to the rocprof reader. */
 #ifndef TMERGE_ROCPROF_MEMORY_H
 #define TMERGE_ROCPROF_MEMORY_H
 
@@ -6,27 +6,26 @@
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 
-/** Bytes of what is freed, while they are not known, and of what is allocated where they are not.
- */
+/** Values of `bytes`: a release whose size is not known yet, and an allocation of unknown size. */
 #define TM_ROCPROF_FREED INT64_MIN
 #define TM_ROCPROF_UNKNOWN (INT64_MIN + 1)
 
-/** An allocation, or what frees one. */
+/** An allocation or release. */
 typedef struct tm_rocprof_allocation {
     uint64_t address;
     int64_t time_ns, bytes;
-    int64_t device;        /* a GPU's number, -1 where it is unknown, or memory of the host */
-    uint32_t track, place; /* place: its own, in the order of the file */
+    int64_t device;        /* GPU number; -1: unknown, or memory of the host */
+    uint32_t track, place; /* place: index in file order */
     bool gpu;
 } tm_rocprof_allocation;
 
 /**
- * Adds events and rows of memory. What is freed has the size that its address was allocated with;
- * where neither is known, the event has no row.
- * @param all    [of tm_rocprof_allocation] in any order, which changes
- * @param unit   what is kept: of its devices and the host; NULL: all
+ * Adds events and memory rows. A release has the size of the allocation at its address; an event of
+ * unknown size gets no row.
+ * @param all    [of tm_rocprof_allocation] in any order; reordered
+ * @param unit   keep only its devices and the host; NULL: keep all
  * @param name   of the events
- * @return       false when memory is out
+ * @return       false if out of memory
  */
 bool tm_rocprof_memory_emit(tm_vec *all, const tm_unit *unit, uint32_t name, tm_trace *trace);
 

@@ -5,7 +5,7 @@
 
 static const struct {
     const char *key, *inner;
-    uint8_t size; /* of the key */
+    uint8_t size; /* of the key [bytes] */
 } fields[N_ROCPROF_FIELDS] = {
 #define FIELD_ROW(id, key, inner) [id] = {key, inner, sizeof(key) - 1},
     TM_ROCPROF_FIELDS(FIELD_ROW)
@@ -14,13 +14,13 @@ static const struct {
 
 _Static_assert(N_ROCPROF_FIELDS <= 32, "the presence bits of a record are one word");
 
-/* What a member of a record is, besides a field. */
+/* Members of a record that are no fields. */
 enum { OTHER = N_ROCPROF_FIELDS, DISPATCH };
 
 static int member_of(const tm_json_text *key) {
     for (int f = 0; f < N_ROCPROF_FIELDS; f++)
         if (fields[f].size == key->size && memcmp(fields[f].key, key->bytes, key->size) == 0)
-            return f; /* of an object the first of its fields */
+            return f; /* for an object, its first field */
     return key->size == 13 && memcmp(key->bytes, "dispatch_info", 13) == 0 ? DISPATCH : OTHER;
 }
 
@@ -49,14 +49,14 @@ static bool read_text(const tm_json_text *text, uint64_t *out) {
     return text->size > 0 && tm_number_uint(text->bytes, text->size, out);
 }
 
-/* Whether the digits at p are a whole number by themselves. */
+/* Whether the digits at p are a complete integer. */
 static inline bool is_whole(const char *p, const tm_digits *digits) {
     char next = p[digits->n];
     return digits->n > 0 && digits->n < TM_DIGIT_RUN_MAX && (*p != '0' || digits->n == 1) &&
            (next == ',' || next == '}' || next == '\n');
 }
 
-/* A value that nobody wants: nearly all are whole numbers. */
+/* Skips a value; nearly all are integers, which have a fast path. */
 static inline const char *skip_value(tm_json_cursor *cursor, const char *p) {
     tm_digits digits = tm_digits_at(p);
     return is_whole(p, &digits) ? p + digits.n : tm_json_skip_value(cursor, p);
@@ -93,7 +93,7 @@ static const char *read_field(tm_json_cursor *cursor, const char *p, int field,
     return p;
 }
 
-/* Fields from `parent` on share the key of their object. */
+/* Fields of one object are adjacent, start at `parent` and share its key. */
 static int inner_of(const tm_json_text *key, int parent) {
     for (int f = parent; f < N_ROCPROF_FIELDS && strcmp(fields[f].key, fields[parent].key) == 0;
          f++)
@@ -103,14 +103,14 @@ static int inner_of(const tm_json_text *key, int parent) {
     return OTHER;
 }
 
-/* A walk over the members of an object: of a record, or of the object that a field is in. */
+/* A pass over the members of a record, or of an object within it. */
 typedef struct walk {
-    int parent; /* the first field of that object, -1: the record */
+    int parent; /* first field of the object; -1: the record */
     bool first, more;
-    int member; /* what the value is of */
+    int member; /* field of the current value */
 } walk;
 
-/* To the next value, as tm_json_member; w->more is false behind the last. */
+/* Advances to the next value, like tm_json_member; w->more is false after the last one. */
 static inline const char *next_value(tm_json_cursor *cursor, const char *p, tm_gap *gap, walk *w) {
     tm_json_text key;
     const char *from = p;
@@ -128,8 +128,8 @@ static inline const char *next_value(tm_json_cursor *cursor, const char *p, tm_g
     return p;
 }
 
-/* {"handle":7}, {"internal":7,"external":0}, {"x":1,"y":1,"z":1}. Elsewhere a handle is the number
- * itself. */
+/* Reads {"handle":7}, {"internal":7,"external":0} or {"x":1,"y":1,"z":1}. Some lists write a handle
+ * as a bare number. */
 static const char *read_inner(tm_json_cursor *cursor, const char *p, int parent,
                               tm_rocprof_gaps *gaps, tm_rocprof_record *out) {
     walk w = {.parent = parent, .first = true, .more = true};

@@ -1,12 +1,12 @@
-/* One record of a trace of rocprofv3, from bytes to numbers. Private to the rocprof reader. */
+/* Parses one record of a rocprofv3 trace. Private to the rocprof reader. */
 #ifndef TMERGE_ROCPROF_RECORD_H
 #define TMERGE_ROCPROF_RECORD_H
 
 #include "readers/gap.h"
 #include "readers/json.h"
 
-/* What is kept of a record: id, the key, and where its value is an object the key in that. Fields
- * of one object stand side by side. Members of dispatch_info count as the record's. */
+/* The fields of a record: id, key, and the inner key if the value is an object. Fields of one
+ * object are adjacent. Members of dispatch_info count as the record's own. */
 #define TM_ROCPROF_FIELDS(X)                                                                       \
     X(R_KIND, "kind", NULL)                                                                        \
     X(R_OPERATION, "operation", NULL)                                                              \
@@ -39,21 +39,22 @@ typedef enum tm_rocprof_field {
         N_ROCPROF_FIELDS
 } tm_rocprof_field;
 
-/** Numbers take all of 64 bits, as handles and addresses do. */
+/** Numbers use all 64 bits: handles and addresses do. */
 typedef struct tm_rocprof_record {
     uint64_t fields[N_ROCPROF_FIELDS];
     uint32_t present; /* bit f: fields[f] holds a number */
-    int bad_values;   /* fields that hold no such number */
+    int bad_values;   /* fields whose value is no such number */
 } tm_rocprof_record;
 
-/** What stood between the values of the last record: nearly always what stands in the next. */
+/** The text between the values of the last record, which nearly always recurs in the next. */
 enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
 typedef struct tm_rocprof_gaps {
-    tm_gap record[TM_ROCPROF_GAPS], dispatch[TM_ROCPROF_GAPS]; /* of it, and of dispatch_info */
-    tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER];          /* of the object of a field */
+    tm_gap record[TM_ROCPROF_GAPS],
+        dispatch[TM_ROCPROF_GAPS];                    /* of the record, and of dispatch_info */
+    tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER]; /* of a field's object */
 } tm_rocprof_gaps;
 
-/** Parses the value at @p p; as in readers/json.h. What is no object has no fields. */
+/** Parses the value at @p p, as in readers/json.h. A value that is no object has no fields. */
 const char *tm_rocprof_record_parse(tm_json_cursor *cursor, const char *p, tm_rocprof_gaps *gaps,
                                     tm_rocprof_record *out);
 
@@ -61,15 +62,15 @@ static inline bool tm_rocprof_has(const tm_rocprof_record *record, tm_rocprof_fi
     return record->present >> field & 1;
 }
 
-/** A field that is no larger than int64, or @p missing. */
+/** Returns a field that fits int64, or @p missing. */
 static inline int64_t tm_rocprof_int(const tm_rocprof_record *record, tm_rocprof_field field,
                                      int64_t missing) {
     bool fits = tm_rocprof_has(record, field) && record->fields[field] <= INT64_MAX;
     return fits ? (int64_t)record->fields[field] : missing;
 }
 
-/** A number, or a string that is one: decimal, or hexadecimal behind 0x. As in readers/json.h.
- * @param valid  whether it is a number of 64 bits without a sign; *out is set then */
+/** Parses a number, or a string of one: decimal, or hexadecimal after 0x. As in readers/json.h.
+ * @param valid  set to whether it is an unsigned 64-bit number; only then *out is set */
 const char *tm_rocprof_number(tm_json_cursor *cursor, const char *p, uint64_t *out, bool *valid);
 
 #endif

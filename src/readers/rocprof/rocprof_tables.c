@@ -7,23 +7,22 @@
 #include "base/utf8.h"
 #include "rocprof_record.h"
 
-/* Members of an item: numbers, then texts; by the key, or by that of an object and the key in it.
- */
+/* Members of an item: numbers, then texts, by key. */
 enum { MEMBERS = 5 };
 
 typedef struct item_def {
     const char *numbers[MEMBERS], *texts[MEMBERS];
-    const char *inside; /* the object whose members count as those of the item; or NULL */
+    const char *inside; /* an object whose members count as the item's own; or NULL */
 } item_def;
 
-/* What is read of an item: tokens of the window, or of its repaired text. */
+/* The parsed members of an item: tokens in the window, or in its repaired text. */
 typedef struct item {
     const item_def *def;
     uint64_t numbers[MEMBERS];
     bool has[MEMBERS];
     tm_json_text texts[MEMBERS];
-    const char *list; /* the first array of it, at its bracket */
-    int64_t bytes;    /* size_in_bytes of all that it holds */
+    const char *list; /* its first array, at the opening bracket */
+    int64_t bytes;    /* sum of size_in_bytes */
 } item;
 
 static const item_def metadata_def = {{"pid"}, {"hostname"}, "node"};
@@ -73,8 +72,7 @@ static int place_of(const char *const *keys, const tm_json_text *key) {
 
 static const char *read_object(tm_json_cursor *cursor, const char *p, bool outer, item *out);
 
-/* The memory of a GPU itself: of the heaps that the driver tells, public and private frame buffer.
- */
+/* Sums a GPU's own memory: its public and private frame buffer heaps. */
 static const char *read_banks(tm_json_cursor *cursor, const char *p, item *out) {
     enum { FRAME_BUFFER_PUBLIC = 1, FRAME_BUFFER_PRIVATE = 2 };
     for (p = tm_json_space(p + 1); p && *p == '{';) {
@@ -142,7 +140,7 @@ bool tm_rocprof_keep(tm_rocprof_tables *t, const char *bytes, size_t size, tm_ro
     return true;
 }
 
-/* Keeps the first text of an item that is not empty. */
+/* Keeps the first nonempty text of an item. */
 static bool keep_text(tm_rocprof_tables *t, const item *from, tm_rocprof_text *out) {
     int i = 0;
     while (i < MEMBERS && from->texts[i].size == 0)
@@ -216,9 +214,9 @@ tm_status tm_rocprof_read_marker(tm_rocprof_tables *t, tm_walk *walk, tm_error *
     return add_entry(t, &t->markers, &found, -1, err);
 }
 
-/* The texts of an array whose grammar was checked; what is no text counts as an empty one. */
+/* Adds the texts of an array that was parsed before; other values count as empty texts. */
 static bool add_operations(tm_rocprof_tables *t, const char *p, tm_rocprof_kind *kind) {
-    tm_json_cursor cursor = {.end = p}; /* nothing fails any more */
+    tm_json_cursor cursor = {.end = p}; /* cannot fail: the grammar was checked */
     p = tm_json_space(p + 1);
     while (p && *p != ']') {
         item one = {.def = NULL};
@@ -259,7 +257,7 @@ static int by_id(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->text.at, y->text.at);
 }
 
-/* Ids count up without gaps where nothing is odd. */
+/* Ids usually increase without gaps, which makes the index id - first id. */
 tm_rocprof_entry *tm_rocprof_find(tm_rocprof_table *table, uint64_t id) {
     tm_rocprof_entry *v = table->entries.data;
     size_t n = table->entries.n;

@@ -1,5 +1,5 @@
-/* What the records of a process refer to: agents, kernels, kinds and operations, texts of markers.
- * Private to the rocprof reader. */
+/* Tables that the records of a process refer to: agents, kernels, kinds and operations, texts of
+ * markers. Private to the rocprof reader. */
 #ifndef TMERGE_ROCPROF_TABLES_H
 #define TMERGE_ROCPROF_TABLES_H
 
@@ -7,28 +7,28 @@
 #include "readers/walk.h"
 #include "tmerge/names.h"
 
-/** A piece of the tables' texts; name is its id once it was asked for. */
+/** A piece of the tables' texts. Its name is interned when first requested. */
 typedef struct tm_rocprof_text {
     uint32_t at, size;
-    uint32_t name; /* TM_NO_NAME: not interned yet */
+    uint32_t name; /* TM_NO_NAME: not yet interned */
 } tm_rocprof_text;
 
 /** A processor or GPU. */
 typedef struct tm_rocprof_agent {
     uint64_t handle;
-    int64_t device; /* a GPU's number on its host; -1 where it is no GPU, or has none */
-    int64_t units;  /* compute units, -1 unknown */
-    int64_t wave;   /* threads of a wave, -1 unknown */
-    int64_t bytes;  /* of memory, -1 unknown */
+    int64_t device; /* a GPU's number on its host; -1 if it is no GPU or has none */
+    int64_t units;  /* compute units; -1: unknown */
+    int64_t wave;   /* threads per wave; -1: unknown */
+    int64_t bytes;  /* memory [bytes]; -1: unknown */
     tm_rocprof_text name;
     bool gpu;
 } tm_rocprof_agent;
 
-/** A kernel by its id, or the text of a marker by the correlation id of its call. */
+/** A kernel by its id, or a marker's text by the correlation id of its call. */
 typedef struct tm_rocprof_entry {
     uint64_t id;
     tm_rocprof_text text;
-    int32_t registers; /* per thread, -1 unknown */
+    int32_t registers; /* per thread; -1: unknown */
 } tm_rocprof_entry;
 
 typedef struct tm_rocprof_table {
@@ -36,7 +36,7 @@ typedef struct tm_rocprof_table {
     bool sorted;    /* by id */
 } tm_rocprof_table;
 
-/** A kind of record: its operations are those from `first` on. */
+/** A kind of record, with n operations from index `first` on. */
 typedef struct tm_rocprof_kind {
     tm_rocprof_text name;
     uint32_t first, n;
@@ -49,21 +49,21 @@ typedef struct tm_rocprof_tables {
     tm_vec kinds;      /* by their number */
     tm_vec operations; /* of tm_rocprof_text */
     tm_rocprof_text host;
-    int64_t pid;              /* -1 unknown */
-    int64_t rank, world_size; /* of the process, -1 where the document does not say */
+    int64_t pid;              /* -1: unknown */
+    int64_t rank, world_size; /* of the process; -1 if the document has none */
 } tm_rocprof_tables;
 
 void tm_rocprof_tables_init(tm_rocprof_tables *tables);
 void tm_rocprof_tables_free(tm_rocprof_tables *tables);
 
-/** Empties them, for the next process. */
+/** Empties the tables for the next process. */
 void tm_rocprof_tables_clear(tm_rocprof_tables *tables);
 
-/** Keeps a text of any bytes. False when memory is out, or 4 GiB of texts are there. */
+/** Keeps a text of arbitrary bytes. False if out of memory, or at 4 GiB of texts. */
 bool tm_rocprof_keep(tm_rocprof_tables *tables, const char *bytes, size_t size,
                      tm_rocprof_text *out);
 
-/** Read one value each, at which the walk stands: metadata; an agent; an element of kernel_symbols,
+/** Each reads the value at the walk's position: metadata; an agent; an element of kernel_symbols,
  * of the names of kinds, of the texts of markers. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_rocprof_read_metadata(tm_rocprof_tables *tables, tm_walk *walk,
                                    tm_error *err) TM_MUST_CHECK;
@@ -76,28 +76,28 @@ tm_status tm_rocprof_read_kind(tm_rocprof_tables *tables, tm_walk *walk,
 tm_status tm_rocprof_read_marker(tm_rocprof_tables *tables, tm_walk *walk,
                                  tm_error *err) TM_MUST_CHECK;
 
-/** The agent of a handle, NULL where it is not known. */
+/** Returns the agent of a handle; NULL if it is unknown. */
 const tm_rocprof_agent *tm_rocprof_agent_of(const tm_rocprof_tables *tables, uint64_t handle);
 
-/** The entry of an id, NULL where it is not known. */
+/** Returns the entry with an id; NULL if it is unknown. */
 tm_rocprof_entry *tm_rocprof_find(tm_rocprof_table *table, uint64_t id);
 
-/** The kind of a number, NULL where it is not known; and its operation of one, likewise. */
+/** Return the kind with a number, and an operation of a kind; NULL if unknown. */
 tm_rocprof_kind *tm_rocprof_kind_of(const tm_rocprof_tables *tables, int64_t kind);
 tm_rocprof_text *tm_rocprof_operation_of(const tm_rocprof_tables *tables, int64_t kind,
                                          int64_t operation);
 
-/** Whether a text holds a word; a NULL text holds none. */
+/** Whether a text contains a word; false for NULL. */
 bool tm_rocprof_holds(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                       const char *word);
 
-/** Whether it is one, and whether it begins with one, likewise. */
+/** Whether a text equals, or begins with, a word; false for NULL. */
 bool tm_rocprof_is(const tm_rocprof_tables *tables, const tm_rocprof_text *text, const char *word);
 bool tm_rocprof_begins(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                        const char *word);
 
-/** The name id of a text, TM_NO_NAME of NULL and of an empty one; TM_NAME_FAILED when memory is
- * out. */
+/** Returns the name id of a text; TM_NO_NAME for NULL or an empty text, TM_NAME_FAILED if out of
+ * memory. */
 uint32_t tm_rocprof_name(const tm_rocprof_tables *tables, tm_rocprof_text *text, tm_names *names);
 
 #endif

@@ -10,8 +10,7 @@
 #include "base/sorted.h"
 #include "rocprof_emit.h"
 
-/* The folder of a file that is named by its process, HOST/PID_results.json: without the name of the
- * host in the file, the folder's. */
+/* Takes the host from the path HOST/PID_results.json, for a file that does not name it. */
 static bool host_of_path(const char *path, int64_t pid, char *out, size_t size) {
     char name[40];
     const char *base = strrchr(path, '/');
@@ -29,7 +28,7 @@ static bool host_of_path(const char *path, int64_t pid, char *out, size_t size) 
     return true;
 }
 
-/* The host of a process; false where nothing tells. */
+/* Finds the host of a process; false if it is unknown. */
 static bool host_of(const tm_rocprof_tables *t, const char *path, char *out, size_t size) {
     if (t->host.size == 0 || t->host.size >= size)
         return host_of_path(path, t->pid, out, size);
@@ -38,7 +37,7 @@ static bool host_of(const tm_rocprof_tables *t, const char *path, char *out, siz
     return true;
 }
 
-/* A device on which the process at hand did something. */
+/* A device that the current process used. */
 typedef struct device {
     int64_t number;
     bool kernels;
@@ -71,8 +70,8 @@ static int by_kernels(const void *a, const void *b) {
     return x->kernels != y->kernels ? y->kernels - x->kernels : tm_order_i64(x->number, y->number);
 }
 
-/* Devices with kernels are ranks; where a process has none, those that it copies to and from. The
- * others go with the first. */
+/* Makes the units of a process: its devices with kernels or, if none has any, the devices it copies
+ * to and from. All other devices go to the first unit. */
 static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
     lister *l = context;
     char host[256];
@@ -89,9 +88,10 @@ static bool list_process(void *context, tm_rocprof_tables *t, int64_t process) {
         n--;
     for (size_t i = 1; i < n; i++)
         rest &= ~tm_unit_device(v[i].number);
-    if (n == 1) /* launchers and loaders of data have the environment of ranks, too */
+    if (n == 1) /* only then: launchers and data loaders inherit the environment of ranks */
         unit.rank = t->rank;
-    for (size_t i = 0; i < (n > 0 ? n : 1); i++) { /* without any device the host's calls count */
+    for (size_t i = 0; i < (n > 0 ? n : 1);
+         i++) { /* a process without devices still has host calls */
         uint64_t own = i == 0 ? rest : tm_unit_device(v[i].number);
         memcpy(&unit.devices, &own, sizeof own);
         if (!tm_vec_append(l->units, &unit, 1))
@@ -112,11 +112,11 @@ tm_status tm_rocprof_list_units(tm_rocprof_read *document, tm_source *source, tm
     bool cut;
     tm_status status = document(source, &sink, &cut, err);
     tm_vec_free(&l.devices);
-    /* What is cut, or wrong, is for the reader to tell. */
+    /* A truncated or bad file is reported by the reader. */
     return status == TM_ERR_INPUT && (cut || units->n == 0) ? TM_OK : status;
 }
 
-/* What is read of one unit. */
+/* State while one unit is read. */
 typedef struct reader {
     tm_rocprof_emitter emitter;
     const char *path;
@@ -136,7 +136,7 @@ static bool add_gpu(cJSON *list, tm_rocprof_tables *t, tm_rocprof_agent *agent, 
         return false;
     bool ok = cJSON_AddNumberToObject(gpu, "id", (double)agent->device) &&
               cJSON_AddStringToObject(gpu, "name", tm_names_text(names, name).bytes);
-    if (agent->bytes > 0) /* below 2^53, where a double is exact */
+    if (agent->bytes > 0) /* below 2^53, so exact as a double */
         ok = ok && cJSON_AddNumberToObject(gpu, "totalGlobalMem", (double)agent->bytes);
     if (agent->units > 0)
         ok = ok && cJSON_AddNumberToObject(gpu, "numSms", (double)agent->units);
@@ -145,7 +145,7 @@ static bool add_gpu(cJSON *list, tm_rocprof_tables *t, tm_rocprof_agent *agent, 
     return ok;
 }
 
-/* The GPUs as Kineto writes them. Not the command, nor the configuration: they may hold secrets. */
+/* Writes the GPUs as Kineto does. Omits the command and configuration, which may hold secrets. */
 static bool describe(const reader *r, tm_rocprof_tables *t) {
     cJSON *root = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(root, "deviceProperties");

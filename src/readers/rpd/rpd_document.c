@@ -8,19 +8,19 @@
 #include "base/sorted.h"
 #include "timeline/trace.h"
 
-/* What an operation is, by its opType. */
+/* The kind of an operation, from its opType. */
 typedef enum operation {
     UNKNOWN,
     KERNEL,
     FILL,
     COPY,
-    COPY_NOWHERE /* rocprofiler's: its GPU and queue are written as 0, whatever they were */
+    COPY_NOWHERE /* rocprofiler's: GPU and queue are always written as 0 */
 } operation;
 
-/* Handles of agents that are no GPUs: these have their numbers as handles. */
+/* Handles of agents other than GPUs; a GPU's handle is its number. */
 static const uint64_t host_agent = UINT64_MAX, unknown_agent = UINT64_MAX - 1;
 
-/* A GPU on which calls of a process did something; of operations without a call INT64_MIN. */
+/* A GPU used by calls of a process; pid is INT64_MIN for operations without a call. */
 typedef struct use {
     int64_t pid, gpu;
     operation what;
@@ -28,27 +28,28 @@ typedef struct use {
 
 typedef struct process {
     int64_t pid;
-    int64_t first_gpu; /* of those that it computes on, INT64_MAX without any */
-    bool one_gpu;      /* it computes on no other */
+    int64_t first_gpu; /* lowest one that it computes on; INT64_MAX: none */
+    bool one_gpu;      /* it computes on one GPU only */
 } process;
 
 typedef struct document {
     tm_db db;
-    tm_source *source; /* borrowed, as sink */
+    tm_source *source; /* borrowed, as is sink */
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
-    int64_t gpu_stride, pid_stride; /* of several hosts in one file, each has numbers of its own */
+    int64_t gpu_stride, pid_stride; /* ranges of numbers per host, in a file of several hosts */
     bool several_hosts;
-    bool has_shapes, in_blocks; /* who wrote the grids is known; in blocks, but for some calls */
-    int64_t mark;               /* number of the string that is a marker without a duration */
-    tm_vec uses, processes;     /* of use, of process */
-    const process *process;     /* at hand */
-    int64_t last_op;            /* its id: an operation of several calls is told of once */
-    int64_t n_rows, n_done;     /* about, for the source */
+    bool has_shapes,
+        in_blocks; /* the grids' writer is known; its grids are in blocks, with exceptions */
+    int64_t mark;  /* string number of the name of markers without duration */
+    tm_vec uses, processes; /* of use, of process */
+    const process *process; /* the current one */
+    int64_t last_op;        /* id of the last operation: one with several calls counts once */
+    int64_t n_rows, n_done; /* approximate, for the progress */
 } document;
 
-/* rocpd's tables of the same names end with a suffix. */
+/* rocpd's tables have the same names with a suffix. */
 bool tm_rpd_claims(const char *path) {
     bool calls = false, operations = false;
     tm_db db;
@@ -72,7 +73,7 @@ static bool holds(const document *d, int64_t string, const char *word) {
     return tm_rocprof_holds(&d->tables, tm_rocpd_text(&d->strings, string), word);
 }
 
-/* Names of commands of HIP, of operations of rocprofiler, and of what CUPTI records. Task: a kernel
+/* Classifies the names of HIP commands, rocprofiler operations and CUPTI records. Task is a kernel
  * of a graph. */
 static operation operation_of(const document *d, int64_t type) {
     if (is(d, type, "KernelExecution") || is(d, type, "Task"))
@@ -84,13 +85,12 @@ static operation operation_of(const document *d, int64_t type) {
     return begins(d, type, "Copy") || is(d, type, "Memcpy") ? COPY : UNKNOWN;
 }
 
-/* The database as a whole ------------------------------------------------------------------------
- */
+/* The database as a whole ---------------------------------------------------------------------- */
 
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     document *d = context;
     const char *tag = tm_db_text(values[0]).bytes;
-    int64_t value = sqlite3_value_int64(values[1]); /* of a text what it begins with */
+    int64_t value = sqlite3_value_int64(values[1]); /* of a text, its leading number */
     if (strcmp(tag, "gpu_stride") == 0 && value > 0)
         d->gpu_stride = value;
     else if (strcmp(tag, "pid_stride") == 0 && value > 0)
@@ -131,7 +131,8 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return tm_vec_append(&d->processes, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Who uses which GPU, and the processes in the order of these. Without a call, there is one. */
+/* Reads which process uses which GPU, and sorts the processes by first GPU. Without any call, there
+ * is one process. */
 static tm_status read_processes(document *d, tm_error *err) {
     const process nobody = {.pid = INT64_MIN, .first_gpu = INT64_MAX, .one_gpu = false};
     TM_TRY(tm_db_select(
@@ -153,7 +154,7 @@ static tm_status read_processes(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* Whose an operation without a call is: of the first process that computes on its GPU. */
+/* Returns the owner of an operation without a call: the first process that computes on its GPU. */
 static const process *owner_of(const document *d, int64_t gpu) {
     const process *v = d->processes.data;
     const use *u = d->uses.data;
@@ -164,10 +165,9 @@ static const process *owner_of(const document *d, int64_t gpu) {
     return v;
 }
 
-/* What its records refer to -----------------------------------------------------------------------
- */
+/* Tables of the current process ---------------------------------------------------------------- */
 
-/* Names of kernels are strings: kernel i is string i. */
+/* Names of kernels are strings, so kernel i is string i. */
 static bool add_kernels(document *d) {
     const tm_rocprof_text *v = d->tables.operations.data;
     for (size_t i = 0; i < d->tables.operations.n; i++) {
@@ -197,7 +197,8 @@ static bool add_agents(document *d) {
     return true;
 }
 
-/* Grids are in work items as rocprofiler tells them, in blocks as calls of HIP and CUDA do. */
+/* Determines the unit of grids: rocprofiler records work items; calls of HIP and CUDA record
+ * blocks. */
 static void find_writer(document *d) {
     bool items = false, blocks = false;
     for (int64_t i = 0; i < (int64_t)d->strings.ids.n; i++) {
@@ -220,8 +221,7 @@ static tm_status read_tables(document *d, tm_error *err) {
     return d->mark >= 0 && add_kernels(d) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Its operations and calls ------------------------------------------------------------------------
- */
+/* Operations and calls of the current process -------------------------------------------------- */
 
 static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record *record,
                       tm_error *err) {
@@ -233,7 +233,7 @@ static tm_status give(document *d, tm_rocprof_list list, const tm_rocprof_record
                                                                        : tm_fail_memory(err);
 }
 
-/* Agents of a copy, by the name of its operation; they may be one. */
+/* Sets the agents of a copy from its operation's name; both may be the same agent. */
 static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
                      tm_rocprof_record *record) {
     if (what == COPY_NOWHERE) {
@@ -246,11 +246,11 @@ static void put_ends(document *d, int64_t type, operation what, uint64_t gpu,
     bool from_host = holds(d, type, "HostTo") || holds(d, type, "HOST_TO");
     bool from_device = holds(d, type, "DeviceTo") || holds(d, type, "DEVICE_TO");
     tm_rocpd_put(record, R_TO, to_host ? host_agent : gpu);
-    if (from_host || from_device) /* else which way it went is not told */
+    if (from_host || from_device) /* else the direction is unknown */
         tm_rocpd_put(record, R_FROM, from_host ? host_agent : gpu);
 }
 
-/* From blocks to work items, where they are in blocks. */
+/* Converts the grid from blocks to work items, if it is in blocks. */
 static void put_shape(const document *d, int64_t call, tm_rocprof_record *record) {
     bool items = !d->in_blocks || is(d, call, "hipExtModuleLaunchKernel") ||
                  is(d, call, "hipHccModuleLaunchKernel");
@@ -272,7 +272,7 @@ static const uint8_t operation_fields[] = {
     R_CORRELATION,  R_BYTES,        R_GROUP_SEGMENT, R_GRID_X,      R_GRID_Y,
     R_GRID_Z,       R_BLOCK_X,      R_BLOCK_Y,       R_BLOCK_Z};
 
-/* What a call says of its size and shape is of one operation only where it has no other. */
+/* Drops a call's size and shape if it launched several operations: they describe only one. */
 static void drop_shared(tm_rocprof_record *record) {
     static const tm_rocprof_field fields[] = {R_BYTES,  R_GROUP_SEGMENT, R_GRID_X,  R_GRID_Y,
                                               R_GRID_Z, R_BLOCK_X,       R_BLOCK_Y, R_BLOCK_Z};
@@ -312,7 +312,7 @@ static tm_status each_operation(void *context, sqlite3_value **values, tm_error 
     return give(d, L_DISPATCH, &record, err);
 }
 
-/* Threads of a host after the first count from its multiple, as processes do. */
+/* Removes the host's offset from a thread id; process ids have the same offset. */
 static void put_thread(const document *d, tm_rocprof_record *record) {
     if (tm_rocprof_has(record, R_THREAD))
         record->fields[R_THREAD] %= (uint64_t)d->pid_stride;
@@ -349,7 +349,7 @@ static tm_status each_marker(void *context, sqlite3_value **values, tm_error *er
 
 static tm_status read_calls(document *d, tm_error *err) {
     char sql[512];
-    bool has = false; /* texts of arguments have a table of their own since version 3 */
+    bool has = false; /* since version 3, argument texts have a separate table */
     TM_TRY(tm_db_has_table(&d->db, "rocpd_ustring", &has, err));
     TM_TRY(tm_db_select(
         &d->db,
@@ -387,7 +387,7 @@ static tm_status read_operations(document *d, tm_error *err) {
         each_operation, d, err);
 }
 
-/* A record of each GPU that the process uses, which is all that is asked for. */
+/* Passes one record for each GPU the process uses, for a sink that only wants devices. */
 static tm_status tell_devices(document *d, tm_error *err) {
     const use *v = d->uses.data;
     for (size_t i = 0; i < d->uses.n; i++) {
@@ -403,7 +403,7 @@ static tm_status tell_devices(document *d, tm_error *err) {
     return TM_OK;
 }
 
-/* The database does not name its hosts, and its times count from the start of each. */
+/* Sets the host: the database does not name hosts, and times count from the start of each. */
 static bool name_host(document *d) {
     char host[40];
     tm_rocprof_tables *t = &d->tables;

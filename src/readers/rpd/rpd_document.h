@@ -1,14 +1,14 @@
-/* A database of rocmProfileData: calls and operations of one process or more, on one host or
- * several. Private to the rpd reader. */
+/* A database of rocmProfileData: calls and operations of one or more processes, on one or more
+ * hosts. Private to the rpd reader. */
 #ifndef TMERGE_RPD_DOCUMENT_H
 #define TMERGE_RPD_DOCUMENT_H
 
 #include "readers/rocpd/rocpd_rows.h"
 
-/** Whether the database at a path is of rocmProfileData. False too where it cannot be read. */
+/** Whether the database at a path is one of rocmProfileData. False also if it cannot be read. */
 bool tm_rpd_claims(const char *path);
 
-/** As tm_rocprof_document. */
+/** Implements tm_rocprof_document for rocmProfileData. */
 tm_status tm_rpd_document_read(tm_source *source, const tm_rocprof_sink *sink, bool *cut,
                                tm_error *err) TM_MUST_CHECK;
 

@@ -9,14 +9,14 @@
 
 #include "base/vec.h"
 
-enum { HEADER_BYTES = 100 }; /* of every database: what is looked at without SQLite */
+enum { HEADER_BYTES = 100 }; /* the part of every database that is checked without SQLite */
 
 bool tm_db_sniff(const char *head, size_t size, bool whole) {
     (void)whole;
     return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
 }
 
-/* A damaged schema may ask for more memory than there can be: then it does so each time. */
+/* Whether a damaged schema asks for more memory than possible: every query then fails. */
 static bool schema_asks_too_much(const tm_db *db) {
     sqlite3_stmt *statement = NULL;
     int code = db->sqlite ? sqlite3_prepare_v2(db->sqlite, "SELECT 1 FROM sqlite_master", -1,
@@ -37,13 +37,14 @@ static uint32_t big_endian(const unsigned char *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Pages by the header against bytes of the file: a file that was cut is told at once, not by
- * whatever its missing pages held. */
+/* Compares the header's page count with the file's size, so that a truncated file is reported
+ * immediately instead of when a missing page is read. */
 static tm_status check_header(const char *path, const unsigned char *header, int64_t size,
                               tm_error *err) {
     int64_t page = (int64_t)header[16] << 8 | header[17], pages = big_endian(header + 28);
     page = page == 1 ? 65536 : page;
-    bool counted = memcmp(header + 24, header + 92, 4) == 0; /* else the page count is void */
+    bool counted =
+        memcmp(header + 24, header + 92, 4) == 0; /* otherwise the page count is invalid */
     if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
         return tm_fail(err, TM_ERR_INPUT, path, 16,
                        "the header of this database is not complete: its writing was interrupted");
@@ -54,14 +55,15 @@ static tm_status check_header(const char *path, const unsigned char *header, int
     return TM_OK;
 }
 
-/* Who writes a database locks bytes around the first GiB (PENDING_BYTE of SQLite's file format). */
+/* A writer of a database locks bytes at 1 GiB (PENDING_BYTE of SQLite's file format). */
 static bool is_locked(int file) {
     struct flock lock = {
         .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
     return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* A journal that is left beside it says the same, and for longer than the lock. */
+/* Whether a journal exists beside the database: the same sign as the lock, but it outlives the
+ * writer. */
 static bool has_journal(const char *path) {
     static const char *const ends[] = {"-journal", "-wal"};
     char name[TM_PATH_MAX + 16];
@@ -83,7 +85,8 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
             close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the header of this database is missing");
     }
-    if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) != 0) { /* seen through a decoder */
+    if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) !=
+        0) { /* the sniffed head was decompressed */
         close(file);
         return tm_fail(err, TM_ERR_INPUT, path, -1,
                        "a compressed database cannot be read: decompress it first");
@@ -98,7 +101,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
     return check_header(path, header, info.st_size, err);
 }
 
-/* "file:" and the path, in which what means something in a URI is escaped. */
+/* Returns "file:" and the path, with special characters of URIs escaped. */
 static char *uri_of(const char *path) {
     static const char options[] = "?mode=ro&immutable=1", hex[] = "0123456789ABCDEF";
     char *uri = malloc(sizeof "file://" + 3 * strlen(path) + sizeof options);
@@ -119,7 +122,7 @@ static char *uri_of(const char *path) {
     return uri;
 }
 
-/* What takes the rows of a scan. */
+/* The receiver of a scan's rows. */
 typedef struct tm_db_taker {
     tm_db_each *each;
     void *context;
@@ -128,9 +131,9 @@ typedef struct tm_db_taker {
     tm_status status;
 } tm_db_taker;
 
-/* Rows are taken by an aggregate function, which SQLite calls with all values of a row at once:
- * half the work of stepping through rows and asking for one column after another. Should a file
- * come to call it, it does so without a scan or with other columns. */
+/* An aggregate function that receives the rows: SQLite passes all values of a row at once, which
+ * halves the cost of stepping through rows and fetching single columns. A hostile file may call it
+ * without a scan or with other columns; such calls are ignored. */
 static void take_row(sqlite3_context *context, int n, sqlite3_value **values) {
     tm_db_taker *t = *(tm_db_taker **)sqlite3_user_data(context);
     if (!t || t->status != TM_OK || n != t->n_columns)
@@ -157,7 +160,7 @@ tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) {
     int code = sqlite3_open_v2(uri, &db.sqlite,
                                SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     free(uri);
-    /* The file may come from anywhere: nothing that its schema says is run. */
+    /* The file may come from anywhere: run nothing in its schema. */
     if (code == SQLITE_OK)
         code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
     if (code == SQLITE_OK)
@@ -185,7 +188,7 @@ tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out, tm
     return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
 }
 
-/* Whether a question with up to two names has an answer. */
+/* Whether a query with one or two names has a row. */
 static tm_status has_row(const tm_db *db, const char *sql, const char *first, const char *second,
                          bool *has, tm_error *err) {
     sqlite3_stmt *scan;
@@ -239,12 +242,11 @@ tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_
     sqlite3_stmt *scan;
     bool row;
     TM_TRY(tm_db_prepare(db, statement->sql, &scan, err));
-    /* A condition may do without a value: then ?1 is no parameter, and binding it changes nothing.
-     */
+    /* A statement may lack ?1; binding then has no effect. */
     (void)sqlite3_bind_int64(scan, 1, statement->value);
-    tm_db_taker *outer = *db->taker; /* of a scan whose row asked for this one */
+    tm_db_taker *outer = *db->taker; /* the scan whose row callback started this one */
     *db->taker = &taker;
-    tm_error failure; /* which says no more than that the scan is over where a row was refused */
+    tm_error failure; /* only says that the scan is over if a row was refused */
     tm_status status = tm_db_step(db, scan, &row, &failure);
     if (status != TM_OK && taker.status == TM_OK && err)
         *err = failure;

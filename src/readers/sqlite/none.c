@@ -1,4 +1,4 @@
-/* In place of the readers of databases, with TMERGE_SQLITE=OFF: says what a file is, and that it is
+/* Replaces the readers of databases with TMERGE_SQLITE=OFF: reports what a file is, and that it is
  * not read. */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool sniff(const char *head, size_t size, bool whole) {
     return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-/* One of the formats takes all databases. */
+/* The nsys format takes all databases. */
 static bool sniff_none(const char *head, size_t size, bool whole) {
     (void)head;
     (void)size;

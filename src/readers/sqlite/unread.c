@@ -3,8 +3,8 @@
 
 #include "database.h"
 
-/* Databases that profilers write and no reader takes: a table that tells them, the first that is
- * there, and what is said. */
+/* Databases of profilers that no reader claims: a table that identifies them (the first match
+ * counts), and the message. */
 static const struct {
     const char *table, *what;
 } known[] = {
@@ -15,7 +15,7 @@ static const struct {
      "tmerge does not read the databases of nvprof: record with Nsight Systems"},
 };
 
-/* A name may hold anything; a message is plain text. */
+/* Appends a name, which may hold any bytes, as plain text. */
 static void append_name(char *out, size_t size, const char *name) {
     size_t used = strlen(out);
     snprintf(out + used, size - used, "%.40s", name);
@@ -24,7 +24,7 @@ static void append_name(char *out, size_t size, const char *name) {
             *c = '?';
 }
 
-/* The names of the first tables, as a list in a sentence. */
+/* Lists the names of the first tables, separated by commas. */
 static tm_status list_tables(const tm_db *db, char *out, size_t size, int *n, tm_error *err) {
     enum { SHOWN = 8 };
     sqlite3_stmt *scan;

@@ -1,12 +1,12 @@
 /* The names, categories and constant attributes of everything that a simulated job records.
  *
- * Names and launch shapes are those of real traces (nanoGPT on eight H100), because readers tell
- * events apart by them: communication by "nccl" in a kernel's name, copies by their category,
- * steps by "ProfilerStep#". A new kind is a row here and a name in the header. */
+ * Names and launch shapes come from real traces (nanoGPT on eight H100), because readers classify
+ * events by them: communication by "nccl" in a kernel's name, copies by category, steps by
+ * "ProfilerStep#". A new kind needs a row here and a name in the header. */
 #include "catalogue.h"
 
-/* Shapes of a GPT-like model: 16,384 tokens, width 768; the same text on every event of a kind,
- * as one model's layers give it. */
+/* Shapes of a GPT-like model: 16,384 tokens, width 768. All events of a kind share a text, as equal
+ * layers of one model do. */
 #define DIMS_TOKENS                                                                                \
     "\"Concrete Inputs\": [\"\"], \"Input type\": [\"c10::BFloat16\"], "                           \
     "\"Input Strides\": [[768, 1]], \"Input Dims\": [[16384, 768]], "
@@ -17,7 +17,7 @@
     "\"Input Dims\": [[16384, 768], [768, 768], [768]], "
 
 static const tms_kind_info kinds[TMS_KIND_COUNT] = {
-    /* The two spans that a reader counts steps and data loading by, then torch's own marks. */
+    /* The two spans from which a reader counts steps and data loading, then torch's own marks. */
     [TMS_ANN_STEP] = {.name = "ProfilerStep#",
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_STEP},
@@ -37,8 +37,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_PEER},
 
-    /* Forward operators come in pairs, an outer one and the inner one that launches: the arrow
-     * to the backward pass begins at the inner one. */
+    /* Forward operators come in pairs, an outer one and an inner one that launches; the arrow to
+     * the backward pass begins at the inner one. */
     [TMS_OP_TO] = {.name = "aten::to", .args = DIMS_TOKENS},
     [TMS_OP_COPY] = {.name = "aten::copy_", .args = DIMS_TOKENS},
     [TMS_OP_LINEAR] = {.name = "aten::linear", .args = DIMS_LINEAR},
@@ -52,7 +52,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .flow = TMS_FLOW_OUT,
                       .args = DIMS_TOKENS},
     [TMS_OP_LOSS] = {.name = "aten::cross_entropy_loss", .args = DIMS_TOKENS},
-    /* Backward: autograd's wrapper around the node of the graph, where the arrow ends. */
+    /* Backward: autograd's wrapper around the graph node at which the arrow ends. */
     [TMS_OP_EVALUATE] = {.name = "autograd::engine::evaluate_function: AddmmBackward0"},
     [TMS_OP_ADDMM_BACKWARD] = {.name = "AddmmBackward0", .flow = TMS_FLOW_IN, .args = DIMS_TOKENS},
     [TMS_OP_EVALUATE_NORM] = {.name =
@@ -65,14 +65,14 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_OP_FLASH_BACKWARD] = {.name = "ScaledDotProductFlashAttentionBackward0",
                                .flow = TMS_FLOW_IN,
                                .args = DIMS_TOKENS},
-    /* Its collective arguments depend on the job: the writer adds them. */
+    /* The writer adds the collective's arguments, which depend on the job. */
     [TMS_OP_COMMS] = {.name = "record_param_comms"},
     [TMS_OP_ZERO] = {.name = "aten::zero_", .args = DIMS_TOKENS},
     [TMS_OP_ADAMW] = {.name = "aten::_fused_adamw_"},
     [TMS_INSTANT_MEMORY] = {.name = "[memory]", .shape = TMS_SHAPE_INSTANT},
 
-    /* Flows as real files have them: event records have an arrow's end that begins nowhere, and
-     * waits and synchronisations a beginning that ends nowhere. */
+    /* Flows as in real files: event records have an arrow end without a start; waits and
+     * synchronisations have a start without an end. */
     [TMS_RT_LAUNCH] = {"cudaLaunchKernel", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 211},
     [TMS_RT_LAUNCH_EX] = {"cudaLaunchKernelExC", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 430},
     [TMS_RT_GRAPH_LAUNCH] = {"cudaGraphLaunch", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT, .cbid = 311},
@@ -84,8 +84,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     [TMS_RT_STREAM_SYNCHRONIZE] = {"cudaStreamSynchronize", TMS_SHAPE_RUNTIME, TMS_FLOW_OUT,
                                    .cbid = 131},
 
-    /* No name of a computation may match a reader's pattern for communication. Long template
-     * names are on purpose: they are most of the bytes of a real file. */
+    /* Names of computations must not match a reader's pattern for communication. The long template
+     * names are deliberate: they make up most bytes of a real file. */
     [TMS_GPU_NORM] = {"void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<"
                       "c10::BFloat16, float>(int, float, c10::BFloat16 const*, c10::BFloat16 "
                       "const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
@@ -145,12 +145,12 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                          "float, 1, 1, 0>, float*, int>",
                          TMS_SHAPE_KERNEL, TMS_FLOW_IN,
                          .launch = {32, 2048, {320, 1, 1}, {512, 1, 1}, 100}},
-    /* So small that its launch takes longer. */
+    /* Runs shorter than its launch. */
     [TMS_GPU_SMALL] = {"void at::native::unrolled_elementwise_kernel<at::native::CUDAFunctor_add<"
                        "float>, std::array<char*, 3ul>, 4, TrivialOffsetCalculator<2, unsigned int>"
                        ", TrivialOffsetCalculator<1, unsigned int> >(int)",
                        TMS_SHAPE_KERNEL, TMS_FLOW_IN, .launch = {24, 0, {8, 1, 1}, {128, 1, 1}, 3}},
-/* Names as NCCL 2.18 and later give them. */
+/* Names as in NCCL 2.18 and later. */
 #define NCCL_KERNEL(what)                                                                          \
     {                                                                                              \
         "ncclDevKernel_" what "(ncclDevKernelArgsStorage<4096ul>)", TMS_SHAPE_COMM, TMS_FLOW_IN,   \
@@ -164,7 +164,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
     }
     [TMS_GPU_ALL_REDUCE] = NCCL_KERNEL("AllReduce_Sum_bf16_RING_LL"),
     [TMS_GPU_ALL_REDUCE_FLOAT] = NCCL_KERNEL("AllReduce_Sum_f32_RING_LL"),
-/* What inference engines have in NCCL's place inside a host; the message's size decides which. */
+/* Kernels of inference engines that replace NCCL within a host; the message size selects one. */
 #define CUSTOM_KERNEL(what)                                                                        \
     {                                                                                              \
         "void sglang::cross_device_reduce_" what "<__nv_bfloat16, 8>(sglang::RankData*, "          \
@@ -191,7 +191,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                                  .flow = TMS_FLOW_IN},
     [TMS_GPU_MEMSET] = {.name = "Memset (Device)", .shape = TMS_SHAPE_MEMSET, .flow = TMS_FLOW_IN},
 
-    /* Copies of CPU spans on the GPU's rows: here to be ignored by whoever measures. */
+    /* Copies of CPU spans on GPU tracks, which a reader must not count as work. */
     [TMS_GPU_ANN_STEP] = {.name = "ProfilerStep#",
                           .shape = TMS_SHAPE_GPU_ANNOTATION,
                           .number = TMS_NUMBER_STEP},
@@ -208,8 +208,8 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                           .number = TMS_NUMBER_PEER},
 };
 
-/* A send and a receive are one kernel in NCCL. The two wait for each other, which the tables do not
- * count as wait, nor a broadcast's: its root may leave early. */
+/* NCCL runs sends and receives as one kernel. Their mutual waiting does not count as wait in the
+ * tables, nor does a broadcast's, whose root may leave early. */
 static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_ALL_REDUCE] = {"allreduce", "allreduce", TMS_ANN_ALL_REDUCE, TMS_GPU_ANN_ALL_REDUCE,
                         TMS_GPU_ALL_REDUCE, 2, true},

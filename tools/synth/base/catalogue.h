@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* How an event is written and what it counts as. */
+/* How an event is written and counted. */
 typedef enum tms_shape {
     TMS_SHAPE_OP,             /* cpu_op */
     TMS_SHAPE_ANNOTATION,     /* user_annotation */
@@ -18,14 +18,14 @@ typedef enum tms_shape {
     TMS_SHAPE_COUNT
 } tms_shape;
 
-/* Flow arrow end that stands right behind an event. */
+/* The end of a flow arrow that follows an event. */
 typedef enum tms_flow {
     TMS_FLOW_NONE,
     TMS_FLOW_OUT, /* "s": a launch, or a forward operator */
     TMS_FLOW_IN   /* "f": a kernel, or a backward operator */
 } tms_flow;
 
-/* Every event is of one kind; the order of the list is not stored anywhere. */
+/* The kinds of events; their order is not stored anywhere. */
 typedef enum tms_kind {
     TMS_ANN_STEP,
     TMS_ANN_DATALOADER,
@@ -100,7 +100,7 @@ typedef enum tms_kind {
     TMS_KIND_COUNT
 } tms_kind;
 
-/* What several ranks do together. */
+/* Operations of several ranks. */
 typedef enum tms_collective {
     TMS_ALL_REDUCE,
     TMS_ALL_GATHER,
@@ -112,26 +112,26 @@ typedef enum tms_collective {
 } tms_collective;
 
 typedef struct tms_collective_info {
-    const char *name; /* as torch's "Collective name" has it */
-    const char *kind; /* as the tables have it */
+    const char *name; /* as in torch's "Collective name" */
+    const char *kind; /* as in the tables */
     tms_kind annotation;
     tms_kind gpu_annotation;
     tms_kind kernel;
     int passes;        /* see tms_config_move_ns */
-    bool synchronises; /* no rank leaves before all have come */
+    bool synchronises; /* no rank leaves before all have arrived */
 } tms_collective_info;
 
-/* The row of one collective; static, never NULL. */
+/* Returns the row of one collective; static, never NULL. */
 const tms_collective_info *tms_collective_get(tms_collective what);
 
-/* What follows a name. */
+/* The number appended to a name. */
 typedef enum tms_number {
     TMS_NUMBER_NONE,
     TMS_NUMBER_STEP, /* the step's number */
     TMS_NUMBER_PEER  /* sender and receiver within their group, as "0->1" */
 } tms_number;
 
-/* How a kernel is launched; a real device's numbers (H100), so that readers see usual values. */
+/* A kernel's launch parameters, those of a real device (H100), so that readers see usual values. */
 typedef struct tms_launch {
     int registers;    /* per thread */
     int shared_bytes; /* per block */
@@ -140,7 +140,7 @@ typedef struct tms_launch {
     int occupancy; /* "est. achieved occupancy %" */
 } tms_launch;
 
-/* What is constant about a kind. */
+/* The constant attributes of a kind. */
 typedef struct tms_kind_info {
     const char *name;
     tms_shape shape;
@@ -151,10 +151,10 @@ typedef struct tms_kind_info {
     tms_launch launch; /* kernels only */
 } tms_kind_info;
 
-/* The row of one kind; static, never NULL. */
+/* Returns the row of one kind; static, never NULL. */
 const tms_kind_info *tms_kind_get(tms_kind kind);
 
-/* The value of "cat" that goes with a shape; static. */
+/* Returns the value of "cat" for a shape; static. */
 const char *tms_shape_category(tms_shape shape);
 
 #endif

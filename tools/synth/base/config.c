@@ -1,8 +1,8 @@
-/* The parser over the option table, and what follows from several options together.
+/* The parser driven by the option table, and values derived from several options.
  *
- * Every number is a scaled integer (microseconds become nanoseconds, percent parts per million),
- * read digit by digit: the simulation must not depend on how a machine rounds. getopt_long is no
- * part of POSIX, and the table also writes --help and the truth file. */
+ * Every number is a scaled integer (microseconds become nanoseconds, percentages parts per
+ * million), parsed digit by digit: the simulation must not depend on a machine's rounding.
+ * getopt_long is not in POSIX, and the table also produces --help and the truth file. */
 #include "config.h"
 
 #include <limits.h>
@@ -15,7 +15,7 @@ static const char *const compression_names[TMS_COMPRESSION_COUNT] = {
     [TMS_COMPRESS_ZSTD] = "zstd",
 };
 
-/* The other direction of tms_config_value; `index` counts fields from the option's own. */
+/* Sets a field, the inverse of tms_config_value; `index` counts from the option's own field. */
 static void set_value(tms_config *config, const tms_option *option, int64_t value, size_t index) {
     memcpy((char *)config + option->offset + index * sizeof value, &value, sizeof value);
 }
@@ -37,7 +37,7 @@ void tms_config_init(tms_config *config) {
     }
 }
 
-/* Appends a decimal digit; false where the value would pass int64_t. */
+/* Appends a decimal digit; false if the value would exceed int64_t. */
 static bool push_digit(int64_t *value, int digit) {
     if (*value > (INT64_MAX - digit) / 10) {
         return false;
@@ -60,7 +60,7 @@ static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
         if (*p < '0' || *p > '9' || decimals == digits || !push_digit(value, *p - '0')) {
             return false;
         }
-        /* Counts only once the point has been seen. */
+        /* Counts only after the point. */
         decimals += decimals >= 0;
     }
     for (int64_t i = decimals < 0 ? 0 : decimals; i < digits; i++) {
@@ -71,7 +71,7 @@ static bool parse_decimal(const char *text, int64_t digits, int64_t *value) {
     return p != text && decimals != 0;
 }
 
-/* Reads one number; the message names the allowed range, so that no manual is needed. */
+/* Parses one number; the error names the allowed range. */
 static tms_status parse_number(tms_config *config, const tms_option *option, const char *text,
                                tms_error *err) {
     int64_t value;
@@ -90,7 +90,7 @@ static tms_status parse_number(tms_config *config, const tms_option *option, con
                     option->name, low, high, (long long)option->digits, text);
 }
 
-/* Reads one word: its index, or one more member of a set. */
+/* Parses one word: sets its index, or adds it to a set. */
 static tms_status parse_word(tms_config *config, const tms_option *option, const char *text,
                              tms_error *err) {
     for (int64_t i = 0; option->words[i] != NULL; i++) {
@@ -106,7 +106,7 @@ static tms_status parse_word(tms_config *config, const tms_option *option, const
                     option->help);
 }
 
-/* Reads N or FROM-TO, both included; of what is left out, NULL, nothing is set. */
+/* Parses N or FROM-TO, both inclusive; NULL, a missing field, sets nothing. */
 static bool parse_span(const char *text, int64_t *from, int64_t *to) {
     char first[32];
     size_t length = text != NULL ? strcspn(text, "-") : sizeof first;
@@ -120,7 +120,7 @@ static bool parse_span(const char *text, int64_t *from, int64_t *to) {
            parse_decimal(text[length] == '-' ? text + length + 1 : first, 0, to) && *from <= *to;
 }
 
-/* Reads FROM-TO, both included. */
+/* Parses FROM-TO, both inclusive. */
 static tms_status parse_range(tms_config *config, const tms_option *option, const char *text,
                               tms_error *err) {
     int64_t low;
@@ -135,7 +135,7 @@ static tms_status parse_range(tms_config *config, const tms_option *option, cons
     return TMS_OK;
 }
 
-/* Reads R:F[:S[:K]], one more of them. */
+/* Parses R:F[:S[:K]] and appends it. */
 static tms_status parse_slow(tms_config *config, const tms_option *option, const char *text,
                              tms_error *err) {
     tms_slow slow = {text, 0, 0, 0, -1, -1, -1, -1};
@@ -165,7 +165,7 @@ static tms_status parse_slow(tms_config *config, const tms_option *option, const
     return TMS_OK;
 }
 
-/* The one option that the table does not hold: its field is an enumeration. */
+/* Parses the only option missing in the table, because its field is an enumeration. */
 static tms_status parse_compression(tms_config *config, const char *text, tms_error *err) {
     for (int i = 0; i < TMS_COMPRESSION_COUNT; i++) {
         if (strcmp(text, compression_names[i]) == 0) {
@@ -176,7 +176,7 @@ static tms_status parse_compression(tms_config *config, const char *text, tms_er
     return tms_fail(err, TMS_ERR_USAGE, "--compress takes none, gzip or zstd, not '%s'", text);
 }
 
-/* A row by its name with the dashes; the name may end at an "=". */
+/* Finds an option by its name with dashes, which may end at an "=". */
 static const tms_option *find_option(const char *name) {
     size_t count;
     const tms_option *options = tms_config_options(&count);
@@ -222,8 +222,8 @@ static tms_status parse_option(tms_config *config, const char *name, const char 
     return parse_number(config, option, value, err);
 }
 
-/* The value that belongs to argv[*i], and moves to the last argument that it takes; NULL where
- * there is none. --name=value and --name value are the same. */
+/* Returns the value of argv[*i], advancing to the last argument used; NULL if there is none.
+ * Accepts --name=value and --name value. */
 static const char *value_of(int argc, char **argv, int *i) {
     const char *name = argv[*i];
     const char *equals = strncmp(name, "--", 2) == 0 ? strchr(name, '=') : NULL;
@@ -274,7 +274,7 @@ tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error
     return tms_config_check(config, err);
 }
 
-/* How the job is spread over its ranks. */
+/* Checks the distribution of the job over its ranks. */
 static tms_status check_parallelism(const tms_config *config, tms_error *err) {
     if (config->ranks % (config->tp * config->pp * config->components) != 0) {
         return tms_fail(err, TMS_ERR_USAGE,
@@ -282,7 +282,7 @@ static tms_status check_parallelism(const tms_config *config, tms_error *err) {
                         (long long)config->ranks, (long long)config->tp, (long long)config->pp,
                         (long long)config->components);
     }
-    /* What shares a host shares a clock: components with nothing in common share none. */
+    /* Ranks of a host share a clock; separate components must share none. */
     if (config->components > 1 && config->ranks / config->components % config->host_ranks != 0) {
         return tms_fail(err, TMS_ERR_USAGE, "--components %lld does not divide the hosts",
                         (long long)config->components);
@@ -305,7 +305,7 @@ static tms_status check_parallelism(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Who is slow, and when. */
+/* Checks the slow ranks and their steps. */
 static tms_status check_slowness(const tms_config *config, tms_error *err) {
     if (config->slow_rank >= config->ranks) {
         return tms_fail(err, TMS_ERR_USAGE, "--slow-rank %lld is not below --ranks %lld",
@@ -333,7 +333,7 @@ static tms_status check_slowness(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* What the formats of files can hold. */
+/* Checks the limits of the file formats. */
 static tms_status check_format(const tms_config *config, tms_error *err) {
     if (config->format != TMS_FORMAT_NSYS && config->format != TMS_FORMAT_XPLANE &&
         config->ranks_per_file > 1) {
@@ -344,7 +344,7 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
         return tms_fail(err, TMS_ERR_USAGE,
                         "--custom-all-reduce and --graphs are for --format kineto alone");
     }
-    /* A file has one clock, that of its host. */
+    /* A file has one clock, its host's. */
     if (config->host_ranks % config->ranks_per_file != 0) {
         return tms_fail(err, TMS_ERR_USAGE,
                         "--ranks-per-file %lld does not divide "
@@ -360,12 +360,12 @@ static tms_status check_format(const tms_config *config, tms_error *err) {
     return TMS_OK;
 }
 
-/* Only an estimate that guards against overflow, hence in floating point: a layer takes its forward
- * time three times and a share of the optimizer, an operator well under 20 us. */
+/* Estimates a step's length. It only guards against overflow, so floating point suffices: a layer
+ * takes three times its forward time and a share of the optimizer, an operator well below 20 us. */
 static double step_estimate_ns(const tms_config *config) {
     double most = config->n_slow > 0 ? 1e-6 * (double)TMS_SLOWEST_PPM * (double)TMS_SLOWEST_PPM
                                      : (double)config->slow_ppm;
-    /* Of steps and of kernels; noise ends at 3.5 standard deviations. */
+    /* Of steps and of kernels; noise is bounded by 3.5 standard deviations. */
     double slow = (1.0 + most * 1e-6) * (1.0 + 3.5e-6 * (double)config->share_ppm) *
                   (1.0 + 3.5e-6 * (double)config->shared_ppm) *
                   (config->hiccup_ppm > 0 ? (double)TMS_HICCUP : 1.0);
@@ -377,7 +377,7 @@ static double step_estimate_ns(const tms_config *config) {
             ? 0.0
             : 40.0 * (double)tms_config_move_ns(config, 16 * config->activation_bytes, 2, 0);
     double scale = config->sizes == TMS_SIZES_FIXED ? 1.0 : 16.0;
-    /* Nine collectives a layer at most, of any role. */
+    /* At most nine collectives per layer, in any role. */
     double late_ns = config->late_ppm > 0 ? 9.0 * (double)TMS_LATE_NS : 0.0;
 
     return (layer_ns + activation_ns + late_ns) * (double)config->layers *
@@ -427,8 +427,8 @@ void tms_config_help(FILE *to) {
     fprintf(to, "  -h, %-24s this text\n", "--help");
 }
 
-/* Worked out in integers from the whole and the rest of bytes / n, so that no product passes 2^63
- * with the largest message and the most ranks. */
+/* Splits bytes / n into quotient and remainder, so that no product exceeds 2^63 even for the
+ * largest message and number of ranks. */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes) {
     int64_t moved = bytes;
 
@@ -455,7 +455,7 @@ int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage) {
 }
 
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index) {
-    /* As multiples of 1/64 in turns. */
+    /* Multiples of 1/64, in rotation. */
     static const int64_t mixed[] = {1, 8, 64, 256};
     int64_t scaled = bytes;
 

@@ -1,4 +1,4 @@
-/* What job to simulate: the options of tmerge-synth, parsed into integers. */
+/* The job to simulate: the options of tmerge-synth, parsed into integers. */
 #ifndef TMERGE_SYNTH_CONFIG_H
 #define TMERGE_SYNTH_CONFIG_H
 
@@ -16,27 +16,27 @@ typedef enum tms_compression {
     TMS_COMPRESSION_COUNT
 } tms_compression;
 
-/* What --slow can be given how often, and by how much all of them slow a kernel at most. */
+/* The maximum number of --slow options, and the maximum factor of all of them together. */
 #define TMS_MOST_SLOW 16
 #define TMS_SLOWEST_PPM INT64_C(100000000)
 
-/* One --slow: who, by how much, and when. Both ends of a span belong to it. */
+/* One --slow: its ranks, factor, and range. Spans include both ends. */
 typedef struct tms_slow {
     const char *text; /* as typed; borrowed from argv */
-    int64_t ppm;      /* time of the kernels, or of the launches [1e-6 of a normal rank's] */
+    int64_t ppm;      /* time of kernels or launches [1e-6 of a normal rank's] */
     int64_t first_rank;
     int64_t last_rank;
-    int64_t first_step; /* by their numbers; -1: all */
+    int64_t first_step; /* by number; -1: all */
     int64_t last_step;
-    int64_t first_kernel; /* of a step's compute kernels, from 0; -1: all */
+    int64_t first_kernel; /* index among a step's compute kernels; -1: all */
     int64_t last_kernel;
 } tms_slow;
 
-/* Integers throughout, so that no rounding of a machine's floating point reaches the output. */
+/* Only integers, so that a machine's floating-point rounding never affects the output. */
 typedef struct tms_config {
     const char *dir; /* folder to write to; borrowed from argv */
     tms_compression compress;
-    bool help;          /* --help was given: nothing else is checked */
+    bool help;          /* --help was given: nothing else was checked */
     int64_t ranks;      /* processes, one GPU each */
     int64_t host_ranks; /* ranks per host */
     int64_t steps;
@@ -46,19 +46,19 @@ typedef struct tms_config {
     int64_t bucket_bytes;   /* [B] */
     int64_t compute_ns;     /* mean forward time of one layer on the GPU [ns] */
     int64_t jitter_ppm;     /* standard deviation of each duration [1e-6 of its mean] */
-    int64_t share_ppm;      /* the same of what a copy of the model has to do in a step */
-    int64_t shared_ppm;     /* the same of what a host's kernels of one place have in common */
-    int64_t hiccup_ppm;     /* kernels that take TMS_HICCUP times as long [1e-6] */
+    int64_t share_ppm;      /* same for the work of a copy of the model in a step */
+    int64_t shared_ppm;     /* same for the part shared by all ranks of a host in one kernel */
+    int64_t hiccup_ppm;     /* fraction of kernels that take TMS_HICCUP times as long [1e-6] */
     int64_t bandwidth_mbps; /* bus bandwidth [1e6 B/s] */
     int64_t latency_ns;     /* added to every transfer [ns] */
-    int64_t end_jitter_ns;  /* greatest lag of a rank's end behind the common end [ns] */
+    int64_t end_jitter_ns;  /* maximum lag of a rank's end after the common end [ns] */
     int64_t slow_rank;      /* -1: none */
     int64_t slow_ppm;       /* the slow rank's compute time [1e-6 of a normal one] */
     int64_t cpu_ops;        /* operator events per layer and direction */
     int64_t seed;
-    int64_t tp; /* ranks of a tensor-parallel group; rank order is tp fastest, then dp, then pp */
-    int64_t pp; /* stages of the pipeline */
-    int64_t components; /* equal parts of the job that have no group in common */
+    int64_t tp;         /* ranks of a tensor-parallel group; tp varies fastest, then dp, then pp */
+    int64_t pp;         /* stages of the pipeline */
+    int64_t components; /* equal parts of the job without a common group */
     int64_t microbatches;
     int64_t sequence_parallel; /* flags are 0 or 1 */
     int64_t sharded;
@@ -68,19 +68,19 @@ typedef struct tms_config {
     int64_t activation_bytes; /* of one layer and microbatch [B] */
     int64_t sizes;            /* a tms_sizes */
     int64_t slow_kind;        /* a tms_slow_kind */
-    int64_t slow_from;        /* first and last slow step by their numbers; -1: all steps */
+    int64_t slow_from;        /* first and last slow step, by number; -1: all steps */
     int64_t slow_to;
     int64_t n_slow;
     tms_slow slow[TMS_MOST_SLOW];
     int64_t rotating;
     int64_t offset_ns;    /* standard deviation of the hosts' clock offsets [ns] */
     int64_t drift_ppb;    /* standard deviation of the hosts' drifts [ns per s] */
-    int64_t ntp_step_ns;  /* the last host's clock is set forward by this in the middle [ns] */
-    int64_t gpu_error_ns; /* greatest error of a GPU's clock against its host's [ns] */
-    int64_t end_bias_ns;  /* lag of the last member's end behind the first's [ns] */
-    int64_t late_ppm;     /* communication kernels that end late on their rank [1e-6] */
-    int64_t lost_ppm;     /* communication kernels missing in the files [1e-6] */
-    int64_t window_skew;  /* greatest number of steps that a rank's recording begins late */
+    int64_t ntp_step_ns;  /* the last host's clock jumps forward by this halfway [ns] */
+    int64_t gpu_error_ns; /* maximum error of a GPU's clock relative to its host's [ns] */
+    int64_t end_bias_ns;  /* lag of the last member's end after the first's [ns] */
+    int64_t late_ppm;     /* fraction of communication kernels that end late on their rank [1e-6] */
+    int64_t lost_ppm;     /* fraction of communication kernels missing in the files [1e-6] */
+    int64_t window_skew;  /* maximum number of steps by which a rank's recording begins late */
     int64_t no_metadata;
     int64_t custom_all_reduce;
     int64_t graphs;
@@ -89,9 +89,9 @@ typedef struct tms_config {
     int64_t faults; /* set of TMS_FAULT_BIT */
     int64_t no_instances;
     int64_t format;         /* a tms_format_word */
-    int64_t ranks_per_file; /* nsys only; of xplane all of a host */
+    int64_t ranks_per_file; /* nsys only; for xplane all ranks of a host */
     int64_t host_tables;    /* nsys only: see formats/nsys_host.h */
-    int64_t target_mb;      /* all traces together [1e6 B]; 0: --steps says how long the job is */
+    int64_t target_mb;      /* size of all traces together [1e6 B]; 0: --steps sets the length */
 } tms_config;
 
 /* Formats of traces, in the order of the words of --format. */
@@ -104,13 +104,13 @@ typedef enum tms_format_word {
 
 /* Sizes of messages, in the order of the words of --sizes. */
 typedef enum tms_sizes {
-    TMS_SIZES_FIXED, /* as the options say */
+    TMS_SIZES_FIXED, /* as given by the options */
     TMS_SIZES_SMALL, /* 1/256 of that */
-    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times that, in turns */
+    TMS_SIZES_MIXED, /* 1/64, 1/8, 1 and 4 times that, in rotation */
     TMS_SIZES_LARGE  /* 16 times that */
 } tms_sizes;
 
-/* What is slow about the slow rank, in the order of the words of --slow-kind. */
+/* What slows the slow rank, in the order of the words of --slow-kind. */
 typedef enum tms_slow_kind { TMS_SLOW_GPU, TMS_SLOW_HOST } tms_slow_kind;
 
 /* Faults of a job, in the order of the words of --fault. */
@@ -122,10 +122,10 @@ typedef enum tms_fault {
     TMS_FAULT_PAGEABLE       /* batches are copied from pageable memory, one by one */
 } tms_fault;
 
-/* How many times as long a hiccup takes as other kernels. */
+/* Factor by which a hiccup lengthens a kernel. */
 #define TMS_HICCUP INT64_C(10)
 
-/* Most by which --late-percent delays an end [ns]. */
+/* Maximum delay of an end by --late-percent [ns]. */
 #define TMS_LATE_NS INT64_C(2000000)
 
 #define TMS_FAULT_BIT(fault) (INT64_C(1) << (int)(fault))
@@ -134,97 +134,98 @@ static inline bool tms_config_has(const tms_config *config, tms_fault fault) {
     return (config->faults & TMS_FAULT_BIT(fault)) != 0;
 }
 
-/* How an option's value is typed. */
+/* The syntax of an option's value. */
 typedef enum tms_option_type {
     TMS_OPTION_NUMBER,
     TMS_OPTION_FLAG,  /* no value, or =1 or =0 */
     TMS_OPTION_WORD,  /* one of `words`: its index */
     TMS_OPTION_WORDS, /* one of `words`, repeatable: a set of bits */
     TMS_OPTION_RANGE, /* FROM-TO: this field and the next */
-    TMS_OPTION_SLOW   /* one more tms_slow: the field counts them */
+    TMS_OPTION_SLOW   /* appends a tms_slow; the field counts them */
 } tms_option_type;
 
-/* One option; the table drives parsing, --help and the truth file alike. */
+/* One option; the table drives parsing, --help and the truth file. */
 typedef struct tms_option {
     const char *name;  /* without the leading dashes */
-    const char *unit;  /* stands for the value in --help; empty for a flag */
+    const char *unit;  /* placeholder of the value in --help; empty for a flag */
     const char *help;  /* one line */
     size_t offset;     /* of its int64_t in tms_config */
     int64_t digits;    /* decimals kept: the field holds value * 10^digits */
-    int64_t initial;   /* default, scaled as the field is */
-    int64_t low, high; /* allowed range, scaled as the field is */
+    int64_t initial;   /* default, scaled like the field */
+    int64_t low, high; /* allowed range, scaled like the field */
     tms_option_type type;
-    const char *const *words; /* ended by NULL; NULL for other types */
+    const char *const *words; /* NULL-terminated; NULL for other types */
 } tms_option;
 
 /**
- * All options that the table knows, in the order of --help.
+ * Returns all options in the table, in the order of --help.
  *
  * @param count  set to the number of rows
  * @return       the table; static
  */
 const tms_option *tms_config_options(size_t *count);
 
-/* The value of one option as stored in @p config, scaled by 10^digits. */
+/* Returns the value of one option as stored in @p config, scaled by 10^digits. */
 int64_t tms_config_value(const tms_config *config, const tms_option *option);
 
 /* Writes a value scaled by 10^digits as a plain decimal number without trailing zeros. */
 void tms_config_print(char text[32], int64_t value, int64_t digits);
 
-/* "none", "gzip" or "zstd"; static. */
+/* Returns "none", "gzip" or "zstd"; static. */
 const char *tms_config_compression_name(tms_compression compress);
 
-/* Fills in the defaults; dir is NULL. */
+/* Sets the defaults; dir is NULL. */
 void tms_config_init(tms_config *config);
 
 /**
  * Parses and checks a command line.
  *
- * @param config  set in full on TMS_OK; with --help only `help` is to be looked at
+ * @param config  complete on TMS_OK; with --help only `help` is valid
  * @return        TMS_OK; TMS_ERR_USAGE
  * Owner: `dir` borrows from @p argv.
  */
 tms_status tms_config_parse(tms_config *config, int argc, char **argv, tms_error *err);
 
 /**
- * Checks what concerns several options at once: ranges against one another, and that the job
- * ends while its times still fit.
+ * Checks combinations of options: ranges against one another, and that the job's times do not
+ * overflow.
  */
 tms_status tms_config_check(const tms_config *config, tms_error *err);
 
 /* Prints the text of --help. */
 void tms_config_help(FILE *to);
 
-/* Time that one all-reduce of a bucket over all ranks takes once the last has come, without jitter
- * [ns]. */
+/* Returns the time of one all-reduce of a bucket over all ranks after the last arrival, without
+ * jitter [ns]. */
 int64_t tms_config_transfer_ns(const tms_config *config);
 
 /**
- * Time that a message takes at the job's bandwidth.
+ * Returns the time of a message at the job's bandwidth.
  *
  * @param bytes   of the message by the convention of nccl-tests [B], at most 2^45
  * @param n       ranks in the group, at least 1
- * @param passes  how often (n-1)/n of the bytes move: all-reduce 2, gather or scatter 1; 0: all of
- *                them move once
+ * @param passes  how often (n-1)/n of the bytes move: all-reduce 2, gather or scatter 1; 0: all
+ *   bytes move once
  * @return        [ns], latency included
  */
 int64_t tms_config_move_ns(const tms_config *config, int64_t bytes, int64_t n, int64_t passes);
 
-/* Layers of one pipeline stage; as even as they can be. */
+/* Returns the number of layers of a pipeline stage; layers are distributed evenly. */
 int64_t tms_config_stage_layers(const tms_config *config, int64_t stage);
 
-/* Gradient buckets of one pipeline stage: at most one a layer. */
+/* Returns the number of gradient buckets of a pipeline stage: at most one per layer. */
 int64_t tms_config_stage_buckets(const tms_config *config, int64_t stage);
 
-/* Size of the index-th message of a kind whose option says @p bytes, as --sizes has it [B]. */
+/* Returns the size of the index-th message of a kind whose option gives @p bytes, modified by
+ * --sizes [B]. */
 int64_t tms_config_scaled_bytes(const tms_config *config, int64_t bytes, int64_t index);
 
-/* Data-parallel copies of the model, of one component. */
+/* Returns the number of data-parallel copies of the model in one component. */
 static inline int64_t tms_config_dp(const tms_config *config) {
     return config->ranks / (config->tp * config->pp * config->components);
 }
 
-/* Whether nothing but data parallelism is simulated: its group is the whole job then. */
+/* Whether only data parallelism is simulated: its group is then the whole job. */
 static inline bool tms_config_plain(const tms_config *config) {
     return config->tp == 1 && config->pp == 1 && config->components == 1;
 }

@@ -2,22 +2,22 @@
 #ifndef TMERGE_SYNTH_ERROR_H
 #define TMERGE_SYNTH_ERROR_H
 
-/* The value is the exit status of the program; a value is never reused. */
+/* The values are the program's exit statuses; a value is never reused. */
 typedef enum tms_status {
     TMS_OK = 0,
     TMS_ERR_USAGE = 2,  /* the command line is wrong */
     TMS_ERR_OUTPUT = 4, /* a file or folder could not be written */
-    TMS_ERR_FAULT = 5   /* out of memory, or a fault of ours */
+    TMS_ERR_FAULT = 5   /* out of memory, or an internal error */
 } tms_status;
 
-/* What went wrong, ready to print; holds no pointer, so it outlives what caused it. */
+/* An error message, ready to print; holds no pointer, so it outlives its cause. */
 typedef struct tms_error {
     tms_status status;
     char message[512];
 } tms_error;
 
 /**
- * Fills the record and hands the status back, so that a failure is one return statement.
+ * Fills the record and returns the status, so that a failure is one return statement.
  *
  * @param err     the record to fill; not NULL
  * @param status  the failure's status, never TMS_OK

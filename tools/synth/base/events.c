@@ -1,4 +1,4 @@
-/* A list of one step's events that grows to the largest step and stays there. */
+/* A list of one step's events. It grows to the largest step and never shrinks. */
 #include "events.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void tms_events_clear(tms_events *events) {
 }
 
 tms_section tms_events_section(tms_kind kind, tms_track track) {
-    /* No default: the compiler names a shape that was added and forgotten here. */
+    /* No default: the compiler reports a shape missing here. */
     switch (tms_kind_get(kind)->shape) {
     case TMS_SHAPE_OP:
     case TMS_SHAPE_ANNOTATION:
@@ -49,7 +49,7 @@ tms_section tms_events_section(tms_kind kind, tms_track track) {
     return TMS_SECTION_ACTIVITY;
 }
 
-/* Doubles the room. The list stays valid when memory runs out; the flag says so for good. */
+/* Doubles the capacity. If out of memory, the list stays valid and the flag stays set. */
 static bool grow(tms_events *events) {
     size_t capacity = events->capacity * 2;
     tms_event *items = NULL;
@@ -69,11 +69,11 @@ static bool grow(tms_events *events) {
 size_t tms_events_push(tms_events *events, const tms_event *event) {
     unsigned bit = TMS_SECTION_BIT(tms_events_section(event->kind, event->track));
 
-    /* The caller completes slot 0 in vain, and never has to ask. */
+    /* The caller completes slot 0 to no effect, and need not check. */
     if ((events->sections & bit) == 0) {
         return 0;
     }
-    /* One more than the count, for slot 0 is taken. */
+    /* One more than the count, because slot 0 is scratch. */
     if (events->count + 1 == events->capacity && !grow(events)) {
         return 0;
     }

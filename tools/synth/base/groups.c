@@ -1,12 +1,12 @@
-/* Groups of a grid, in the order in which Megatron makes them. Ranks go through the grid with the
- * tensor index fastest, then data, then the pipeline's stage, so that a tensor-parallel group stays
- * on its host. Where the job has several components each is such a grid, one behind the other. */
+/* Groups of a grid, in Megatron's order of creation. Ranks are numbered with the tensor index
+ * fastest, then data, then pipeline stage, so that a tensor-parallel group stays on one host. If
+ * the job has several components, each is such a grid, with consecutive ranks. */
 #include "groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The grid's three lengths, and how many there are. */
+/* The grid's three dimensions, and the number of grids. */
 typedef struct grid {
     int64_t tp;
     int64_t dp;
@@ -18,8 +18,8 @@ static grid grid_of(const tms_config *config) {
     return (grid){config->tp, tms_config_dp(config), config->pp, config->components};
 }
 
-/* Data-parallel groups of one rank are left out, but for the job of one rank: it has always reduced
- * with itself. */
+/* Data-parallel groups of one rank are omitted, except in a job of one rank, which reduces with
+ * itself. */
 static int64_t n_data(const tms_config *config) {
     grid g = grid_of(config);
 
@@ -32,14 +32,14 @@ static int64_t n_tensor(const tms_config *config) {
     return g.tp > 1 ? g.dp * g.pp * g.count : 0;
 }
 
-/* Pairs of neighbouring stages. */
+/* Pairs of adjacent stages. */
 static int64_t n_pairs(const tms_config *config) {
     grid g = grid_of(config);
 
     return g.tp * g.dp * (g.pp - 1) * g.count;
 }
 
-/* Gradients are reduced once a step; sharded parameters are gathered as often. */
+/* Gradients are reduced once per step; sharded parameters are gathered once per step. */
 static void set_data(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t stage = i / g.tp % g.pp;
@@ -53,8 +53,8 @@ static void set_data(tms_channel *channel, const tms_config *config, int64_t i) 
         (tms_config_plain(config) && tms_config_world(config) ? 2 : 0);
 }
 
-/* One collective per layer, direction and microbatch, two with sequence parallelism; and stages
- * that load a batch hand it round. */
+/* One collective per layer, direction and microbatch, or two with sequence parallelism; stages that
+ * load a batch also broadcast it. */
 static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t stage = i / g.dp % g.pp;
@@ -69,13 +69,13 @@ static void set_tensor(tms_channel *channel, const tms_config *config, int64_t i
         (tms_config_stage_layers(config, stage) * per_layer + batches) * config->microbatches;
 }
 
-/* Activations to the next stage, gradients back; the group is the whole pipeline. */
+/* Activations go to the next stage, gradients back; the group is the whole pipeline. */
 static void set_pair(tms_channel *channel, const tms_config *config, int64_t i) {
     grid g = grid_of(config);
     int64_t plane = g.tp * g.dp;
     int64_t component = i / (plane * (g.pp - 1));
 
-    /* Every component has one plane more than it has planes of pairs. */
+    /* Each component has one plane more than planes of pairs. */
     channel->group = (tms_ranks){component * plane * g.pp + i % plane, plane, g.pp};
     channel->ranks = (tms_ranks){i + component * plane, plane, 2};
     channel->name = 1 + n_data(config) + n_tensor(config) + component * plane + i % plane;

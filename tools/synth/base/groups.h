@@ -1,4 +1,4 @@
-/* Who communicates with whom: process groups, and the schedule of a step's collectives. */
+/* Process groups, and the schedule of a step's collectives. */
 #ifndef TMERGE_SYNTH_GROUPS_H
 #define TMERGE_SYNTH_GROUPS_H
 
@@ -9,58 +9,58 @@
 #include "error.h"
 #include "placement.h"
 
-/* What a communicator is to a rank; a rank has at most one of each. */
+/* A communicator's role for a rank; a rank has at most one communicator per role. */
 typedef enum tms_role {
     TMS_ROLE_DATA,
     TMS_ROLE_TENSOR,
-    TMS_ROLE_PREVIOUS, /* the pair with the stage before */
-    TMS_ROLE_NEXT,     /* the pair with the stage behind */
+    TMS_ROLE_PREVIOUS, /* the pair with the previous stage */
+    TMS_ROLE_NEXT,     /* the pair with the next stage */
     TMS_ROLE_WORLD,
     TMS_ROLE_COUNT
 } tms_role;
 
-/* The stream of a role's kernels. */
+/* Returns the stream of a role's kernels. */
 static inline tms_track tms_role_track(tms_role role) {
     return (tms_track)(TMS_TRACK_COMM + (int)role);
 }
 
-/* Ranks at even distances: every group of a grid of tensor, data and pipeline ranks is of this
- * form. */
+/* Ranks at equal distances: every group of a grid of tensor, data and pipeline ranks has this form.
+ * */
 typedef struct tms_ranks {
     int64_t start;
     int64_t stride;
     int64_t size;
 } tms_ranks;
 
-/* The i-th member. */
+/* Returns the i-th member. */
 static inline int64_t tms_ranks_at(const tms_ranks *ranks, int64_t i) {
     return ranks->start + i * ranks->stride;
 }
 
-/* The place of a member. */
+/* Returns the position of a member. */
 static inline int64_t tms_ranks_position(const tms_ranks *ranks, int64_t rank) {
     return (rank - ranks->start) / ranks->stride;
 }
 
-/* A communicator: its collectives run one after another, and in the same order on all members. */
+/* A communicator: its collectives run in sequence, in the same order on all members. */
 typedef struct tms_channel {
-    tms_ranks ranks;         /* that take part: the group, or two neighbours of a pipeline */
-    tms_ranks group;         /* of the process group that the trace names */
-    int64_t name;            /* of that group: torch numbers groups in order of their creation */
+    tms_ranks ranks;         /* participants: the group, or two adjacent stages of a pipeline */
+    tms_ranks group;         /* the process group that the trace names */
+    int64_t name;            /* of that group: torch numbers groups in order of creation */
     const char *description; /* of that group; static */
     int64_t n_instances;     /* collectives per step */
-    int64_t first_instance;  /* number of the first of them within the step */
-    int64_t base;            /* where their parts begin among all parts of a step */
+    int64_t first_instance;  /* index of its first collective within the step */
+    int64_t base;            /* offset of their participations among all of a step */
 } tms_channel;
 
-/* A part is one rank's share in one collective. The parts of a step stand channel by channel,
- * collective by collective, member by member. */
+/* A part is one rank's participation in one collective. The parts of a step are ordered by channel,
+ * collective and member. */
 typedef struct tms_groups {
     const tms_config *config; /* borrowed */
     tms_channel *channels;    /* [n_channels], owned */
     int64_t n_channels;
-    int64_t n_instances; /* per step, of all channels */
-    int64_t n_parts;     /* the same */
+    int64_t n_instances; /* per step, over all channels */
+    int64_t n_parts;     /* likewise */
 } tms_groups;
 
 /**
@@ -74,11 +74,11 @@ tms_status tms_groups_init(tms_groups *groups, const tms_config *config, tms_err
 
 void tms_groups_free(tms_groups *groups);
 
-/* The communicator that a rank has in a role; NULL where it has none. */
+/* Returns a rank's communicator in a role; NULL if it has none. */
 const tms_channel *tms_groups_channel(const tms_groups *groups, const tms_placement *placement,
                                       tms_role role);
 
-/* Where one rank's part stands among the parts of a step. */
+/* Returns the index of one rank's participation among the parts of a step. */
 static inline int64_t tms_channel_part(const tms_channel *channel, int64_t index, int64_t rank) {
     return channel->base + index * channel->ranks.size + tms_ranks_position(&channel->ranks, rank);
 }

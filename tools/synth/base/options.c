@@ -1,13 +1,13 @@
-/* The table of options, and how their values are shown. */
+/* The table of options, and the printing of their values. */
 #include "config.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* Two names would be needed for a value below zero, so "none" is what -1 is called. */
+/* Values below zero are not supported otherwise, so -1 is printed as "none". */
 #define NO_RANK (-1)
 
-/* The table finds its fields by offset, so that no option needs code of its own. */
+/* The table refers to fields by offset, so that no option needs code. */
 #define FIELD(name) offsetof(tms_config, name)
 
 /* The last two members of most rows. */
@@ -21,8 +21,8 @@ static const char *const fault_words[] = {"slow-loader", "small-kernels", "no-ov
                                           "leak",        "pageable",      NULL};
 static const char *const format_words[] = {"kineto", "nsys", "xplane", "ascend", NULL};
 
-/* Name, unit, help, field, decimals, default, least, greatest. Limits keep every product of two
- * fields below 2^63; what several options could exceed together tms_config_check refuses. */
+/* Name, unit, help, field, decimals, default, minimum, maximum. The limits keep every product of
+ * two fields below 2^63; tms_config_check rejects combinations that are too large. */
 static const tms_option options[] = {
     {"ranks", "N", "ranks of the job, one GPU each", FIELD(ranks), 0, 8, 1, 65536, NUMBER},
     {"ranks-per-host", "N", "ranks (and GPUs) on each host", FIELD(host_ranks), 0, 8, 1, 1024,
@@ -142,7 +142,7 @@ const tms_option *tms_config_options(size_t *count) {
 int64_t tms_config_value(const tms_config *config, const tms_option *option) {
     int64_t value;
 
-    /* memcpy, for the table knows fields by offset alone. */
+    /* memcpy, because the table has only the field's offset. */
     memcpy(&value, (const char *)config + option->offset, sizeof value);
     return value;
 }
@@ -163,7 +163,7 @@ void tms_config_print(char text[32], int64_t value, int64_t digits) {
         return;
     }
     n += snprintf(text + n, 32 - (size_t)n, ".%0*lld", (int)digits, (long long)(value % unit));
-    /* "400" rather than "400.000": what was typed is what is read back. */
+    /* "400", not "400.000". */
     while (text[n - 1] == '0') {
         text[--n] = '\0';
     }

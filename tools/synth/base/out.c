@@ -1,5 +1,5 @@
-/* Number formatting and the buffer behind it. Times have at most 13 digits before the point, so
- * the unsigned division by 100 is all the arithmetic there is. */
+/* Number formatting and its buffer. Times have at most 13 digits before the point, so the only
+ * arithmetic is unsigned division by 100. */
 #include "out.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void tms_out_free(tms_out *out) {
 
 void tms_out_long(tms_out *out, const char *text, size_t size) {
     tms_out_flush(out);
-    /* A whole buffer or more would only be copied to be written. */
+    /* A text larger than the buffer goes directly to the sink. */
     if (size > TMS_OUT_BYTES) {
         tms_sink_write(out->sink, text, size);
         return;
@@ -56,8 +56,8 @@ char *tms_out_digits(char *end, uint64_t value) {
     return p;
 }
 
-/* The whole microseconds first, then the point and the three digits behind them in the same field:
- * one copy to the buffer instead of two. */
+/* Formats the microseconds, then the point and three decimals, into one field: one copy to the
+ * buffer instead of two. */
 void tms_out_us(tms_out *out, int64_t ns) {
     uint64_t value = (uint64_t)ns;
     char field[24]; /* 20 for the digits, 4 for ".123" */

@@ -9,7 +9,7 @@
 
 #include "sink.h"
 
-/* Large enough that a write call costs nothing beside its bytes, small enough for the cache. */
+/* Large enough to make the cost of write calls negligible, small enough for the cache. */
 #define TMS_OUT_BYTES ((size_t)1 << 18)
 
 typedef struct tms_out {
@@ -18,20 +18,20 @@ typedef struct tms_out {
     size_t used;
 } tms_out;
 
-/* Makes an empty buffer in front of a sink; false when memory runs out. */
+/* Makes an empty buffer that writes to a sink; false if out of memory. */
 bool tms_out_init(tms_out *out, tms_sink *sink);
 
-/* Hands everything to the sink. */
+/* Writes the buffer to the sink. */
 void tms_out_flush(tms_out *out);
 
-/* Frees the buffer; what was not flushed is lost. A zeroed one is fine. */
+/* Frees the buffer and drops unflushed text; accepts a zeroed one. */
 void tms_out_free(tms_out *out);
 
 /* Appends text that may be longer than the buffer. */
 void tms_out_long(tms_out *out, const char *text, size_t size);
 
-/* Writes the decimal digits of a number right before @p end, where 20 bytes must be free;
- * returns their begin. */
+/* Writes the decimal digits of a number directly before @p end, where 20 bytes must be free;
+ * returns their start. */
 char *tms_out_digits(char *end, uint64_t value);
 
 /* Appends text. */
@@ -62,7 +62,7 @@ static inline void tms_out_int(tms_out *out, int64_t value) {
     tms_out_text(out, digits, (size_t)(end - digits));
 }
 
-/* Appends a time of at least zero [ns] in microseconds with exactly three decimals. */
+/* Appends a nonnegative time [ns] in microseconds with exactly three decimals. */
 void tms_out_us(tms_out *out, int64_t ns);
 
 #endif

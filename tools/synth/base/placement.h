@@ -7,46 +7,46 @@
 
 #include "config.h"
 
-/* A row of events: a CPU thread or a GPU stream of one rank. */
+/* A track: a CPU thread or GPU stream of one rank. */
 typedef enum tms_track {
     TMS_TRACK_HOST,     /* the Python thread */
     TMS_TRACK_AUTOGRAD, /* torch's backward thread */
     TMS_TRACK_COMPUTE,  /* the stream of computation and copies */
     TMS_TRACK_COMM,     /* NCCL's stream of the data-parallel group */
     TMS_TRACK_TENSOR,   /* of the tensor-parallel group */
-    TMS_TRACK_PREVIOUS, /* of the pair with the pipeline's stage before */
-    TMS_TRACK_NEXT,     /* of the pair with the stage behind */
-    TMS_TRACK_WORLD,    /* of the whole job's group, where it is not the data-parallel one */
+    TMS_TRACK_PREVIOUS, /* of the pair with the previous pipeline stage */
+    TMS_TRACK_NEXT,     /* of the pair with the next pipeline stage */
+    TMS_TRACK_WORLD,    /* of the whole job's group, if it is not the data-parallel one */
     TMS_TRACK_COUNT
 } tms_track;
 
-/* The simulated job begins here on every host: 2025-12-01 00:00:00 UTC [ns since the epoch]. */
+/* Start of the simulated job on every host: 2025-12-01 00:00:00 UTC [ns since the epoch]. */
 #define TMS_EPOCH_NS INT64_C(1764547200000000000)
 
 /* Grid of Kineto's baseTimeNanoseconds: three months, 7,889,238 s [ns]. */
 #define TMS_BASE_GRID_NS INT64_C(7889238000000000)
 
-/* The base that all times in the files count from [ns since the epoch]. */
+/* The base of all times in the files [ns since the epoch]. */
 #define TMS_BASE_NS (TMS_EPOCH_NS / TMS_BASE_GRID_NS * TMS_BASE_GRID_NS)
 
-/* One rank's place; "pid" and "tid" as the trace shows them, by track. */
+/* One rank's place, with the trace's "pid" and "tid" of each track. */
 typedef struct tms_placement {
     int64_t rank;
     int64_t host;
     int64_t device;
     int64_t tp; /* index in the tensor-parallel group */
-    int64_t dp; /* the same for data */
+    int64_t dp; /* index in the data-parallel group */
     int64_t pp; /* stage of its component's pipeline */
     int64_t pid[TMS_TRACK_COUNT];
     int64_t tid[TMS_TRACK_COUNT];
 } tms_placement;
 
-/* Whether a track is a row of the GPU. */
+/* Whether a track belongs to the GPU. */
 static inline bool tms_track_gpu(tms_track track) {
     return track >= TMS_TRACK_COMPUTE;
 }
 
-/* The place of a rank: ranks fill one host after another. */
+/* Returns the place of a rank: ranks fill one host after another. */
 static inline tms_placement tms_placement_of(const tms_config *config, int64_t rank) {
     int64_t dp = tms_config_dp(config);
     tms_placement placement = {.rank = rank,
@@ -59,8 +59,8 @@ static inline tms_placement tms_placement_of(const tms_config *config, int64_t r
 
     for (int track = 0; track < TMS_TRACK_COUNT; track++) {
         placement.pid[track] = tms_track_gpu((tms_track)track) ? placement.device : pid;
-        /* Streams differ on purpose: a reader that matches collectives by stream number must
-         * fail. */
+        /* Stream numbers differ between ranks, so that a reader that matches collectives by them
+         * fails. */
         placement.tid[track] = 20 + 8 * (track - TMS_TRACK_COMM) + 4 * (rank % 2);
     }
     placement.tid[TMS_TRACK_HOST] = pid;
@@ -69,8 +69,8 @@ static inline tms_placement tms_placement_of(const tms_config *config, int64_t r
     return placement;
 }
 
-/* Whether a rank has the track at all. The data-parallel stream is there even where nothing is
- * reduced, as the job of one group has always had it. */
+/* Whether a rank has the track. A job of one group has the data-parallel stream even if nothing is
+ * reduced. */
 static inline bool tms_placement_used(const tms_config *config, const tms_placement *placement,
                                       tms_track track) {
     switch (track) {

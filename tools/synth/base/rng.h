@@ -19,8 +19,8 @@ static inline uint64_t tms_splitmix64(uint64_t *state) {
 }
 
 /**
- * Starts the stream of one (seed, a, b) triple. Each rank and step has a stream of its own, so
- * that a rank can be replayed alone and a change in one step does not shift all later ones.
+ * Starts the stream of a (seed, a, b) triple. Each rank and step has its own stream, so that a
+ * single rank can be replayed, and a change in one step does not affect later ones.
  */
 static inline tms_rng tms_rng_start(uint64_t seed, uint64_t a, uint64_t b) {
     tms_rng rng;
@@ -34,7 +34,7 @@ static inline tms_rng tms_rng_start(uint64_t seed, uint64_t a, uint64_t b) {
     return rng;
 }
 
-/* The next 64 random bits. */
+/* Returns the next 64 random bits. */
 static inline uint64_t tms_rng_next(tms_rng *rng) {
     uint64_t *s = rng->s;
     uint64_t x5 = s[1] * 5u;
@@ -50,22 +50,24 @@ static inline uint64_t tms_rng_next(tms_rng *rng) {
     return result;
 }
 
-/* A number in [low, high); the span must be under 2^31. Bias is below 2^-1 of a unit: no matter. */
+/* Returns a number in [low, high); the span must be below 2^31. The bias is below 2^-1 of a unit.
+ * */
 static inline int64_t tms_rng_range(tms_rng *rng, int64_t low, int64_t high) {
     uint64_t span = (uint64_t)(high - low);
 
     return low + (int64_t)(((tms_rng_next(rng) >> 32) * span) >> 32);
 }
 
-/* value * ppm / 1e6 without overflow for values up to 1e17 and ppm up to 1e8 each in reason. */
+/* Returns value * ppm / 1e6; does not overflow for values up to 1e17 and moderate ppm (up to 1e8).
+ * */
 static inline int64_t tms_scale_ppm(int64_t value, int64_t ppm) {
     return value / 1000000 * ppm + value % 1000000 * ppm / 1000000;
 }
 
 /**
- * A duration spread around @p mean_ns with standard deviation @p sigma_ppm (parts per million of
- * the mean): the sum of four uniform 16-bit numbers, which is close to normal and ends at 3.46
- * sigma. Never below a tenth of the mean, never below 1 ns.
+ * Returns a duration with mean @p mean_ns and standard deviation @p sigma_ppm (parts per million of
+ * the mean): a sum of four uniform 16-bit numbers, which is close to normal and bounded by 3.46
+ * sigma. At least a tenth of the mean, and at least 1 ns.
  */
 static inline int64_t tms_rng_around(tms_rng *rng, int64_t mean_ns, int64_t sigma_ppm) {
     uint64_t bits = tms_rng_next(rng);

@@ -1,5 +1,5 @@
-/* Where bytes end. Files are written beside their final name and renamed when complete, so that
- * whoever waits for them never reads half a one. */
+/* Output files and buffers. Files are written under a temporary name in the same folder and renamed
+ * when complete, so that no reader sees a partial file. */
 #include "sink.h"
 
 #include <errno.h>
@@ -13,23 +13,23 @@
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
-/* Compressed bytes leave in pieces of this size. */
+/* Size of the pieces in which compressed bytes are written. */
 #define CHUNK_BYTES ((size_t)1 << 18)
 
-/* isal_deflate counts in 32 bits. */
+/* isal_deflate counts input in 32 bits. */
 #define GZIP_INPUT_BYTES ((size_t)1 << 30)
 
-/* The encoder's own default level: fast, and what most tools that write traces use. */
+/* The encoder's default level: fast, and used by most tools that write traces. */
 #define ZSTD_LEVEL 3
 
-/* One kind of output at a time: what the others need stays zero. */
+/* A sink has one kind of output; fields of the others stay zero. */
 struct tms_sink {
     int fd; /* -1: memory */
     char *path;
     char *temporary;
     int error; /* errno of the first failure; 0: none */
     tms_compression compress;
-    uint8_t *chunk; /* [CHUNK_BYTES] compressed bytes on their way; NULL for plain output */
+    uint8_t *chunk; /* [CHUNK_BYTES] buffer for compressed bytes; NULL for plain output */
     struct isal_zstream *gzip;
     uint8_t *gzip_level;
     ZSTD_CCtx *zstd;
@@ -38,14 +38,14 @@ struct tms_sink {
     size_t memory_capacity;
 };
 
-/* Only the first failure tells the cause; those that follow come from it. */
+/* Records only the first failure, which causes those that follow. */
 static void set_error(tms_sink *sink, int error) {
     if (sink->error == 0) {
         sink->error = error != 0 ? error : EIO;
     }
 }
 
-/* A write may take less than it was given, or be interrupted. */
+/* Writes all bytes: a write may be short or interrupted. */
 static void write_file(tms_sink *sink, const void *data, size_t size) {
     const char *p = data;
 
@@ -61,7 +61,7 @@ static void write_file(tms_sink *sink, const void *data, size_t size) {
     }
 }
 
-/* Grows by doubling, which copies each byte once on average. */
+/* Doubles the memory as needed, so that each byte is copied once on average. */
 static void write_memory(tms_sink *sink, const void *data, size_t size) {
     if (size > sink->memory_capacity - sink->memory_size) {
         size_t capacity = sink->memory_capacity * 2 + size;
@@ -86,7 +86,7 @@ static void write_gzip(tms_sink *sink, const void *data, size_t size, bool last)
     memcpy(&gzip->next_in, &data, sizeof data);
     gzip->avail_in = (uint32_t)size;
     gzip->end_of_stream = last;
-    /* The library has taken all input when it leaves room in the output. */
+    /* All input is consumed once the output has room left. */
     do {
         gzip->next_out = sink->chunk;
         gzip->avail_out = (uint32_t)CHUNK_BYTES;
@@ -112,7 +112,7 @@ static void write_zstd(tms_sink *sink, const void *data, size_t size, bool last)
             return;
         }
         write_file(sink, sink->chunk, out.pos);
-        /* At the end of a frame, zstd says how much it still holds back. */
+        /* At the end of a frame, zstd returns the bytes still to be flushed. */
         done = last ? left == 0 : in.pos == in.size;
     }
 }
@@ -150,7 +150,7 @@ static bool start_gzip(tms_sink *sink) {
     if (sink->gzip == NULL || sink->gzip_level == NULL) {
         return false;
     }
-    /* Its header holds no name and no time: same options, same bytes. */
+    /* The header has no name and no time: same options, same bytes. */
     isal_deflate_init(sink->gzip);
     sink->gzip->gzip_flag = IGZIP_GZIP;
     sink->gzip->level = 1;
@@ -159,7 +159,7 @@ static bool start_gzip(tms_sink *sink) {
     return true;
 }
 
-/* A checksum lets a reader tell a damaged file from a strange one. */
+/* The checksum lets a reader distinguish a damaged file from an odd one. */
 static bool start_zstd(tms_sink *sink) {
     sink->zstd = ZSTD_createCCtx();
     return sink->zstd != NULL &&
@@ -167,7 +167,7 @@ static bool start_zstd(tms_sink *sink) {
            !ZSTD_isError(ZSTD_CCtx_setParameter(sink->zstd, ZSTD_c_checksumFlag, 1));
 }
 
-/* Nothing for plain output, which goes to the file without a copy. */
+/* Plain output needs nothing: it goes to the file without a copy. */
 static bool start_compression(tms_sink *sink) {
     if (sink->compress == TMS_COMPRESS_NONE) {
         return true;
@@ -179,7 +179,7 @@ static bool start_compression(tms_sink *sink) {
     return sink->compress == TMS_COMPRESS_GZIP ? start_gzip(sink) : start_zstd(sink);
 }
 
-/* Frees all but the file's name on disk. */
+/* Frees everything but the file on disk. */
 static void destroy(tms_sink *sink) {
     if (sink->fd >= 0) {
         (void)close(sink->fd);
@@ -194,7 +194,7 @@ static void destroy(tms_sink *sink) {
     free(sink);
 }
 
-/* The temporary name is in the same folder: rename does not cross file systems. */
+/* The temporary file is in the same folder, because rename cannot cross file systems. */
 static bool set_names(tms_sink *sink, const char *path) {
     size_t size = strlen(path) + sizeof ".tmp";
 
@@ -208,7 +208,7 @@ static bool set_names(tms_sink *sink, const char *path) {
     return true;
 }
 
-/* The part that all sinks have in common. */
+/* Makes the common part of all sinks. */
 static tms_status create(tms_sink **sink, tms_error *err) {
     tms_sink *made = calloc(1, sizeof *made);
 
@@ -233,7 +233,7 @@ tms_status tms_sink_open(tms_sink **sink, const char *path, tms_compression comp
         destroy(made);
         return tms_fail(err, TMS_ERR_FAULT, "out of memory for writing '%s'", path);
     }
-    /* Left-overs of a killed run under this name are of no use to anyone. */
+    /* Overwrites left-overs of a killed run. */
     made->fd = open(made->temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (made->fd < 0) {
         status = tms_fail(err, TMS_ERR_OUTPUT, "cannot write '%s': %s", made->temporary,
@@ -265,7 +265,7 @@ static void finish_file(tms_sink *sink) {
     } else if (sink->compress == TMS_COMPRESS_ZSTD && sink->error == 0) {
         write_zstd(sink, "", 0, true);
     }
-    /* A full disk over a network may be reported by close alone. */
+    /* A full network disk may be reported only by close. */
     if (close(sink->fd) != 0) {
         set_error(sink, errno);
     }

@@ -1,5 +1,5 @@
-/* Where output bytes go: a file (plain, gzip or zstd) that appears only when complete, or memory.
- */
+/* Destination of output bytes: a file (plain, gzip or zstd) that appears only when complete, or
+ * memory. */
 #ifndef TMERGE_SYNTH_SINK_H
 #define TMERGE_SYNTH_SINK_H
 
@@ -12,7 +12,7 @@
 typedef struct tms_sink tms_sink;
 
 /**
- * Opens a file under a temporary name beside @p path.
+ * Opens a file under a temporary name in the folder of @p path.
  *
  * @param path      final name; copied
  * @param compress  how the bytes are stored
@@ -22,27 +22,27 @@ typedef struct tms_sink tms_sink;
 tms_status tms_sink_open(tms_sink **sink, const char *path, tms_compression compress,
                          tms_error *err);
 
-/* Opens a sink that keeps the plain bytes in memory; they are read with tms_sink_bytes. */
+/* Opens a sink that keeps plain bytes in memory; tms_sink_bytes returns them. */
 tms_status tms_sink_open_memory(tms_sink **sink, tms_error *err);
 
-/* Takes bytes. The first failure is remembered and the rest ignored until tms_sink_commit. */
+/* Writes bytes. After a failure, which tms_sink_commit reports, the rest is ignored. */
 void tms_sink_write(tms_sink *sink, const void *data, size_t size);
 
-/* Whether something could not be written: the rest may be saved the trouble. */
+/* Whether a write failed, so that the caller can stop early. */
 bool tms_sink_failed(const tms_sink *sink);
 
-/* What a memory sink holds [size bytes]; valid until the next call on the sink. */
+/* Returns the contents of a memory sink [size bytes]; valid until the next call on the sink. */
 const char *tms_sink_bytes(const tms_sink *sink, size_t *size);
 
 /**
- * Writes what is left, gives the file its final name, and frees the sink in any case; when it
- * fails no file is left behind.
+ * Writes the remaining bytes, gives the file its final name, and always frees the sink. Leaves no
+ * file after a failure.
  *
  * @return  TMS_OK; TMS_ERR_OUTPUT with the file and the system's reason; TMS_ERR_FAULT
  */
 tms_status tms_sink_commit(tms_sink *sink, tms_error *err);
 
-/* Removes the temporary file and frees the sink; NULL is fine. */
+/* Removes the temporary file and frees the sink; accepts NULL. */
 void tms_sink_abandon(tms_sink *sink);
 
 #endif

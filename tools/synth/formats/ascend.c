@@ -1,12 +1,12 @@
-/* Writes a rank as torch_npu's profiler does for an Ascend NPU: one JSON array of events, whose
- * times are texts, with the vendor's own lanes of what overlapped.
+/* Writes a rank like torch_npu's profiler for an Ascend NPU: one JSON array of events, whose times
+ * are strings, with the vendor's own overlap tracks.
  *
- * All begins and ends are those of the Kineto form once they are rounded to the nanosecond: lengths
- * of device events have up to 499 ps more or less. What this profiler does not record is left out:
- * launch shapes, the allocator's memory, copies of annotations on the device's rows, and which
- * ranges are operators; a memset is a copy on the device. A collective is told by the number of its
- * group, and its own within it from the file's begin on. Calls are made by the thread that runs the
- * operators, as without torch_npu's queue. */
+ * Starts and ends equal those of the Kineto format when rounded to nanoseconds: lengths of device
+ * events differ by up to 499 ps. Everything this profiler does not record is omitted: launch
+ * shapes, the allocator's memory, copies of annotations on the device's tracks, and which ranges
+ * are operators; a memset is a copy on the device. A collective is identified by the number of its
+ * group and its index within it, from the file's start on. Calls are made by the thread that runs
+ * the operators, as without torch_npu's queue. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "synth/base/out.h"
 #include "writer.h"
 
-/* Processes, by their place in the profiler's list, that a rank has beside Python's. */
+/* Processes of a rank other than Python's, by index in the profiler's list. */
 typedef enum process {
     PYTHON = -1,
     CANN = 7,
@@ -26,23 +26,23 @@ typedef enum process {
     OVERLAP = 23
 } process;
 
-/* The lanes of what overlapped, by their number. */
+/* The overlap tracks, by number. */
 enum { COMPUTING, COMMUNICATION, NOT_OVERLAPPED, FREE, LANE_COUNT };
 
 static const char *const lane_names[LANE_COUNT] = {"Computing", "Communication",
                                                    "Communication(Not Overlapped)", "Free"};
 
-/* A time, or a length, in microseconds with three decimals. */
+/* A time or length in microseconds with three decimals. */
 #define US "%" PRId64 ".%03d"
 #define AS_US(ns) (ns) / 1000, (int)((ns) % 1000)
 
-/* Where an operator begins, by its External id. */
+/* The start of an operator, by its External id. */
 typedef struct start {
     int64_t begin_ns;
     int64_t tid;
 } start;
 
-/* Where a kernel begins or ends. */
+/* The start or end of a kernel. */
 typedef struct edge {
     int64_t time_ns;
     int lane; /* COMPUTING or COMMUNICATION */
@@ -52,14 +52,14 @@ typedef struct edge {
 typedef struct ascend {
     tms_writer writer;
     const tms_plan *plan; /* borrowed */
-    char *path;           /* owned; of the file */
+    char *path;           /* owned; the file's */
     tms_sink *sink;       /* owned */
     tms_out out;
     tms_placement placement;
     tms_bytes starts;   /* [External id] */
     tms_bytes edges;    /* of all kernels */
-    int64_t first_step; /* that the file holds; -1: not known yet */
-    bool began;         /* something stands in the array */
+    int64_t first_step; /* in the file; -1: not yet known */
+    bool began;         /* the array is not empty */
 } ascend;
 
 static void name_file(char *name, size_t size, const tms_config *config, int64_t rank) {
@@ -122,7 +122,7 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     return TMS_OK;
 }
 
-/* The longest text is a kernel's name of 400 characters, and some 400 around it. */
+/* Appends text. The longest is a kernel's name of 400 characters with about 400 around it. */
 __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -133,21 +133,21 @@ __attribute__((format(printf, 2, 3))) static void print(ascend *file, const char
     tms_out_string(&file->out, text);
 }
 
-/* Numbers of processes are made of Python's, as the profiler makes them. */
+/* Derives a process's number from Python's, as the profiler does. */
 static int64_t pid_of(const ascend *file, process of) {
     int64_t pid = file->placement.pid[TMS_TRACK_HOST];
 
     return of == PYTHON ? pid : pid << 10 | (int64_t)of << 5 | file->placement.device;
 }
 
-/* Begins an event of a row; the caller closes its braces. */
+/* Begins an event on a track; the caller closes its braces. */
 static void print_event(ascend *file, const char *ph, process of, int64_t tid) {
     print(file, "%s{\"ph\": \"%s\", \"pid\": %" PRId64 ", \"tid\": %" PRId64,
           file->began ? ", " : "[", ph, pid_of(file, of), tid);
     file->began = true;
 }
 
-/* An event with a length, which is written in up to six decimals. */
+/* Writes an event with a length, which has up to six decimals. */
 static void print_span(ascend *file, process of, int64_t tid, const char *name, int64_t begin_ns,
                        int64_t length_ps) {
     print_event(file, "X", of, tid);
@@ -159,14 +159,14 @@ static void print_span(ascend *file, process of, int64_t tid, const char *name, 
     file->writer.count++;
 }
 
-/* An arrow's begin ("s") or end ("f"); its number is text, as real ones exceed 64 bits. */
+/* Writes an arrow's start ("s") or end ("f"); ids are strings, because real ones exceed 64 bits. */
 static void print_arrow(ascend *file, const char *ph, const char *what, process of, int64_t tid,
                         int64_t ts_ns) {
     print_event(file, ph, of, tid);
     print(file, ", \"bp\": \"e\", %s, \"ts\": \"" US "\"}", what, AS_US(ts_ns));
 }
 
-/* What the arrow from a call to its device event has on both ends. */
+/* Makes the members shared by both ends of the arrow from a call to its device event. */
 static void name_launch(char text[160], int64_t correlation, bool collective) {
     char id[32];
 
@@ -177,7 +177,7 @@ static void name_launch(char text[160], int64_t correlation, bool collective) {
                    id);
 }
 
-/* A list of the catalogue's arguments, as this profiler writes them: "1,2;\r\n3". */
+/* Writes a list of the catalogue's arguments in this profiler's format: "1,2;\r\n3". */
 static void print_list(ascend *file, const char *args, const char *name) {
     const char *p = strstr(args, name);
     int depth = 0;
@@ -197,7 +197,7 @@ static void print_list(ascend *file, const char *args, const char *name) {
     print(file, "\"");
 }
 
-/* Operators, steps and other ranges, which are not told apart. */
+/* Writes operators, steps and other ranges, which the format does not distinguish. */
 static void write_range(ascend *file, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     start begins = {event->begin_ns, file->placement.tid[event->track]};
@@ -258,7 +258,7 @@ static void write_call(ascend *file, const tms_event *event) {
     }
 }
 
-/* The two arrows to a device event: from its call, and from the operator that made it. */
+/* Writes the two arrows to a device event: from its call, and from its operator. */
 static void print_arrows(ascend *file, const tms_event *event, process of, int64_t tid,
                          bool collective) {
     size_t at = (size_t)event->external_id * sizeof(start);
@@ -278,7 +278,7 @@ static void print_arrows(ascend *file, const tms_event *event, process of, int64
     }
 }
 
-/* A task of the device. */
+/* Writes a task of the device. */
 static void print_task(ascend *file, const tms_event *event, const char *name, const char *type,
                        int64_t begin_ns, int64_t length_ps) {
     int64_t stream = file->placement.tid[event->track];
@@ -291,12 +291,12 @@ static void print_task(ascend *file, const tms_event *event, const char *name, c
           type, stream, event->correlation & 65535, event->correlation);
 }
 
-/* The length of a device event; where it has one at all, up to 499 ps off. */
+/* Returns the length of a device event [ps]; a nonzero one is up to 499 ps off. */
 static int64_t length_ps(const tms_event *event) {
     return event->duration_ns * 1000 + (event->duration_ns > 0 ? event->begin_ns % 999 - 499 : 0);
 }
 
-/* Notes a kernel for the lanes of what overlapped. */
+/* Adds a kernel to the overlap tracks. */
 static void note(ascend *file, const tms_event *event, int lane) {
     edge begins = {event->begin_ns, lane, 1};
     edge ends = {event->begin_ns + event->duration_ns, lane, -1};
@@ -323,7 +323,7 @@ static void write_copy(ascend *file, const tms_event *event) {
     print_arrows(file, event, HARDWARE, file->placement.tid[event->track], false);
 }
 
-/* A collective on the lane of its group, and the two tasks that it consists of here. */
+/* Writes a collective on its group's track, and the two tasks it consists of. */
 static void write_collective(ascend *file, const tms_events *events, const tms_event *event,
                              const tms_comm *comm) {
     static const char *const names[TMS_COLLECTIVE_COUNT] = {
@@ -342,11 +342,11 @@ static void write_collective(ascend *file, const tms_events *events, const tms_e
     int64_t lane = 2 * (int64_t)comm->role;
     char name[96];
 
-    /* Of these two one rank's piece. */
+    /* Per rank for these two. */
     if (comm->what == TMS_ALL_GATHER || comm->what == TMS_REDUCE_SCATTER) {
         count /= channel->ranks.size;
     }
-    /* Three digits of what is a hash; these differ between up to 1000 groups. */
+    /* Three digits of a hash; they differ between up to 1000 groups. */
     (void)snprintf(name, sizeof name, "hcom_%s__%03d_%" PRId64 "_1", names[comm->what],
                    (int)((channel - groups->channels) * 387 + 586) % 1000,
                    (events->step - file->first_step) * channel->n_instances + comm->index);
@@ -414,7 +414,7 @@ static int compare_edges(const void *a, const void *b) {
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* The vendor's lanes, by a sweep over all begins and ends. */
+/* Writes the vendor's overlap tracks, by a sweep over all starts and ends. */
 static void write_lanes(ascend *file) {
     edge *edges = (edge *)(void *)file->edges.data;
     size_t n = file->edges.size / sizeof *edges;
@@ -450,7 +450,7 @@ static void write_lanes(ascend *file) {
     }
 }
 
-/* The name of a process or of one of its threads, which is its number or a text. */
+/* Writes the name of a process or thread. */
 static void print_name(ascend *file, const char *what, process of, int64_t tid, const char *name) {
     print_event(file, "M", of, tid);
     print(file, ", \"name\": \"%s\", \"args\": {\"name\": \"%s\"}}", what, name);
@@ -494,7 +494,7 @@ static void end(tms_writer *writer, int64_t begin_ns, int64_t end_ns) {
     int64_t n = writer->count;
 
     write_names(file);
-    /* A counter of two values, one of them as text: both forms occur. */
+    /* A counter with two values, one of them a string: both forms occur. */
     print_event(file, "C", FREQUENCY, 0);
     print(file, ", \"name\": \"AI Core Freq\", \"ts\": \"" US "\", \"args\": {\"MHz\": 1800}}",
           AS_US(begin_ns));
@@ -511,7 +511,7 @@ static bool failed(const tms_writer *writer) {
     return tms_sink_failed(((const ascend *)writer)->sink);
 }
 
-/* Writes what tells the rank, beside the folder of the trace. */
+/* Writes the file with the rank, beside the folder of the trace. */
 static tms_status write_info(const ascend *file, tms_error *err) {
     tms_sink *sink;
     tms_status status;

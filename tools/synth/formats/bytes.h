@@ -1,4 +1,4 @@
-/* A growing piece of memory, and protocol buffers in it. */
+/* A growing buffer, and protocol buffers in it. */
 #ifndef TMERGE_SYNTH_BYTES_H
 #define TMERGE_SYNTH_BYTES_H
 
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Zeroed it is empty; free(data) ends it. */
+/* Empty if zeroed; free `data` at the end. */
 typedef struct tms_bytes {
     uint8_t *data; /* owned */
     size_t size;
     size_t capacity;
-    bool failed; /* sticky: memory has run out, and nothing is appended any more */
+    bool failed; /* sticky: out of memory, and nothing is appended any more */
 } tms_bytes;
 
-/* Makes room for more; notes a failure. */
+/* Makes room for @p more bytes; records a failure. */
 static inline void tms_bytes_reserve(tms_bytes *bytes, size_t more) {
     size_t capacity = bytes->capacity * 2 + more + 256;
     uint8_t *grown = realloc(bytes->data, capacity);
@@ -39,7 +39,7 @@ static inline void tms_bytes_put(tms_bytes *bytes, const void *data, size_t size
     }
 }
 
-/* Seven bits a byte, the lowest first; returns how many of the ten bytes are used. */
+/* Encodes seven bits per byte, lowest first; returns the number of bytes used. */
 static inline size_t tms_varint(uint8_t field[10], uint64_t value) {
     size_t n = 0;
 
@@ -50,7 +50,7 @@ static inline size_t tms_varint(uint8_t field[10], uint64_t value) {
     return n;
 }
 
-/* A field of wire type 0. */
+/* Appends a field of wire type 0. */
 static inline void tms_bytes_number(tms_bytes *bytes, unsigned field, uint64_t value) {
     uint8_t both[20];
     size_t n = tms_varint(both, field << 3);
@@ -58,7 +58,7 @@ static inline void tms_bytes_number(tms_bytes *bytes, unsigned field, uint64_t v
     tms_bytes_put(bytes, both, n + tms_varint(both + n, value));
 }
 
-/* A field of wire type 2: bytes, text or a message. */
+/* Appends a field of wire type 2: bytes, text or a message. */
 static inline void tms_bytes_field(tms_bytes *bytes, unsigned field, const void *data,
                                    size_t size) {
     uint8_t both[20];
@@ -72,7 +72,7 @@ static inline void tms_bytes_text(tms_bytes *bytes, unsigned field, const char *
     tms_bytes_field(bytes, field, text, strlen(text));
 }
 
-/* A message that was made in a buffer, which is empty then. */
+/* Appends a message made in another buffer, and empties that buffer. */
 static inline void tms_bytes_message(tms_bytes *bytes, unsigned field, tms_bytes *message) {
     tms_bytes_field(bytes, field, message->data, message->size);
     bytes->failed = bytes->failed || message->failed;

@@ -1,5 +1,5 @@
-/* Writes events: constant text from kineto_texts.c with numbers in between. This is the inner loop
- * of the program; it formats no text that could be made once per file. */
+/* Writes events: constant text from kineto_texts.c with numbers in between. This is the program's
+ * inner loop; it formats no text that can be made once per file. */
 #include "kineto.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "kineto_texts.h"
 #include "synth/base/rng.h"
 
-/* What the allocator holds when the recording begins: weights and optimizer state [B]. */
+/* The allocator's memory when the recording begins: weights and optimizer state [B]. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
 
 /* Appends a literal without counting its length at run time. */
@@ -21,7 +21,7 @@ struct tms_kineto {
     tms_out *out;             /* borrowed */
     tms_placement placement;
     tms_kineto_texts texts;
-    int64_t count;           /* events that a reader has to count */
+    int64_t count;           /* events that a reader must count */
     int64_t op_index;        /* the next "Ev Idx" */
     int64_t allocated_bytes; /* as of the last [memory] event */
 };
@@ -47,7 +47,7 @@ tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64
     return TMS_OK;
 }
 
-/* The end of an arrow that belongs to the event just written. */
+/* Writes the end of the arrow of the event just written. */
 static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kind_info *info) {
     tms_out *out = kineto->out;
     bool op = info->shape == TMS_SHAPE_OP;
@@ -55,9 +55,8 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     LITERAL(out, "  {\n    \"ph\": \"");
     tms_out_text(out, info->flow == TMS_FLOW_OUT ? "s" : "f", 1);
     LITERAL(out, "\", \"id\": ");
-    /* Kineto writes the arrow's place and time again, equal to its event's to the digit: viewers
-     * look for the event under that point. An operator's arrow is named by its sequence number, a
-     * launch's by its correlation. */
+    /* Kineto repeats the event's place and time to the digit, because viewers look for the event at
+     * that point. The id is an operator's sequence number, or a launch's correlation. */
     tms_out_int(out, op ? event->value : event->correlation);
     LITERAL(out, ", \"pid\": ");
     tms_out_int(out, kineto->placement.pid[event->track]);
@@ -65,7 +64,7 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     tms_out_int(out, kineto->placement.tid[event->track]);
     LITERAL(out, ", \"ts\": ");
     tms_out_us(out, event->begin_ns - TMS_BASE_NS);
-    /* Readers must key arrows by category and number: both kinds count from 1. */
+    /* Readers must key arrows by category and id: both kinds count from 1. */
     if (op) {
         LITERAL(out, ",\n    \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"");
     } else {
@@ -77,8 +76,8 @@ static void write_flow(tms_kineto *kineto, const tms_event *event, const tms_kin
     LITERAL(out, "\n  },\n");
 }
 
-/* Bytes, and bytes per nanosecond, which are GB/s, with six decimals. Whole number and fraction
- * apart: a double would print the same, at ten times the cost. */
+/* Writes bytes, and bytes per nanosecond (GB/s) with six decimals. Integer and fraction are
+ * separate: a double would print the same at ten times the cost. */
 static void write_copy(tms_out *out, const tms_event *event) {
     int64_t micro = event->value * 1000000 / event->duration_ns;
     char fraction[7] = {'.'};
@@ -93,7 +92,7 @@ static void write_copy(tms_out *out, const tms_event *event) {
     tms_out_text(out, fraction, sizeof fraction);
 }
 
-/* The number that an event's arguments are about, and what goes with it. */
+/* Writes the main number of an event's arguments, and related members. */
 static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape shape) {
     tms_out *out = kineto->out;
 
@@ -105,12 +104,12 @@ static void write_numbers(tms_kineto *kineto, const tms_event *event, tms_shape 
             LITERAL(out, ", \"Sequence number\": ");
             tms_out_int(out, event->value);
             LITERAL(out, ", \"Fwd thread id\": ");
-            /* Torch numbers threads from 0; 1 on the backward thread means the Python thread. */
+            /* Torch numbers threads from 0; 1 on the backward thread is the Python thread. */
             tms_out_int(out, event->track == TMS_TRACK_AUTOGRAD);
         }
         break;
     case TMS_SHAPE_INSTANT:
-        /* A running sum over the file, so that the curve of memory use is whole. */
+        /* A running sum over the file, so that the curve of memory use is complete. */
         kineto->allocated_bytes += event->value;
         tms_out_int(out, event->value);
         LITERAL(out, ", \"Total Allocated\": ");
@@ -140,7 +139,8 @@ static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_int(out, value);
 }
 
-/* The same on all members: a hash of the group's name and form, and of the sequence number. */
+/* Returns the id, equal on all members: a hash of the group's name and ranks, and of the sequence
+ * number. */
 static uint64_t comms_id(const tms_channel *channel, const tms_comm *comm) {
     bool message = comm->what == TMS_SEND || comm->what == TMS_RECV;
     uint64_t state = (uint64_t)channel->name << 1 | (message ? 1 : 0);
@@ -152,7 +152,7 @@ static uint64_t comms_id(const tms_channel *channel, const tms_comm *comm) {
     return tms_splitmix64(&state);
 }
 
-/* The numbers of a collective that came to traces in 2026 only. */
+/* Writes the ids of a collective that traces have only since 2026. */
 static void write_identity(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
     tms_out *out = kineto->out;
 
@@ -169,7 +169,7 @@ static void write_identity(tms_kineto *kineto, const tms_channel *channel, const
     }
 }
 
-/* What the profiler notes of a collective, on the operator and again on its kernel. */
+/* Writes the profiler's attributes of a collective, for its operator and its kernel. */
 static void write_collective(tms_kineto *kineto, const tms_channel *channel, const tms_comm *comm) {
     tms_out *out = kineto->out;
     const tms_dtype_info *dtype = tms_dtype_get(comm->dtype);
@@ -193,7 +193,7 @@ static void write_collective(tms_kineto *kineto, const tms_channel *channel, con
     write_identity(kineto, channel, comm);
 }
 
-/* The arguments of an event that belongs to a collective, and its end. */
+/* Writes the arguments of an event of a collective, and closes it. */
 static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     const tms_channel *channel = tms_groups_channel(kineto->groups, &kineto->placement, comm->role);
     tms_out *out = kineto->out;
@@ -201,7 +201,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     int64_t rank = message ? comm->peer : kineto->placement.rank;
 
     if (event->kind == TMS_OP_COMMS) {
-        /* Torch notes the rank within the group; of a message, that of the other side. */
+        /* Torch records the rank within the group; for a message, the peer's. */
         member(out, "Rank", tms_ranks_position(&channel->group, rank));
         member(out, "Global rank start", channel->group.start);
         member(out, "Global rank stride", channel->group.stride);
@@ -213,7 +213,7 @@ static void write_comm(tms_kineto *kineto, const tms_event *event, const tms_com
     LITERAL(out, "\n    }\n  },\n");
 }
 
-/* What follows the name of some kinds. */
+/* Writes the suffix that some kinds' names have. */
 static void write_name_number(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     tms_number number = tms_kind_get(event->kind)->number;
 
@@ -229,8 +229,8 @@ static void write_name_number(tms_kineto *kineto, const tms_event *event, const 
     }
 }
 
-/* One event and, right behind it as in real files, the end of its arrow. `comm` is the collective
- * that it belongs to, NULL for most. */
+/* Writes one event and, right after it as in real files, its arrow's end. `comm` is its collective,
+ * NULL for most events. */
 static void write_event(tms_kineto *kineto, const tms_event *event, const tms_comm *comm) {
     const tms_kind_info *info = tms_kind_get(event->kind);
     const tms_kineto_text *text = &kineto->texts.of[event->kind][event->track];

@@ -1,4 +1,4 @@
-/* Writes one rank's trace as the PyTorch profiler (Kineto, 2025) does, byte layout included. */
+/* Writes one rank's trace like the PyTorch profiler (Kineto, 2025), including the byte layout. */
 #ifndef TMERGE_SYNTH_KINETO_H
 #define TMERGE_SYNTH_KINETO_H
 
@@ -15,7 +15,7 @@
 typedef struct tms_kineto tms_kineto;
 
 /**
- * Starts a trace: writes everything up to its list of events.
+ * Starts a trace: writes everything before its list of events.
  *
  * @param groups  kept by reference until tms_kineto_end, as is its configuration
  * @param out     kept by reference until tms_kineto_end
@@ -26,7 +26,7 @@ tms_status tms_kineto_begin(tms_kineto **kineto, const tms_groups *groups, int64
                             tms_out *out, tms_error *err);
 
 /**
- * Writes the events of one section. Sections come in the order of tms_section, each from the
+ * Writes the events of one section. Sections must come in the order of tms_section, each from the
  * first step to the last.
  */
 void tms_kineto_events(tms_kineto *kineto, const tms_events *events, tms_section section);
@@ -34,16 +34,16 @@ void tms_kineto_events(tms_kineto *kineto, const tms_events *events, tms_section
 /**
  * Ends the trace: names of threads, the profiler's own span, the closing brackets.
  *
- * @param begin_ns  when the profiler starts, as recorded [ns since the epoch]
- * @param end_ns    when it stops
- * @param name      file name that the trace shows as its own
+ * @param begin_ns  recorded start of the profiler [ns since the epoch]
+ * @param end_ns    recorded stop of the profiler, likewise
+ * @param name      file name for the trace to show
  */
 void tms_kineto_end(tms_kineto *kineto, int64_t begin_ns, int64_t end_ns, const char *name);
 
-/* Duration and instant events written so far: what a reader has to count. */
+/* Returns the number of duration and instant events so far, which a reader must count. */
 int64_t tms_kineto_count(const tms_kineto *kineto);
 
-/* NULL is fine. */
+/* Frees a trace; accepts NULL. */
 void tms_kineto_free(tms_kineto *kineto);
 
 #endif

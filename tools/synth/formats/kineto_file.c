@@ -1,4 +1,4 @@
-/* Joins what formats Kineto's text to where its bytes go. */
+/* Connects the formatting of Kineto's text with the destination of its bytes. */
 #include "kineto_file.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@ typedef struct kineto_file {
     tms_writer writer;
     const tms_plan *plan; /* borrowed */
     const char *name;     /* borrowed */
-    char *path;           /* owned; NULL where the caller owns the sink */
-    tms_sink *sink;       /* owned where there is a path */
+    char *path;           /* owned; NULL if the caller owns the sink */
+    tms_sink *sink;       /* owned if there is a path */
     tms_out out;
     tms_kineto *kineto; /* owned; NULL between ranks */
 } kineto_file;
@@ -72,7 +72,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     memcpy(copy, path, strlen(path) + 1);
     file = (kineto_file *)made;
     file->path = copy;
-    /* A trace names itself without its folder. */
+    /* A trace shows its name without the folder. */
     file->name = strrchr(copy, '/') != NULL ? strrchr(copy, '/') + 1 : copy;
     *writer = made;
     return TMS_OK;

@@ -6,10 +6,10 @@
 #include "writer.h"
 
 /**
- * A writer to a sink that stays the caller's, such as memory; it is ended by abandon.
+ * Makes a writer to a sink that the caller owns, such as memory; end it with abandon.
  *
  * @param plan  kept by reference until then, as is @p sink
- * @param name  that the trace shows as its own; kept by reference
+ * @param name  file name for the trace to show; kept by reference
  * @return      TMS_OK; TMS_ERR_FAULT out of memory
  */
 tms_status tms_kineto_file_on(tms_writer **writer, const tms_plan *plan, tms_sink *sink,

@@ -1,16 +1,16 @@
-/* The parts of a trace file around its events, in the layout of Kineto from 2025-03 on, when
- * baseTimeNanoseconds came to stand before the events. Blanks and line breaks are its own: some
- * readers split files at them. */
+/* The parts of a trace file around its events, in Kineto's layout since 2025-03, when
+ * baseTimeNanoseconds moved before the events. Blanks and line breaks match: some readers split
+ * files at them. */
 #include "kineto_frame.h"
 
 #include <stdio.h>
 
 #include "synth/base/rng.h"
 
-/* Where Perfetto and chrome://tracing put the GPUs' rows: below all processes. */
+/* Sort index of the GPUs in Perfetto and chrome://tracing: below all processes. */
 #define GPU_SORT_INDEX 5000000
 
-/* One card's numbers (H100 SXM), as Kineto prints them; the stray comma line is its own. */
+/* One card's properties (H100 SXM) as Kineto prints them, including its stray comma line. */
 static const char device_properties[] =
     ", \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": 85028372480,\n"
     "      \"computeMajor\": 9, \"computeMinor\": 0,\n"
@@ -31,8 +31,7 @@ static void devices(tms_out *out, const tms_config *config) {
     tms_out_string(out, "\n    ],\n");
 }
 
-/* One group of the list that torch adds: all its ranks, however many; it is the kernels' own list
- * that is cut. */
+/* Writes one group of torch's list, with all its ranks: only the kernels' own lists are cut. */
 static void group(tms_out *out, const tms_channel *channel, bool first) {
     tms_out_string(out, first ? "{\"pg_name\": \"" : ", {\"pg_name\": \"");
     tms_out_int(out, channel->name);
@@ -48,8 +47,8 @@ static void group(tms_out *out, const tms_channel *channel, bool first) {
     tms_out_string(out, "]}");
 }
 
-/* What torch adds: the only reliable source of a trace's rank, and the groups that the rank is a
- * member of. Both neighbours of a stage belong to one group. */
+/* Writes torch's addition: the only reliable source of a trace's rank, and the groups with this
+ * rank. Both neighbours of a stage belong to one group. */
 static void distributed_info(tms_out *out, const tms_groups *groups,
                              const tms_placement *placement) {
     static const tms_role order[] = {TMS_ROLE_WORLD, TMS_ROLE_DATA, TMS_ROLE_TENSOR,
@@ -79,13 +78,13 @@ static void distributed_info(tms_out *out, const tms_groups *groups,
 
 void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placement *placement) {
     const tms_config *config = groups->config;
-    /* The second argument keeps the number apart from all that steps draw. */
+    /* The second argument separates this stream from those of the steps. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)placement->rank, UINT64_MAX - 1);
     uint64_t high = tms_rng_next(&rng);
     uint64_t low = tms_rng_next(&rng);
     char text[64];
 
-    /* Kineto's own odd beginning: readers have to skip white space. */
+    /* Kineto's odd beginning: readers must skip white space. */
     tms_out_string(out, "\n  {\n    \"schemaVersion\": 1,\n");
     devices(out, config);
     tms_out_string(out, "      \"cupti_version\": 24,\n"
@@ -96,7 +95,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
     tms_out_int(out, placement->host);
     (void)snprintf(text, sizeof text, "%016llX%016llX", (unsigned long long)high,
                    (unsigned long long)low);
-    /* Options of the profiler that was simulated: shapes and allocations were recorded. */
+    /* Options of the simulated profiler: shapes and allocations were recorded. */
     tms_out_string(out, "\",\n      \"record_shapes\": 1,\n      \"profile_memory\": 1,\n"
                         "      \"trace_id\": \"");
     tms_out_string(out, text);
@@ -118,12 +117,12 @@ static void metadata(tms_out *out, const char *name, int64_t ts_ns, int64_t pid,
     tms_out_string(out, ",\n    \"args\": {\n      ");
 }
 
-/* Closes what metadata() began. */
+/* Closes an event begun by metadata(). */
 static void end_metadata(tms_out *out) {
     tms_out_string(out, "\n    }\n  },\n");
 }
 
-/* A process, or a GPU, which has a process's place in the format. */
+/* Writes a process, or a GPU, which the format treats as a process. */
 static void process(tms_out *out, int64_t ts_ns, int64_t pid, bool gpu) {
     metadata(out, "process_name", ts_ns, pid, 0);
     tms_out_string(out, "\"name\": \"python\"");
@@ -141,7 +140,7 @@ static void process(tms_out *out, int64_t ts_ns, int64_t pid, bool gpu) {
     end_metadata(out);
 }
 
-/* A thread or a stream: the format does not tell them apart but by their names. */
+/* Writes a thread or stream; the format distinguishes them only by name. */
 static void thread(tms_out *out, int64_t ts_ns, const tms_placement *placement, tms_track track) {
     bool gpu = tms_track_gpu(track);
     int64_t pid = placement->pid[track];
@@ -166,7 +165,7 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
     int64_t end_ns = window.end_ns;
 
     process(out, begin_ns, placement->pid[TMS_TRACK_HOST], false);
-    /* Kineto names all GPUs of the host, those included that this process never used. */
+    /* Kineto names all GPUs of the host, including those that this process never used. */
     for (int64_t i = 0; i < config->host_ranks; i++) {
         process(out, begin_ns, i, true);
     }
@@ -175,7 +174,7 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
             thread(out, begin_ns, placement, (tms_track)i);
         }
     }
-    /* The profiler's own span has words where others have numbers: readers have to cope. */
+    /* The profiler's own span has strings instead of numeric ids, which readers must accept. */
     tms_out_string(out, "  {\n    \"ph\": \"X\", \"cat\": \"Trace\", \"ts\": ");
     tms_out_us(out, begin_ns);
     tms_out_string(out, ", \"dur\": ");
@@ -193,7 +192,7 @@ int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_plac
     tms_out_us(out, begin_ns);
     tms_out_string(out, "\n  },\n  {\n    \"name\": \"Record Window End\", \"ph\": \"i\", "
                         "\"s\": \"g\",\n    \"pid\": \"\", \"tid\": \"\", \"ts\": ");
-    /* Collecting the records takes the profiler a while after the last step: 20 ms here. */
+    /* The profiler takes a while to collect the records after the last step: 20 ms here. */
     tms_out_us(out, end_ns + 20000000);
     tms_out_string(out, "\n  }\n  ],\n  \"traceName\": \"");
     tms_out_string(out, name);

@@ -1,4 +1,4 @@
-/* What stands before and after the events of a Kineto trace. */
+/* The parts of a Kineto trace before and after its events. */
 #ifndef TMERGE_SYNTH_KINETO_FRAME_H
 #define TMERGE_SYNTH_KINETO_FRAME_H
 
@@ -9,7 +9,7 @@
 #include "synth/base/out.h"
 #include "synth/base/placement.h"
 
-/* When the profiler starts and stops [ns after TMS_BASE_NS]. */
+/* Start and stop of the profiler [ns after TMS_BASE_NS]. */
 typedef struct tms_window {
     int64_t begin_ns;
     int64_t end_ns;
@@ -22,7 +22,7 @@ void tms_kineto_header(tms_out *out, const tms_groups *groups, const tms_placeme
  * Writes the metadata events, the profiler's span and marks, and closes the file.
  *
  * @param name  of the trace
- * @return      how many duration and instant events were among them
+ * @return      the number of duration and instant events among them
  */
 int64_t tms_kineto_footer(tms_out *out, const tms_config *config, const tms_placement *placement,
                           tms_window window, const char *name);

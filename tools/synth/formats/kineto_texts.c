@@ -1,5 +1,5 @@
 /* Makes the constant texts of a file. It runs once per file, so it may use printf and memory
- * streams; what it makes is what the writing loop copies. */
+ * streams; the writing loop copies the result. */
 #include "kineto_texts.h"
 
 #include <stdint.h>
@@ -7,31 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streaming multiprocessors of the card that the header describes. */
+/* Streaming multiprocessors of the card in the header. */
 #define DEVICE_SMS 132
 
 /* Torch lists this many members of a group and then writes "...". */
 #define LISTED_RANKS 30
 
-/* Any address and size do: torch's caching allocator reserves memory in large pieces. */
+/* Arbitrary address and size: torch's caching allocator reserves memory in large pieces. */
 #define HEAP_ADDRESS 139926520725504LL
 #define RESERVED_BYTES 75161927680LL /* 88 % of an H100: well used */
 
-/* What the texts of one file have in common. */
+/* Inputs shared by the texts of one file. */
 typedef struct maker {
     tms_kineto_texts *texts;
     const tms_groups *groups;
     const tms_placement *placement;
 } maker;
 
-/* Ends a memory stream; false when memory ran out while it was written. */
+/* Closes a memory stream; false if memory ran out. */
 static bool close_text(FILE *stream) {
     bool good = !ferror(stream);
 
     return fclose(stream) == 0 && good;
 }
 
-/* The members that NCCL kernels and record_param_comms share, from the group's on. */
+/* Makes the members shared by NCCL kernels and record_param_comms, from the group on. */
 static bool make_group(const maker *m, tms_role role) {
     const tms_channel *channel = tms_groups_channel(m->groups, m->placement, role);
     int64_t ranks;
@@ -58,12 +58,12 @@ static bool make_group(const maker *m, tms_role role) {
     return close_text(stream);
 }
 
-/* The launch's members of a kernel: constant per kind. */
+/* Writes a kernel's launch members, which are constant per kind. */
 static void print_launch(FILE *stream, const tms_launch *launch) {
     const int *grid = launch->grid;
     const int *block = launch->block;
     double blocks = (double)grid[0] * grid[1] * grid[2] / DEVICE_SMS;
-    /* A block is given whole warps of 32 threads. */
+    /* A block gets whole warps of 32 threads. */
     int block_warps = (block[0] * block[1] * block[2] + 31) / 32;
 
     fprintf(stream,
@@ -75,14 +75,14 @@ static void print_launch(FILE *stream, const tms_launch *launch) {
             grid[2], block[0], block[1], block[2], launch->occupancy);
 }
 
-/* Where GPU work runs, up to the number that links it to its launch. */
+/* Writes the place of GPU work, up to its correlation. */
 static void print_place(FILE *stream, const tms_placement *placement, tms_track track) {
     fprintf(stream, "\"device\": %lld, \"context\": 1,      \"stream\": %lld, \"correlation\": ",
             (long long)placement->device, (long long)placement->tid[track]);
 }
 
-/* What stands between the External id and the event's own number. The runs of blanks are
- * Kineto's: it indents each member that it appends. */
+/* Writes the part between the External id and the event's own number. The runs of blanks are
+ * Kineto's: it indents each member it appends. */
 static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info, tms_track track) {
     /* Each case ends in a member's name: the number comes from the event. */
     switch (info->shape) {
@@ -114,7 +114,7 @@ static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info
     }
 }
 
-/* What follows the event's own number, and any further ones. */
+/* Writes the part after the event's own numbers. */
 static void print_tail(FILE *stream, tms_kind kind) {
     const tms_kind_info *info = tms_kind_get(kind);
 
@@ -123,13 +123,13 @@ static void print_tail(FILE *stream, tms_kind kind) {
     } else if (info->shape == TMS_SHAPE_INSTANT) {
         fprintf(stream, ", \"Total Reserved\": %lld", RESERVED_BYTES);
     }
-    /* The arguments of a collective differ from one to the next: the writer adds them. */
+    /* The arguments differ between collectives: the writer adds them. */
     if (kind != TMS_OP_COMMS && info->shape != TMS_SHAPE_COMM) {
         fprintf(stream, "\n    }\n  },\n");
     }
 }
 
-/* Length of what was written since the last mark. */
+/* Returns the length written since the last mark. */
 static size_t mark(FILE *stream, size_t *before) {
     long at = ftell(stream);
     size_t length = at < 0 ? 0 : (size_t)at - *before;
@@ -138,7 +138,7 @@ static size_t mark(FILE *stream, size_t *before) {
     return length;
 }
 
-/* Prints all parts into one string and notes their lengths. */
+/* Prints all parts into one string and records their lengths. */
 static bool make_text(const maker *m, tms_kind kind, tms_track track) {
     const tms_kind_info *info = tms_kind_get(kind);
     tms_kineto_text *made = &m->texts->of[kind][track];
@@ -166,8 +166,8 @@ static bool make_text(const maker *m, tms_kind kind, tms_track track) {
     return close_text(stream);
 }
 
-/* Whether a kind can stand on a track: most pairs cannot, and their texts would be most of the work
- * for a small file. */
+/* Whether a kind can be on a track. Most pairs are impossible, and their texts would be most of the
+ * work for a small file. */
 static bool possible(const maker *m, tms_kind kind, tms_track track) {
     bool gpu = false;
 

@@ -1,5 +1,5 @@
-/* The constant text around the numbers of each kind of event, made once per file: what makes
- * writing an event a few copies. */
+/* The constant text around the numbers of each kind of event, made once per file, so that writing
+ * an event is only a few copies. */
 #ifndef TMERGE_SYNTH_KINETO_TEXTS_H
 #define TMERGE_SYNTH_KINETO_TEXTS_H
 
@@ -11,9 +11,9 @@
 #include "synth/base/groups.h"
 #include "synth/base/placement.h"
 
-/* The text of a kind on a track. Its parts stand one behind another and are written as
+/* The text of a kind on a track. Its parts are contiguous and written as
  *   head [step number] place ts ["dur"] open [External id] middle number [more] tail
- * and, where it belongs to a collective, that one's members and the closing brackets. */
+ * An event of a collective ends with the collective's members and the closing brackets. */
 typedef struct tms_kineto_text {
     char *text;  /* owned */
     size_t head; /* lengths of the parts [bytes] */
@@ -25,14 +25,14 @@ typedef struct tms_kineto_text {
 
 typedef struct tms_kineto_texts {
     tms_kineto_text of[TMS_KIND_COUNT][TMS_TRACK_COUNT];
-    char *group[TMS_ROLE_COUNT]; /* owned: JSON members that describe a process group; NULL where
-                                    the rank has none */
+    char *group[TMS_ROLE_COUNT]; /* owned: JSON members of a process group; NULL if the rank has
+                                    none */
 } tms_kineto_texts;
 
 /**
  * Makes the texts of one rank's file.
- * @param texts  zeroed before; to be freed whatever the result
- * @return       false when memory runs out
+ * @param texts  must be zeroed; free it whatever the result
+ * @return       false if out of memory
  */
 bool tms_kineto_texts_make(tms_kineto_texts *texts, const tms_groups *groups,
                            const tms_placement *placement);

@@ -1,4 +1,4 @@
-/* In place of the format, with TMERGE_SQLITE=OFF. */
+/* Replaces the format with TMERGE_SQLITE=OFF. */
 #include "synth/formats/writer.h"
 
 static tms_status refuse(tms_writer **writer, const tms_plan *plan, int64_t rank, const char *path,

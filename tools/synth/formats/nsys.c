@@ -1,10 +1,10 @@
 /* Writes ranks as an Nsight Systems sqlite export, schema 3.25.
  *
- * All times are those of the Kineto form to the nanosecond, less the session's begin. What Nsight
- * does not record is left out: shapes and groups of operators, sequence numbers, allocations of
- * torch, and the copies of annotations on the GPU's rows. Operators and annotations are NVTX ranges
- * as torch's emit_nvtx makes them; steps are such ranges without its ", op_id". Ranks follow one
- * another, so that rows are not in order of time. */
+ * All times equal those of the Kineto format to the nanosecond, minus the session's start.
+ * Everything Nsight does not record is omitted: shapes and groups of operators, sequence numbers,
+ * torch's allocations, and the copies of annotations on the GPU's tracks. Operators and annotations
+ * are NVTX ranges as from torch's emit_nvtx; steps are such ranges without its ", op_id". Ranks are
+ * written one after another, so rows are not in order of time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,13 @@
 #include "synth/sim/clock.h"
 #include "writer.h"
 
-/* In the place of a step's number; for others see mishaps.c, simulated_rank.c and kineto_frame.c.
- */
+/* Used instead of a step number; for others see mishaps.c, simulated_rank.c and kineto_frame.c. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
 /* Event types of NVTX_EVENTS. */
 enum { NVTX_PUSH_POP = 59, NVTX_DOMAIN_CREATE = 75 };
 
-/* Numbers of memory kinds, copies and synchronisations. */
+/* Codes of memory kinds, copies and synchronisations. */
 enum {
     PAGEABLE = 0,
     PINNED = 1,
@@ -35,14 +34,14 @@ enum {
     SYNC_CONTEXT = 4
 };
 
-/* CUPTI's number for no event, and for no stream. */
+/* CUPTI's value for no event, and for no stream. */
 #define NONE 4294967295
 
-/* Numbers of strings: any that are no indices. Each kind has a full and a short name. */
+/* Ids of strings, arbitrary but not indices. Each kind has a full and a short name. */
 enum { STRING_THREADS = 40, STRING_NCCL = 50, STRING_FULL = 1000, STRING_SHORT = 2000 };
 
-/* An NCCL call lies this far inside torch's annotation, around the launch: opening an annotation
- * takes 500 ns and closing it as long (see cpu.c). */
+/* Margin of an NCCL call inside torch's annotation, around the launch: opening and closing an
+ * annotation each take at least this long (see cpu.c). */
 #define NCCL_MARGIN_NS 200
 
 typedef struct nsys {
@@ -50,13 +49,13 @@ typedef struct nsys {
     const tms_plan *plan; /* borrowed */
     tms_db *db;           /* owned */
     tms_nsys_session session;
-    tms_placement placement; /* of the present rank */
+    tms_placement placement; /* of the current rank */
     int64_t process;         /* its globalPid */
     int64_t n_launches;
-    bool communicates; /* its communicators have been made */
+    bool communicates; /* its communicators have been created */
 } nsys;
 
-/* Nsight adds the version of the CUDA interface to each name. */
+/* Returns the CUDA interface version that Nsight appends to a name. */
 static const char *runtime_version(tms_kind kind) {
     switch (kind) {
     case TMS_RT_LAUNCH:
@@ -68,7 +67,7 @@ static const char *runtime_version(tms_kind kind) {
     }
 }
 
-/* The function's name alone: no result, namespaces, template arguments or parameters. */
+/* Extracts the bare function name: no result, namespaces, template arguments or parameters. */
 static void short_name(char *name, size_t size, const char *full) {
     static const char anonymous[] = "(anonymous namespace)";
     const char *begin = full;
@@ -90,7 +89,7 @@ static void short_name(char *name, size_t size, const char *full) {
     (void)snprintf(name, size, "%.*s", (int)(p - begin), begin);
 }
 
-/* Kernels and runtime calls, threads, and NCCL's functions. */
+/* Writes the strings of kernels and runtime calls, threads, and NCCL's functions. */
 static void write_strings(tms_db *db) {
     char name[128];
 
@@ -132,8 +131,8 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     }
     made->writer.format = &tms_format_nsys;
     made->plan = plan;
-    /* Each session begins at a time of its own, one to two seconds before the job: files can be
-     * put together by their epochs alone. */
+    /* Each session begins at a different time, one to two seconds before the job, so that files can
+     * be aligned only by their epochs. */
     made->session = (tms_nsys_session){
         .rank = rank,
         .host = placement.host,
@@ -174,7 +173,7 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     return TMS_OK;
 }
 
-/* A range of the default domain. */
+/* Writes a range of the default domain. */
 static void write_range(nsys *file, const tms_event *event, const char *text) {
     int64_t begin_ns = since(file, event->begin_ns);
 
@@ -184,7 +183,7 @@ static void write_range(nsys *file, const tms_event *event, const char *text) {
     file->writer.count++;
 }
 
-/* A call of NCCL; its name is a registered string. */
+/* Writes an NCCL call; its name is a registered string. */
 static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_ns, int64_t end_ns,
                        tms_cell payload) {
     if (file->plan->config->no_metadata != 0) {
@@ -196,8 +195,9 @@ static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_
     file->writer.count++;
 }
 
-/* Communicators are made within the 500 ns that opening the first annotation in a step takes: so a
- * rank begins with the same event as in the Kineto form, and no time is newly covered. */
+/* Writes the creation of communicators, within the 500 ns of opening the first annotation in a
+ * step: so a rank begins with the same event as in the Kineto format, and no additional time is
+ * covered. */
 static void write_communicators(nsys *file, int64_t begin_ns) {
     const tms_groups *groups = &file->plan->groups;
 
@@ -263,7 +263,7 @@ static void write_operator(nsys *file, const tms_event *event) {
     write_range(file, event, text);
 }
 
-/* A call; one that waits for the GPU is a synchronisation too. */
+/* Writes a call; one that waits for the GPU also gets a synchronisation. */
 static void write_runtime(nsys *file, const tms_event *event) {
     int64_t begin_ns = since(file, event->begin_ns);
     int64_t end_ns = begin_ns + event->duration_ns;
@@ -293,7 +293,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
 
 static void write_kernel(nsys *file, const tms_event *event) {
     const tms_launch *launch = &tms_kind_get(event->kind)->launch;
-    /* Kineto gives the sum alone; a block gets more than 48 KiB only where it asks for it. */
+    /* Kineto has only the sum; more than 48 KiB per block must be requested dynamically. */
     int64_t fixed = launch->shared_bytes % 1024;
 
     TMS_ROW(file->db, TMS_TABLE_KERNEL, PLACE(file, event), TMS_INT(STRING_FULL + event->kind),

@@ -1,4 +1,5 @@
-/* Columns, types and their order are those of exports of schema 3.25; TARGET_INFO_GPU's of 3.13. */
+/* Columns, their types and order are from exports of schema 3.25; those of TARGET_INFO_GPU from
+ * 3.13. */
 #include "nsys_db.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #include <sqlite3.h>
 
-/* What all GPU work begins with, and runs of columns that several tables have. */
+/* The first columns of all GPU work, and column lists shared by several tables. */
 #define TIMES "start INTEGER NOT NULL, end INTEGER NOT NULL, "
 #define PLACE                                                                                      \
     TIMES "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, "        \
@@ -18,7 +19,7 @@
 #define WRITTEN_RANGE "start, end, eventClass, globalTid, nameId"
 #define WRITTEN_PLACE "start, end, deviceId, contextId, streamId, correlationId, globalPid, "
 
-/* A table: its columns, and those of them that rows give; the others are NULL. */
+/* A table: its columns, and those that rows set; the others are NULL. */
 static const struct table {
     const char *name;
     const char *columns;
@@ -200,12 +201,12 @@ struct tms_db {
     sqlite3 *handle;
     char *path;
     char *temporary;
-    int code; /* SQLite's, of the first failure; SQLITE_OK: none */
+    int code; /* SQLite's code of the first failure; SQLITE_OK: none */
     sqlite3_stmt *insert[TMS_TABLE_COUNT];
-    int n_written[TMS_TABLE_COUNT]; /* cells of a row */
+    int n_written[TMS_TABLE_COUNT]; /* number of cells in a row */
 };
 
-/* Only the first failure tells the cause. */
+/* Keeps only the first failure, which is the cause. */
 static bool note(tms_db *db, int code) {
     if (db->code == SQLITE_OK && code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW) {
         db->code = code;
@@ -279,11 +280,11 @@ tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err)
     }
     (void)snprintf(made->path, size, "%s", path);
     (void)snprintf(made->temporary, size, "%s.tmp", path);
-    /* SQLite would add to what an earlier run left. */
+    /* SQLite would append to the file of an earlier run. */
     (void)unlink(made->temporary);
     (void)note(made, sqlite3_open_v2(made->temporary, &made->handle,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL));
-    /* A file that fails is removed, so that nothing need be undone or survive a loss of power. */
+    /* A file that fails is removed: no rollback, no protection against power loss. */
     run(made, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     for (int i = 0; i < (host ? TMS_TABLE_COUNT : TMS_TABLE_OS_RUNTIME); i++) {
         create(made, (tms_table)i);
@@ -297,7 +298,8 @@ tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err)
     return TMS_OK;
 }
 
-/* Bytes and text are borrowed until the statement is reset, which is before the caller returns. */
+/* Binds a cell. Bytes and text are borrowed until the statement is reset, before the caller
+ * returns. */
 static int bind(sqlite3_stmt *statement, int i, const tms_cell *cell) {
     if (cell->null) {
         return sqlite3_bind_null(statement, i);

@@ -1,4 +1,4 @@
-/* An SQLite file in the making: the tables of an Nsight Systems export, and rows for them. */
+/* An SQLite file being written: the tables of an Nsight Systems export, and their rows. */
 #ifndef TMERGE_SYNTH_NSYS_DB_H
 #define TMERGE_SYNTH_NSYS_DB_H
 
@@ -8,7 +8,7 @@
 
 #include "synth/base/error.h"
 
-/* The tables that rows are written to; see the table in nsys_db.c for their columns. */
+/* The tables that rows are written to; nsys_db.c has their columns. */
 typedef enum tms_table {
     TMS_TABLE_STRING,
     TMS_TABLE_THREAD_NAME,
@@ -30,7 +30,7 @@ typedef enum tms_table {
     TMS_TABLE_DIAGNOSTIC,
     TMS_TABLE_CAPTURE,
     TMS_TABLE_EXPORT,
-    TMS_TABLE_OS_RUNTIME, /* from here on only where nsys_host.c writes them */
+    TMS_TABLE_OS_RUNTIME, /* this and the following: only with the rows of nsys_host.c */
     TMS_TABLE_SCHEDULING,
     TMS_TABLE_CUDNN,
     TMS_TABLE_CUBLAS,
@@ -55,7 +55,7 @@ typedef struct tms_cell {
     bool null;
 } tms_cell;
 
-/* Values of columns. Compound literals, so that a row reads as a list. */
+/* Values of columns: compound literals, so that a row reads like a list. */
 #define TMS_INT(value) ((tms_cell){.number = (value)})
 #define TMS_TEXT(text) ((tms_cell){.data = (text)})
 #define TMS_BYTES(bytes, length) ((tms_cell){.data = (bytes), .size = (length)})
@@ -64,17 +64,17 @@ typedef struct tms_cell {
 typedef struct tms_db tms_db;
 
 /**
- * Makes a file with empty tables under a temporary name beside @p path.
+ * Makes a file with empty tables under a temporary name in the folder of @p path.
  *
- * @param host  with the tables that nsys_host.c writes
+ * @param host  include the tables that nsys_host.c writes
  * @param path  final name; copied
  * @param db    set only on TMS_OK; end it with tms_db_commit or tms_db_abandon
  * @return      TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT
  */
 tms_status tms_db_open(tms_db **db, const char *path, bool host, tms_error *err);
 
-/* Appends a row: one cell for each column that the table lists as written. The first failure is
- * remembered and the rest ignored until tms_db_commit. */
+/* Appends a row: one cell for each column that the table lists as written. After the first failure,
+ * the rest is ignored; tms_db_commit reports the failure. */
 void tms_db_row(tms_db *db, tms_table table, const tms_cell *cells);
 
 /* A row as an array literal: TMS_ROW(db, table, TMS_INT(1), TMS_TEXT("a")). */
@@ -82,11 +82,11 @@ void tms_db_row(tms_db *db, tms_table table, const tms_cell *cells);
 
 bool tms_db_failed(const tms_db *db);
 
-/* Completes the file under its final name and frees the db in any case; when it fails no file is
- * left behind. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
+/* Completes the file under its final name and always frees the db; leaves no file after a failure.
+ * TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
 tms_status tms_db_commit(tms_db *db, tms_error *err);
 
-/* Removes the temporary file and frees the db; NULL is fine. */
+/* Removes the temporary file and frees the db; accepts NULL. */
 void tms_db_abandon(tms_db *db);
 
 #endif

@@ -1,5 +1,5 @@
-/* Values are those of real exports where they mean something to a reader; the card is the one that
- * the Kineto form describes (see kineto_frame.c). */
+/* Values that matter to a reader are from real exports; the card is the one in the Kineto format
+ * (see kineto_frame.c). */
 #include "nsys_facts.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define DAY_NS (86400 * SECOND_NS)
 
-/* Any value that no reader may show: tests look for it in what was made from the file. */
+/* A value that no reader may show: tests search for it in everything made from the file. */
 #define SECRET "not-a-real-secret"
 
 /* Nsight's numbers of properties. */
@@ -21,7 +21,7 @@ typedef struct variable {
     char value[64];
 } variable;
 
-/* A monotonic clock counts from the host's start: hosts were started on different days. */
+/* Returns the monotonic clock, which counts from boot: hosts booted on different days. */
 static int64_t uptime_ns(const tms_nsys_session *session) {
     return session->begin_ns - (TMS_EPOCH_NS - (10 + session->host % 1000) * DAY_NS);
 }
@@ -37,7 +37,7 @@ static void session_facts(tms_db *db, const tms_nsys_session *session) {
             TMS_INT(uptime_ns(session)));
 }
 
-/* Writes a variable to both places that hold the environment; returns the end of the list. */
+/* Writes a variable to both places with the environment; returns the end of the list. */
 static char *write_variable(tms_db *db, const variable *entry, char *list) {
     char text[128];
 
@@ -46,7 +46,7 @@ static char *write_variable(tms_db *db, const variable *entry, char *list) {
     return list + snprintf(list, 128, "%s=%s;", entry->name, entry->value);
 }
 
-/* The whole environment, as Nsight captures it, in its two places. */
+/* Writes the whole environment to its two places, as Nsight captures it. */
 static void environment(tms_db *db, const tms_config *config, const tms_nsys_session *session) {
     variable entries[] = {
         {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},
@@ -55,10 +55,10 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
         {"LOCAL_RANK", ""},
         {"WORLD_SIZE", ""},
         {"HF_TOKEN", SECRET "-2"},
-        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* begins like a name that is read */
+        {"RANK_SERVICE_PASSWORD", SECRET "-3"}, /* shares a prefix with a name that is read */
         {"CUDA_HOME", "/usr/local/cuda"},
     };
-    /* A launcher of several ranks has none of the three itself. */
+    /* A launcher of several ranks has none of the three rank variables. */
     bool one = config->ranks_per_file == 1;
     char list[sizeof entries / sizeof entries[0] * 128];
     char *end = list;
@@ -76,13 +76,13 @@ static void environment(tms_db *db, const tms_config *config, const tms_nsys_ses
             TMS_TEXT("DeviceEnvironment"), TMS_INT(ENVIRONMENT), TMS_TEXT(list));
 }
 
-/* Any number that is the same on each run will do. */
+/* Any number that is equal in each run suffices. */
 static void gpu_uuid(char text[64], int64_t host, int64_t device) {
     (void)snprintf(text, 64, "5eed0000-0000-4000-8000-%06llx%06llx", (unsigned long long)host,
                    (unsigned long long)device);
 }
 
-/* Every card of the host, as the Kineto form has them. */
+/* Writes every card of the host, as in the Kineto format. */
 static void gpus(tms_db *db, const tms_config *config, int64_t host) {
     for (int64_t i = 0; i < config->host_ranks; i++) {
         char uuid[64];
@@ -99,7 +99,7 @@ static void gpus(tms_db *db, const tms_config *config, int64_t host) {
     }
 }
 
-/* How the file was recorded and exported. */
+/* Writes the options of recording and export. */
 static void options(tms_db *db, const tms_config *config) {
     const char *const capture[][2] = {
         {"DEVICE_ID", "Local (CLI)"},
@@ -119,7 +119,7 @@ static void options(tms_db *db, const tms_config *config) {
         {"EXPORT_SCHEMA_VERSION_MICRO", "0"},
         {"EXPORT_PLATFORM", "linux-desktop"},
         {"EXPORT_ARCH", "x64"},
-        /* Not the host that was recorded: whoever exports does it where he likes. */
+        /* Not the recorded host: an export can be made on any machine. */
         {"EXPORT_HOST", "workstation"},
         {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},
         {"EXPORT_PARAM_LAZY", "true"},
@@ -149,10 +149,10 @@ void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_s
     environment(db, config, session);
     gpus(db, config, session->host);
     options(db, config);
-    /* Processes that have no rank are in every export. */
+    /* Every export also has processes without a rank. */
     TMS_ROW(db, TMS_TABLE_PROCESS, TMS_INT(tms_nsys_process(1)), TMS_INT(1), TMS_TEXT("systemd"));
     TMS_ROW(db, TMS_TABLE_PROCESS, TMS_INT(tms_nsys_process(900)), TMS_INT(900), TMS_TEXT("nsys"));
-    /* Severity 1 is information; the time lies before the session, as in real exports. */
+    /* Severity 1 is information; the time is before the session, as in real exports. */
     TMS_ROW(db, TMS_TABLE_DIAGNOSTIC, TMS_INT(-55592340), TMS_INT(2), TMS_INT(1), TMS_INT(1),
             TMS_TEXT("Profiling has started."));
 }
@@ -188,7 +188,7 @@ void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placeme
 void tms_nsys_end_facts(tms_db *db, const tms_nsys_session *session) {
     int64_t duration_ns = session->end_ns - session->begin_ns;
 
-    /* This table counts by the monotonic clock: it is no offset of the events. */
+    /* This table counts by the monotonic clock; it is no offset for events. */
     TMS_ROW(db, TMS_TABLE_ANALYSIS, TMS_INT(TMS_NSYS_MACHINE), TMS_INT(duration_ns),
             TMS_INT(uptime_ns(session)), TMS_INT(uptime_ns(session) + duration_ns));
 }

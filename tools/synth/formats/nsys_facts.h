@@ -1,5 +1,4 @@
-/* What an Nsight Systems export tells beside its events: host, GPUs, times, options, environment.
- */
+/* Facts in an Nsight Systems export besides its events: host, GPUs, times, options, environment. */
 #ifndef TMERGE_SYNTH_NSYS_FACTS_H
 #define TMERGE_SYNTH_NSYS_FACTS_H
 
@@ -23,21 +22,21 @@ static inline int64_t tms_nsys_thread(int64_t pid, int64_t tid) {
 /* One file of one host. */
 typedef struct tms_nsys_session {
     int64_t rank;     /* the first in the file */
-    int64_t host;     /* all of the file are on it */
-    int64_t begin_ns; /* what all times count from [recorded ns since the epoch] */
-    int64_t end_ns;   /* when the last rank's recording ends, the same */
+    int64_t host;     /* shared by all ranks of the file */
+    int64_t begin_ns; /* origin of all times [recorded ns since the epoch] */
+    int64_t end_ns;   /* end of the last rank's recording, likewise */
 } tms_nsys_session;
 
-/* Writes what is known from the start: the session's, host's and exporter's facts, and the
- * environment with its secrets, which is that of a launcher where a file has several ranks. */
+/* Writes the facts known at the start: the session's, host's and exporter's, and the environment
+ * with its secrets, which is a launcher's if a file has several ranks. */
 void tms_nsys_begin_facts(tms_db *db, const tms_config *config, const tms_nsys_session *session);
 
-/* Writes a rank's process, its threads, devices and streams.
- * @param thread_names  string ids of the Python thread's and the backward thread's name */
+/* Writes a rank's process, threads, devices and streams.
+ * @param thread_names  string ids of the names of the Python thread and the backward thread */
 void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placement *placement,
                          const int64_t thread_names[2]);
 
-/* Writes what is known in the end. */
+/* Writes the facts known at the end. */
 void tms_nsys_end_facts(tms_db *db, const tms_nsys_session *session);
 
 #endif

@@ -1,11 +1,11 @@
 #include "nsys_host.h"
 
-/* Numbers of strings, beside those of nsys.c; rows of each kind for a rank; a page. */
+/* Ids of strings, distinct from those of nsys.c; rows of each kind per rank; page size [B]. */
 enum { STRING_HOST = 100, N_ROWS = 12, PAGE = 4096 };
 
-#define UNIFIED_AT INT64_C(0x7f3a12000000) /* managed memory begins there */
+#define UNIFIED_AT INT64_C(0x7f3a12000000) /* start of managed memory */
 
-/* Kinds of ranges: their table, class, and the two names that rows have in turn. */
+/* Kinds of ranges: table, class, and the two names of rows. */
 static const struct {
     tms_table table;
     int64_t class;
@@ -21,7 +21,7 @@ static const struct {
 
 enum { N_RANGES = sizeof ranges / sizeof *ranges, STRING_FAULT = STRING_HOST + 2 * N_RANGES };
 
-/* Kinds of memory and copies, and types of metrics: GPUs are counted in the lowest byte. */
+/* Kinds of memory and copies, and types of metrics, whose lowest byte is the GPU's number. */
 enum { PINNED = 1, DEVICE = 2, MANAGED = 4, UNIFIED_IN = 11, UNIFIED_OUT = 12, METRICS = 256 };
 
 static const char *const gpu_metrics[] = {"SMs Active [Throughput %]", "DRAM Read [Throughput %]"};
@@ -37,7 +37,7 @@ void tms_nsys_host_names(tms_db *db) {
             TMS_TEXT("Bytes that the port has sent"), TMS_TEXT("bytes/sec"));
 }
 
-/* One of each kind of range, of lengths that differ, and the time on a core around it. */
+/* Writes one range of each kind, with varying lengths, and the surrounding time on a core. */
 static void write_ranges(tms_db *db, int64_t thread, int64_t at_ns, int64_t slot_ns, int row) {
     for (int k = 0; k < N_RANGES; k++) {
         int64_t start_ns = at_ns + k * slot_ns / 20;
@@ -54,8 +54,8 @@ static void write_ranges(tms_db *db, int64_t thread, int64_t at_ns, int64_t slot
             TMS_INT(1), TMS_INT(thread));
 }
 
-/* Blocks of the device and of the host are taken in the first half, and given back in the second;
- * one of each stays. */
+/* Allocates blocks of the device and the host in the first half, and releases all but one of each
+ * in the second. */
 static void write_memory(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t process = tms_nsys_process(placement->pid[TMS_TRACK_HOST]);
     bool freed = row >= N_ROWS / 2;
@@ -69,7 +69,7 @@ static void write_memory(tms_db *db, const tms_placement *placement, int64_t at_
     }
 }
 
-/* A fault of the host or the GPU brings a page to it. */
+/* Writes a fault of the host or the GPU and the migration of the page. */
 static void write_unified(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t process = tms_nsys_process(placement->pid[TMS_TRACK_HOST]);
     int64_t address = UNIFIED_AT + (int64_t)(row % 5) * 16 * PAGE, faults = 3 + row;
@@ -90,7 +90,7 @@ static void write_unified(tms_db *db, const tms_placement *placement, int64_t at
             TMS_INT(MANAGED), TMS_INT(address), TMS_INT(1));
 }
 
-/* Samples of the rank's GPU, and of the host's network card with that of its first rank. */
+/* Writes samples of the rank's GPU, and with the host's first rank also of its network card. */
 static void write_metrics(tms_db *db, const tms_placement *placement, int64_t at_ns, int row) {
     int64_t type = METRICS + placement->device;
 

@@ -1,5 +1,5 @@
-/* Payloads as NCCL's nvtx.h declares them and Nsight keeps them: a header of 32 bytes, with the
- * schema's number at 8 and the payload's size at 16, then the fields at their offsets. */
+/* Payloads as declared in NCCL's nvtx.h and stored by Nsight: a header of 32 bytes, with the
+ * schema's id at offset 8 and the payload's size at 16, then the fields at their offsets. */
 #include "nsys_nccl.h"
 
 #include <string.h>
@@ -8,18 +8,18 @@
 
 #define HEADER_BYTES 32
 
-/* Types of fields, as numbered by NVTX; NCCL's enumeration of reductions has its own number. */
+/* Types of fields, in NVTX's numbering; NCCL's enumeration of reductions has its own number. */
 enum { TYPE_INT32 = 5, TYPE_U64 = 18, TYPE_SIZE = 22, TYPE_REDUCTION = 0x1000010 };
 
 #define FIELDS_MAX 4
 
-/* A function's payload: its number among NCCL's schemas, and its fields behind the communicator. */
+/* A function's payload: its index among NCCL's schemas, and its fields. */
 static const struct function {
     const char *name;
     int schema;
     size_t bytes;
     struct field {
-        const char *name; /* NULL behind the last */
+        const char *name; /* NULL after the last one */
         int type;
         int offset;
     } fields[FIELDS_MAX];
@@ -63,7 +63,7 @@ void tms_nccl_schemas(tms_db *db) {
         while (n < FIELDS_MAX && function->fields[n].name != NULL) {
             const struct field *field = &function->fields[n];
 
-            /* Real exports have NULL for an offset of 0. */
+            /* Real exports have NULL for offset 0. */
             TMS_ROW(db, TMS_TABLE_PAYLOAD_ENTRY, TMS_INT(TMS_NCCL_DOMAIN), TMS_INT(schema_id(i)),
                     TMS_INT(n), TMS_INT(field->type), TMS_TEXT(field->name),
                     field->offset != 0 ? TMS_INT(field->offset) : TMS_NULL);
@@ -74,14 +74,14 @@ void tms_nccl_schemas(tms_db *db) {
     }
 }
 
-/* Little endian, whatever the machine that writes. */
+/* Writes little-endian on any machine. */
 static void put(uint8_t *bytes, uint64_t value, size_t size) {
     for (size_t i = 0; i < size; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
 }
 
-/* The header, and the communicator in the first field; returns where the payload begins. */
+/* Writes the header and the communicator in the first field; returns the start of the payload. */
 static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
                       const tms_channel *channel) {
     uint64_t state = (uint64_t)groups->config->seed << 20 ^ (uint64_t)(channel - groups->channels);
@@ -90,7 +90,7 @@ static uint8_t *begin(uint8_t *bytes, int function, const tms_groups *groups,
     put(bytes + 8, (uint64_t)schema_id(function), 4);
     put(bytes + 16, functions[function].bytes, 8);
     put(bytes + 24, HEADER_BYTES, 8);
-    /* A hash that all members have in common, and no other communicator. */
+    /* A hash equal on all members and distinct from other communicators'. */
     put(bytes + HEADER_BYTES, tms_splitmix64(&state), 8);
     return bytes + HEADER_BYTES;
 }
@@ -101,12 +101,12 @@ size_t tms_nccl_call(uint8_t *bytes, const tms_groups *groups, const tms_channel
     int64_t element = tms_dtype_get(comm->dtype)->bytes;
     int64_t count = comm->bytes / element;
 
-    /* Of these two NCCL is given the size of one rank's piece. */
+    /* For these two, NCCL's argument is the size of one rank's piece. */
     if (comm->what == TMS_ALL_GATHER || comm->what == TMS_REDUCE_SCATTER) {
         count /= channel->ranks.size;
     }
     put(payload + 8, (uint64_t)(count * element), 8);
-    /* A sum is reduction 0, and the first rank the root. */
+    /* Left zero: a sum is reduction 0, and the root is the first rank. */
     if (comm->what == TMS_SEND || comm->what == TMS_RECV) {
         put(payload + 16, (uint64_t)tms_ranks_position(&channel->ranks, comm->peer), 4);
     }

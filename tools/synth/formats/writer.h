@@ -1,4 +1,4 @@
-/* What every trace format does: the interface between a simulated job and its files. */
+/* The interface between a simulated job and its files, implemented by every trace format. */
 #ifndef TMERGE_SYNTH_WRITER_H
 #define TMERGE_SYNTH_WRITER_H
 
@@ -11,16 +11,16 @@
 
 typedef struct tms_writer tms_writer;
 
-/* A format: a name's ending, and how a file is opened. */
+/* A format: its file names and the functions that write a file. */
 typedef struct tms_format {
-    const char *ending; /* of file names, without the point; NULL where name_file gives them */
+    const char *ending; /* file name extension, without the point; NULL if name_file is set */
 
-    /* The name of the file that begins with a rank, below the job's folder; NULL:
+    /* Makes the name, below the job's folder, of the file whose first rank is @p rank; NULL:
      * profile_rank_R.ending. */
     void (*name_file)(char *name, size_t size, const tms_config *config, int64_t rank);
 
     /**
-     * Opens a file, under a temporary name beside @p path.
+     * Opens a file, under a temporary name in the folder of @p path.
      *
      * @param plan    kept by reference until the writer ends
      * @param rank    the first of the file
@@ -33,33 +33,34 @@ typedef struct tms_format {
     /* Begins a rank's trace. TMS_OK; TMS_ERR_FAULT out of memory. */
     tms_status (*begin)(tms_writer *writer, int64_t rank, tms_error *err);
 
-    /* Writes the events of one section. Sections come in the order of tms_section, each from the
-     * first step to the last. */
+    /* Writes the events of one section. Sections must come in the order of tms_section, each from
+     * the first step to the last. */
     void (*events)(tms_writer *writer, const tms_events *events, tms_section section);
 
-    /* Ends the rank's trace: the profiler starts and stops then [recorded ns since the epoch]. */
+    /* Ends the rank's trace. Times: start and stop of the profiler [recorded ns since the epoch].
+     * */
     void (*end)(tms_writer *writer, int64_t begin_ns, int64_t end_ns);
 
-    /* Whether something could not be written: the rest may be saved the trouble. */
+    /* Whether a write failed, so that the caller can stop early. */
     bool (*failed)(const tms_writer *writer);
 
-    /* Gives the file its final name and frees the writer in any case; when it fails no file is
-     * left behind. TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
+    /* Gives the file its final name and always frees the writer; leaves no file after a failure.
+     * TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT. */
     tms_status (*commit)(tms_writer *writer, tms_error *err);
 
-    /* Removes the temporary file and frees the writer; NULL is fine. */
+    /* Removes the temporary file and frees the writer; accepts NULL. */
     void (*abandon)(tms_writer *writer);
 } tms_format;
 
-/* A file being written; the first member of each format's own. */
+/* A file being written; each format's own struct begins with it. */
 struct tms_writer {
     const tms_format *format; /* static */
-    int64_t count;            /* events of the present rank that a reader has to count */
+    int64_t count;            /* events of the current rank that a reader must count */
 };
 
-extern const tms_format tms_format_kineto; /* one rank a file */
-extern const tms_format tms_format_nsys;   /* one or more */
-extern const tms_format tms_format_xplane; /* all of a host */
-extern const tms_format tms_format_ascend; /* one */
+extern const tms_format tms_format_kineto; /* one rank per file */
+extern const tms_format tms_format_nsys;   /* one or more ranks per file */
+extern const tms_format tms_format_xplane; /* all ranks of a host */
+extern const tms_format tms_format_ascend; /* one rank per file */
 
 #endif

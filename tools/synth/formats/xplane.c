@@ -1,10 +1,10 @@
-/* Writes the ranks of a host as the profiler of TensorFlow and JAX does: one XSpace, with a plane
- * for each GPU and one for all threads of the host.
+/* Writes the ranks of a host like the profiler of TensorFlow and JAX: one XSpace, with a plane for
+ * each GPU and one for all threads of the host.
  *
- * All begins and ends are those of the Kineto form once they are rounded to the nanosecond: each is
- * written with up to 499 ps more or less. What this profiler does not record is left out: process
- * groups and all that tells collectives apart, shapes, sequence numbers, and which ranges are
- * operators. A step is a range "train" with its number, of the host's first rank for all of them,
+ * Starts and ends equal those of the Kineto format when rounded to nanoseconds: each is written
+ * with an error of up to 499 ps. Everything this profiler does not record is omitted: process
+ * groups and other attributes of collectives, shapes, sequence numbers, and which ranges are
+ * operators. A step is a range "train" with its number, from the host's first rank for all ranks,
  * and allocations name their allocator. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "synth/sim/clock.h"
 #include "writer.h"
 
-/* In the place of a step's number; for others see nsys.c. */
+/* Used instead of a step number; for others see nsys.c. */
 #define START_STREAM (UINT64_MAX - 4)
 
 /* Fields of the messages. */
@@ -32,7 +32,7 @@ enum {
     EVENT_OFFSET_PS = 2,
     EVENT_DURATION_PS = 3,
     EVENT_STAT = 4,
-    ID = 1,   /* of planes, lines and names, and what events and stats refer to */
+    ID = 1,   /* of planes, lines and names; references in events and stats */
     NAME = 2, /* of planes, lines and names */
     VALUE = 2 /* of a map's entry, whose key is an ID */
 };
@@ -40,7 +40,7 @@ enum {
 /* Fields of a stat that hold its value. */
 enum { STAT_UINT = 3, STAT_INT = 4, STAT_TEXT = 5, STAT_REFERENCE = 7 };
 
-/* Names of stats, numbered from 1. Texts that events refer to follow, by their kind. */
+/* Names of stats, numbered from 1. Texts that events refer to follow, by kind. */
 #define STATS(X)                                                                                   \
     X(CORRELATION, "correlation_id")                                                               \
     X(KERNEL, "kernel_details")                                                                    \
@@ -70,19 +70,19 @@ typedef enum stat { STAT_NONE, STATS(NUMBER) STAT_COUNT } stat;
 
 static const char *const stat_names[] = {STATS(TEXT)};
 
-/* Names of events are numbered by kind; a release of memory has one of its own. */
+/* Names of events are numbered by kind; a release of memory has a separate one. */
 enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 
-/* What the allocator holds when the recording begins, and where all memory is [B]. */
+/* The allocator's memory when the recording begins, and the address of all allocations [B]. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
 #define HEAP_ADDRESS INT64_C(139926520725504)
 
-/* A line whose events are copies of others: the profiler derives it, and numbers it from
- * 0xdeadbeef on as a signed number of 32 bits. */
+/* A line whose events are copies of others. The profiler derives it, and numbers such lines from
+ * 0xdeadbeef on, as signed 32-bit numbers. */
 #define DERIVED_ID ((uint64_t)(INT64_C(0xdeadbeef) + 1 - (INT64_C(1) << 32)))
 enum { LINE_DERIVED = TMS_TRACK_COUNT, LINE_COUNT };
 
-/* Where an event stands in its line; lines are written in order of time. */
+/* An event's position in its line; lines are written in order of time. */
 typedef struct place {
     int64_t begin_ps;
     int64_t end_ps;
@@ -91,20 +91,20 @@ typedef struct place {
 } place;
 
 typedef struct line {
-    tms_bytes head;   /* all before the events */
-    tms_bytes events; /* as they are written, but for their order */
-    tms_bytes places; /* a place for each */
-    int64_t begin_ns; /* what its events count from [ns after the profile's begin] */
+    tms_bytes head;   /* everything before the events */
+    tms_bytes events; /* complete, but not yet in order */
+    tms_bytes places; /* of place: one per event */
+    int64_t begin_ns; /* origin of its events' times [ns after the profile's start] */
 } line;
 
 typedef struct xplane {
     tms_writer writer;
     const tms_plan *plan; /* borrowed */
     tms_sink *sink;       /* owned */
-    tms_bytes stat;       /* the one that is being made */
-    tms_bytes stats;      /* of the event or plane that is being made */
+    tms_bytes stat;       /* the one being made */
+    tms_bytes stats;      /* of the event or plane being made */
     tms_bytes event;
-    line devices[LINE_COUNT]; /* of the present rank; those of the host are not used */
+    line devices[LINE_COUNT]; /* of the current rank; the host's are unused */
     line *threads;            /* [2 * ranks_per_file], owned */
     tms_placement placement;
     int64_t first_rank;
@@ -147,7 +147,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     return TMS_OK;
 }
 
-/* A stat of an event, or of a plane. */
+/* Adds a stat to the current event or plane. */
 static void put_stat(xplane *file, stat name, unsigned form, uint64_t value) {
     tms_bytes_number(&file->stat, ID, name);
     tms_bytes_number(&file->stat, form, value);
@@ -160,7 +160,7 @@ static void put_text(xplane *file, stat name, const char *text) {
     tms_bytes_message(&file->stats, name < STAT_VENDOR ? EVENT_STAT : PLANE_STAT, &file->stat);
 }
 
-/* Empties a line and gives it a number and a name. Each counts from a time of its own. */
+/* Empties a line and sets its number and name. Each line counts from a different time. */
 static void begin_line(line *made, uint64_t id, const char *name, int64_t begin_ns) {
     made->head.size = made->events.size = made->places.size = 0;
     made->begin_ns = begin_ns;
@@ -197,14 +197,14 @@ static tms_status begin(tms_writer *writer, int64_t rank, tms_error *err) {
     return TMS_OK;
 }
 
-/* Up to 499 ps more or less, always the same for a time. */
+/* Converts to picoseconds, with an error of up to 499 ps that depends only on the time. */
 static int64_t in_ps(int64_t ns) {
     uint64_t state = (uint64_t)ns;
 
     return ns * 1000 + (int64_t)(tms_splitmix64(&state) % 999) - 499;
 }
 
-/* Appends an event, with the stats made for it, to a line. */
+/* Appends an event, with the current stats, to a line. */
 static void put_event(xplane *file, line *to, uint64_t name, const tms_event *event) {
     int64_t begin_ns = event->begin_ns - file->begin_ns - to->begin_ns;
     place at = {in_ps(begin_ns), in_ps(begin_ns + event->duration_ns), to->events.size, 0};
@@ -223,7 +223,7 @@ static void put_event(xplane *file, line *to, uint64_t name, const tms_event *ev
     file->writer.count++;
 }
 
-/* An allocation, or a release. The profiler's "reserved" is not the allocator's pool. */
+/* Adds an allocation or release. The profiler's "reserved" is not the allocator's pool. */
 static void put_memory(xplane *file, const tms_event *event) {
     uint64_t bytes = (uint64_t)(event->value < 0 ? -event->value : event->value);
     char allocator[32];
@@ -238,8 +238,8 @@ static void put_memory(xplane *file, const tms_event *event) {
     put_stat(file, STAT_ADDRESS, STAT_INT, (uint64_t)HEAP_ADDRESS);
 }
 
-/* What is told of an event beside its name and its times; numbers of launches are unique in a file,
- * for it is one process that launches. */
+/* Adds the attributes of an event other than name and times. Launch ids are unique in a file,
+ * because a single process launches. */
 static void put_stats(xplane *file, const tms_event *event) {
     tms_shape shape = tms_kind_get(event->kind)->shape;
     bool pageable = event->kind == TMS_GPU_MEMCPY_PAGEABLE;
@@ -290,7 +290,7 @@ static void write_events(tms_writer *writer, const tms_events *events, tms_secti
     }
 }
 
-/* A name in one of a plane's two maps. */
+/* Adds a name to one of a plane's two maps. */
 static void put_name(tms_bytes *plane, unsigned map, uint64_t id, const char *name) {
     tms_bytes value = {0};
     tms_bytes entry = {0};
@@ -304,7 +304,7 @@ static void put_name(tms_bytes *plane, unsigned map, uint64_t id, const char *na
     free(entry.data);
 }
 
-/* What is constant about a kernel's launch; nothing for other kinds. */
+/* Adds the constant attributes of a kernel's launch; does nothing for other kinds. */
 static void put_launch(tms_bytes *plane, int kind) {
     const tms_launch *launch = &tms_kind_get((tms_kind)kind)->launch;
     int fixed = launch->shared_bytes % 1024; /* as in nsys.c */
@@ -322,7 +322,7 @@ static void put_launch(tms_bytes *plane, int kind) {
     put_name(plane, PLANE_STAT_NAME, STAT_COUNT + (uint64_t)kind, text);
 }
 
-/* The names of events on a GPU, or on the host, then those of all stats. */
+/* Adds the names of events on a GPU, or on the host, then those of all stats. */
 static void put_names(tms_bytes *plane, bool gpu) {
     for (int kind = 0; kind < TMS_KIND_COUNT; kind++) {
         const tms_kind_info *info = tms_kind_get((tms_kind)kind);
@@ -350,7 +350,7 @@ static void put_names(tms_bytes *plane, bool gpu) {
     }
 }
 
-/* Longer ones first where two begin at once, so that what is inside follows. */
+/* Compares by start, longer ones first, so that nested events follow their parents. */
 static int compare_places(const void *a, const void *b) {
     const place *x = a;
     const place *y = b;
@@ -380,7 +380,7 @@ static void put_line(tms_bytes *plane, const line *made) {
     free(body.data);
 }
 
-/* Writes a plane: its name, those lines that have events, all names, and its stats. */
+/* Writes a plane: its name, its nonempty lines, all names, and its stats. */
 static void write_plane(xplane *file, const char *name, int64_t id, const line *lines, size_t n) {
     tms_bytes plane = {0};
     uint8_t field[11] = {SPACE_PLANE << 3 | 2};
@@ -401,7 +401,7 @@ static void write_plane(xplane *file, const char *name, int64_t id, const line *
     free(plane.data);
 }
 
-/* The card is the one that the Kineto form describes. */
+/* Writes a device; the card is the one in the Kineto format. */
 static void write_device(xplane *file, int64_t device, const line *lines, size_t n) {
     char name[40];
 
@@ -435,7 +435,7 @@ static void free_line(line *made) {
     free(made->places.data);
 }
 
-/* Frees all but the sink. */
+/* Frees everything but the sink. */
 static void destroy(xplane *file) {
     for (int64_t i = 0; i < 2 * file->plan->config->ranks_per_file; i++) {
         free_line(&file->threads[i]);

@@ -1,14 +1,13 @@
-/* Clocks that are never read for their own sake: simulated time is true, and becomes wrong only
- * when it is written down. */
+/* The simulation runs in true time; clock errors are applied only when times are recorded. */
 #include "clock.h"
 
 #include "synth/base/rng.h"
 
-/* Streams of random numbers that no rank has: see also plan.c and mishaps.c. */
+/* Random streams outside the range of ranks; see also plan.c and mishaps.c. */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 
-/* Close to normal around zero, see tms_rng_around. */
+/* Returns a nearly normal value around zero, see tms_rng_around. */
 static int64_t spread(tms_rng *rng, int64_t sigma) {
     uint64_t bits = tms_rng_next(rng);
     uint64_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) + ((bits >> 32) & 0xffff);
@@ -25,7 +24,7 @@ tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement) {
 
     clock.gpu_error_ns =
         tms_rng_range(&gpu, 0, 2 * config->gpu_error_ns + 1) - config->gpu_error_ns;
-    /* Somebody's clock has to be the right one, to compare with. */
+    /* Host 0's clock is exact and serves as the reference. */
     if (placement->host > 0) {
         clock.offset_ns = spread(&host, config->offset_ns);
         clock.drift_ppb = spread(&host, config->drift_ppb);
@@ -46,7 +45,7 @@ int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns) {
            (true_ns >= clock->step_at_ns ? clock->step_ns : 0);
 }
 
-/* A time on a row. */
+/* Returns the recorded time on a track. */
 static int64_t on_track(const tms_clock *clock, tms_track track, int64_t true_ns) {
     return tms_clock_recorded_ns(clock, true_ns) + (tms_track_gpu(track) ? clock->gpu_error_ns : 0);
 }

@@ -1,4 +1,4 @@
-/* Wrong clocks: what a host writes down where the job's common clock shows another time. */
+/* Clock errors: the time a host records for a time of the job's common clock. */
 #ifndef TMERGE_SYNTH_CLOCK_H
 #define TMERGE_SYNTH_CLOCK_H
 
@@ -10,8 +10,8 @@
 #include "synth/base/events.h"
 #include "synth/base/placement.h"
 
-/* recorded = true + offset_ns + drift_ppb * (true - TMS_EPOCH_NS) / 1e9, and step_ns more from
- * step_at_ns (true) on; on the GPU's rows gpu_error_ns more. */
+/* recorded = true + offset_ns + drift_ppb * (true - TMS_EPOCH_NS) / 1e9, plus step_ns from
+ * step_at_ns (true) on, plus gpu_error_ns on the GPU's tracks. */
 typedef struct tms_clock {
     int64_t offset_ns;
     int64_t drift_ppb;
@@ -20,13 +20,13 @@ typedef struct tms_clock {
     int64_t gpu_error_ns;
 } tms_clock;
 
-/* The clock of a rank: all of it but the GPU's error is its host's. */
+/* Returns the clock of a rank: its host's, with the error of its own GPU. */
 tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement);
 
-/* What the host writes down; nanoseconds in between are cut. */
+/* Returns the time that the host records; fractions of nanoseconds are truncated. */
 int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns);
 
-/* Turns the true times of a step's events into recorded ones: begins and ends by themselves. */
+/* Converts the true times of a step's events to recorded ones; starts and ends separately. */
 void tms_clock_apply(const tms_clock *clock, tms_events *events);
 
 #endif

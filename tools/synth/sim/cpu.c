@@ -1,22 +1,22 @@
-/* The CPU's side of a step, one act at a time.
+/* The CPU's side of a step.
  *
- * Two clocks run: that of the CPU, which works through its operators and queues kernels ahead, and
- * that of each stream, which takes a kernel when it is free and the launch has reached it. The
- * figures are typical of a fast host with an H100: about 5 us for a launch, 1 us from its return to
- * the kernel, 1 us between two queued kernels. All draws come from the rank's own stream of random
- * numbers, and always in the same order, whether or not the events are kept: never two draws in
- * one expression, whose order is the compiler's choice. */
+ * There are several clocks: the CPU's, which works through its operators and queues kernels ahead,
+ * and one per stream, which starts a kernel when it is free and the launch has reached it. The
+ * durations are typical of a fast host with an H100: about 5 us for a launch, 1 us from its return
+ * to the kernel, 1 us between two queued kernels. All draws come from the rank's own random stream,
+ * always in the same order, whether or not the events are kept. Therefore an expression never has
+ * two draws: the compiler would choose their order. */
 #include "cpu.h"
 
 #include "mishaps.h"
 
-/* Copies over PCIe run at about 20 GB/s, that is 20 B/ns, after a start of 1.2 us; from pageable
- * memory at a fourth of it, for the driver copies first. */
+/* Copies over PCIe run at about 20 GB/s, or 20 B/ns, after 1.2 us of setup; from pageable memory at
+ * a quarter of that, because the driver copies first. */
 #define COPY_START_NS 1200
 #define COPY_BYTES_PER_NS 20
 #define PAGEABLE_BYTES_PER_NS 5
 
-/* What one launch costs the CPU with all around it, about. */
+/* Approximate CPU time of one launch with its surroundings. */
 #define LAUNCH_NS 6000
 
 void tms_cpu_spend(tms_sim *sim, int64_t low_ns, int64_t high_ns) {
@@ -60,8 +60,8 @@ int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_n
     return event.begin_ns;
 }
 
-/* The call that launches a kernel, and its correlation. A graph has one for all kernels, which it
- * launches as fast as calls would. */
+/* Makes the call that launches a kernel, and returns its start and correlation. A CUDA graph has
+ * one call for all kernels; it launches them as fast as separate calls would. */
 static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t *correlation) {
     int64_t begin_ns = sim->graph_ns;
 
@@ -75,7 +75,7 @@ static int64_t launch_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t 
     return begin_ns;
 }
 
-/* Queues work on the compute stream, with the call that launches it. */
+/* Queues work on the compute stream, with its launching call. */
 static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t bytes) {
     tms_shape shape = tms_kind_get(kind)->shape;
     tms_kind caller = shape == TMS_SHAPE_MEMCPY   ? TMS_RT_MEMCPY
@@ -87,7 +87,7 @@ static void launch(tms_sim *sim, tms_kind kind, int64_t duration_ns, int64_t byt
 
     event.launch_ns = launch_call(sim, caller, 3500, &event.correlation);
     event.external_id = sim->op_id;
-    /* A launch takes about 1 us to reach an idle GPU; kernels in a queue follow with a gap. */
+    /* A launch takes about 1 us to reach an idle GPU; queued kernels follow with a gap. */
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
     task.gap_ns = tms_rng_range(&sim->rng, 600, 1400);
     task.index = tms_events_push(sim->events, &event);
@@ -106,8 +106,8 @@ void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
     if (sim->host_ppm == 0) {
         return;
     }
-    /* A slow host: the next launch comes so late that the GPU has nothing to do. Where launches
-     * are what takes the time anyway, they take a multiple of it. */
+    /* Slow host: the next launch is so late that the GPU idles. If launches limit the speed anyway,
+     * they take a multiple of their time. */
     late_ns = tms_scale_ppm(normal_ns, sim->host_ppm) - LAUNCH_NS;
     if (late_ns < tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000)) {
         late_ns = tms_scale_ppm(LAUNCH_NS, sim->host_ppm - 1000000);
@@ -135,7 +135,7 @@ void tms_cpu_allocate(tms_sim *sim, int64_t bytes) {
     (void)tms_events_push(sim->events, &event);
 }
 
-/* Torch counts collectives per group, sends and receives per rank and group. */
+/* Torch numbers collectives per group, but sends and receives per rank and group. */
 static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t index) {
     const int64_t *counts = sim->role_count;
     int64_t steps = sim->config->first_step + sim->step;
@@ -146,13 +146,13 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
     if (channel == before || channel == behind) {
         per_step =
             (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
-        /* The present one is counted already, hence the 1. */
+        /* The current one is already counted, hence the 1. */
         index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
     }
     return steps * per_step + index + 1;
 }
 
-/* Adds the rank's part to the step's list; its index there, 0 when memory has run out. */
+/* Adds the rank's participation to the step's list; returns its index, or 0 if out of memory. */
 static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
     tms_comm *comm = tms_sim_add_comm(sim);
     const tms_channel *channel = sim->channels[role];
@@ -175,7 +175,7 @@ static size_t add_comm(tms_sim *sim, tms_role role, tms_message message) {
     return sim->n_comms - 1;
 }
 
-/* Notes for the writer to which collective an operator or annotation belongs. */
+/* Records for the writer the collective of an operator or annotation. */
 static void mark(tms_sim *sim, size_t event, size_t index) {
     sim->events->items[event].comm = index + 1;
 }
@@ -188,11 +188,11 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     tms_task task = {.kind = TMS_DO_ARRIVE};
     tms_comm part = {0};
 
-    /* Where nothing but data parallelism is, the job's group is the data-parallel one. */
+    /* With only data parallelism, the data-parallel group is the whole job. */
     role = sim->channels[role] == NULL ? TMS_ROLE_DATA : role;
     index = add_comm(sim, role, message);
-    /* The order is torch's: the operator that carries the arguments, the hand-over between the two
-     * streams by an event, then the launch inside the annotation. */
+    /* Torch's order: the operator with the arguments, the dependency between the two streams by an
+     * event, then the launch inside the annotation. */
     comms = tms_cpu_open(sim, TMS_OP_COMMS, 0);
     mark(sim, comms.event, index);
     part.comms_id = sim->external_id;
@@ -203,7 +203,7 @@ size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message) {
     part.annotation_id = sim->external_id;
     part.launch_ns = launch_call(sim, TMS_RT_LAUNCH_EX, 6000, &part.correlation);
     task.reached_ns = sim->cpu_ns + tms_rng_range(&sim->rng, 800, 1600);
-    /* NCCL's stream sees the event of the compute stream a little later than it happens. */
+    /* NCCL's stream notices the compute stream's event with a delay. */
     task.gap_ns = tms_rng_range(&sim->rng, 1200, 2400);
     task.index = index;
     tms_sim_queue(sim, &task);
@@ -240,7 +240,7 @@ void tms_cpu_push_comms(tms_sim *sim) {
                            .kind = info->kernel,
                            .track = tms_role_track(comm->role)};
 
-        /* A kernel's record may be lost; then the profiler draws no annotation over it either. */
+        /* If a kernel's record is lost, the profiler has no annotation over it either. */
         if (tms_mishap_lost(sim->config, sim->step, comm->part)) {
             continue;
         }
@@ -251,7 +251,7 @@ void tms_cpu_push_comms(tms_sim *sim) {
             event.kind = comm->index % 3 == 0 ? TMS_GPU_CUSTOM_TWO_STAGE : TMS_GPU_CUSTOM_ONE_STAGE;
         }
         comm->kernel_event = tms_events_push(sim->events, &event);
-        /* The annotation's copy on the GPU has the same times, before the writer widens it. */
+        /* The annotation's copy on the GPU has the same times; the writer widens it. */
         event.kind = info->gpu_annotation;
         event.external_id = comm->annotation_id;
         comm->annotation_event = tms_events_push(sim->events, &event);

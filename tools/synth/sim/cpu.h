@@ -1,58 +1,58 @@
-/* What the CPU of one rank does at a time: operators, launches, collectives. Every call draws its
- * random numbers in the same order whether or not events are kept. */
+/* CPU activities of one rank: operators, launches, collectives. Every call draws its random numbers
+ * in the same order, whether or not events are kept. */
 #ifndef TMERGE_SYNTH_CPU_H
 #define TMERGE_SYNTH_CPU_H
 
 #include "simulated_rank.h"
 
-/* An operator or annotation that has begun. */
+/* An open operator or annotation. */
 typedef struct tms_span {
     size_t event;
     int64_t begin_ns;
-    int64_t parent_id; /* the operator to return to */
+    int64_t parent_id; /* the enclosing operator */
 } tms_span;
 
-/* Lets the running thread work for a while. */
+/* Advances the running thread by a random time. */
 void tms_cpu_spend(tms_sim *sim, int64_t low_ns, int64_t high_ns);
 
 /* Begins an operator or annotation; `value` is its sequence or step number. */
 tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value);
 
-/* Ends an operator or annotation and returns to the operator around it. */
+/* Ends an operator or annotation and returns to the enclosing operator. */
 void tms_cpu_close(tms_sim *sim, tms_span opened);
 
-/* A CUDA runtime call; returns its begin. */
+/* Makes a CUDA runtime call; returns its start. */
 int64_t tms_cpu_call(tms_sim *sim, tms_kind kind, int64_t low_ns, int64_t high_ns);
 
 /* Queues a compute kernel that takes `ppm` of a layer's forward time on a normal rank. */
 void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm);
 
-/* Queues a kernel of this mean time on any rank. */
+/* Queues a kernel with this mean time on every rank. */
 void tms_cpu_kernel(tms_sim *sim, tms_kind kind, int64_t mean_ns);
 
-/* Queues a copy or a memset; the slow rank's slowness is not here. */
+/* Queues a copy or memset; a slow rank's factor does not apply. */
 void tms_cpu_copy(tms_sim *sim, tms_kind kind, int64_t bytes);
 
-/* A [memory] record of torch's allocator; negative bytes are a free. */
+/* Adds a [memory] record of torch's allocator; negative bytes are a release. */
 void tms_cpu_allocate(tms_sim *sim, int64_t bytes);
 
-/* What a collective sends. */
+/* The contents of a collective. */
 typedef struct tms_message {
     tms_collective what;
     tms_dtype dtype;
     int64_t bytes; /* whole message, by the convention of nccl-tests */
 } tms_message;
 
-/* Launches a collective behind the work queued so far; returns its index in sim->comms. */
+/* Launches a collective after the work queued so far; returns its index in sim->comms. */
 size_t tms_cpu_communicate(tms_sim *sim, tms_role role, tms_message message);
 
-/* Lets the compute stream wait for a collective, with the call that says so. */
+/* Makes the compute stream wait for a collective, with the call for it. */
 void tms_cpu_await(tms_sim *sim, size_t comm);
 
-/* The same without a call of its own. */
+/* Like tms_cpu_await, without a call. */
 void tms_cpu_depend(tms_sim *sim, size_t comm);
 
-/* Appends the GPU events of the step's collectives that are not in the list yet. */
+/* Appends the GPU events of the step's collectives that are not yet in the list. */
 void tms_cpu_push_comms(tms_sim *sim);
 
 #endif

@@ -1,12 +1,11 @@
-/* Streams in order, and what they wait for. */
+/* Executes the streams' tasks, and their waits for each other. */
 #include "gpu.h"
 
-/* Whatever waits for two things begins with the later one. */
 static int64_t max_ns(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* Work takes its turn on the compute stream. */
+/* Runs work on the compute stream. */
 static void work(tms_sim *sim, const tms_task *task) {
     int64_t begin_ns = max_ns(task->reached_ns, sim->compute_free_ns + task->gap_ns);
 
@@ -17,7 +16,7 @@ static void work(tms_sim *sim, const tms_task *task) {
     }
 }
 
-/* A collective's kernel follows the one before on its stream, whose end must be known. */
+/* Starts a collective's kernel after the previous one on its stream, whose end must be known. */
 static bool arrive(tms_sim *sim, const tms_task *task, const tms_network *network) {
     tms_comm *comm = &sim->comms[task->index];
     int64_t free_ns = sim->comm_free_ns[comm->role];
@@ -35,7 +34,7 @@ static bool arrive(tms_sim *sim, const tms_task *task, const tms_network *networ
     return true;
 }
 
-/* One task; false where it has to wait. */
+/* Runs one task; false if it must wait. */
 static bool run(tms_sim *sim, const tms_task *task, const tms_network *network) {
     tms_comm *comm;
 

@@ -1,9 +1,9 @@
-/* One draw for each mishap: from the seed, and the number of what it befalls. */
+/* Each injected fault has its own draw, from the seed and the number of the affected item. */
 #include "mishaps.h"
 
 #include "synth/base/rng.h"
 
-/* Streams of random numbers that no rank has: see also plan.c and clock.c. */
+/* Random streams outside the range of ranks; see also plan.c and clock.c. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)
@@ -11,10 +11,9 @@
 #define HOST_STREAM (UINT64_MAX - 8)
 #define HICCUP_STREAM (UINT64_MAX - 9)
 
-/* In the place of a step's number; for others see simulated_rank.c, kineto_frame.c and nsys.c. */
+/* Used instead of a step number; for others see simulated_rank.c, kineto_frame.c and nsys.c. */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
-/* Greatest common divisor. */
 static int64_t common_divisor(int64_t a, int64_t b) {
     while (b != 0) {
         int64_t rest = a % b;
@@ -37,8 +36,7 @@ int64_t tms_mishap_slow_rank(const tms_config *config, int64_t step) {
     if (config->rotating == 0) {
         return config->slow_rank;
     }
-    /* A stride without a divisor in common with the number of ranks meets each of them before any
-     * comes again. */
+    /* A stride coprime to the number of ranks visits each rank before repeating one. */
     first = tms_rng_range(&rng, 0, config->ranks);
     stride = tms_rng_range(&rng, 1, config->ranks > 1 ? config->ranks : 2);
     while (common_divisor(config->ranks, stride) != 1) {
@@ -47,12 +45,12 @@ int64_t tms_mishap_slow_rank(const tms_config *config, int64_t step) {
     return (first + step % config->ranks * stride) % config->ranks;
 }
 
-/* Whether a span holds a number; one that is not given holds all. */
+/* Whether a span contains a number; an omitted span contains all. */
 static bool holds(int64_t first, int64_t last, int64_t number) {
     return first < 0 || (first <= number && number <= last);
 }
 
-/* Lengthens by all that --slow says of a kernel, or with -1 of whole steps. */
+/* Applies all --slow factors for a kernel, or for whole steps if @p kernel is -1. */
 static int64_t slowed_ppm(const tms_config *config, int64_t rank, int64_t step, int64_t kernel,
                           int64_t ppm) {
     for (int64_t i = 0; i < config->n_slow; i++) {

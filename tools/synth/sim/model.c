@@ -1,25 +1,25 @@
-/* A GPT-like model under tensor, data and pipeline parallelism. The pipeline runs all forward
- * passes before all backward ones (GPipe), so that each pair of stages sends one way first and the
- * other way then: with one stream per pair nobody can wait for himself. */
+/* A GPT-like model with tensor, data and pipeline parallelism. The pipeline runs all forward passes
+ * before all backward passes (GPipe), so each pair of stages first sends in one direction only and
+ * then in the other: with one stream per pair there is no deadlock. */
 #include "model.h"
 
 #include "cpu.h"
 #include "gpu.h"
 
-/* Kernels that a layer has too many with --fault small-kernels, and how long they run. */
+/* Extra kernels per layer with --fault small-kernels, and their duration. */
 #define SMALL_KERNELS 20
 #define SMALL_KERNEL_NS 1500
 
-/* A batch of pageable memory is that much larger, or nobody would notice. */
+/* Batches in pageable memory are larger by this factor, so that the fault has an effect. */
 #define PAGEABLE_FACTOR 16
 
-/* A kernel and its share of a layer's forward time. */
+/* A kernel and its fraction of a layer's forward time. */
 typedef struct layer_kernel {
     tms_kind kind;
     int64_t ppm;
 } layer_kernel;
 
-/* A pass over a layer: its kernels, and the operators around them, which come in pairs. */
+/* A pass over a layer: its kernels and the operators around them, which come in pairs. */
 typedef struct pass {
     const layer_kernel *kernels;
     int n_kernels;
@@ -28,20 +28,20 @@ typedef struct pass {
     bool backward;
 } pass;
 
-/* Adds up to a whole forward time. */
+/* The sum is the whole forward time. */
 static const layer_kernel forward_kernels[] = {
     {TMS_GPU_NORM, 40000},      {TMS_GPU_GEMM_QKV, 260000}, {TMS_GPU_FLASH, 200000},
     {TMS_GPU_GEMM_MLP, 440000}, {TMS_GPU_GELU, 60000},
 };
 
-/* Twice the forward time: each product needs the gradient of its input and of its weights. */
+/* Twice the forward time: each product needs the gradients of its input and of its weights. */
 static const layer_kernel backward_kernels[] = {
     {TMS_GPU_GELU_BACKWARD, 90000}, {TMS_GPU_GEMM_DGRAD, 440000},     {TMS_GPU_GEMM_WGRAD, 430000},
     {TMS_GPU_GEMM_DGRAD, 260000},   {TMS_GPU_FLASH_BACKWARD, 450000}, {TMS_GPU_GEMM_WGRAD, 260000},
     {TMS_GPU_NORM_BACKWARD, 70000},
 };
 
-/* Operators take turns in threes; backward has the partners at the same places. */
+/* Operators cycle through three pairs; backward has their counterparts in the same order. */
 static const pass forward_pass = {
     forward_kernels,
     sizeof forward_kernels / sizeof forward_kernels[0],
@@ -62,7 +62,7 @@ static int64_t stage_layers(const tms_sim *sim) {
     return tms_config_stage_layers(sim->config, sim->placement.pp);
 }
 
-/* None where there is nobody to reduce with. */
+/* None if the rank has no data-parallel group. */
 static int64_t stage_buckets(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_DATA] == NULL
                ? 0
@@ -74,14 +74,14 @@ static bool loads(const tms_sim *sim) {
     return sim->channels[TMS_ROLE_PREVIOUS] == NULL || sim->channels[TMS_ROLE_NEXT] == NULL;
 }
 
-/* A message that can be cut into one piece per member. */
+/* Rounds a message so that it splits into one piece per member. */
 static int64_t divisible(const tms_sim *sim, tms_role role, int64_t bytes) {
     int64_t unit = 2 * sim->channels[role]->ranks.size;
 
     return bytes < unit ? unit : bytes / unit * unit;
 }
 
-/* Sends over the tensor-parallel group and waits: nothing can be computed meanwhile. */
+/* Runs a collective of the tensor-parallel group and waits: nothing is computed meanwhile. */
 static void tensor(tms_sim *sim, tms_collective what, int64_t layer) {
     int64_t bytes = tms_config_scaled_bytes(sim->config, sim->config->activation_bytes, layer);
     tms_message message = {what, TMS_DTYPE_BFLOAT16, bytes};
@@ -93,20 +93,20 @@ static void tensor(tms_sim *sim, tms_collective what, int64_t layer) {
     tms_cpu_push_comms(sim);
 }
 
-/* The operators and kernels of a layer: pairs of nested operators with the kernels spread over
- * them. `index` counts layers over all microbatches of the job, for the sequence numbers. */
+/* Adds the operators and kernels of a layer: pairs of nested operators, with the kernels spread
+ * over them. `index` counts layers over all microbatches of the job, for the sequence numbers. */
 static void operators(tms_sim *sim, const pass *what, int64_t index) {
     int64_t ops = sim->config->cpu_ops;
     int64_t pairs = ops > 0 ? (ops + 1) / 2 : 1;
     int64_t first = index * pairs + 1;
     int64_t k = 0;
 
-    /* Kernels are dealt out evenly; with many operators most of them launch nothing, as views and
-     * reshapes in real models. */
+    /* Kernels are spread evenly; with many operators most launch nothing, like views and reshapes
+     * in real models. */
     for (int64_t i = 0; i < pairs; i++) {
-        /* Backward meets forward's operators in reverse: each pair has its partner's number. */
+        /* Backward runs the operators in reverse: a pair has its forward pair's number. */
         int64_t pair = what->backward ? pairs - 1 - i : i;
-        bool nested = 2 * pair + 1 < ops; /* an odd number leaves one operator alone */
+        bool nested = 2 * pair + 1 < ops; /* an odd number leaves one operator unpaired */
         tms_span outer = {0};
         tms_span inner = {0};
 
@@ -128,7 +128,7 @@ static void operators(tms_sim *sim, const pass *what, int64_t index) {
     }
 }
 
-/* One layer of one microbatch, with what its tensor-parallel group has to exchange. */
+/* Adds one layer of one microbatch, with the collectives of its tensor-parallel group. */
 static void layer(tms_sim *sim, const pass *what, int64_t microbatch, int64_t index) {
     const tms_config *config = sim->config;
     int64_t batches = sim->step * config->microbatches + microbatch;
@@ -147,8 +147,8 @@ static void layer(tms_sim *sim, const pass *what, int64_t microbatch, int64_t in
     }
 }
 
-/* A copy from pageable memory: the CPU goes on when the last byte has gone. Nothing but copies has
- * been queued in this step so far, so the GPU's time is known. */
+/* Copies from pageable memory: the CPU waits for the last byte. Only copies have been queued in
+ * this step so far, so the GPU's time is known. */
 static void copy_pageable(tms_sim *sim) {
     tms_event event = {.kind = TMS_RT_STREAM_SYNCHRONIZE, .track = sim->thread};
 
@@ -166,7 +166,7 @@ static void copy_pageable(tms_sim *sim) {
     (void)tms_events_push(sim->events, &event);
 }
 
-/* The host prepares a batch and sends it to the GPU. */
+/* Prepares a batch on the host and copies it to the GPU. */
 static void load_batch(tms_sim *sim) {
     const tms_config *config = sim->config;
     tms_span loader = tms_cpu_open(sim, TMS_ANN_DATALOADER, 0);
@@ -174,7 +174,7 @@ static void load_batch(tms_sim *sim) {
 
     tms_cpu_spend(sim, 60000, 140000);
     if (tms_config_has(config, TMS_FAULT_SLOW_LOADER)) {
-        /* Half of what the step computes. */
+        /* Half of the step's compute time. */
         int64_t late_ns = config->compute_ns * stage_layers(sim) * 3 / 2;
 
         sim->cpu_ns += tms_rng_around(&sim->rng, late_ns, config->jitter_ppm);
@@ -195,7 +195,7 @@ static void load_batch(tms_sim *sim) {
     tms_cpu_close(sim, to);
 }
 
-/* All batches of the step; each is handed round in the tensor-parallel group. */
+/* Loads all batches of the step and broadcasts each in the tensor-parallel group. */
 static void load(tms_sim *sim) {
     tms_message message = {TMS_BROADCAST, TMS_DTYPE_LONG, TMS_BATCH_BYTES};
 
@@ -208,7 +208,7 @@ static void load(tms_sim *sim) {
     }
 }
 
-/* Activations of a microbatch, or their gradients. */
+/* Sends or receives a microbatch's activations or their gradients. */
 static size_t pass_on(tms_sim *sim, tms_role role, tms_collective what, int64_t microbatch) {
     const tms_config *config = sim->config;
     tms_message message = {what, TMS_DTYPE_BFLOAT16,
@@ -219,7 +219,7 @@ static size_t pass_on(tms_sim *sim, tms_role role, tms_collective what, int64_t 
     return comm;
 }
 
-/* A bucket of gradients, or the parameters that go with it. */
+/* Reduces a bucket of gradients, or gathers its parameters. */
 static size_t bucket(tms_sim *sim, tms_collective what, int64_t index) {
     int64_t bytes = tms_config_scaled_bytes(sim->config, sim->config->bucket_bytes, index);
     tms_message message = {what, TMS_DTYPE_BFLOAT16, bytes};
@@ -230,8 +230,8 @@ static size_t bucket(tms_sim *sim, tms_collective what, int64_t index) {
     return tms_cpu_communicate(sim, TMS_ROLE_DATA, message);
 }
 
-/* Sharded parameters are gathered one part ahead of the layers that need them; the parts are the
- * gradients' buckets in reverse. */
+/* Gathers sharded parameters, one part ahead of the layers that need them; the parts are the
+ * gradient buckets in reverse. */
 static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
     int64_t buckets = stage_buckets(sim);
     int64_t layers = stage_layers(sim);
@@ -251,7 +251,7 @@ static void gather(tms_sim *sim, int64_t index, size_t *gathered) {
     }
 }
 
-/* One microbatch forward. */
+/* Runs one microbatch forward. */
 static void forward(tms_sim *sim, int64_t microbatch) {
     const tms_config *config = sim->config;
     size_t gathered = 0;
@@ -276,8 +276,8 @@ static void forward(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* The layers in reverse; in the last microbatch a bucket is reduced as soon as its last layer is
- * done, while the rest goes on. */
+/* Runs the layers in reverse. In the last microbatch, a bucket is reduced as soon as its last layer
+ * is done, while the others continue. */
 static void backward_layers(tms_sim *sim, int64_t microbatch) {
     const tms_config *config = sim->config;
     tms_collective what = config->sharded != 0 ? TMS_REDUCE_SCATTER : TMS_ALL_REDUCE;
@@ -290,7 +290,7 @@ static void backward_layers(tms_sim *sim, int64_t microbatch) {
         if (tms_config_has(config, TMS_FAULT_NO_OVERLAP) && done < layers) {
             continue;
         }
-        /* The layers are split as evenly as they can be; each bucket has at least one. */
+        /* Layers are distributed as evenly as possible; each bucket has at least one. */
         while (next < buckets && (next + 1) * layers / buckets <= done) {
             size_t sent = bucket(sim, what, next++);
 
@@ -301,7 +301,7 @@ static void backward_layers(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* loss.backward() hands over to torch's own thread and waits for it. */
+/* Runs loss.backward(), which works on torch's own thread and waits for it. */
 static void backward(tms_sim *sim, int64_t microbatch) {
     if (sim->channels[TMS_ROLE_NEXT] != NULL) {
         tms_cpu_await(sim, pass_on(sim, TMS_ROLE_NEXT, TMS_RECV, microbatch));
@@ -318,15 +318,15 @@ static void backward(tms_sim *sim, int64_t microbatch) {
     }
 }
 
-/* Lets the compute stream wait for all gradients. */
+/* Makes the compute stream wait for all gradients. */
 static void depend_on_gradients(tms_sim *sim) {
     if (sim->role_last[TMS_ROLE_DATA] != 0) {
         tms_cpu_depend(sim, sim->role_last[TMS_ROLE_DATA] - 1);
     }
 }
 
-/* The norm of all gradients, and a few bytes from everyone for the log: where the whole job meets.
- */
+/* Runs the collectives of the whole job: the norm of all gradients, and a few logged bytes of every
+ * rank. */
 static void grad_norm(tms_sim *sim) {
     tms_message norm = {TMS_ALL_REDUCE, TMS_DTYPE_FLOAT, 4};
     tms_message log = {TMS_ALL_GATHER, TMS_DTYPE_FLOAT, 4 * sim->config->ranks};
@@ -339,17 +339,16 @@ static void grad_norm(tms_sim *sim) {
     tms_cpu_push_comms(sim);
 }
 
-/* Waits (on the GPU) for all buckets, then updates the weights; the CPU itself does not wait here.
- */
+/* Waits for all buckets on the GPU, then updates the weights; the CPU does not wait. */
 static void optimizer(tms_sim *sim) {
     tms_span annotation = tms_cpu_open(sim, TMS_ANN_OPTIMIZER, 0);
     tms_span adamw;
 
     (void)tms_cpu_call(sim, TMS_RT_WAIT_EVENT, 1500, 3000);
-    /* Gradients are complete when the last bucket is: this is where slow networks are felt. */
+    /* Gradients are complete once the last bucket is: a slow network has its effect here. */
     depend_on_gradients(sim);
     adamw = tms_cpu_open(sim, TMS_OP_ADAMW, 0);
-    /* Four launches that together take a twentieth of the forward pass. */
+    /* Four launches, which together take a twentieth of the forward time. */
     for (int i = 0; i < 4; i++) {
         tms_cpu_compute(sim, TMS_GPU_ADAMW, stage_layers(sim) * 12500);
     }
@@ -360,7 +359,7 @@ static void optimizer(tms_sim *sim) {
     tms_cpu_close(sim, annotation);
 }
 
-/* What the step allocated; one that leaks keeps an eighth of it. */
+/* Frees the step's memory; with a leak, an eighth remains. */
 static void free_memory(tms_sim *sim) {
     const tms_config *config = sim->config;
     int64_t bytes = stage_layers(sim) * 6 * TMS_BATCH_BYTES * config->microbatches;
@@ -386,7 +385,7 @@ void tms_model_step(tms_sim *sim) {
         backward(sim, i);
     }
     tms_cpu_spend(sim, 15000, 30000);
-    /* Queued right behind the backward pass: runs while the last bucket is still reduced. */
+    /* Queued right after the backward pass, so it runs while the last bucket is being reduced. */
     zero = tms_cpu_open(sim, TMS_OP_ZERO, 0);
     tms_cpu_copy(sim, TMS_GPU_MEMSET, 2 * TMS_BATCH_BYTES);
     tms_cpu_close(sim, zero);

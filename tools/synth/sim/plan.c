@@ -1,10 +1,10 @@
-/* First pass: all ranks step by step, with nothing recorded.
+/* First pass: simulates all ranks step by step, without recording.
  *
- * Each rank's CPU runs its step alone, for it waits for the GPU at the end only. Then the ranks go
- * through their tasks in turns: one that needs the end of a collective to which not all have come
- * is laid aside, and taken up again by the last one to come. Since all members of a group launch
- * its collectives in one order, and no task needs a later one, somebody can always go on; the order
- * of turns has no influence on any time. */
+ * Each rank's CPU runs its step independently, because it waits for the GPU only at the end. Then
+ * the ranks process their tasks in turns: a rank that needs the end of an incomplete collective is
+ * suspended, and resumed by the collective's last arrival. All members of a group launch its
+ * collectives in the same order, and no task needs a later one, so some rank can always proceed;
+ * the order of turns does not affect any time. */
 #include "plan.h"
 
 #include <assert.h>
@@ -17,27 +17,27 @@
 #include "step.h"
 #include "synth/base/rng.h"
 
-/* Rank number of the random stream that the network draws from: no rank has it. */
+/* The network's random stream, outside the range of ranks. */
 #define NETWORK_STREAM UINT64_MAX
 
-/* The same for who lags behind in a pair; for others see mishaps.c and clock.c. */
+/* Random stream for which rank of a pair lags; for others see mishaps.c and clock.c. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
-/* A job on its way through one step. */
+/* State of the job during one step. */
 typedef struct run {
     tms_plan *plan;
     tms_sim *sims; /* [ranks] */
     int64_t step;
     int64_t *transfer_ns; /* [instances] of this step */
-    int64_t *missing;     /* [instances] members that have not come yet */
-    int64_t *last_ns;     /* [instances] begin of the last one so far */
+    int64_t *missing;     /* [instances] members still to arrive */
+    int64_t *last_ns;     /* [instances] latest start so far */
     int64_t *waiting;     /* [ranks] instance that a rank waits for; -1: none */
-    int64_t *ready;       /* [n_ready] ranks that can go on; at most all */
+    int64_t *ready;       /* [n_ready] ranks that can proceed; capacity [ranks] */
     int64_t n_ready;
 } run;
 
-/* How far a member stands behind the first whose data is complete. A ring goes through the ranks in
- * order, in all groups alike; of two ranks either can be the first, always the same in one pair. */
+/* Returns a member's distance from the first one with complete data. A ring runs through the ranks
+ * in order, equally in all groups; in a pair either rank may be first, but always the same one. */
 static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position) {
     tms_rng rng = tms_rng_start((uint64_t)plan->config->seed, PAIR_STREAM, (uint64_t)channel);
     bool turned = plan->groups.channels[channel].ranks.size == 2 && tms_rng_range(&rng, 0, 2) == 1;
@@ -45,8 +45,8 @@ static int64_t place_of(const tms_plan *plan, int64_t channel, int64_t position)
     return turned ? 1 - position : position;
 }
 
-/* The network's share of an instance: all drawn before the step, so that it does not depend on the
- * order in which ranks come. Gaps and lags stand in the plan until times take their place. */
+/* Draws the network's times of an instance before the step, so that they do not depend on the order
+ * of arrivals. The plan's fields hold gaps and lags until times replace them. */
 static void draw(run *r, int64_t i, tms_rng *rng) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
@@ -61,11 +61,11 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     r->missing[i] = n;
     r->last_ns[i] = 0;
     for (int64_t p = 0; p < n; p++) {
-        /* NCCL's stream takes its kernels in order; a following one needs a moment, which
-         * differs from rank to rank, or all ranks of a slow network would come at once. */
+        /* NCCL's stream runs its kernels in order. The gap between two differs by rank; otherwise
+         * all ranks of a slow network would arrive at the same time. */
         plan->begin_ns[at + (size_t)p] = tms_rng_range(rng, 600, 1400);
     }
-    /* All leave together, but for what their clocks and the last packets differ by. */
+    /* All leave together, except for end jitter, late ends and the bias between members. */
     for (int64_t p = 0; p < n; p++) {
         int64_t part = (int64_t)at + p - r->step * plan->groups.n_parts;
 
@@ -78,8 +78,8 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
     }
 }
 
-/* Everyone spins until the last member has come, then the data moves. A broadcast's root need not
- * wait, nor need a receiver wait for the others. */
+/* Completes a collective: every member spins until the last arrival, then the data moves. In a
+ * broadcast, the root need not wait, and a receiver need not wait for other receivers. */
 static void resolve(run *r, int64_t i) {
     tms_plan *plan = r->plan;
     const tms_instance *instance = &plan->instances[i];
@@ -103,13 +103,13 @@ static void resolve(run *r, int64_t i) {
     }
 }
 
-/* A rank comes to a collective; see tms_network. */
+/* Records a rank's arrival; see tms_network. */
 static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns) {
     run *r = context;
     int64_t *begin_ns = &r->plan->begin_ns[tms_plan_index(r->plan, sim->step, comm->part)];
 
-    free_ns += *begin_ns; /* the gap that was drawn */
+    free_ns += *begin_ns; /* the gap drawn before */
     comm->begin_ns = ready_ns > free_ns ? ready_ns : free_ns;
     *begin_ns = comm->begin_ns;
     if (comm->begin_ns > r->last_ns[comm->instance]) {
@@ -120,7 +120,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     }
 }
 
-/* See tms_network; a rank that has to wait is noted. */
+/* See tms_network; records a rank that must wait. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     run *r = context;
 
@@ -132,7 +132,7 @@ static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     return true;
 }
 
-/* Learns from the first step's launches what each instance is; all members must agree. */
+/* Learns the instances' attributes from the first step's launches; all members must agree. */
 static void learn(tms_plan *plan, const tms_sim *sim) {
     for (size_t i = 0; i < sim->n_comms; i++) {
         const tms_comm *comm = &sim->comms[i];
@@ -157,7 +157,7 @@ static void learn(tms_plan *plan, const tms_sim *sim) {
     }
 }
 
-/* The CPUs of all ranks, one after another. */
+/* Runs the CPUs of all ranks, one after another. */
 static bool run_heads(run *r, tms_events *unused) {
     for (int64_t rank = 0; rank < r->plan->config->ranks; rank++) {
         tms_sim *sim = &r->sims[rank];
@@ -170,19 +170,18 @@ static bool run_heads(run *r, tms_events *unused) {
             learn(r->plan, sim);
         }
         r->waiting[rank] = -1;
-        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* taken from the back */
+        r->ready[rank] = r->plan->config->ranks - 1 - rank; /* taken from the end */
     }
     r->n_ready = r->plan->config->ranks;
     return true;
 }
 
-/* One step of all ranks. */
+/* Runs one step of all ranks. */
 static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     tms_plan *plan = r->plan;
     const tms_config *config = plan->config;
     tms_network network = {.context = r, .arrive = arrive, .ended = ended};
-    /* The random numbers of the network are a stream of their own, so that a change in the model
-     * leaves them as they are. */
+    /* The network has its own random stream, so that changes of the model do not affect it. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, NETWORK_STREAM, (uint64_t)r->step);
     int64_t done = 0;
 
@@ -207,7 +206,7 @@ static tms_status run_step(run *r, tms_events *unused, tms_error *err) {
     return TMS_OK;
 }
 
-/* All steps of all ranks, which are at the job's begin. */
+/* Runs all steps of all ranks, which must be at the job's start. */
 static tms_status run_steps(run *r, tms_error *err) {
     tms_events unused;
     tms_status status = TMS_OK;
@@ -222,11 +221,12 @@ static tms_status run_steps(run *r, tms_error *err) {
     return status;
 }
 
-/* Sets up all ranks, runs them and takes them down again. */
+/* Initialises all ranks, runs them and frees them. */
 static tms_status simulate(tms_plan *plan, tms_error *err) {
     const tms_config *config = plan->config;
     size_t ranks = (size_t)config->ranks;
-    size_t instances = (size_t)plan->groups.n_instances + 1; /* a job without any needs no case */
+    size_t instances =
+        (size_t)plan->groups.n_instances + 1; /* avoids a special case for jobs without any */
     run r = {.plan = plan};
     tms_status status;
 
@@ -265,7 +265,7 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
     if (status != TMS_OK) {
         return status;
     }
-    /* The largest product of the options' limits is under 2^63; calloc checks the rest. */
+    /* The product is below 2^63 for all options in range; calloc checks the rest. */
     parts = tms_plan_index(&built, config->steps, 0) + 1;
     built.instances = calloc((size_t)built.groups.n_instances + 1, sizeof *built.instances);
     built.begin_ns = calloc(parts, sizeof *built.begin_ns);

@@ -1,5 +1,5 @@
-/* When every collective begins and ends on every rank: the part of a simulation that couples the
- * ranks. With it, each rank can be replayed alone, as often as its file has sections. */
+/* Starts and ends of every collective on every rank: the part of a simulation that couples the
+ * ranks. With it, each rank can be replayed separately, once per section of its file. */
 #ifndef TMERGE_SYNTH_PLAN_H
 #define TMERGE_SYNTH_PLAN_H
 
@@ -12,13 +12,13 @@
 #include "synth/base/events.h"
 #include "synth/base/groups.h"
 
-/* One collective of a step, or one message from stage to stage; the same in all steps. */
+/* One collective of a step, or one message between stages; equal in all steps. */
 typedef struct tms_instance {
     tms_collective what; /* TMS_SEND stands for both sides of a message */
     tms_dtype dtype;
     int64_t bytes;
     int64_t channel; /* index in the list of communicators */
-    int64_t sender;  /* position of the rank that sends; of messages only */
+    int64_t sender;  /* position of the sending rank; only of messages */
     bool known;
 } tms_instance;
 
@@ -28,12 +28,12 @@ typedef struct tms_plan {
     tms_instance *instances;  /* [groups.n_instances], owned */
     int64_t *begin_ns;        /* owned; see tms_plan_index. All in true time */
     int64_t *end_ns;
-    int64_t job_end_ns; /* when the last rank is through */
+    int64_t job_end_ns; /* end of the last rank */
 } tms_plan;
 
 /**
- * Simulates the whole job, keeping nothing but the collectives: 16 bytes for each kernel, whose
- * text in a file is a hundred times that.
+ * Simulates the whole job, keeping only the collectives: 16 bytes per kernel, a hundredth of its
+ * text in a file.
  *
  * @param config  kept by reference; must outlive the plan
  * @param plan    set only on TMS_OK; free with tms_plan_free
@@ -43,12 +43,12 @@ tms_status tms_plan_build(tms_plan *plan, const tms_config *config, tms_error *e
 
 void tms_plan_free(tms_plan *plan);
 
-/* Where the times of a part (see tms_channel_part) stand; `step` counts from 0. */
+/* Returns the index of the times of a part (see tms_channel_part); `step` counts from 0. */
 static inline size_t tms_plan_index(const tms_plan *plan, int64_t step, int64_t part) {
     return (size_t)(step * plan->groups.n_parts + part);
 }
 
-/* Where the first member's times of an instance stand; those of the others follow. */
+/* Returns the index of an instance's times on its first member; those of the others follow. */
 static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t instance) {
     const tms_channel *channel = &plan->groups.channels[plan->instances[instance].channel];
 
@@ -56,7 +56,7 @@ static inline size_t tms_plan_first(const tms_plan *plan, int64_t step, int64_t 
         plan, step, channel->base + (instance - channel->first_instance) * channel->ranks.size);
 }
 
-/* Whether the traces hold a kernel of every member; `step` counts from 0. */
+/* Whether the traces have a kernel of every member; `step` counts from 0. */
 bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance);
 
 #endif

@@ -1,5 +1,5 @@
-/* Second pass: one rank alone, again from its random streams, with the plan's times put in. That it
- * could have begun its collectives when the plan says is asserted. */
+/* Second pass: runs one rank again from its random streams, with the times of the plan. Asserts
+ * that its collectives could begin at the planned times. */
 #include "replay.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "mishaps.h"
 #include "step.h"
 
-/* A profiler that starts late starts between two steps, which are 5 us apart or more. */
+/* A profiler that starts late does so between two steps, which are at least 5 us apart. */
 #define LATE_START_NS 3000
 
 tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t rank,
@@ -27,7 +27,7 @@ tms_status tms_replay_init(tms_replay *replay, const tms_plan *plan, int64_t ran
     return TMS_OK;
 }
 
-/* See tms_network: both times are the plan's. */
+/* See tms_network; takes both times from the plan. */
 static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns) {
     const tms_plan *plan = context;
@@ -40,7 +40,7 @@ static void arrive(void *context, const tms_sim *sim, tms_comm *comm, int64_t re
     (void)free_ns;
 }
 
-/* Nothing is waited for that has not been arrived at. */
+/* A rank only waits for collectives it has arrived at. */
 static bool ended(void *context, const tms_sim *sim, tms_comm *comm) {
     (void)context;
     (void)sim;

@@ -1,11 +1,11 @@
-/* A rank's begin and end, and the two lists that it fills in a step. */
+/* A rank's initial state, and the two lists that it fills in a step. */
 #include "simulated_rank.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int64_t tms_sim_profiler_begin_ns(const tms_config *config, int64_t rank) {
-    /* No step has this number: the draw is independent of all steps. See also mishaps.c. */
+    /* No step has this number, so the draw is independent of all steps. See also mishaps.c. */
     tms_rng rng = tms_rng_start((uint64_t)config->seed, (uint64_t)rank, UINT64_MAX);
 
     return TMS_EPOCH_NS + tms_rng_range(&rng, 0, 50000);
@@ -20,12 +20,12 @@ void tms_sim_init(tms_sim *sim, const tms_groups *groups, int64_t rank) {
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
         sim->channels[role] = tms_groups_channel(groups, &sim->placement, (tms_role)role);
     }
-    /* The first step begins a while after the profiler has started, at another time on each rank.
-     */
+    /* The first step begins a while after the profiler's start, at a different time on each rank.
+     * */
     sim->cpu_ns = tms_sim_profiler_begin_ns(config, rank) + 300000;
 }
 
-/* Makes room for one more item in a growing array; NULL when memory runs out. */
+/* Makes room for one more item in a growing array; NULL if out of memory. */
 static void *grow(tms_sim *sim, void *items, size_t count, size_t *capacity, size_t item_size) {
     size_t wanted = *capacity * 2 + 64;
     void *grown;

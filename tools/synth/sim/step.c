@@ -1,4 +1,4 @@
-/* What comes before and after a model's own part of a step. */
+/* The parts of a step before and after the model's own. */
 #include "step.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@ static int64_t max_ns(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* The step's annotation, and all counters that begin anew. */
+/* Opens the step's annotation and resets the step's counters. */
 static void begin_step(tms_sim *sim) {
     const tms_config *config = sim->config;
     int64_t slow_ppm = tms_mishap_slow_ppm(config, sim->placement.rank, sim->step);
     bool host = config->slow_kind == TMS_SLOW_HOST;
 
-    /* A step's draws do not depend on how many the step before made. */
+    /* A step's draws do not depend on the number of draws in the previous step. */
     sim->rng =
         tms_rng_start((uint64_t)config->seed, (uint64_t)sim->placement.rank, (uint64_t)sim->step);
     sim->compute_ppm = tms_scale_ppm(slow_ppm != 0 && !host ? slow_ppm : 1000000,
@@ -55,7 +55,7 @@ void tms_step_head(tms_sim *sim, tms_events *events) {
     }
 }
 
-/* Fills in the times of the collectives' kernels, which are known by now. */
+/* Sets the times of the collectives' kernels, which are now known. */
 static void complete_comms(tms_sim *sim) {
     for (size_t i = 0; i < sim->n_comms; i++) {
         const tms_comm *comm = &sim->comms[i];
@@ -70,7 +70,7 @@ static void complete_comms(tms_sim *sim) {
     sim->events->comms = sim->comms;
 }
 
-/* Waits for the GPU, so that every event of the step lies inside its annotation. */
+/* Waits for the GPU, so that every event of the step is inside its annotation. */
 static void synchronize(tms_sim *sim) {
     tms_event event = {.begin_ns = sim->cpu_ns,
                        .correlation = ++sim->correlation,
@@ -87,8 +87,8 @@ static void synchronize(tms_sim *sim) {
     (void)tms_events_push(sim->events, &event);
 }
 
-/* The step's annotations, then the moment between two steps in which the profiler turns its page.
- */
+/* Completes the step's annotations, then spends the time between two steps in which the profiler
+ * advances. */
 static void end_step(tms_sim *sim) {
     tms_events *events = sim->events;
     tms_event event = {.begin_ns = sim->gpu_begin_ns,

@@ -1,5 +1,5 @@
-/* Layered split of waiting: while j ranks wait for n - j others, each of the late ones has caused
- * an equal share of it. */
+/* Splits the wait in layers: while j ranks wait for n - j others, each of the late ranks has caused
+ * an equal share. */
 #include "blame.h"
 
 #include <stdlib.h>
@@ -11,17 +11,17 @@ typedef struct arrival {
     int64_t rank;
 } arrival;
 
-/* What one step needs beside the results. */
+/* Working memory for one step. */
 typedef struct scratch {
     arrival *arrivals; /* [ranks] */
-    tms_share *caused; /* [ranks] in this step */
+    tms_share *caused; /* [ranks] wait caused in this step */
 } scratch;
 
 void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator) {
     tms_share other = {numerator / denominator, 0};
     int64_t rest = numerator % denominator;
 
-    /* In two steps of 1e7: no product comes near 2^63. */
+    /* In two steps of 1e7, so that products stay far below 2^63. */
     other.rest = rest * 10000000 / denominator * 10000000 +
                  (rest * 10000000 % denominator * 10000000 + denominator / 2) / denominator;
     tms_share_sum(share, other);
@@ -43,8 +43,8 @@ int tms_share_compare(tms_share a, tms_share b) {
     return (a.rest > b.rest) - (a.rest < b.rest);
 }
 
-/* A kernel that ends before the last rank has come has no transfer, and waits for as long as it
- * runs: that cannot be for a real all-reduce, but clocks that disagree may show it. */
+/* A kernel that ends before the last rank's arrival has no transfer, and waits until its end. A
+ * real all-reduce cannot do this, but clocks that disagree may show it. */
 tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns) {
     int64_t until_ns = end_ns < last_ns ? end_ns : last_ns;
     tms_split split = {0, 0};
@@ -74,7 +74,7 @@ bool tms_blame_counts(const tms_plan *plan, int64_t instance) {
            plan->groups.channels[row->channel].ranks.size > 1;
 }
 
-/* By time, then by rank, so that the order does not depend on a library's qsort. */
+/* Compares by time, then rank, so that the order does not depend on the library's qsort. */
 static int compare(const void *a, const void *b) {
     const arrival *left = a;
     const arrival *right = b;
@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b) {
     return (left->rank > right->rank) - (left->rank < right->rank);
 }
 
-/* Counts who came last of n sorted arrivals: whoever came at the same time shares a tie. */
+/* Counts the last of n sorted arrivals; simultaneous last arrivals are tied. */
 static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
     int64_t last_ns = arrivals[n - 1].begin_ns;
     bool tied = arrivals[n - 2].begin_ns == last_ns;
@@ -99,8 +99,8 @@ static void count_last(tms_blame *blame, const arrival *arrivals, int64_t n) {
     }
 }
 
-/* Splits the waits of n sorted arrivals. In the gap before arrival i, i ranks wait; all from i on
- * are late, so that each has the sum of the gaps so far. All ends are behind the last begin. */
+/* Splits the waits of n sorted arrivals. In the gap before arrival i, i ranks wait for the others;
+ * so each late rank gets the sum of the gaps so far. All ends are after the last start. */
 static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     tms_share sum = {0, 0};
 
@@ -112,7 +112,7 @@ static void split_waits(const arrival *arrivals, int64_t n, tms_share *caused) {
     }
 }
 
-/* One complete synchronising collective. */
+/* Adds one complete synchronising collective. */
 static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
                          const tms_channel *channel, scratch *s) {
     int64_t n = channel->ranks.size;
@@ -132,7 +132,8 @@ static void add_instance(tms_blame *blame, const tms_plan *plan, size_t at,
     split_waits(s->arrivals, n, s->caused);
 }
 
-/* All collectives of a step, and who leads it: the lowest of equals. */
+/* Adds all collectives of a step, and finds the rank with the largest caused wait: the lowest among
+ * equals. */
 static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scratch *s) {
     const tms_config *config = plan->config;
     tms_step_blame *row = &blame->steps[step];
@@ -156,7 +157,7 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
             row->caused = s->caused[r];
         }
     }
-    /* What ranks caused is what ranks waited; half a nanosecond rounds the shares' errors away. */
+    /* The caused waits add up to the waits; rounding removes the shares' errors. */
     row->wait_ns = total.whole_ns + (total.rest >= TMS_SHARE_UNIT / 2);
     blame->wait_ns += row->wait_ns;
     if (row->leader >= 0) {

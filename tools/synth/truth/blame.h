@@ -1,5 +1,5 @@
-/* Who waited and who was waited for, in true time: the definitions of the tables by arithmetic of
- * its own. */
+/* Waits and the ranks that caused them, in true time: the tables' definitions, implemented
+ * independently. */
 #ifndef TMERGE_SYNTH_BLAME_H
 #define TMERGE_SYNTH_BLAME_H
 
@@ -9,25 +9,25 @@
 #include "synth/base/error.h"
 #include "synth/sim/plan.h"
 
-/* Parts of a nanosecond in which shares are kept. */
+/* Fractions of a nanosecond that shares are stored in. */
 #define TMS_SHARE_UNIT INT64_C(100000000000000)
 
-/* Nanoseconds that need not be whole: each addition errs by half a unit at most. */
+/* A fractional number of nanoseconds; each addition has an error of at most half a unit. */
 typedef struct tms_share {
     int64_t whole_ns;
     int64_t rest; /* [1/TMS_SHARE_UNIT ns], below TMS_SHARE_UNIT */
 } tms_share;
 
-/* Adds numerator / denominator nanoseconds; both positive, the denominator below 2^16 + 1. */
+/* Adds numerator / denominator nanoseconds; both positive, the denominator at most 2^16. */
 void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator);
 
 /* Adds another share. */
 void tms_share_sum(tms_share *share, tms_share other);
 
-/* Below, at or above zero as a is less than, equal to or more than b. */
+/* Returns a value below, at or above zero if a is less than, equal to or greater than b. */
 int tms_share_compare(tms_share a, tms_share b);
 
-/* What complete synchronising collectives of at least two ranks say about one rank. */
+/* One rank's sums over complete synchronising collectives of at least two ranks. */
 typedef struct tms_rank_blame {
     int64_t collectives;
     int64_t last_arrivals; /* untied */
@@ -39,7 +39,7 @@ typedef struct tms_rank_blame {
 } tms_rank_blame;
 
 typedef struct tms_step_blame {
-    int64_t leader; /* rank with the largest caused wait; -1: nobody waited */
+    int64_t leader; /* rank with the largest caused wait; -1: no rank waited */
     tms_share caused;
     int64_t wait_ns; /* of all ranks */
 } tms_step_blame;
@@ -51,7 +51,7 @@ typedef struct tms_blame {
 } tms_blame;
 
 /**
- * Adds up a whole job.
+ * Sums up a whole job.
  *
  * @param blame  set only on TMS_OK; free with tms_blame_free
  * @return       TMS_OK; TMS_ERR_FAULT out of memory
@@ -60,24 +60,24 @@ tms_status tms_blame_build(tms_blame *blame, const tms_plan *plan, tms_error *er
 
 void tms_blame_free(tms_blame *blame);
 
-/* What one collective is to one rank. */
+/* One rank's time in one collective. */
 typedef struct tms_split {
-    int64_t wait_ns;     /* from its begin to the last rank's begin */
-    int64_t transfer_ns; /* from there to its end */
+    int64_t wait_ns;     /* from its start to the last rank's start */
+    int64_t transfer_ns; /* from then to its end */
 } tms_split;
 
 /**
  * Splits a kernel at the last rank's arrival.
  *
- * @param last_ns  begin of the last rank's kernel; all in [ns since the epoch]
+ * @param last_ns  start of the last rank's kernel; all times in [ns since the epoch]
  */
 tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
 
-/* The position of the member that came last: the lowest of equals. `begin_ns` is [n], n at least 1.
- */
+/* Returns the position of the member that arrived last, the lowest among equals. `begin_ns` is [n],
+ * n at least 1. */
 int64_t tms_blame_last(const int64_t *begin_ns, int64_t n);
 
-/* Whether an instance has wait and transfer by its kind and its number of ranks. */
+/* Whether an instance's kind and number of ranks give it wait and transfer. */
 bool tms_blame_counts(const tms_plan *plan, int64_t instance);
 
 #endif

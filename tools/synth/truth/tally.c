@@ -1,6 +1,6 @@
-/* Measures one rank by a sweep over the begins and ends of its GPU work: between two neighbouring
- * edges nothing changes, so each such stretch is counted once, whole, in the rank's window and in
- * the steps that it meets. O(n log n) for the sort, O(n) for the rest. */
+/* Measures one rank by a sweep over the starts and ends of its GPU work. Nothing changes between
+ * two adjacent edges, so each such interval is counted once, in the rank's window and in the steps
+ * that it intersects. O(n log n) for the sort, O(n) for the rest. */
 #include "tally.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void tms_tally_free(tms_tally *tally) {
     memset(tally, 0, sizeof *tally);
 }
 
-/* Makes room for `more` further items; the array stays as it is when memory runs out. */
+/* Makes room for `more` items; the array is unchanged if out of memory. */
 static void *reserve(void *items, size_t count, size_t more, size_t *capacity, size_t item_size) {
     size_t wanted = *capacity * 2 + 64;
     void *grown;
@@ -48,9 +48,9 @@ tms_status tms_tally_add_step(tms_tally *tally, int64_t step, int64_t begin_ns, 
     return TMS_OK;
 }
 
-/* Notes the end of GPU work with the step whose annotation holds its launch. */
+/* Records the end of GPU work in the step whose annotation contains its launch. */
 static void note_end(tms_tally *tally, int64_t launch_ns, int64_t end_ns) {
-    /* From the back: work comes in step by step, so the first look nearly always finds it. */
+    /* Backwards: work arrives step by step, so the first comparison nearly always matches. */
     for (size_t i = tally->n_steps; i > 0; i--) {
         tms_step_times *step = &tally->steps[i - 1];
 
@@ -76,7 +76,7 @@ tms_status tms_tally_add_work(tms_tally *tally, tms_work work, int64_t launch_ns
     return TMS_OK;
 }
 
-/* Which kind of GPU work an event is; TMS_WORK_COUNT where it is none. */
+/* Returns the kind of GPU work of an event; TMS_WORK_COUNT if it is none. */
 static tms_work work_of(tms_kind kind) {
     switch (tms_kind_get(kind)->shape) {
     case TMS_SHAPE_KERNEL:
@@ -113,8 +113,8 @@ tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_
     return status;
 }
 
-/* A step begins no earlier than the one before it has ended, and lasts until its work is done:
- * known only when all work has been added. */
+/* Sets the steps' windows. A step begins no earlier than the previous one's end, and lasts until
+ * its work is done, which is known only when all work has been added. */
 static void set_windows(tms_tally *tally) {
     int64_t previous_end_ns = INT64_MIN;
 
@@ -137,7 +137,7 @@ static void set_windows(tms_tally *tally) {
     }
 }
 
-/* By time alone; qsort need not keep the order of equals, see tms_tally_finish. */
+/* Compares only times; the order of equal ones is irrelevant, see tms_tally_finish. */
 static int compare_edges(const void *a, const void *b) {
     int64_t left = ((const tms_edge *)a)->time_ns;
     int64_t right = ((const tms_edge *)b)->time_ns;
@@ -145,13 +145,13 @@ static int compare_edges(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Counts a stretch of time during which `running` of each kind of work are under way. */
+/* Counts an interval in which `running` items of each kind of work are active. */
 static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64_t length_ns) {
     bool compute = running[TMS_WORK_COMPUTE] > 0;
     bool comm = running[TMS_WORK_COMM] > 0;
     bool memory = running[TMS_WORK_MEMORY] > 0;
 
-    /* Every definition is a union of such stretches, hence a sum of their lengths. */
+    /* Every definition is a union of such intervals, hence a sum of their lengths. */
     times->work_ns[TMS_WORK_COMPUTE] += compute ? length_ns : 0;
     times->work_ns[TMS_WORK_COMM] += comm ? length_ns : 0;
     times->work_ns[TMS_WORK_MEMORY] += memory ? length_ns : 0;
@@ -161,14 +161,14 @@ static void count(tms_times *times, const int64_t running[TMS_WORK_COUNT], int64
     times->busy_ns += compute || comm || memory ? length_ns : 0;
 }
 
-/* Counts the stretch [begin_ns, end_ns) in every step that it meets. Stretches come in order, so
- * steps that end before it are done with: *first moves past them. */
+/* Counts the interval [begin_ns, end_ns) in every step that it intersects. Intervals come in order,
+ * so *first advances past the steps that end before it. */
 static void count_steps(tms_tally *tally, size_t *first, const int64_t running[TMS_WORK_COUNT],
                         int64_t begin_ns, int64_t end_ns) {
     while (*first < tally->n_steps && tally->steps[*first].end_ns <= begin_ns) {
         (*first)++;
     }
-    /* Nearly always one step; two where a stretch spans the moment between them. */
+    /* Nearly always one step; two if an interval spans their boundary. */
     for (size_t i = *first; i < tally->n_steps && tally->steps[i].begin_ns < end_ns; i++) {
         tms_step_times *step = &tally->steps[i];
         int64_t from_ns = begin_ns > step->begin_ns ? begin_ns : step->begin_ns;
@@ -192,15 +192,14 @@ void tms_tally_finish(tms_tally *tally) {
     for (size_t i = 0; i + 1 < tally->n_edges; i++) {
         const tms_edge *edge = &tally->edges[i];
 
-        /* Edges at one time may come in any order: between them no time passes. */
+        /* The order of simultaneous edges is irrelevant: no time passes between them. */
         running[edge->work] += edge->change;
         if (edge[1].time_ns > edge->time_ns) {
             count(&tally->total, running, edge[1].time_ns - edge->time_ns);
             count_steps(tally, &first, running, edge->time_ns, edge[1].time_ns);
         }
     }
-    /* Idle is what is left, so that the parts add up to the window whatever the rounding: there is
-     * none. */
+    /* Idle time is the remainder, so the parts add up exactly to the window. */
     tally->total.idle_ns = tally->total.window_ns - tally->total.busy_ns;
     for (size_t i = 0; i < tally->n_steps; i++) {
         tms_times *times = &tally->steps[i].times;

@@ -1,12 +1,12 @@
-/* Writes the truth as JSON with integers only: every reader of JSON that keeps 64 bits gets them
- * exactly. One rank at a time, so that nothing is held but the plan. */
+/* Writes the truth as JSON with only integers, which every reader with 64-bit numbers keeps
+ * exactly. Writes one rank at a time, so that only the plan is in memory. */
 #include "truth.h"
 
 #include "synth/sim/clock.h"
 #include "synth/sim/mishaps.h"
 
-/* Instances and arrivals beyond which their list is left out: it would be larger than anyone
- * reads, and take longer than the traces. */
+/* Limits above which the list of collectives is omitted: it would be too large to read, and slower
+ * to write than the traces. */
 #define MOST_INSTANCES 200000
 #define MOST_ARRIVALS 4000000
 
@@ -18,7 +18,7 @@ static void member(tms_out *out, const char *name, int64_t value) {
     tms_out_int(out, value);
 }
 
-/* The same for a word. */
+/* Writes ', "name": "value"'. */
 static void text_member(tms_out *out, const char *name, const char *value) {
     tms_out_text(out, ", \"", 3);
     tms_out_string(out, name);
@@ -27,7 +27,7 @@ static void text_member(tms_out *out, const char *name, const char *value) {
     tms_out_text(out, "\"", 1);
 }
 
-/* A set of words as a list. */
+/* Writes a set of words as a list. */
 static void words(tms_out *out, const tms_option *option, int64_t set) {
     bool first = true;
 
@@ -43,7 +43,7 @@ static void words(tms_out *out, const tms_option *option, int64_t set) {
     tms_out_text(out, "]", 1);
 }
 
-/* An option's value as JSON. */
+/* Writes an option's value as JSON. */
 static void option_value(tms_out *out, const tms_config *config, const tms_option *option) {
     int64_t value = tms_config_value(config, option);
     char text[32];
@@ -51,7 +51,7 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
     switch (option->type) {
     case TMS_OPTION_NUMBER:
         tms_config_print(text, value, option->digits);
-        /* An option that was left out, like --slow-rank, is below zero and has no value. */
+        /* An option that was not given, such as --slow-rank, is below zero and has no value. */
         tms_out_string(out, value < 0 ? "null" : text);
         break;
     case TMS_OPTION_FLAG:
@@ -65,7 +65,7 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
     case TMS_OPTION_WORDS:
         words(out, option, value);
         break;
-    case TMS_OPTION_RANGE: /* --slow-steps is the only one */
+    case TMS_OPTION_RANGE: /* only --slow-steps */
         if (value < 0) {
             tms_out_string(out, "null");
         } else {
@@ -88,12 +88,12 @@ static void option_value(tms_out *out, const tms_config *config, const tms_optio
     }
 }
 
-/* All options, so that a truth file says how to make its traces again. */
+/* Writes all options, so that the traces can be made again from a truth file. */
 static void config_members(tms_out *out, const tms_config *config) {
     size_t count;
     const tms_option *options = tms_config_options(&count);
 
-    /* Options as they would be typed; "-" in a name becomes "_" as in all other keys. */
+    /* Option names as typed, with "-" replaced by "_" as in all keys. */
     for (size_t i = 0; i < count; i++) {
         tms_out_text(out, "\"", 1);
         for (const char *p = options[i].name; *p != '\0'; p++) {
@@ -108,7 +108,7 @@ static void config_members(tms_out *out, const tms_config *config) {
     tms_out_text(out, "\"", 1);
 }
 
-/* The clock of each host; see clock.h for the formula. */
+/* Writes the clock of each host; see clock.h for the formula. */
 static void hosts(tms_out *out, const tms_plan *plan) {
     const tms_config *config = plan->config;
 
@@ -131,7 +131,7 @@ static void hosts(tms_out *out, const tms_plan *plan) {
     tms_out_text(out, "]", 1);
 }
 
-/* Who was made slow on purpose. */
+/* Writes the rank that was made slow. */
 static void straggler(tms_out *out, const tms_config *config) {
     tms_out_string(out, "\"straggler\": ");
     if (config->slow_rank < 0 && config->rotating == 0) {
@@ -145,7 +145,7 @@ static void straggler(tms_out *out, const tms_config *config) {
     } else {
         tms_out_int(out, config->slow_rank);
     }
-    /* Of each step; -1 where none is slow. */
+    /* By step; -1 if no rank is slow. */
     tms_out_string(out, ", \"by_step\": [");
     for (int64_t step = 0; step < config->steps; step++) {
         tms_out_string(out, step > 0 ? ", " : "");
@@ -166,7 +166,7 @@ void tms_truth_begin(tms_out *out, const tms_plan *plan) {
     tms_out_string(out, ",\n \"ranks\": [");
 }
 
-/* The same members for a rank and for a step, named as the columns of the tables. */
+/* Members shared by ranks and steps, named like the columns of the tables. */
 static void times_members(tms_out *out, const tms_times *times) {
     member(out, "window_ns", times->window_ns);
     member(out, "compute_ns", times->work_ns[TMS_WORK_COMPUTE]);
@@ -190,7 +190,7 @@ void tms_truth_share(tms_out *out, tms_share share) {
     tms_out_text(out, digits, sizeof digits);
 }
 
-/* What a rank waited and made others wait; its shares are no whole numbers, hence a string. */
+/* Writes a rank's wait and the wait it caused; shares are not integers, so they are strings. */
 static void blame_members(tms_out *out, const tms_rank_blame *blame) {
     member(out, "collectives", blame->collectives);
     member(out, "last_arrivals", blame->last_arrivals);
@@ -218,7 +218,7 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
     blame_members(out, &blame->ranks[rank]);
     member(out, "gpu_error_ns", tms_clock_of(plan, &placement).gpu_error_ns);
     tms_out_string(out, ",\n   \"steps\": [");
-    /* Window and times of each step, begins and ends included: those can be read off no table. */
+    /* Window and times of each step, with starts and ends, which no table has. */
     for (size_t i = 0; i < tally->n_steps; i++) {
         const tms_step_times *step = &tally->steps[i];
 
@@ -234,7 +234,7 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
     tms_out_string(out, "]}");
 }
 
-/* One number per member, in order of rank. */
+/* Writes one number per member, in order of rank. */
 static void number_list(tms_out *out, const char *name, const int64_t *values, int64_t count) {
     tms_out_string(out, ", \"");
     tms_out_string(out, name);
@@ -246,7 +246,7 @@ static void number_list(tms_out *out, const char *name, const int64_t *values, i
     tms_out_text(out, "]", 1);
 }
 
-/* A kernel's two parts go to two lists, for a reader takes each for a column. */
+/* Writes one part of the kernels' times as a list; each part is a column for readers. */
 static void split_list(tms_out *out, const char *name, const tms_plan *plan, size_t at, int64_t n) {
     int64_t last_ns = plan->begin_ns[at + (size_t)tms_blame_last(plan->begin_ns + at, n)];
     bool wait = name[0] == 'w';
@@ -264,7 +264,7 @@ static void split_list(tms_out *out, const char *name, const tms_plan *plan, siz
     tms_out_text(out, "]", 1);
 }
 
-/* What an instance is, and who takes part. */
+/* Writes an instance's attributes and participants. */
 static void instance_members(tms_out *out, const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
     const tms_channel *channel = &plan->groups.channels[instance->channel];
@@ -289,7 +289,7 @@ static void instance_members(tms_out *out, const tms_plan *plan, int64_t step, i
                                                          : "], \"complete\": false");
 }
 
-/* One collective of one step: all its arrivals, and what they mean. */
+/* Writes one collective of one step: its arrivals, and the values derived from them. */
 static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
     const tms_ranks *ranks = &plan->groups.channels[instance->channel].ranks;
@@ -309,8 +309,8 @@ static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t
     tms_out_text(out, "}", 1);
 }
 
-/* What is waited in each step, and who causes most of it. Who holds the job up is for the reader
- * to say: "straggler" and the options tell who was made slow. */
+/* Writes each step's wait and the rank that caused most of it. Which rank holds up the job is for
+ * the reader to decide: "straggler" and the options give the slow ranks. */
 static void expected(tms_out *out, const tms_plan *plan, const tms_blame *blame) {
     const tms_config *config = plan->config;
 

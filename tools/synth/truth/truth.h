@@ -1,4 +1,4 @@
-/* Writes truth.json: the numbers that an analysis of the traces has to find. */
+/* Writes truth.json: the numbers that an analysis of the traces must find. */
 #ifndef TMERGE_SYNTH_TRUTH_H
 #define TMERGE_SYNTH_TRUTH_H
 
@@ -14,7 +14,7 @@
 void tms_truth_begin(tms_out *out, const tms_plan *plan);
 
 /**
- * Writes one rank; ranks come in order.
+ * Writes one rank; call it in order of rank.
  *
  * @param tally  of this rank, finished, with n_recorded set
  * @param blame  of the job
@@ -22,8 +22,7 @@ void tms_truth_begin(tms_out *out, const tms_plan *plan);
 void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_tally *tally,
                     const tms_blame *blame);
 
-/* Ends the list of ranks, writes what each step waited and all collectives, and closes the
- * document. */
+/* Ends the list of ranks, writes each step's wait and all collectives, and closes the document. */
 void tms_truth_end(tms_out *out, const tms_plan *plan, const tms_blame *blame);
 
 /* Writes nanoseconds with six decimals, rounded half up. */
