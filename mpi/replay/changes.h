@@ -41,11 +41,10 @@ typedef struct tm_trying {
 } tm_trying;
 
 /**
- * Picks the first batch of changes. Each change makes the links of the reduced job larger, and
- * leaves more of them.
+ * Picks the first batch of changes. Each makes the links of the reduced job larger, and leaves
+ * more.
  *
  * Collective: over the ranks' comm.
- *
  * @param chosen    the same on every process
  * @param scenario  for which edges are marked, or NULL
  * @param out       to be freed in either case
@@ -63,7 +62,6 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
  * Evaluates the changes; those that need another pass over all ranks come last.
  *
  * Collective: over the ranks' comm.
- *
  * @param total_ns  recorded T
  * @param items     of tm_whatif_item: each process appends a part of the rows
  * @return          TM_OK or TM_ERR_FAULT, the same on every process

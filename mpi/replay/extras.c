@@ -234,8 +234,7 @@ static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *er
     return status;
 }
 
-/* Finds whether any rank of the job has a place that its peers do not have, and if so sums this
- * process's ranks. */
+/* Sums this process's ranks if any rank of the job has a place that its peers do not have. */
 static tm_status sum_ranks(const tm_replay_ranks *r, const tm_vec *ranks, tm_vec *sums, int *any,
                            tm_error *err) {
     const tm_extra_ranks *of = ranks->data;

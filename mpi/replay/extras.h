@@ -8,7 +8,6 @@
  * Finds the names that ranks do not run equally often.
  *
  * Collective: over comm.
- *
  * @param own     counts of this process's ranks; emptied
  * @param uneven  of uint64_t: their keys, added to on every process
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
@@ -20,7 +19,6 @@ tm_status tm_mpi_counts(MPI_Comm comm, tm_counts *own, tm_keys *uneven,
  * Finds the extra work at the ranks' places, and its rows.
  *
  * Collective: over the ranks' comm.
- *
  * @param ranks  with compared places and facts; must still have items or batches
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */

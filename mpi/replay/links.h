@@ -6,11 +6,9 @@
 #include "replay/links.h"
 
 /**
- * Finds the host with slow transfers, and the factors that make the transfers of this process's
- * ranks as fast as others.
+ * Finds the host with slow transfers, and factors that make transfers as fast as on others.
  *
  * Collective: over the ranks' comm.
- *
  * @param network  the same on every process
  * @param scaled   operations of this process's ranks
  * @return         TM_OK or TM_ERR_FAULT, the same on every process

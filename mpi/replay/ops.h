@@ -15,7 +15,6 @@ bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
  * Builds the graphs, instead of those from kernels.
  *
  * Collective: over ranks->comm.
- *
  * @param ranks  with root_ns
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
@@ -26,7 +25,6 @@ tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK
  * shares, and the ranks' slowdowns.
  *
  * Collective: over ranks->comm.
- *
  * @param result  of tm_mpi_whatif
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */

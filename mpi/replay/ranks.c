@@ -94,8 +94,7 @@ static int member_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Sends members to the owner of their group, and participations from there to the process of each
- * rank. */
+/* Sends members to their group's owner, and participations from there to each rank's process. */
 static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
     tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
     tm_vec own = TM_VEC(tm_replay_visit);
@@ -151,8 +150,7 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     return tm_replay_share_keys(r->comm, &pairs->tight, err);
 }
 
-/* Determines whether the job's first step is separated from the warm-up, on all ranks that have
- * it. */
+/* Determines whether all ranks separate the job's first step from the warm-up. */
 static void find_lead_in(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* any, joined */
@@ -290,8 +288,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
 }
 
-/* Computes the call time of each rank; left unchanged for graphs of operations. @param out
- * [r->n] */
+/* Computes each rank's call time; unchanged for graphs of operations. @param out  [r->n] */
 static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);

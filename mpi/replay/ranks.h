@@ -58,8 +58,7 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
 /** Counts the job's ranks of a stage that have a graph. */
 int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage);
 
-/** Owners for tm_mpi_shuffle: the process that compares a tm_peer, and the one that asked for a
- * tm_peer_others. */
+/** Owners for tm_mpi_shuffle: who compares a tm_peer, and who asked for a tm_peer_others. */
 int tm_replay_peer_owner(const void *record, int n_processes);
 int tm_replay_others_origin(const void *record, int n_processes);
 
@@ -86,7 +85,6 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
  * Builds the graphs.
  *
  * Collective: over comm.
- *
  * @param ranks  comm, timelines, n, collectives and names are set, all else is 0; to be freed in
  *               any case
  * @return       TM_OK or TM_ERR_FAULT, the same on every process

@@ -31,7 +31,6 @@ typedef struct tm_replay_plan {
  * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 edges for each
  * event and call; 15 bytes in batches), and on every process 70 bytes for each link, a rank's way
  * between two operations.
- *
  * @param collectives  matched, aligned and with waits
  * @param result       initialised; filled on process 0, partly on others; to be freed in any case
  * @return             TM_OK; TM_ERR_USAGE if the job has nothing that the scenario selects, or none

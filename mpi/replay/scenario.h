@@ -9,7 +9,6 @@
  * Marks the edges that each part selects.
  *
  * Collective: over the ranks' comm.
- *
  * @param scenario  the same on every process; its n_ranks is set
  * @return          TM_OK; TM_ERR_USAGE if a part selects nothing, with a list of what exists;
  *                  TM_ERR_FAULT; the same on every process

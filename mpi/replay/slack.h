@@ -10,7 +10,6 @@
  * Finds the slack of each rank and of its events: ranks and slacks of the result.
  *
  * Collective: over the ranks' comm.
- *
  * @param fixer   of the job, the same on every process
  * @param result  its ranks and slacks are empty; out: all ranks' on every process
  * @return        TM_OK or TM_ERR_FAULT, the same on every process

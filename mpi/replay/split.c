@@ -59,8 +59,7 @@ static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     return out->of_rank != NULL;
 }
 
-/* Returns by name id whether a kernel of this process sends or receives; NULL when out of
- * memory. */
+/* Returns by name id whether a kernel here sends or receives; NULL when out of memory. */
 static uint8_t *mark_pairs(const tm_replay_ranks *r) {
     uint8_t *pairs = calloc(tm_names_count(r->names) + 1, 1);
     for (size_t i = 0; i < r->n && pairs; i++) {

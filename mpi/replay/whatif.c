@@ -70,8 +70,7 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-/* Reduces the ranks with all sets that can be chosen per rank, and with those of the first
- * changes. */
+/* Reduces the ranks with the sets that can be chosen per rank, and with the first changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
         {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew(), NULL, NULL, words},
@@ -114,8 +113,7 @@ static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
            (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
 }
 
-/* Adds the members, rank by rank, of all trials from @p first on, whose numbers of members are
- * known.
+/* Adds the members of all trials from @p first on, whose number is known, rank by rank.
  * @param of  1 + index of each rank's trial among these; 0: in none */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;

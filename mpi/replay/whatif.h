@@ -11,7 +11,6 @@
  * Evaluates the fix of each rank, host, stage, kind of work and kernel, and makes the plan.
  *
  * Collective: over the ranks' comm.
- *
  * @param scenario  for which edges are marked, or NULL
  * @param result    with path_steps, and on process 0 pieces, of the steps that count; the rest is
  *                  added on process 0

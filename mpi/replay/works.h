@@ -9,7 +9,6 @@
  * Sums the own work of each rank, and sends it to process 0.
  *
  * Collective: over the ranks' comm.
- *
  * @param ranks  with compared places; must still have items or batches
  * @param out    empty; ranks on process 0, rows on all; none if ranks cannot be compared
  * @return       TM_OK or TM_ERR_FAULT, the same on every process

@@ -168,9 +168,8 @@ static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
 }
 
-/* Cuts edges that cross the root: they then lead from the root, with only their part after it.
- * Work before the root belongs to no step, so no scenario may remove it from one. No GPU event
- * begins before the root. */
+/* Cuts edges across the root to their part after it, with the root as source. Work before the root
+ * is in no step, so no scenario may remove it from one. No GPU event begins before the root. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);
@@ -194,8 +193,7 @@ bool tm_maker_loose(tm_maker *m) {
                            .steps = TM_VEC(tm_graph_step),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};
-    /* Estimate to avoid reallocation: about three edges lead to an event, two to a call, few to
-     * other nodes. */
+    /* Estimated: three edges lead to an event, two to a call, few to other nodes. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
     const bool ok = tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) &&

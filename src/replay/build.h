@@ -5,8 +5,7 @@
 #include "graph.h"
 #include "recorded.h"
 
-/** A rank's participation in an operation, sent by the operation's owner to the process that holds
- * the rank. Sent as bytes. */
+/** A rank's participation in an operation, from its owner to the rank's process. Sent as bytes. */
 typedef struct tm_replay_visit {
     int64_t rank;
     int64_t last_ns;    /* L: arrival of the last rank, since the root */

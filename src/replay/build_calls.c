@@ -10,9 +10,9 @@
 
 /* A waiting call's own work. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* Tolerance for a call that ends before the event it waited for, and the minimum length of such a
- * call. Device and host clocks differ by microseconds, and copies of pageable memory continue
- * while the call that staged their last part returns. */
+/* Tolerance for calls that end before the awaited event, and their minimum length. Device and host
+ * clocks differ by microseconds, and a call returns once the last part of pageable memory is
+ * staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
 /* A launch longer than this that ends after its own event waited for it (pageable memory). */
 static const int64_t PAGEABLE_NS = 20000;
@@ -72,8 +72,7 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->index, y->index);
 }
 
-/* Returns indices ascending in end; @p offset is that of the end in an element. NULL when out of
- * memory. */
+/* Returns indices sorted by the end, at @p offset of an element; NULL when out of memory. */
 static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     ending *ends = malloc((parts->n + 1) * sizeof *ends);
     uint32_t *out = malloc((parts->n + 1) * sizeof *out);
@@ -93,8 +92,7 @@ static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     return out;
 }
 
-/* Counts the events that had ended by @p ns. Sorts them on first use, since most ranks never need
- * it. */
+/* Counts the events that had ended by @p ns. Sorts them on first use; most ranks never need it. */
 static size_t n_ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
     if (!w->ended)
@@ -118,8 +116,7 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* Adds as a cause what a call that ended early waited for: the last event up to `event` on its
- * stream that had begun by the call's end. */
+/* Adds as a cause the last event up to `event` on its stream that began before the call's end. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -263,8 +260,7 @@ static bool add_end(host_walk *w, uint32_t c) {
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
 
-/* Finds the longest stretch [*from, *to) of the gap before a call in which its thread has no
- * event. */
+/* Finds the longest stretch [*from, *to) of the gap before a call without events of its thread. */
 static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
                       int64_t *to) {
     const tm_timeline *t = w->m->draft->timeline;
@@ -285,8 +281,8 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* Returns the spans of a call's thread that begin before it, starting with the first that ends
- * after the previous call began. */
+/* Returns the spans of a call's thread before it, from the first that outlasts the previous
+ * call. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
     thread *at = &w->threads[call->thread];
@@ -343,8 +339,7 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
     return TM_NO_PART;
 }
 
-/* Returns flags of the activities (data loading, garbage collection) that take up at least half of
- * the @p ns before a call, from @p since on. */
+/* Returns the flags of activities that take up at least half of the @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
     int64_t in[2] = {0}, reach[2] = {since, since}; /* data loading, garbage collection */
     size_t n;

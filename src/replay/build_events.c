@@ -5,9 +5,8 @@
 
 #include "base/median.h"
 
-/* If a kernel is missing in an operation: an event whose begin is unexplained by more than
- * MISSING_LAG_NS, at most MISSING_BEHIND_NS after the other kernels' end, waited for that
- * operation. */
+/* If an operation lacks a kernel: an event whose begin is unexplained by more than MISSING_LAG_NS,
+ * at most MISSING_BEHIND_NS after the end of the others, waited for it. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
 /* Usual lags of launches and gaps if the trace allows no measurement, and of a wait. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
@@ -155,8 +154,7 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
-/* Adds the edges into an event's end: from its begin, or from each operation the kernel is part
- * of. */
+/* Adds the edges into an event's end: from its begin, or from each operation it is part of. */
 static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     bool led = false;

@@ -122,8 +122,7 @@ static bool is_node(uint32_t from) {
     return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
 }
 
-/* Returns the index of the first edge into each part [parts + 1]; edges are grouped by part, in
- * order. NULL when out of memory. */
+/* Returns the index of the first edge into each part [parts + 1]; NULL when out of memory. */
 static uint32_t *find_first(const tm_maker *m) {
     const tm_loose_edge *edges = m->edges.data;
     const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
@@ -139,9 +138,8 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges [first, behind) into a node to index n on; returns the new n. Drops edges from
- * a node that is not earlier. A node that no edge reaches at its recorded time gets an edge from
- * the root that does. */
+/* Copies the edges [first, behind) into a node from index n on, except those that lead back;
+ * returns the new n. If no edge reaches the node's recorded time, adds one from the root. */
 static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                          const uint32_t *place, size_t n) {
     const tm_loose_edge *edges = m->edges.data;

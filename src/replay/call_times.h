@@ -25,7 +25,6 @@ typedef struct tm_host_time {
 
 /**
  * Compares the hosts, if there are several and every stage is on one.
- *
  * @param facts  [n]
  * @param out    of tm_host_time, ascending in host; left empty if they are not compared
  * @return       TM_OK; TM_ERR_FAULT
@@ -36,9 +35,8 @@ tm_status tm_host_times(const tm_replay_fact *facts, size_t n, tm_vec *out,
 /** Returns the factor of a host; 1 if it is not compared. @param times  of tm_host_time */
 double tm_host_factor(const tm_vec *times, uint32_t host);
 
-/** Computes medians of call times by row, from [n] values and their rows; skips row SIZE_MAX.
- * @param out  [n_rows] 0 for a row without values
- * @return  false when out of memory */
+/** Computes medians of call times by row, ignoring row SIZE_MAX. False when out of memory.
+ * @param out  [n_rows] 0 for a row without values */
 bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_rows,
                      int64_t *out) TM_MUST_CHECK;
 
@@ -46,8 +44,7 @@ bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_r
  * caller; NULL when out of memory. */
 int64_t *tm_crew_calls(const tm_crew *crew) TM_MUST_CHECK;
 
-/** Computes the median of all calls of a rank, or of each rank of a batch. False when out of
- * memory. */
+/** Computes the median of a rank's calls, or for each rank of a batch. False when out of memory. */
 bool tm_call_time(const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 bool tm_crew_call_times(const tm_crew *crew, int64_t out[TM_LANES]) TM_MUST_CHECK;
 

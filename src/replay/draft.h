@@ -121,8 +121,7 @@ bool tm_lead_in_has(const tm_draft *draft, const tm_part_event *event);
 /** Returns the first event of the first step in the order of launches, or TM_NO_PART. */
 uint32_t tm_lead_in_behind(const tm_draft *draft);
 
-/** Returns a key of an event's name and occurrence index, equal on all ranks of the same
- * program. */
+/** Returns a key of an event's name and occurrence index, equal for all ranks of a program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
 
 #endif

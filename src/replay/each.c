@@ -35,8 +35,7 @@ static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
 }
 
-/* Sorts the links into a target by group. They often are already: sorted by rank, with ranks by
- * host. */
+/* Sorts the links into a target by group. Often they already are: ranks are grouped by host. */
 static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     const tm_replay *job = each->replay;
     own_link *own = each->own;

@@ -1,5 +1,4 @@
-/* Computes T (time of the job's steps) with other weights for one group of ranks (a rank, host or
- * stage), for each group in turn. */
+/* Computes T (the job's time) with other weights for one rank, host or stage after another. */
 #ifndef TMERGE_REPLAY_EACH_H
 #define TMERGE_REPLAY_EACH_H
 
@@ -33,7 +32,6 @@ void tm_each_free(tm_each *each);
 
 /**
  * Computes T for several groups, each by itself.
- *
  * @param first   first group
  * @param n       number of groups, at most TM_EACH_LANES
  * @param totals  [n] out

@@ -18,12 +18,12 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Kinds of edges: word, from -> to. Weights of kinds before BEFORE can change. BEFORE with weight
- * 0 leads to the end of a step, or of the warm-up. */
+/** Kinds of edges: word, from -> to. BEFORE does not change; its weight is 0 to the end of a
+ * step. */
 #define TM_EDGE_LIST(X)                                                                            \
     X(COMPUTE, "compute")   /* S -> E of a compute kernel */                                       \
     X(COPY, "copy")         /* S -> E of a copy or a set */                                        \
-    X(COMM, "comm")         /* S -> E of a communication kernel that belongs to no operation */    \
+    X(COMM, "comm")         /* S -> E of a communication kernel that joins no ranks */             \
     X(TRANSFER, "transfer") /* operation -> E of a member */                                       \
     X(LAUNCH, "launch")     /* S of the call -> S of the event */                                  \
     X(GAP, "gap")           /* E of the previous event on the stream -> S of the event */          \
@@ -72,8 +72,7 @@ typedef struct tm_edge {
     uint32_t from;   /* an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + index */
     uint8_t kind;    /* tm_edge_kind */
     uint8_t flags;
-    uint8_t
-        part; /* part of the user's scenario (scenario.h) that applies to it, from 1; 0 for none */
+    uint8_t part; /* part of the user's scenario that applies to it, from 1; 0 for none */
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */

@@ -26,8 +26,7 @@ typedef struct assembly {
     tm_vec ranks;       /* of tm_reduced, ascending */
     tm_keys operations; /* of tm_port */
     tm_keys steps;      /* of int64_t */
-    tm_vec targets;     /* of uint32_t: each rank's operations and steps, first as numbers, then as
-                           indices */
+    tm_vec targets;     /* of uint32_t: each rank's operations and steps, numbers, then indices */
 } assembly;
 
 static int by_rank(const void *a, const void *b) {
@@ -81,8 +80,7 @@ static bool number_targets(assembly *a) {
     return true;
 }
 
-/* Moves the keys out in sorted order, and sets the index of each by its number. NULL when out of
- * memory. */
+/* Moves the keys out sorted, and sets the index of each by its number. NULL when out of memory. */
 static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), uint32_t *places) {
     size_t n = keys->keys.n, size = keys->keys.size;
     char *sorted = malloc((n + 1) * size);
@@ -134,8 +132,7 @@ static void count_links(const assembly *a) {
         first[i] += first[i - 1];
 }
 
-/* Places the links rank by rank, in each rank's order, so that those of a target are ordered by
- * rank.
+/* Places the links rank by rank, so that those of a target are ordered by rank.
  * @param times  [links] out: each link's weights */
 static void place_links(const assembly *a, const int64_t **times) {
     const uint32_t *targets = a->targets.data;
@@ -155,7 +152,7 @@ static void place_links(const assembly *a, const int64_t **times) {
     }
 }
 
-/* Copies the weights into one row per set, a few links at a time so that the writes stay in the
+/* Copies the weights into one row per set, a few links at a time so that writes stay in the
  * cache. */
 static bool lay_out(tm_replay *replay) {
     enum { AT_ONCE = 16 };

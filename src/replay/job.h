@@ -17,16 +17,15 @@
 
 typedef struct tm_replay {
     size_t n_sets, n_ranks, n_operations, n_steps, n_links;
-    int64_t n_left_out;  /* sum over all ranks, see tm_reduced */
-    int64_t *ranks;      /* [n_ranks] ascending */
-    tm_port *operations; /* [n_operations] ascending in (last_ns, operation) */
-    int64_t *steps;      /* [n_steps] ascending: the numbers of all ranks' steps */
-    bool *counts;        /* owned; [n_steps] steps whose time counts; NULL: all */
-    size_t *first;       /* [n_operations + n_steps + 1] index of the first link into each */
-    uint32_t *from; /* [n_links] an operation, or TM_FROM_ROOT; links into one target are ordered by
-                       rank */
-    uint32_t *rank; /* [n_links] index of the rank */
-    int64_t *ns;    /* [n_sets][n_links]; NULL after tm_replay_open, which sets `times` */
+    int64_t n_left_out;    /* sum over all ranks, see tm_reduced */
+    int64_t *ranks;        /* [n_ranks] ascending */
+    tm_port *operations;   /* [n_operations] ascending in (last_ns, operation) */
+    int64_t *steps;        /* [n_steps] ascending: the numbers of all ranks' steps */
+    bool *counts;          /* owned; [n_steps] steps whose time counts; NULL: all */
+    size_t *first;         /* [n_operations + n_steps + 1] index of the first link into each */
+    uint32_t *from;        /* [n_links] an operation, or TM_FROM_ROOT; by rank for each target */
+    uint32_t *rank;        /* [n_links] index of the rank */
+    int64_t *ns;           /* [n_sets][n_links]; NULL after tm_replay_open, which sets `times` */
     const int64_t **times; /* owned; [n_links] each link's weights within the words; else NULL */
 } tm_replay;
 
@@ -42,7 +41,6 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out,
 
 /**
  * Same, but leaves the weights in @p words: for many sets that are evaluated once, side by side.
- *
  * @param words  must outlive the job
  */
 tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out,
@@ -67,7 +65,7 @@ void tm_replay_forward(const tm_replay *replay, const uint8_t *set_of_rank, int6
  * @param ns  [n_operations + n_steps][n_sets] */
 void tm_replay_forward_all(const tm_replay *replay, int64_t *ns);
 
-/** Returns T, the time of the steps that count, from the times of tm_replay_forward. 0 without
+/** Returns T, the time of the steps that count, from times of tm_replay_forward; 0 without
  * steps. */
 int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
 

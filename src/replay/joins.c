@@ -119,8 +119,7 @@ static int64_t median_end(const tm_join_member *members, size_t n) {
     return end;
 }
 
-/* Appends a participation for each rank of the group without a kernel in the operation of [n]
- * members. */
+/* Appends a participation for each rank without a kernel in the operation of [n] members. */
 static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *parties,
                         tm_vec *visits) {
     const party *v = parties->data;

@@ -29,7 +29,7 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
                            tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends a tm_replay_visit for each member, and for each rank of the group that is missing in an
+ * Appends a tm_replay_visit for each member, and for each rank of the group missing in an
  * operation. The usual time of a transfer is the median over operations of its kind, group and
  * size.
  *

@@ -16,18 +16,17 @@ typedef struct tm_ways {
     size_t n;
     size_t size;      /* index of its size class in the pool */
     size_t users;     /* labels that share it; may be changed only if 1 */
-    uint64_t settled; /* value of reduction.now when ways were last pruned; later changes are marked
-                         in came and grew */
+    uint64_t settled; /* reduction.now at the last pruning; came and grew mark later changes */
     uint64_t number;  /* version: equal numbers mean equal contents */
-    uint64_t holds;   /* version of other ways whose merge changes nothing here, unless they are
-                         longer by more than `most` */
-    int64_t *most;    /* [width] limit for holds; 0 if holds is 0 */
-    bool news;        /* some way came or grew */
-    uint32_t *from;   /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) is last */
-    int64_t *ns;      /* [n][width] */
-    uint8_t *alive;   /* [n] bit by rank: it has that way */
-    uint8_t *came;    /* [n] bit by rank: it has that way since the last pruning */
-    uint8_t *grew;    /* [n] the way has grown since the last pruning */
+    uint64_t
+        holds; /* version of ways whose merge changes nothing here if longer by at most `most` */
+    int64_t *most;  /* [width] limit for holds; 0 if holds is 0 */
+    bool news;      /* some way came or grew */
+    uint32_t *from; /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) is last */
+    int64_t *ns;    /* [n][width] */
+    uint8_t *alive; /* [n] bit by rank: it has that way */
+    uint8_t *came;  /* [n] bit by rank: it has that way since the last pruning */
+    uint8_t *grew;  /* [n] the way has grown since the last pruning */
 } tm_ways;
 
 /** The ways to a node. */
@@ -50,17 +49,14 @@ typedef struct tm_label_pool {
     uint64_t number; /* latest version given out */
 } tm_label_pool;
 
-/** Returns labels with room for @p n ways, but without ways and with `plus` 0; NULL when out of
- * memory. */
+/** Returns labels with room for @p n ways, none in use, `plus` 0; NULL when out of memory. */
 tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
 void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
 
-/** Appends a way that no rank has yet, from a source after all others. Returns its lengths, to be
- * set. */
+/** Appends a way that no rank has yet, from a later source. Returns its lengths, to be set. */
 int64_t *tm_ways_append(const tm_label_pool *pool, tm_ways *ways, uint32_t from);
 
-/** Returns labels with the same ways, each longer by @p by [width / TM_LANES]; NULL when out of
- * memory. */
+/** Returns labels with the ways longer by @p by [width / TM_LANES]; NULL when out of memory. */
 tm_labels *tm_labels_longer(tm_label_pool *pool, const tm_labels *labels, const int64_t *const *by);
 
 /** Makes each way longer by @p by [width / TM_LANES]. */

@@ -47,7 +47,6 @@ typedef uint32_t tm_links_host_of(const void *context, int64_t rank);
 
 /**
  * Summarises the complete operations over several hosts that this process matched.
- *
  * @param links    of tm_links_time, appended to
  * @param members  of tm_links_member, appended to
  * @return         TM_OK; TM_ERR_FAULT
@@ -64,8 +63,7 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
  * MiB or more must be slow, and all down to the size of the smallest slow one. Up to three hosts
  * that always occur in the same groups are reported together; if other hosts are slow, too, none
  * is.
- *
- * @param links,  members of all processes; sorted
+ * @param links, members of all processes; sorted
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out,
@@ -78,8 +76,7 @@ typedef struct tm_links_factor {
     int64_t origin; /* process of a member */
 } tm_links_factor;
 
-/** Appends the factors of operations that this process matched, once for each member. TM_OK;
- * TM_ERR_FAULT. */
+/** Appends the factors of operations that this process matched, per member. TM_OK; TM_ERR_FAULT. */
 tm_status tm_links_factors(const tm_collectives *collectives, tm_links_host_of *host_of,
                            const void *context, const tm_links *network, tm_vec *factors,
                            tm_error *err) TM_MUST_CHECK;

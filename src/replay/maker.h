@@ -74,8 +74,7 @@ static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_edg
     ((tm_loose_weight *)m->weights.data)[i] = (tm_loose_weight){edge->ns, edge->peer_ns, 0};
 }
 
-/* Appends an edge. Edges of one part must be consecutive, and parts in order. False when out of
- * memory. */
+/* Appends an edge. Edges must be grouped by target part, in order. False when out of memory. */
 static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
     if (!tm_maker_room(m, 1))
         return false;
@@ -146,8 +145,7 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
 bool tm_maker_events(tm_maker *m);
 bool tm_maker_calls(tm_maker *m);
 
-/* Adds all edges, participations and steps of a rank to an empty graph. False when out of
- * memory. */
+/* Adds a rank's edges, participations and steps to an empty graph. False when out of memory. */
 bool tm_maker_loose(tm_maker *m);
 
 /* Orders nodes and edges. TM_OK; TM_ERR_FAULT. */

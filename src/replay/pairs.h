@@ -10,9 +10,8 @@ enum { TM_PAIR_SLACK_NS = 2000 };
 
 /** Pairs of places (event waited for, waiting event) by hash, equal on all ranks of a stage. */
 typedef struct tm_pairs {
-    tm_keys broken; /* of uint64_t: somewhere the waiting event began before the other had ended */
-    tm_keys
-        tight; /* of uint64_t: somewhere the waiting event began just when the other had ended */
+    tm_keys broken; /* of uint64_t: on some rank it began before the awaited event had ended */
+    tm_keys tight;  /* of uint64_t: on some rank it began just when the awaited event had ended */
 } tm_pairs;
 
 #define TM_PAIRS() ((tm_pairs){TM_KEYS(uint64_t), TM_KEYS(uint64_t)})

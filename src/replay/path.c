@@ -106,8 +106,7 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     if (!add_hop(hops, step, end->rank, end->node, last))
         return false;
     step->hops = 1;
-    /* No operation occurs twice; the limit guards against cycles when clocks round to the same
-     * time. */
+    /* The limit guards against cycles when clocks round to the same time. */
     while (at > step->begin_ns && from != TM_PATH_ROOT && step->hops <= (int64_t)arrivals->n) {
         const tm_path_arrival *arrival = last_of(arrivals, from);
         if (!arrival)

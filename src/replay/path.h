@@ -66,7 +66,6 @@ typedef struct tm_path_step {
 /**
  * Finds the edge that determines each node's time: of several, the one with the latest source, then
  * the first in the order of kinds.
- *
  * @param edges  [n_nodes] out
  * @param ports  [n_nodes] out: participation at which the path to each node begins, or TM_FROM_ROOT
  */

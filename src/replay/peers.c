@@ -148,8 +148,7 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     return hashes;
 }
 
-/* Returns the number of a place. On nearly all ranks places come in the same order as on the
- * previous one. */
+/* Returns the number of a place; most ranks have places in the order of the previous rank. */
 static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t name) {
     const uint64_t *known = places->keys.keys.data;
     uint32_t number = places->guess;
@@ -282,8 +281,7 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
 /* From MANY values on, samples first bound the middle so that most values are skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
-/* Finds the middle values [3] from the lower one on, one more than there are middles.
- * @param room  [n] scratch */
+/* Finds the middle values [3] from the lower one on, one more than there are. @param room  [n] */
 static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     const middle m = middle_of(n);
     size_t below = 0, between = 0;

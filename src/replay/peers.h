@@ -99,7 +99,6 @@ void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- *
  * @param names  of a job that has no other rank: steps whose marks have the same words stand for
  *               the others; else NULL
  * @param out    to be freed in either case
@@ -124,7 +123,6 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
 
 /**
  * Finds the middle weights at each place that several ranks have.
- *
  * @param peers   of tm_peer; complete for each place
  * @param rows    of tm_peer_row; complete for each place
  * @param others  of tm_peer_others, appended to: one for each process that has a rank there
@@ -159,7 +157,6 @@ bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns)
 
 /**
  * Returns the others' weights at a place, to replace a rank's own.
- *
  * @param others  NULL if no other rank has the place
  * @param flags   added to: TM_EDGE_MISSING, TM_EDGE_PAIR, TM_EDGE_STALL
  */

@@ -137,8 +137,7 @@ static int64_t total_of(const planning *p, size_t n) {
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* Finds the ranks that shorten the remaining path enough, by descending reduction. Fixed ranks do
- * not. */
+/* Lists the ranks that shorten the remaining path enough, the largest reduction first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);

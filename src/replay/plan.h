@@ -35,8 +35,7 @@ typedef struct tm_fixer {
     tm_fix_sets recorded;
     int64_t total_ns;     /* recorded T */
     int64_t explained_ns; /* recorded T without unexplained time */
-    int64_t *recorded_ns; /* owned; [n_operations + n_steps] of tm_replay_forward with the recorded
-                             weights */
+    int64_t *recorded_ns; /* owned; [n_operations + n_steps] times with recorded weights */
     int64_t *fixed_ns;    /* owned; same with the last fix, plain */
     int64_t *
         path_ns; /* owned; [n_sets][n_ranks] how much a set shortens each rank's part of the path */
@@ -58,15 +57,14 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 /** An entry of the plan: the rank that saves most once those before it are fixed. */
 typedef struct tm_planned {
     uint32_t rank;    /* index */
-    tm_saving saving; /* of all up to this one; but path_ns: what this one takes off the path the
-                         others leave */
+    tm_saving saving; /* of all up to this one; but path_ns: what only this one takes off */
 } tm_planned;
 
 /**
  * Makes a plan of up to 8 ranks: the rank that saves most (the lowest of equals), then the next
  * with that one fixed, and so on. If no rank saves anything by itself, because others are as late,
- * it takes the one that shortens the remaining path most. Drops the ranks after the last one that
- * adds 0.5 % of T.
+ * takes the one that shortens the path most. Drops the ranks after the last one that adds 0.5 % of
+ * T.
  *
  * @param peer  weights of a fixed rank
  * @param plan  of tm_planned; replaced

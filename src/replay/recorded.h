@@ -19,10 +19,9 @@ typedef struct tm_recorded {
     uint32_t *first;       /* owned; [tracks + 1] range of each track in `events` */
     uint32_t *events;      /* owned; events by track, in the order of launches */
     tm_vec asked;          /* of tm_asked, ascending in call; those that name a stream */
-    tm_vec blind;      /* of tm_asked: streams that wait for an unrecorded stream, which has to be
-                          inferred */
-    bool streams;      /* some of `asked` are waits of streams: no others are inferred */
-    int64_t n_guessed; /* inferred waits kept by tm_recorded_waits */
+    tm_vec blind;          /* of tm_asked: streams that wait for an unrecorded, inferred stream */
+    bool streams;          /* some of `asked` are waits of streams: no others are inferred */
+    int64_t n_guessed;     /* inferred waits kept by tm_recorded_waits */
 } tm_recorded;
 
 /** TM_OK; TM_ERR_FAULT; free it in either case. */

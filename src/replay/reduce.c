@@ -519,9 +519,8 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
     return anew;
 }
 
-/* Makes a node with too many ways a joint: a port of this rank only, at which all later ways
- * begin. This bounds the number of ways; otherwise, if an old way stays the longest in some set,
- * each operation adds another. NULL when out of memory. */
+/* Makes a node with too many ways a joint, at which all later ways of the rank begin. Otherwise
+ * each operation adds a way if an old one stays longest in some set. NULL when out of memory. */
 static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
     const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
     uint8_t ranks = 0;
@@ -563,8 +562,7 @@ static bool reduce_graph(reduction *r) {
     return true;
 }
 
-/* Returns the id of a joint. No operation of the job has it: the highest bit is only set in ids
- * that are hashes, and the time is part of the key. */
+/* Returns the id of a joint. Others with the highest bit are hashes, and the time is in the key. */
 static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t node) {
     return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
 }

@@ -1,11 +1,12 @@
 /* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in and the
  * ends of its steps.
  *
- * A link is the longest way from one boundary node to another, in each of several weight sets. A
- * way that passes the rank's arrival at an operation is redundant if, in all sets, it is no longer
- * than the way to that operation plus the way on from it: an operation is never before its members.
- * If many ways remain, they are joined in a node, which then acts as an operation of this rank
- * only. So few links remain, and the times that follow from them are exactly those of the graph. */
+ * A link is the longest path (way) from one boundary node to another, in each of several weight
+ * sets. A way that passes the rank's arrival at an operation is redundant if, in all sets, it is no
+ * longer than the way to that operation plus the way on from it: an operation is never before its
+ * members. If many ways remain, they are joined in a node, which then acts as an operation of this
+ * rank only. So few links remain, and the times that follow from them are exactly those of the
+ * graph. */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
@@ -51,7 +52,6 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const
 
 /**
  * Same for all ranks of a batch: returns pointers to the weights in each set.
- *
  * @param room  [sets + 3] for weights that are not stored yet
  * @param by    [sets] out
  */
@@ -67,7 +67,6 @@ typedef struct tm_crew_sets {
 
 /**
  * Same as tm_reduce for all ranks of a batch.
- *
  * @param desk  with the peers of this batch
  * @param done  false if a rank has too many ways: words are unchanged, and each rank must be
  *              reduced individually

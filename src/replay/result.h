@@ -101,8 +101,7 @@ typedef struct tm_replay_result {
     bool operations;      /* traces hold operations, not kernels */
     int64_t ideal_ns;     /* with peers' weights */
     int64_t explained_ns; /* without unexplained time */
-    int64_t workers_ns,
-        stage_ns; /* with the worst ranks fixed, with the last stage fixed; -1: none */
+    int64_t workers_ns, stage_ns;  /* with the worst ranks, or the last stage, fixed; -1: none */
     int64_t comm_ns, unmatched_ns; /* communication kernels, and those that join no ranks */
     int64_t n_inferred;            /* inferred waits between streams */
     int64_t n_ranks;               /* with GPU events */

@@ -11,8 +11,7 @@
 /* Larger factors might overflow times. */
 enum { FACTOR_MAX = 1000 };
 
-/* WORK: selected by name; OF_A_RANK: selected without a name. Communication, which belongs to no
- * rank, is selected only by kind or name. */
+/* Edges selected with a name, or without. Communication needs a kind or name: it has no rank. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =

@@ -72,7 +72,6 @@ enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
  * Adds a part.
- *
  * @param option  "fix" or "scale"
  * @param text    its argument as typed
  * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT; free the scenario in any case
@@ -81,8 +80,7 @@ tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char 
                           tm_error *err) TM_MUST_CHECK;
 void tm_scenario_free(tm_scenario *scenario);
 
-/** Binds a scenario to the job's names, before edges are marked. No name may be added while it is
- * in use.
+/** Binds a scenario to the job's names, which must not change, before edges are marked.
  * @param last_stage  of the job's pipeline, -1 without one */
 tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,
                            tm_error *err) TM_MUST_CHECK;

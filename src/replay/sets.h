@@ -61,8 +61,7 @@ typedef struct tm_sets {
 
 void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
 
-/** Returns the factor of change @p i for an edge of the current rank. All ranks of a batch are of
- * one stage. */
+/** Returns the factor of change @p i for an edge. All ranks of a batch are of one stage. */
 double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge);
 
 /** Returns the changes (bit i: change i) that apply to an edge, ignoring their flags. */
@@ -79,8 +78,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
 tm_weigh_crew *tm_sets_weigh_crew(void);
 tm_weigh_crew *tm_sets_weigh_crew_changes(void);
 
-/** The changes to evaluate: kinds of work, each as on the peers and removed; and kernels. Sent as
- * bytes. */
+/** The changes to evaluate: kinds of work, as on peers and removed; kernels. Sent as bytes. */
 typedef struct tm_changes {
     tm_change changes[TM_CHANGES_MAX];
     tm_whatif_item items[TM_CHANGES_MAX]; /* `tried` if it takes 0.05 % of T off the path */

@@ -78,8 +78,7 @@ static bool list_asked(const tm_timeline *t, const bool *counts, tm_vec *out) {
     return true;
 }
 
-/* Counts the layers: how often at least four of five passes repeat the same kernels; 0 if
- * unknown. */
+/* Counts the layers: repeats of the same kernels in at least four of five passes; else 0. */
 static bool count_layers(const tm_timeline *t, const bool *counts, int64_t *layers) {
     tm_vec all = TM_VEC(asked), found = TM_VEC(int64_t);
     bool ok = list_asked(t, counts, &all);

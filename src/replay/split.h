@@ -1,8 +1,7 @@
 /* Compares the device work of the stages of a pipeline.
  *
  * Work is the time of a rank's compute kernels. If a stage has only one rank, it is their usual
- * time in the job for the same name and launch shape, because a slow GPU cannot then be told from
- * more work. */
+ * time in the job for the same name and shape, because more work cannot be told from a slow GPU. */
 #ifndef TMERGE_REPLAY_SPLIT_H
 #define TMERGE_REPLAY_SPLIT_H
 
@@ -27,13 +26,11 @@ typedef struct tm_split_stage {
     int64_t layers;    /* how often its passes repeat the same kernels; 0 unknown */
     int64_t differs;   /* 1: reported as different from the others */
     int64_t calls;     /* kernels of that rank in a step */
-    double
-        factors[2]; /* factors that scale work, and number of kernels, to the mean of the stages */
+    double factors[2]; /* scale work, and number of kernels, to the mean of the stages */
 } tm_split_stage;
 
 /**
  * Appends a rank's compute kernels in the steps that count.
- *
  * @param stage   of the rank, from 0
  * @param counts  [n_steps] of the timeline
  * @return        TM_OK; TM_ERR_FAULT
@@ -46,7 +43,6 @@ tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const boo
  * largest excess. They have more work if the smallest of them exceeds the largest of the others by
  * 3 % and by three times the median spread of a stage. The stages with more work are then reported
  * as different; if they are the majority, the others are.
- *
  * @param kernels  of tm_split_kernel, of all ranks; sorted
  * @param n_steps  number of steps covered
  * @param stages   of tm_split_stage, appended in order; nothing if none has more work

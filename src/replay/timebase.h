@@ -14,9 +14,8 @@ typedef struct tm_cut {
 } tm_cut;
 
 typedef struct tm_timebase {
-    int64_t
-        root_ns; /* begin of the job's first GPU event, on the job's clock; INT64_MAX without any */
-    tm_vec cuts; /* owned; of tm_cut, ascending; empty if the job has one recording */
+    int64_t root_ns; /* first GPU begin of the job, on its clock; INT64_MAX without any */
+    tm_vec cuts;     /* owned; of tm_cut, ascending; empty if the job has one recording */
 } tm_timebase;
 
 #define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, TM_VEC(tm_cut)})

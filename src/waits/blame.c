@@ -78,8 +78,7 @@ static int64_t wait_in(const arrival *early, int64_t from, int64_t to) {
     return end > from ? end - from : 0;
 }
 
-/* Returns the total wait in gap j (between arrivals j and j + 1) of all ranks that arrived before
- * it. */
+/* Returns the wait in gap j, between arrivals j and j + 1, summed over the ranks before it. */
 static int64_t wait_of_gap(const arrival *a, size_t j, bool any_cut) {
     int64_t gap = a[j + 1].begin_ns - a[j].begin_ns, sum = 0;
     if (!any_cut)
@@ -132,8 +131,7 @@ static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
         answers[a[i].member].untied = alone;
 }
 
-/* Sets the clock uncertainty of each late rank's caused wait: once per rank that arrived
- * earlier. */
+/* Sets the clock uncertainty of each late rank's caused wait, once per earlier arrival. */
 static void find_doubt(const arrival *a, size_t n, const tm_comm_record *members,
                        tm_comm_answer *answers) {
     const tm_comm_record *first = &members[a[0].member];

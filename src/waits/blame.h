@@ -37,10 +37,9 @@ bool tm_pair_map_drain(tm_pair_map *map, tm_vec *out);
 void tm_pair_map_free(tm_pair_map *map);
 
 /**
- * Splits the wait of one operation in layers. Arrivals are sorted; in the gap between two
- * successive arrivals, each rank that has already arrived waits, and the ranks still missing share
- * this wait equally. The wait of a kernel that ends before the last arrival stops at the kernel's
- * end.
+ * Splits the wait of one operation in layers. In the gap between two successive arrivals, each rank
+ * that has already arrived waits, and the ranks still missing share this wait equally. The wait of
+ * a kernel that ends before the last arrival stops at the kernel's end.
  *
  * @param members  [instance->n] the operation's records
  * @param answers  [instance->n] filled for each member: wait, lateness, caused wait, last, tied

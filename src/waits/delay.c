@@ -190,8 +190,7 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
         double fraction = fraction_of(&m, i, visits);
-        /* Rounded down so that no more is passed on than was caused. A transfer caused no
-         * wait_ns. */
+        /* Rounded down, to pass on no more than was caused. A transfer caused no wait_ns. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
         ok = add_debt(flow, member, members->step, passed) &&
@@ -263,8 +262,8 @@ static bool gather_shares(const tm_collectives *collectives, const tm_vec *claim
     return true;
 }
 
-/* Computes how much of the shares [n] of one operation and step each late rank gets, into m->cost.
- * Returns the sum of the shares [ns]. */
+/* Splits the shares [n] of one operation and step among the late ranks: m->cost. Returns their
+ * sum. */
 static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const share *shares,
                             size_t n) {
     int64_t total = 0;
@@ -281,8 +280,7 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
     return total;
 }
 
-/* Splits into whole nanoseconds that add up to the total: each part is the increment of the
- * rounded running sum. */
+/* Splits into whole nanoseconds; each part is the increment of the rounded running sum. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

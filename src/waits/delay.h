@@ -69,10 +69,10 @@ typedef struct tm_claim {
     int32_t owner;
 } tm_claim;
 
-/** Appends a tm_visit for each member of operations with waits and of transfers, ascending in
+/** Appends a tm_visit for each member of operations with waits and of transfers, in order of
  * member.
  * @param owner  this process
- * @return TM_OK; TM_ERR_FAULT */
+ * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
                           tm_error *err) TM_MUST_CHECK;
 

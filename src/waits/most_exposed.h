@@ -22,7 +22,6 @@ static inline uint8_t tm_operation_kind(const tm_comm_record *members) {
 
 /**
  * Finds the most exposed operations of this process.
- *
  * @param out  of tm_exposed_key, appended to
  * @return     TM_OK; TM_ERR_FAULT when out of memory
  */
@@ -32,8 +31,7 @@ tm_status tm_exposed_find(const tm_collectives *collectives, tm_vec *out,
 /**
  * Keeps those of the job's most exposed operations that this process matched.
  *
- * @param all          of tm_exposed_key from all processes, in any order; reduced to the job's top
- *                     operations
+ * @param all          of tm_exposed_key from all processes, in any order; cut to the job's top
  * @param collectives  tm_worst are added to `exposed`
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */

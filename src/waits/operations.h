@@ -18,9 +18,7 @@ typedef struct tm_worst_key {
 enum { TM_WORST_MAX = 100 }; /* operations whose arrivals are kept individually */
 
 /**
- * Finds the operations of this process with the largest wait, in order; unused entries have wait_ns
- * -1.
- *
+ * Finds the operations of this process with the largest wait, in order; pads with wait_ns -1.
  * @return  TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_worst_find(const tm_collectives *collectives, tm_worst_key out[TM_WORST_MAX],

@@ -11,11 +11,10 @@
 /* A kernel with a participation, on its rank's own clock. */
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
-    int64_t idle_ns;  /* end of the rank's last computation before the kernel's end */
-    int64_t since_ns; /* begin of the recording that contains it */
-    int64_t other_ns; /* as in its tm_visit */
-    size_t first,
-        end; /* range of the waits that may have delayed it, including those of its own group */
+    int64_t idle_ns;   /* end of the rank's last computation before the kernel's end */
+    int64_t since_ns;  /* begin of the recording that contains it */
+    int64_t other_ns;  /* as in its tm_visit */
+    size_t first, end; /* range of the waits that may delay it, own group included */
     uint64_t group;
     uint32_t event;
     bool transfer;
@@ -76,9 +75,8 @@ static int by_group_until(const void *a, const void *b) {
     return order ? order : by_until(a, b);
 }
 
-/* Returns the gap from the end of the last computation to the begin of the next around a moment;
- * empty if a compute kernel is running then. A kernel that ends or begins at the moment is not
- * running. */
+/* Returns the gap without computation around a moment; empty if a compute kernel is running then.
+ * A kernel that ends or begins at the moment is not running. */
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
     tm_interval gap = {INT64_MIN, INT64_MAX};
@@ -96,9 +94,8 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sets `released` for the kernels [n] of one rank, going back from the last end. Among kernels
- * that end in the same gap, one does not release the rank if another began before its end and ends
- * later. */
+/* Sets `released` for the kernels [n] of one rank, from the last end back. A kernel does not
+ * release the rank if one that began before its end ends later in the same gap. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);
@@ -212,8 +209,7 @@ static int by_group_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Sums the waits before each of the kernels [n] of one group, in order, given the group's own
- * waits. */
+/* Sums the waits before the kernels [n] of one group, in order, given the group's own waits. */
 static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t together_ns = INT64_MIN;
@@ -340,8 +336,7 @@ static double rate_of(const owed *o) {
 }
 
 /* Distributes debts [n] of one rank, group and step over the waits before them in one sweep; their
- * ranges of waits begin and end in the order of their kernels. Each wait gets the increment of the
- * rounded running sum. */
+ * ranges begin and end in order. Each wait gets the increment of the rounded running sum. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;

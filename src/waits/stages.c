@@ -124,8 +124,7 @@ static bool is_lower_sender(const void *edge, const void *rank) {
     return ((const tm_stage_edge *)edge)->from < *(const int64_t *)rank;
 }
 
-/* Whether the receiver had sent something before this transfer ended. @param by_sender  [n]
- * sorted */
+/* Whether the receiver had sent something before this transfer ended. @param by_sender  sorted */
 static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sender, size_t n) {
     const size_t first = tm_bisect(by_sender, n, sizeof *by_sender, &edge->to, is_lower_sender);
     return first < n && by_sender[first].from == edge->to &&

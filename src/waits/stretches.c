@@ -5,8 +5,7 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* Longest gap after another kernel of the stream at which a kernel is taken to have waited for
- * it. */
+/* A kernel that begins this soon after another of its stream waited for the stream. */
 static const int64_t FOLLOWS_NS = 5000;
 /* How much earlier than a communication kernel a compute kernel inside it must end. */
 static const int64_t INSIDE_NS = 1000;
@@ -87,8 +86,7 @@ static bool computes_inside(const tm_vec *compute, int64_t begin, int64_t end, u
     return last && (last->until_track == track ? last->other_ns : last->until_ns) > nearly;
 }
 
-/* Returns the end of the last computation before a moment, or the moment if a kernel is still
- * running. */
+/* Returns the end of the last computation before a moment, or the moment if a kernel is running. */
 static int64_t done_before(const tm_vec *compute, int64_t begin) {
     const span *last = last_by(compute, begin);
     return !last || last->until_ns > begin ? begin : last->until_ns;

@@ -1,20 +1,20 @@
 /* Own time of each rank: what it did between two points at which its group can be compared. This
  * separates a slow rank from one that had to wait for others.
  *
- * A meeting is an operation inside which no member computes: no member has a compute kernel that
- * begins after the operation's begin on its rank and ends 1 us or more before its end, and none of
- * another stream that still runs 1 us before its end. (A kernel of the same stream that was
- * launched early begins before the end, but cannot end.) A member arrives when its kernel begins.
- * Exception: if the kernel of some member follows another communication kernel of its stream within
- * 5 us, it began when the stream was free, not when its rank arrived. At a meeting each member's
- * arrival is then the end of its last compute kernel before its begin; otherwise, or if a member's
- * computation is not recorded, it is unknown.
+ * A meeting is an operation inside which no member computes: no compute kernel of a member begins
+ * after the operation's begin on its rank and ends 1 us or more before its end, and none of another
+ * stream still runs 1 us before its end. (A kernel of the same stream that was launched early
+ * begins before the end, but cannot end.) A member arrives when its kernel begins. Exception: if
+ * the kernel of some member follows another communication kernel of its stream within 5 us, it
+ * began when the stream was free, not when its rank arrived. At a meeting each member's arrival is
+ * then the end of its last compute kernel before its begin; otherwise, or if a member's computation
+ * is not recorded, it is unknown.
  *
  * A stretch of a group runs from a known arrival, or from the end of a meeting, to the next known
- * arrival. A rank's own time is the length of the stretch on the rank's own clock, minus the waits
- * inside it in operations of other groups that kept it from computing. It needs no clock fit. For
- * operations that overlap with computation it is the lateness gained since the previous one, not
- * the running sum. */
+ * arrival. A rank's own time is its length on the rank's own clock, minus the waits inside it in
+ * other groups that kept the rank from computing. It needs no clock fit. For operations that
+ * overlap with computation it is the lateness gained since the previous one, not the running
+ * sum. */
 #ifndef TMERGE_STRETCHES_H
 #define TMERGE_STRETCHES_H
 
@@ -32,10 +32,9 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_
  * tm_stretches_look. */
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
-/** Appends the own times of operations in which every member has one.
+/** Appends the own times (tm_own_time) of operations in which every member has one.
  * @param visits  as above, with own_ns set
- * @param out  of tm_own_time
- * @return TM_OK; TM_ERR_FAULT */
+ * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
                             tm_error *err) TM_MUST_CHECK;
 

@@ -96,7 +96,6 @@ void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk);
 
 /**
  * Extracts the graph of one rank, with the peer weights of the workspace.
- *
  * @param in_time  orders nodes by the rank's own times, like tm_graph_build; else in the batch's
  *                 order
  * @param out      to be freed in either case
@@ -110,9 +109,8 @@ tm_status tm_crew_ports(const tm_crew *crew, tm_crew_desk *desk, tm_vec *arrival
                         tm_error *err) TM_MUST_CHECK;
 
 /**
- * Same as tm_slack_find for all ranks. The latest times by node replace desk->peer; desk->ns has
- * the times.
- *
+ * Same as tm_slack_find for all ranks. Leaves times in desk->ns, latest times by node in
+ * desk->peer.
  * @param visits_ns  [visits] rows; @p steps_ns [steps] is the same for all ranks
  * @param out        [TM_LANES]
  */

@@ -12,8 +12,8 @@ static bool is_work(const tm_edge *edge) {
     return edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
 }
 
-/* As for a single graph, but a lag is always assigned; it is compared on ranks where part of it is
- * unexplained. */
+/* As for a single graph, but lags always count; they are compared on ranks with unexplained
+ * time. */
 static uint32_t item_of(const tm_crew_items *items, const tm_graph *g, uint32_t node,
                         const tm_edge *edge) {
     if (is_work(edge))
@@ -25,9 +25,9 @@ static uint32_t item_of(const tm_crew_items *items, const tm_graph *g, uint32_t 
     return is_lag(edge) && g->parts[node] < 2 * items->n_events ? g->parts[node] / 2 : NO_ITEM;
 }
 
-/* Returns the contribution of an edge. Event: its duration, and the unexplained part of its begin,
- * from one lag. Call: the host time before it, and its own work. *told: a lag of the node has been
- * used. */
+/* Returns the weight that an edge contributes: an event's duration or, from one lag, the
+ * unexplained part of its begin; a call's own work or the host time before it. *told: a lag has
+ * been used. */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
                            bool *told) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))

@@ -28,8 +28,8 @@ static bool list_items(slice_items *s, const tm_crew_items *items) {
     return true;
 }
 
-/* Counts the rows of each place, shifted by two: adding rows turns each entry into the begin of
- * the next place. NULL when out of memory. */
+/* Counts the rows of each place, shifted by two: filling turns them into begins of the next
+ * place. */
 static size_t *count_rows(const tm_crew *crews, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;
     size_t *first = calloc(n_places + 2, sizeof *first);

@@ -38,7 +38,6 @@ void tm_drafts_free(tm_drafts *drafts);
 
 /**
  * Makes the draft of rank @p i; ranks must come in order.
- *
  * @param out  the draft; valid until the next call of any of these functions
  * @return     TM_OK; TM_ERR_FAULT
  */

@@ -428,9 +428,8 @@ static void scale_operations(const tm_scaled *scaled, const tm_crew_visit *visit
     by[1] = room[1].ns;
 }
 
-/* Restores the recorded weights on ranks that a change does not apply to. @param ranks  bit by
- * rank: applies
- * @param was  [2] @param room  [2] @param by  [2] */
+/* Restores the recorded weights on ranks that a change does not apply to.
+ * @param ranks  bit by rank: applies  @param was  [2] @param room  [2] @param by  [2] */
 static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_crew_row *room,
                         const int64_t **by) {
     for (size_t i = 0; i < 2; i++) {

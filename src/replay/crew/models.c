@@ -91,8 +91,7 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
     return true;
 }
 
-/* Whether operations and steps are the same. Comparing step numbers is enough, since the events
- * are compared, too. */
+/* Whether operations and numbers of steps are equal. The ends of steps follow from the events. */
 static bool same_ports(const tm_model *model, const tm_maker *m) {
     const tm_timeline *a = model->timeline, *b = m->draft->timeline;
     const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
@@ -116,9 +115,8 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
            (model->draft == m->draft || same_parts(model, m->draft));
 }
 
-/* Returns the times of a rank's parts (begins and ends, then ends of steps), then those of the
- * other sources of edges (the root and operations), then scratch for each part. NULL when out of
- * memory. */
+/* Returns the times of a rank's parts (begins and ends, then ends of steps), then of the root and
+ * the operations as sources of edges, then scratch for each part. NULL when out of memory. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -229,8 +227,7 @@ static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t 
     return differs == 0;
 }
 
-/* Stores a rank's edges; false if they differ from those of earlier ranks, so that the rank is of
- * another sort. */
+/* Stores a rank's edges; false if they differ from those of earlier ranks. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
                        int64_t *reached, tm_crew *crew) {
     int64_t *const wide = crew->wide->ns + crew->n;
@@ -345,8 +342,7 @@ static void take_visits(const tm_maker *m, tm_crew *crew) {
     }
 }
 
-/* Adds a rank to a batch of the model. *taken: whether it is of the model's sort. False when out
- * of memory. */
+/* Adds a rank to a batch. *taken: whether it is of the model's sort. False when out of memory. */
 static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);

@@ -55,7 +55,6 @@ typedef struct tm_model_rank {
 
 /**
  * Same as tm_graph_build, but the graph stays empty except for its rank if the rank joins a batch.
- *
  * @param out     must stay at its address while the models are in use
  * @param places  numbers the places
  * @return        TM_OK; TM_ERR_FAULT

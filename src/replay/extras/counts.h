@@ -7,8 +7,7 @@
 #include "base/keys.h"
 #include "replay/draft.h"
 
-/** Range of a name's number of occurrences in a step, over the ranks of a role that have it. Sent
- * as bytes. */
+/** Range of a name's count in a step, over the ranks of a role that have it. Sent as bytes. */
 typedef struct tm_count_range {
     uint64_t key; /* hash of stage, step and name */
     int64_t least, most;
@@ -38,7 +37,6 @@ typedef struct tm_count_spot {
 
 /**
  * Finds the positions of the events and calls of a rank.
- *
  * @param uneven  of uint64_t: keys of ranges with least < most
  * @return        owned by the caller; [events, then calls]; NULL when out of memory
  */

@@ -54,7 +54,6 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM
 
 /**
  * Computes the factors of a rank, and which of its steps all its peers have.
- *
  * @param others  answers to its tm_extras_list, parallel to @p known
  * @param known   of uint64_t: places
  * @param whole   [TM_EXTRA_STEPS] out
@@ -68,8 +67,7 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
                      tm_extra_factors *factors);
 
-/** Sets the flags of the ranks' places in steps that all peers have. @param whole  from
- * tm_extras_compare */
+/** Sets the flags of places in steps that all peers have. @param whole  of tm_extras_compare */
 void tm_extras_mark(const tm_extra_ranks *ranks, const bool *whole, tm_peer_places *places);
 
 /** Appends a row for each rank and step with work at rare places. The row's step is a tm_place_step

@@ -29,8 +29,8 @@ typedef struct tm_ops_figures {
 
 /**
  * Computes the figures. S_w of a rank is the smaller of two values, for its data rank and for its
- * stage: T with all ranks at the ideal except those that share it, divided by T_ideal. Among equals
- * the lower rank is worse.
+ * stage: T with all but the ranks that share it at the ideal, divided by T_ideal. Of equals the
+ * lower rank is worse.
  *
  * @param replay  with TM_N_OPS_SETS sets
  * @param places  [n_ranks] parallel to its ranks

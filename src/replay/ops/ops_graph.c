@@ -27,8 +27,8 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
     return true;
 }
 
-/* Computes arrivals. An operation that follows none follows the end of the previous step, or the
- * root in the first step. */
+/* Computes arrivals. An operation that follows none begins with its step (the first: at the
+ * root). */
 static void arrive(tm_ops_draft *draft) {
     tm_ops_part *parts = draft->parts.data;
     const tm_ops_edge *edges = draft->edges.data;

@@ -60,7 +60,6 @@ tm_ops_times tm_ops_ideal(tm_vec *samples);
 
 /**
  * Builds the graph.
- *
  * @param ideal  of the job, for the peer weights
  * @return       TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
  */

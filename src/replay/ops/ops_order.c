@@ -128,8 +128,7 @@ static bool find_shape(orderer *o, bool first) {
     return merge_computes(o);
 }
 
-/* Returns the id of an operation, equal on all its members; coordinates that its group spans are
- * -1. */
+/* Returns an operation's id, equal on all members; coordinates that its group spans are -1. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
     int64_t step = o->draft->timeline->steps[p->step].number;
@@ -179,8 +178,7 @@ static void add_first_backward(orderer *o) {
         follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
 }
 
-/* Returns the first (or last) pass of a type and model part, by begin (or end); UINT32_MAX if
- * none. */
+/* Returns the first (or last) pass of a type and model part, by begin (or end), or UINT32_MAX. */
 static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
     uint32_t found = UINT32_MAX;
     for (uint32_t k = 0; k < o->types[type].n; k++) {

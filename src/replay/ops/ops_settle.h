@@ -10,9 +10,8 @@
 #include "replay/job.h"
 
 /**
- * Sets the times of a graph from tm_ops_graph to those of the replay. Within a step everything is
- * at its time without lags; the step ends at its recorded end, because of a lag after its last
- * operations.
+ * Sets a graph from tm_ops_graph to the times of the replay. Within a step everything is at its
+ * time without lags; a lag after the last operations makes the step end at its recorded end.
  *
  * @param job  graphs of all ranks, reduced with tm_ops_weigh
  * @param ns   of tm_replay_forward with all ranks as recorded
