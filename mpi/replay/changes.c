@@ -7,8 +7,8 @@
 #include "mpi/shuffle.h"
 #include "replay/job.h"
 
-/* The batch is reduced to keep the job below JOB_BYTES, but not below LEAST changes; LINKS is the
- * estimated number of links for each operation of a rank and end of a step. */
+/* A batch has fewer changes if the job would be larger than JOB_BYTES, but at least LEAST. LINKS:
+ * estimated links per operation of a rank and per end of a step. */
 enum { LEAST = 8, LINKS = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 

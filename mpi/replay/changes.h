@@ -16,7 +16,7 @@ typedef struct tm_change_more {
     tm_change change;
 } tm_change_more;
 
-/** All of these, and what they need. */
+/** Changes not chosen from the path, and their marks. */
 typedef struct tm_changes_more {
     tm_vec changes;       /* of tm_change_more; the same kinds on every process */
     const uint8_t *pairs; /* as in tm_sets, or NULL */

@@ -123,7 +123,7 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Adds a rank's pairs, and its counts; for ranks that share a draft, only those of one. */
+/* Adds a rank's pairs, and its counts; of ranks that share recorded events only one is counted. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));
@@ -350,7 +350,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     return done ? TM_OK : tm_fail_memory(err);
 }
 
-/* Frees what only building needs. */
+/* Frees memory only needed for building. */
 static void free_parts(tm_replay_ranks *r) {
     tm_drafts_free(&r->drafts);
     for (size_t i = 0; i < r->n && r->items; i++)

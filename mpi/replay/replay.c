@@ -105,7 +105,7 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
                        "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
                        first, last);
     if (n + n_before < result->path_steps.n)
-        result->whole.n = 0; /* the job's path says nothing about only some of its steps */
+        result->whole.n = 0; /* the job's path covers the other steps, too */
     result->path_steps.n = n;
     result->pieces.n = n_pieces;
     return TM_OK;

@@ -10,7 +10,7 @@
 #include "replay/result.h"
 #include "waits/stages.h"
 
-/* Maximum length of a list of what exists. */
+/* Maximum length of a list of existing values. */
 enum { THERE_MAX = 200 };
 
 static int64_t last_stage(const tm_vec *stages) {
@@ -60,7 +60,7 @@ static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *v
                                          : tm_fix_kinds[v[i]].word);
 }
 
-/* Lists what the job has instead of what was named; "" for nothing. */
+/* Lists the job's values for a condition without match; "" if none. */
 static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *out, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = add_values(r, condition, &own) ? TM_OK : tm_fail_memory(err);
@@ -88,7 +88,7 @@ static void write_part(const tm_scenario_part *part, char *out, size_t size) {
                                      tm_condition_words[c], part->texts[c]);
 }
 
-/* Reports that a part selects nothing: which of its conditions is the cause, and what exists. */
+/* Reports that a part selects nothing, the condition that causes it, and the existing values. */
 static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                         const tm_scenario_found *found, tm_error *err) {
     static const char *const have[TM_N_CONDITIONS] = {[TM_CONDITION_RANK] = "the job has ranks",

@@ -19,7 +19,7 @@ typedef struct tm_replay_visit {
 /**
  * Builds the graph.
  *
- * @param recorded  of the rank's draft, to which it points
+ * @param recorded  of the rank; points to its tm_draft
  * @param waits     of tm_part_wait, ascending in event
  * @param visits    [n] of this rank, ascending in event; those without a kernel are last, ascending
  *                  in end_ns

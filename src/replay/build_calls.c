@@ -36,7 +36,7 @@ typedef struct thread {
 
 typedef struct host_walk {
     tm_maker *m;
-    const tm_part_event *events; /* borrowed from the draft, like calls */
+    const tm_part_event *events; /* borrowed from tm_draft, like calls */
     const tm_part_call *calls;
     thread *threads;       /* owned; by track */
     uint32_t *last_event;  /* owned; by track: latest event launched so far, or TM_NO_PART */
@@ -158,8 +158,8 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
     return *usual;
 }
 
-/* Counts the launches ahead of the GPU at the end of each call: those made before it of which some
- * event had not ended. */
+/* Counts the launches ahead of the GPU at the end of each call: earlier ones whose work was not
+ * done. */
 static bool count_ahead(host_walk *w) {
     const size_t n = w->m->draft->calls.n;
     ending *ends = malloc((n + 1) * sizeof *ends);

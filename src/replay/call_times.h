@@ -6,7 +6,7 @@
 
 #include "peers.h"
 
-/** What every process knows of each rank that has a graph. Sent as bytes. */
+/** Facts about a rank with a graph, known to every process. Sent as bytes. */
 typedef struct tm_replay_fact {
     int64_t rank, stage; /* pipeline stage, -1 for none */
     int64_t call_ns; /* median of the host's own time in a call and before it; 0 without any call */

@@ -90,13 +90,13 @@ void tm_draft_free(tm_draft *draft);
 /**
  * Replaces the times by those of another rank whose other columns are all the same.
  *
- * @param draft  made for, or last taken over by, a rank with the same columns
- * @return       whether the events are in the same order by this rank's times, too; otherwise the
- *               draft may only be taken over again
+ * @param draft  collected from, or last used for, a rank with the same columns
+ * @return       whether the events are in the same order by this rank's times, too; otherwise only
+ *               another call makes it valid
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
-/** Same for a rank it was taken over for before; @p before is what was found then. */
+/** Same for a rank that it was used for before; @p before is the result from then. */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_lead_in before);
 

@@ -58,9 +58,9 @@ enum {
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 
 /** Pseudo step for the warm-up: GPU work before the first marked step that had ended when the step
- * began, such as loading a model. The first step then counts from where the last rank began it,
- * instead of from the job's first GPU event. It precedes all steps in graphs and on paths; no row
- * belongs to it. */
+ * began, such as loading a model. The first step then counts from the time when the last rank
+ * began it, instead of from the job's first GPU event. The warm-up precedes all steps in graphs
+ * and on paths; no row belongs to it. */
 #define TM_STEP_LEAD_IN (INT64_MIN + 1)
 
 /** No node: the participation's kernel is missing, so the rank only continues from there. */
@@ -95,8 +95,8 @@ typedef struct tm_graph {
     size_t n_nodes;
     int64_t *ns;        /* [n_nodes] recorded time since the root, on the job's clock */
     uint32_t *event;    /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step */
-    uint32_t *parts;    /* [n_nodes] 2 x index of the item, + 1 for its end; items are the draft's
-                           events, its calls, then steps; NULL once ranks are compared */
+    uint32_t *parts;    /* [n_nodes] 2 x index of the item, + 1 for its end; items are the events of
+                           tm_draft, its calls, then steps; NULL once ranks are compared */
     uint32_t *first;    /* [n_nodes + 1] in-edges of node v: edges [first[v], first[v + 1]) */
     tm_edge *edges;     /* an edge leads from an earlier node to a later one */
     int64_t *over_ns;   /* [n_nodes] unexplained part of each edge into the node that has

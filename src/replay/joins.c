@@ -39,7 +39,7 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Transfer time of an operation, keyed by what should make it equal. */
+/* Transfer time of an operation; times with equal keys should be equal. */
 typedef struct timed {
     uint64_t group;
     int64_t bytes, ns;

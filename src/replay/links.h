@@ -63,7 +63,7 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
  * MiB or more must be slow, and all down to the size of the smallest slow one. Up to three hosts
  * that always occur in the same groups are reported together; if other hosts are slow, too, none
  * is.
- * @param links, members of all processes; sorted
+ * @param links, members  of all processes; sorted
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out,

@@ -16,7 +16,7 @@ typedef struct tm_pairs {
 
 #define TM_PAIRS() ((tm_pairs){TM_KEYS(uint64_t), TM_KEYS(uint64_t)})
 
-/** Indices of events in the draft: @p event began after @p source ended. */
+/** Indices of events in tm_draft: @p event began after @p source ended. */
 typedef struct tm_part_wait {
     uint32_t event, source;
 } tm_part_wait;

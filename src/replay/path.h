@@ -14,7 +14,7 @@
  * Shortening it shortens the job, while the paths of steps may all miss work before an end. */
 #define TM_PATH_WHOLE INT64_MIN
 
-/** A rank that arrived last at an operation, and where its path came from. Sent as bytes. */
+/** A rank that arrived last at an operation, and the origin of its path. Sent as bytes. */
 typedef struct tm_path_arrival {
     uint64_t operation;
     uint64_t from;   /* operation that it came from, or TM_PATH_ROOT */

@@ -175,7 +175,7 @@ static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_sp
     return tag | tm_hash_words(step->hash, key, at->stretch ? 2 : 1) >> 16;
 }
 
-/* @param out  [events and calls] set where not TM_NO_PLACE */
+/* @param out  [events and calls] set unless TM_NO_PLACE */
 static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");

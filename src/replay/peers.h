@@ -21,7 +21,7 @@
 #include "replay/extras/counts.h"
 #include "replay/extras/extras.h"
 
-/** The highest bits of a place's hash encode its step and what is compared there. */
+/** The highest bits of a place's hash encode its step and the kind of comparison. */
 enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
 
 /** Returns 1 + the step's number modulo TM_PLACE_STEPS; 0 for none, or if steps stand for ranks. */
@@ -85,7 +85,7 @@ typedef struct tm_peer_places {
 /** No place: the item is not compared. */
 #define TM_NO_PLACE UINT32_MAX
 
-/** The compared values of one rank by item: events of the draft, then calls. */
+/** The compared values of one rank by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
     uint32_t *places;         /* owned; [n] place numbers, or TM_NO_PLACE */
     tm_peer_weights *weights; /* owned; [n] */

@@ -57,7 +57,7 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 /** An entry of the plan: the rank that saves most once those before it are fixed. */
 typedef struct tm_planned {
     uint32_t rank;    /* index */
-    tm_saving saving; /* of all up to this one; but path_ns: what only this one takes off */
+    tm_saving saving; /* of all up to this one; but path_ns: taken off by this one only */
 } tm_planned;
 
 /**

@@ -19,7 +19,7 @@ enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT,
 /* A boundary node: an operation at which the rank arrives, a step's end or a joint; and its
  * links. */
 typedef struct port {
-    uint32_t next;        /* next port of the same node */
+    uint32_t next;        /* next boundary node (port) at the same graph node */
     uint32_t node;        /* of a joint */
     uint8_t ranks;        /* bit by rank: has it */
     size_t first, behind; /* range of the links into it */
@@ -31,7 +31,7 @@ static const uint32_t NO_PORT = UINT32_MAX;
 typedef struct stop {
     tm_labels *labels; /* NULL before the node is reached, and once no edge needs them */
     uint32_t uses;     /* edges that still need the labels */
-    uint32_t port;     /* first port, or NO_PORT */
+    uint32_t port;     /* index of the first boundary node here, or NO_PORT */
 } stop;
 
 typedef struct reduction {
@@ -49,12 +49,12 @@ typedef struct reduction {
     tm_label_pool pool;
     stop *stops;        /* [n_nodes] */
     bool in_time;       /* nodes are in order of time */
-    uint32_t *port_at;  /* [n_nodes + n_visits] port number of each key, or NO_PORT */
+    uint32_t *port_at;  /* [n_nodes + n_visits] boundary node of each key, or NO_PORT */
     uint32_t *key_of;   /* [n_visits] */
     int64_t *weights;   /* [width] weights of the current edge; for a batch, room for them */
     const int64_t **by; /* [width / TM_LANES] pointers to the current weights */
     tm_reduce_room room;
-    uint64_t now; /* 1 + number of times that a port got links after ways had begun at it */
+    uint64_t now; /* 1 + how often a boundary node got links after ways had begun there */
     bool *began;  /* [n_visits] ways have begun at it */
     int64_t n_left_out;
     int64_t joint_ns[TM_LANES]; /* time of each rank's latest joint */
@@ -231,7 +231,7 @@ static size_t worth_of(const reduction *r, uint32_t edge) {
     return r->stops[from].uses == 1 && ways->users == 1 ? ways->n : 0;
 }
 
-/* Whether a way is longer than the one past another port, bit by rank. */
+/* Whether a way is longer than the one past another boundary node, bit by rank. */
 static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
                          const int64_t *b) {
     uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
@@ -567,12 +567,12 @@ static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t no
     return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
 }
 
-/* The ports of a rank in the order written: operations and joints by time, then steps. */
+/* The boundary nodes of a rank as written: operations and joints by time, then steps. */
 typedef struct listing {
     size_t lane, n, n_keyed;
     uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */
-    uint32_t *order; /* owned; [n] port numbers in order */
-    uint32_t *place; /* owned; [ports] index of each in order */
+    uint32_t *order; /* owned; [n] boundary nodes in order */
+    uint32_t *place; /* owned; [ports] index of each in `order` */
 } listing;
 
 static void list_keyed(const reduction *r, listing *l) {

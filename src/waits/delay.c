@@ -215,7 +215,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* Sum of a rank's claims on one operation and step. */
+/* Total cost claimed for a rank in one operation and step. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
@@ -239,7 +239,7 @@ static const tm_instance *instance_of(const tm_collectives *collectives, size_t 
     return (const tm_instance *)instances->data + next - 1;
 }
 
-/* Converts the claims to shares, summed by operation, step and member. */
+/* Sums the claimed cost by operation, step and member. */
 static bool gather_shares(const tm_collectives *collectives, const tm_vec *claims, tm_vec *out) {
     const tm_claim *v = claims->data;
     for (size_t i = 0; i < claims->n; i++) {

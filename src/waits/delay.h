@@ -76,10 +76,10 @@ typedef struct tm_claim {
 tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Restores the order of tm_delay_visits after the visits came back. */
+/** Restores the order of tm_delay_visits after records came back from the holders. */
 void tm_delay_sort(tm_vec *visits);
 
-/** Sets `together` of all visits, given those of tm_delay_visits with `released` set. For a
+/** Sets `together` of all participations, given those of tm_delay_visits with `released` set. For a
  * transfer it is enough that the side that waited is released: the other side did not block. */
 void tm_delay_together(const tm_collectives *collectives, tm_visit *visits);
 
@@ -103,8 +103,8 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
                          double *fractions, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Splits claims among the late ranks of their operations. Each rank keeps its direct part
- * (indirect_ns of costs) and passes the rest back (debts). The claims of a rank on one operation
+ * Splits shares of cost among the late ranks of their operations. Each rank keeps its direct part
+ * (indirect_ns of costs) and passes the rest back (tm_debt). The shares of a rank in one operation
  * and step are summed before the split, so neither their order nor their number matters.
  *
  * @param fractions  of tm_delay_begin
@@ -114,7 +114,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
 tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions, tm_vec *claims,
                          tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
-/** Books all remaining debts as cost of their ranks. TM_OK; TM_ERR_FAULT. */
+/** Assigns all remaining cost to the ranks that it has reached. TM_OK; TM_ERR_FAULT. */
 tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /** Sums the costs by rank and step, in ascending order. */

@@ -313,7 +313,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A debt with its kernel. */
+/* Cost to propagate, with its kernel. */
 typedef struct owed {
     const kernel *kernel;
     int64_t step, ns;
@@ -335,8 +335,8 @@ static double rate_of(const owed *o) {
     return (double)o->ns / (double)o->kernel->other_ns;
 }
 
-/* Distributes debts [n] of one rank, group and step over the waits before them in one sweep; their
- * ranges begin and end in order. Each wait gets the increment of the rounded running sum. */
+/* Distributes the costs [n] of one rank, group and step over the waits before them in one sweep;
+ * their ranges begin and end in order. Each wait gets the increment of the rounded running sum. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;

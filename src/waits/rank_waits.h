@@ -16,8 +16,8 @@ tm_rank_waits tm_rank_waits_open(void);
 void tm_rank_waits_free(tm_rank_waits *held);
 
 /**
- * Adds a rank: sets `released` of its visits, and finds how long each of its waits kept it from
- * computing. Ranks are added in ascending order.
+ * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept it
+ * from computing. Ranks are added in ascending order.
  *
  * @param visits  [n] of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
@@ -25,12 +25,12 @@ void tm_rank_waits_free(tm_rank_waits *held);
 tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm_visit *visits,
                             size_t n, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts visits by rank, then event. */
+/** Sorts participations by rank, then event. */
 void tm_rank_waits_sort(tm_vec *visits);
 
 /**
- * Sets own_ns, all_ns and other_ns of all visits. The latter two sum the waits that ended before
- * the visit's kernel began and after the end of the last operation that brought its group together.
+ * Sets own_ns, all_ns and other_ns. The latter two sum the waits that ended before the kernel began
+ * and after the end of the last operation that brought its group together.
  *
  * @param visits  those that were added, sorted by tm_rank_waits_sort, with `together`, `arrival`
  *                and `meets` set
@@ -39,7 +39,7 @@ void tm_rank_waits_sort(tm_vec *visits);
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Splits debts over the waits in other groups that made the rank late, in proportion to their
+ * Splits costs over the waits in other groups that made the rank late, in proportion to their
  * lengths; the parts add up exactly.
  *
  * @param debts   of tm_debt, at most one for each event and step; emptied

@@ -131,8 +131,7 @@ static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sende
            by_sender[first].begin_ns < edge->end_ns;
 }
 
-/* Removes edges that are not from a stage to the next. Returns how many remain; SIZE_MAX when out
- * of memory. */
+/* Removes exchanges from the edges. Returns the number kept; SIZE_MAX when out of memory. */
 static size_t drop_exchanges(tm_stage_edge *edges, size_t n) {
     size_t kept = 0;
     tm_stage_edge *all = malloc((n + 1) * sizeof *all);

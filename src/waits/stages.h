@@ -22,13 +22,12 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the stages. A stage sends on what it has received. A transfer to a rank that had already
- * sent something before the transfer ended is therefore not one from a stage to the next (ranks of
- * a ring pass on parts of a context, and all begin at once). The first transfer between two ranks
- * goes from the earlier to the later stage. A rank that sends before it receives anything is stage
- * 0; every other rank is one stage after its nearest predecessor.
- * If a rank has more than four partners, this is not a pipeline (but an all-to-all of sends and
- * receives), and no rank has a stage.
+ * Finds the stages. A stage sends on what it has received. So a transfer to a rank that had sent
+ * something before the transfer ended does not lead to the next stage (ranks of a ring pass on
+ * parts of a context, and all begin at once). The first transfer between two ranks leads from the
+ * earlier to the later stage. A rank that sends before it receives anything is stage 0; every other
+ * rank is one stage after its nearest predecessor. If a rank has more than four partners, this is
+ * not a pipeline (but an all-to-all of sends and receives), and no rank has a stage.
  *
  * @param edges   [n] of all processes, in any order; sorted
  * @param stages  of tm_stage, appended to, ascending in rank

@@ -21,15 +21,14 @@
 #include "delay.h"
 
 /**
- * Sets `follows`, `computes`, `done_ns` and `host` of a rank's visits.
+ * Sets `follows`, `computes`, `done_ns` and `host` of a rank's participations.
  * @param visits  [n] of this rank, in any order
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sets `arrival` and `meets` of all visits, given those of tm_delay_visits after
- * tm_stretches_look. */
+/** Sets `arrival` and `meets` of the records of tm_delay_visits, after tm_stretches_look. */
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
 /** Appends the own times (tm_own_time) of operations in which every member has one.

@@ -27,8 +27,8 @@ typedef struct tm_crew_items {
     uint32_t *first; /* owned; [n + 2] index of each item's first edge; those of transfers follow
                         the last item's */
     tm_item_edge *edges; /* owned */
-    uint8_t *always; /* owned; [n] compared on every rank: calls, and a rank's own work; others only
-                        where time is unexplained */
+    uint8_t *always;     /* owned; [n] compared on every rank: calls, and own work of a rank; others
+                            only on ranks with unexplained time */
 } tm_crew_items;
 
 #define TM_NO_SLOT UINT32_MAX

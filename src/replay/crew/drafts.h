@@ -1,5 +1,5 @@
 /* The recorded events of a process's ranks. Ranks whose columns are all equal except for times,
- * and whose events are in the same order, share one draft, which has the times of the rank last
+ * and whose events are in the same order, share one tm_draft, which has the times of the rank last
  * requested. If the others take much memory, they are rebuilt on request. */
 #ifndef TMERGE_REPLAY_DRAFTS_H
 #define TMERGE_REPLAY_DRAFTS_H
@@ -7,15 +7,15 @@
 #include "replay/call_class.h"
 #include "replay/draft.h"
 
-/** Number of latest drafts a rank is compared with; limit of the bytes kept for older ones. */
+/** Number of latest tm_draft a rank is compared with; limit of the bytes kept for older ones. */
 enum { TM_DRAFTS_LATEST = 4, TM_DRAFTS_BYTES = 32 << 20 };
 
 /** State of each rank. */
 typedef struct tm_drafts_rank {
     tm_lead_in before; /* warm-up */
-    uint32_t leader;   /* rank whose draft it uses: itself or an earlier one */
-    bool leads;        /* another rank uses its draft */
-    bool kept;         /* its own draft is in memory */
+    uint32_t leader;   /* rank whose events it uses: itself or an earlier one */
+    bool leads;        /* another rank uses its events */
+    bool kept;         /* its own events are in memory */
     bool lead_in;      /* as in tm_draft; set by the caller */
 } tm_drafts_rank;
 
@@ -27,7 +27,7 @@ typedef struct tm_drafts {
     tm_drafts_rank *ranks;             /* owned; [n] */
     uint32_t latest[TM_DRAFTS_LATEST]; /* leaders, the latest first */
     size_t n, n_latest;
-    size_t bytes, most_bytes; /* size of the drafts in memory, and its limit */
+    size_t bytes, most_bytes; /* of events in memory, and the limit */
 } tm_drafts;
 
 /** Allocates for [n] ranks. False when out of memory; free it in either case.
@@ -37,18 +37,18 @@ bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n,
 void tm_drafts_free(tm_drafts *drafts);
 
 /**
- * Makes the draft of rank @p i; ranks must come in order.
- * @param out  the draft; valid until the next call of any of these functions
+ * Collects the recorded events of rank @p i; ranks must come in order.
+ * @param out  valid until the next call of any of these functions
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Returns that draft again, with what was set since then. TM_OK; TM_ERR_FAULT. */
+/** Returns these events again, with what was set since then. TM_OK; TM_ERR_FAULT. */
 tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Frees the draft of a rank unless another rank uses it. */
+/** Frees a rank's events unless another rank uses them. */
 void tm_drafts_done(tm_drafts *drafts, size_t i);
 
 #endif

@@ -236,7 +236,7 @@ static bool compare_extra(const tm_crew *crew, size_t item, const tm_peer_places
     return any;
 }
 
-/* Sets the peers of an item whose place no other rank has, or not most ranks of the role. */
+/* Sets the peers of an item at a place that no other rank, or not most ranks of the role, have. */
 static void set_rare(const tm_crew *crew, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_crew_desk *desk) {
     const uint32_t place = crew->items->places[item], known = places->known[place];
@@ -277,7 +277,7 @@ typedef struct slacks {
     row least, near;
 } slacks;
 
-/* Updates the minimum by a node's slack. *near: all bits where it is below @p below_ns. */
+/* Updates the minimum by a node's slack. *near: all bits if it is below @p below_ns. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {

@@ -35,7 +35,7 @@ typedef struct extra_edge {
     uint32_t part, wide;
 } extra_edge;
 
-/* Frees what only the making of batches needs. */
+/* Frees memory that is only needed to make batches. */
 static void free_making(tm_model *model) {
     tm_vec_free(&model->loose);
     tm_vec_free(&model->edges);

@@ -8,7 +8,7 @@
 #include "replay/build.h"
 #include "replay/peers.h"
 
-/** What a rank must have in common with the first of its sort. */
+/** Properties that a rank must share with the first of its sort. */
 typedef struct tm_model {
     const tm_graph *graph;       /* borrowed: of the first rank */
     const tm_timeline *timeline; /* borrowed: of the first rank */
@@ -62,7 +62,7 @@ typedef struct tm_model_rank {
 tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_places *places,
                           tm_graph *out, tm_error *err) TM_MUST_CHECK;
 
-/** Makes unused lanes repeat the first rank, and frees what only building needs. */
+/** Makes unused lanes repeat the first rank, and frees memory only needed for building. */
 void tm_models_close(tm_models *models);
 
 #endif

@@ -82,7 +82,8 @@ static bool walk_events(walk *w, tm_count_spot *out) {
     return true;
 }
 
-/* Positions calls that launched nothing; others have the position of what they launched. */
+/* Sets the positions of calls that launched nothing; others have that of the event they
+ * launched. */
 static bool walk_calls(walk *w, tm_count_spot *out) {
     const tm_part_event *e = w->draft->events.data, *const end = e + w->draft->events.n;
     const tm_part_call *calls = w->draft->calls.data;

@@ -37,7 +37,7 @@ typedef struct tm_count_spot {
 
 /**
  * Finds the positions of the events and calls of a rank.
- * @param uneven  of uint64_t: keys of ranges with least < most
+ * @param uneven  of uint64_t: keys of ranges whose minimum and maximum differ
  * @return        owned by the caller; [events, then calls]; NULL when out of memory
  */
 tm_count_spot *tm_counts_spots(const tm_draft *draft, const tm_keys *uneven) TM_MUST_CHECK;

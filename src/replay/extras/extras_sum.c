@@ -118,7 +118,7 @@ bool tm_extra_role_is_one(const tm_extra_role *role) {
     return !role->unlike && (double)role->rare_ns <= RARE_MOST * (double)role->whole_ns;
 }
 
-/* What is compared in a step. */
+/* Values compared in a step. */
 typedef enum compared { APART, WHOLE } compared;
 
 /* Returns the place of a role's step; its highest bits are the step's, as in other places. */
@@ -147,8 +147,8 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     return true;
 }
 
-/* Returns what peers do instead of rare work, as a factor of it. The other places that not all
- * ranks have are compared individually. */
+/* Returns the factor from rare work to what peers do instead. The other places that not all ranks
+ * have are compared individually. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
     const int64_t apart = sums->apart[call][step], rare = sums->rare[call][step];

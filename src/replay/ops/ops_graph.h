@@ -19,7 +19,7 @@ typedef struct tm_ops_member {
     int64_t arrival_ns; /* in the answer: the latest of all members */
     int64_t begin_ns;   /* in the answer: the latest of all members */
     uint32_t rank;      /* index of the rank in its process */
-    uint32_t part;      /* index in the draft's parts, or ends */
+    uint32_t part;      /* index in parts, or ends, of tm_ops_draft */
     int32_t origin;     /* sending process */
     int32_t is_end;
 } tm_ops_member;

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Clock tolerance by which a transfer may begin after what needs it. */
+/* Clock tolerance by which a transfer may begin after its consumer. */
 static const int64_t SLACK_NS = 50000;
 
 /* The operations of one type in a step: parts [first, first + n). */
@@ -30,7 +30,7 @@ typedef struct shape {
 
 typedef struct orderer {
     tm_ops_draft *draft;
-    tm_ops_part *parts; /* borrowed: the draft's */
+    tm_ops_part *parts; /* borrowed from tm_ops_draft */
     range types[TM_N_OPS_TYPES];
     shape shape;
     bool ok;

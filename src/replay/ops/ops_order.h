@@ -5,9 +5,9 @@
 #include "ops_draft.h"
 
 /**
- * Finds what each operation follows, and the id of each operation that joins ranks. Sorts
- * operations so that each comes after those it follows. What only times show (which transfers took
- * place, and the order of micro-batches) is taken from the rank's first step of the same shape.
+ * Finds the operations that each one follows, and the id of each that joins ranks. Sorts operations
+ * so that each comes after those it follows. Facts that only times show (which transfers took
+ * place, and the order of micro-batches) are taken from the rank's first step of the same shape.
  *
  * @param draft  with parts in the order (step, type, begin)
  * @return       false when out of memory
