@@ -150,7 +150,7 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     return tm_replay_share_keys(r->comm, &pairs->tight, err);
 }
 
-/* Determines whether all ranks separate the job's first step from the warm-up. */
+/* Decides whether the ranks with the job's first step separate the warm-up from it. */
 static void find_lead_in(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* any, joined */

@@ -9,8 +9,8 @@
 #include "timeline/collectives.h"
 
 /** Memory that a process may need for its ranks: TM_REPLAY_BYTES for each GPU event and each call
- * of the runtime or driver, and TM_REPLAY_BYTES_MAKING for each of one rank while its graph is
- * built; graphs are built one by one. */
+ * of the runtime or driver, plus TM_REPLAY_BYTES_MAKING for those of the one rank whose graph is
+ * being built. */
 #define TM_REPLAY_BYTES_MAX (INT64_C(4) << 30)
 enum { TM_REPLAY_BYTES = 200, TM_REPLAY_BYTES_MAKING = 250 };
 

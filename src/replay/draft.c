@@ -106,7 +106,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
     return true;
 }
 
-/* Returns the index of the call that launched an event, or n_calls if no recorded call did. */
+/* Returns the index of the call that launched an event, or calls.n if no recorded call did. */
 static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t row) {
     uint32_t launch = d->timeline->launch[row];
     uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];

@@ -18,8 +18,8 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Kinds of edges: word, from -> to. BEFORE does not change; its weight is 0 to the end of a
- * step. */
+/** Kinds of edges: word, from -> to. BEFORE cannot change; it has weight 0 into the end of a step
+ * or of the warm-up. */
 #define TM_EDGE_LIST(X)                                                                            \
     X(COMPUTE, "compute")   /* S -> E of a compute kernel */                                       \
     X(COPY, "copy")         /* S -> E of a copy or a set */                                        \

@@ -73,8 +73,8 @@ int64_t tm_replay_total(const tm_replay *replay, const int64_t *ns);
 int64_t tm_replay_total_of(const tm_replay *replay, const int64_t *ends);
 
 /**
- * Computes the latest time of everything that does not delay the end of the last step. Anything
- * with slack could be as late as this.
+ * Computes how late everything can be without delaying the end of the last step. Anything that is
+ * earlier than this has slack.
  *
  * @param ns       of tm_replay_forward
  * @param late_ns  [n_operations + n_steps] TM_REPLAY_NEVER if no step's end depends on it

@@ -1,7 +1,8 @@
 /* Compares the device work of the stages of a pipeline.
  *
  * Work is the time of a rank's compute kernels. If a stage has only one rank, it is their usual
- * time in the job for the same name and shape, because more work cannot be told from a slow GPU. */
+ * time in the job for the same name and shape: a slow GPU could not be distinguished from more
+ * work. */
 #ifndef TMERGE_REPLAY_SPLIT_H
 #define TMERGE_REPLAY_SPLIT_H
 
