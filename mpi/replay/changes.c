@@ -7,12 +7,12 @@
 #include "mpi/shuffle.h"
 #include "replay/job.h"
 
-/* Fewer where the job with their weights would be larger than this, but never fewer than that. Of a
- * visit or step so many links are left. */
+/* A batch has fewer changes if the job would be larger than JOB_BYTES, but at least LEAST. LINKS:
+ * estimated links per operation of a rank and per end of a step. */
 enum { LEAST = 8, LINKS = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
-/* How many visits and ends of steps the job's ranks have, and how many have any. */
+/* Counts the operations and ends of steps of all ranks of the job, and the ranks with a graph. */
 static void count_ports(const tm_replay_ranks *r, int64_t *n_ports, int64_t *n_ranks) {
     int64_t n[2] = {0};
     size_t n_crews;
@@ -28,7 +28,7 @@ static void count_ports(const tm_replay_ranks *r, int64_t *n_ports, int64_t *n_r
     *n_ranks = n[1];
 }
 
-/* The next that are worth it, and after all of them the others and the scenario. */
+/* Picks the next changes worth evaluating, and after these the other ones and the scenario. */
 static void pick(tm_trying *t) {
     t->n = 0;
     for (; t->next < t->chosen->n && t->n < t->most; t->next++) {
@@ -81,7 +81,7 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
                              &trying->sets, &trying->sets,         &trying->words};
 }
 
-/* On every process the same job. */
+/* Makes the job, the same on every process. */
 static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *err) {
     tm_status status = tm_replay_share(t->r->comm, &t->words, all, err);
     if (status == TM_OK)
@@ -89,7 +89,7 @@ static tm_status make_job(tm_trying *t, tm_vec *all, tm_replay *job, tm_error *e
     return status == TM_OK ? tm_replay_count(job, t->r->steps, err) : status;
 }
 
-/* A job, and room to go through it. */
+/* A job with workspace. */
 typedef struct sweep {
     const tm_replay *job;
     int64_t *all;  /* owned; [operations and steps][sets] */
@@ -97,7 +97,7 @@ typedef struct sweep {
     int64_t *ns;   /* owned; [operations and steps] */
 } sweep;
 
-/* The times with a set. */
+/* Returns T with a set. */
 static int64_t total_with(const sweep *s, size_t set) {
     const tm_replay *job = s->job;
     for (size_t i = 0; i < job->n_operations + job->n_steps; i++)
@@ -105,7 +105,7 @@ static int64_t total_with(const sweep *s, size_t set) {
     return tm_replay_total(job, s->ns);
 }
 
-/* With the weights of a change, which stand from a set on. */
+/* Evaluates a change whose two sets begin at @p set. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
     item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);
@@ -114,7 +114,7 @@ static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_wh
     return tm_replay_busiest(s->job, s->sets, s->ns, &item->next_rank, err);
 }
 
-/* Those of this process. */
+/* Evaluates this process's share of the changes. */
 static tm_status try_changes(tm_trying *t, const tm_replay *job, int64_t total_ns, tm_vec *items,
                              tm_error *err) {
     int self, n_processes;
@@ -148,7 +148,7 @@ static tm_status try_batch(tm_trying *t, int64_t total_ns, tm_vec *items, tm_err
     return status;
 }
 
-/* Those that are not worth it have rows, too. */
+/* Appends rows for changes that were not worth evaluating. */
 static tm_status add_untried(const tm_trying *t, tm_vec *items, tm_error *err) {
     int self;
     MPI_Comm_rank(t->r->comm, &self);

@@ -1,4 +1,4 @@
-/* What changes of weights on all ranks would save: kinds of work, kernels, a user's scenario. */
+/* Evaluates changes of weights on all ranks: kinds of work, kernels, a user's scenario. */
 #ifndef TMERGE_MPI_REPLAY_CHANGES_H
 #define TMERGE_MPI_REPLAY_CHANGES_H
 
@@ -7,45 +7,46 @@
 #include "replay/scenario.h"
 #include "replay/sets.h"
 
-/** Changes are tried so many at a time: each time, all graphs are gone through. */
+/** Maximum number of changes evaluated at once. Each time, all graphs are reduced again. */
 enum { TM_CHANGES_AT_ONCE = 32 };
 
-/** A change of another sort than those that are chosen from the path. */
+/** A change that is not chosen from the path. */
 typedef struct tm_change_more {
     tm_whatif_item item;
     tm_change change;
 } tm_change_more;
 
-/** Those, and what they need. */
+/** Changes not chosen from the path, and their marks. */
 typedef struct tm_changes_more {
-    tm_vec changes;       /* of tm_change_more; the same sorts on every process */
-    const uint8_t *pairs; /* as in tm_sets; or NULL */
+    tm_vec changes;       /* of tm_change_more; the same kinds on every process */
+    const uint8_t *pairs; /* as in tm_sets, or NULL */
 } tm_changes_more;
 
-/** The changes that were found to be worth it, and the scenario: what is left of the ranks with the
- * weights of a few of them. */
+/** The changes worth evaluating and the scenario, and the reduced ranks with the weights of the
+ * current batch of changes. */
 typedef struct tm_trying {
     const tm_replay_ranks *r;
     const tm_changes *chosen;
-    const tm_changes_more *more; /* tried, too */
+    const tm_changes_more *more; /* evaluated, too */
     size_t next_more;
-    const tm_scenario *scenario; /* or NULL: once it is among them */
-    uint8_t *marks;              /* owned; by name id, of kernels that are chosen */
+    const tm_scenario *scenario; /* NULL if there is none, or once it is in a batch */
+    uint8_t *marks;              /* owned; by name id: marks of chosen kernels */
     tm_change changes[TM_CHANGES_AT_ONCE];
     tm_whatif_item items[TM_CHANGES_AT_ONCE];
     size_t n, most;
-    uint32_t next;   /* of the chosen */
-    int64_t n_ranks; /* of the job that have a graph */
+    uint32_t next;   /* index of the next chosen change */
+    int64_t n_ranks; /* ranks of the job with a graph */
     tm_sets sets;
-    tm_vec words; /* of int64_t: of this process's ranks */
+    tm_vec words; /* of int64_t: this process's ranks */
 } tm_trying;
 
 /**
- * Picks the first few. Each makes the links of the reduced job longer, and leaves more of them.
+ * Picks the first batch of changes. Each makes the links of the reduced job larger, and leaves
+ * more.
  *
  * Collective: over the ranks' comm.
- * @param chosen    on every process the same
- * @param scenario  that edges are marked for, or NULL
+ * @param chosen    the same on every process
+ * @param scenario  for which edges are marked, or NULL
  * @param out       to be freed in either case
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
@@ -54,15 +55,15 @@ tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *ch
                               tm_trying *out, tm_error *err) TM_MUST_CHECK;
 void tm_mpi_changes_free(tm_trying *trying);
 
-/** What ranks are to be reduced with before they are tried. */
+/** Returns the weights with which ranks must be reduced before tm_mpi_changes_try. */
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
 
 /**
- * Tries them; those that need a second pass over all ranks come last.
+ * Evaluates the changes; those that need another pass over all ranks come last.
  *
  * Collective: over the ranks' comm.
- * @param total_ns  T as recorded
- * @param items     of tm_whatif_item: a part of the rows is added on each process
+ * @param total_ns  recorded T
+ * @param items     of tm_whatif_item: each process appends a part of the rows
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_changes_try(tm_trying *trying, int64_t total_ns, tm_vec *items,

@@ -40,7 +40,7 @@ static tm_extra_ranks ranks_of(const tm_replay_ranks *r, size_t index, const tm_
                             tm_replay_count_stage(r, stage)};
 }
 
-/* Ranks by themselves, then crews. @param out  of tm_extra_ranks */
+/* Lists single ranks, then batches. @param out  of tm_extra_ranks */
 static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);
@@ -57,8 +57,8 @@ static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     return ok;
 }
 
-/* Whether a rank sends or receives what could not be matched, and is of no stage: it may be of one
- * that is not known. */
+/* Whether a rank without a stage has unmatched sends or receives: it may belong to an unknown
+ * stage. */
 static bool may_be_of_stage(const tm_timeline *t, int64_t stage) {
     const tm_collective_attr *attrs = t->attrs[TM_ATTR_COLLECTIVE];
     bool any = false;
@@ -92,7 +92,7 @@ static bool add_role(tm_vec *roles, const tm_extra_role *one) {
     return tm_vec_append(roles, one, 1) != NULL;
 }
 
-/* The roles of the job. @param out  of tm_extra_role */
+/* Finds the roles of the job. @param out  of tm_extra_role */
 static tm_status find_roles(const tm_replay_ranks *r, const tm_vec *sums, tm_vec *out,
                             tm_error *err) {
     tm_vec own = TM_VEC(tm_extra_role), all = TM_VEC(tm_extra_role);
@@ -119,7 +119,7 @@ static bool is_one_role(const tm_vec *roles, int64_t stage) {
     return false;
 }
 
-/* What ranks of the process are told of the steps. @param back  of tm_peer_others */
+/* Gets the answers for the steps of this process's ranks. @param back  of tm_peer_others */
 static tm_status ask_peers(const tm_replay_ranks *r, const tm_vec *sums, const tm_vec *roles,
                            tm_vec *back, tm_error *err) {
     tm_vec own = TM_VEC(tm_peer), there = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
@@ -165,7 +165,7 @@ static int by_index(const void *a, const void *b) {
     return tm_order_u64(x->index, y->index);
 }
 
-/* The ranks' factors, and the flags of their places. @param sums  of the ranks, in their order */
+/* Sets the ranks' factors, and the flags of their places. @param sums  in the order of ranks */
 static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
                     const tm_vec *others) {
     const tm_extra_ranks *of = ranks->data;
@@ -174,7 +174,8 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     tm_keys known = TM_KEYS(uint64_t);
     tm_vec of_known = TM_VEC(tm_peer_others);
     bool ok = true, whole[TM_EXTRA_STEPS];
-    for (size_t i = 0; i < others->n && ok; i++) { /* of a place one for each rank that asked */
+    for (size_t i = 0; i < others->n && ok;
+         i++) { /* a place is answered once for each rank that asked */
         tm_peer_others *one = tm_keys_value(&known, &of_known, &answers[i].place);
         ok = one != NULL;
         if (one)
@@ -198,7 +199,7 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-/* A row of each step with the tag of a row: the mean, where it is of several. */
+/* Appends a row for each step with the tag of a row; if there are several, each gets the mean. */
 static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
     int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)
@@ -214,7 +215,7 @@ static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out)
     return true;
 }
 
-/* The rows of all ranks, on the first process. */
+/* Sends the rows of all ranks to process 0. */
 static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *err) {
     const tm_extra_ranks *of = ranks->data;
     tm_vec tagged = TM_VEC(tm_extra_row), own = TM_VEC(tm_extra_row);
@@ -233,7 +234,7 @@ static tm_status send_rows(tm_replay_ranks *r, const tm_vec *ranks, tm_error *er
     return status;
 }
 
-/* Whether any rank of the job has what its peers have not, and each process its sums. */
+/* Sums this process's ranks if any rank of the job has a place that its peers do not have. */
 static tm_status sum_ranks(const tm_replay_ranks *r, const tm_vec *ranks, tm_vec *sums, int *any,
                            tm_error *err) {
     const tm_extra_ranks *of = ranks->data;

@@ -39,7 +39,7 @@ static int member_origin(const void *record, int n_processes) {
     return ((const tm_ops_member *)record)->origin;
 }
 
-/* Has the members answered where all of them meet. */
+/* Sends the members to the owners of their operations, and stores the answers. */
 static tm_status answer(drafts *d, tm_vec *members, tm_error *err) {
     tm_vec here = TM_VEC(tm_ops_member), back = TM_VEC(tm_ops_member);
     tm_status status = tm_mpi_shuffle(d->r->comm, members, member_owner, &here, err);
@@ -103,7 +103,7 @@ static tm_status make_graphs(drafts *d, tm_error *err) {
     return tm_mpi_agree(d->r->comm, status, err);
 }
 
-/* The whole job, reduced: the same on every process. */
+/* Makes the reduced job, the same on every process. */
 static tm_status make_job(const tm_replay_ranks *r, tm_replay *job, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = TM_OK;
@@ -152,7 +152,7 @@ tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) {
     return status;
 }
 
-/* Where a rank stands, as all processes are told. Sent as bytes. */
+/* Position of a rank, known to all processes. Sent as bytes. */
 typedef struct seat {
     int64_t rank;
     tm_ops_place place;
@@ -162,7 +162,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const seat *)a)->rank, ((const seat *)b)->rank);
 }
 
-/* The places of the ranks that have a graph, in the job's order of ranks. */
+/* Collects the positions of the ranks with a graph, in the job's order of ranks. */
 static tm_status gather_seats(const tm_replay_ranks *r, tm_vec *seats, tm_error *err) {
     tm_vec own = TM_VEC(seat);
     bool ok = true;
@@ -180,7 +180,7 @@ static tm_status gather_seats(const tm_replay_ranks *r, tm_vec *seats, tm_error 
     return status;
 }
 
-/* What lies behind the ends of steps, unexplained, is not of their slowdown. */
+/* Excludes unexplained time after the ends of steps from the steps' slowdown. */
 static void set_steps(tm_replay_result *result, const tm_replay *job, const int64_t *ends) {
     tm_whatif_step *steps = result->steps.data;
     for (size_t i = 0; i < result->steps.n; i++) {
@@ -190,7 +190,7 @@ static void set_steps(tm_replay_result *result, const tm_replay *job, const int6
     }
 }
 
-/* The slowdowns of ranks and stages. */
+/* Sets the slowdowns of ranks and stages. */
 static void set_items(tm_replay_result *result, const tm_ops_figures *figures,
                       const tm_vec *seats) {
     tm_whatif_item *items = result->items.data;

@@ -1,5 +1,5 @@
-/* The graphs of a job whose traces hold operations of the training loop instead of kernels, and the
- * published figures of such a job. */
+/* Builds the graphs of a job whose traces hold operations of the training loop instead of kernels,
+ * and computes the published figures of such a job. */
 #ifndef TMERGE_MPI_REPLAY_OPS_H
 #define TMERGE_MPI_REPLAY_OPS_H
 
@@ -7,12 +7,12 @@
 #include "replay/ops/ops_figures.h"
 #include "replay/result.h"
 
-/** Whether all ranks' traces hold operations, and tell the ranks' places.
+/** Whether the traces of all ranks hold operations and the ranks' positions.
  * Collective: over ranks->comm. */
 bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
 
 /**
- * Makes the graphs, instead of those of kernels.
+ * Builds the graphs, instead of those from kernels.
  *
  * Collective: over ranks->comm.
  * @param ranks  with root_ns
@@ -21,8 +21,8 @@ bool tm_mpi_ops_is(const tm_replay_ranks *ranks);
 tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Sets the figures of tm_ops_figures_find in the place of those that tm_mpi_whatif found: what
- * slowdown and shares are of, and the ranks' slowdowns.
+ * Replaces figures of tm_mpi_whatif by those of tm_ops_figures_find: the base of slowdown and
+ * shares, and the ranks' slowdowns.
  *
  * Collective: over ranks->comm.
  * @param result  of tm_mpi_whatif

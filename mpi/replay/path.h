@@ -1,4 +1,4 @@
-/* The critical path of a job whose ranks are spread over processes. */
+/* Critical path of a job whose ranks are distributed over processes. */
 #ifndef TMERGE_MPI_REPLAY_PATH_H
 #define TMERGE_MPI_REPLAY_PATH_H
 
@@ -6,12 +6,12 @@
 #include "replay/path.h"
 
 /**
- * Finds the path to the end of every step, and the whole one.
+ * Finds the path to the end of every step, and the whole path.
  *
  * Collective: over the ranks' comm.
- * @param steps   of tm_path_step, on every process the same
- * @param pieces  of tm_path_piece, on process 0 alone: step after step, each from its begin
- * @param whole   of tm_path_piece, likewise: of the path from the root to the last end
+ * @param steps   of tm_path_step, the same on every process
+ * @param pieces  of tm_path_piece, only on process 0: step by step, each from its begin
+ * @param whole   of tm_path_piece, only on process 0: the path from the root to the last end
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,

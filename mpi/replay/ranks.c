@@ -16,9 +16,9 @@
 #include "waits/stages.h"
 #include "works.h"
 
-/* Places are compared in as many slices as keep a process's part below this: weights of ranks by
- * themselves, all of which are looked at for every slice; and rows of crews, of which there are
- * lists, so that what a slice needs stays in caches. */
+/* Places are compared in slices, so that a process's part of each stays below this. SLICE_BYTES is
+ * for weights of single ranks, which are scanned for every slice; SLICE_ROWS_BYTES for rows of
+ * batches, which are listed, so that a slice stays in the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 
 static int visit_origin(const void *record, int n_processes) {
@@ -67,7 +67,7 @@ static void find_root(tm_replay_ranks *r) {
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
 }
 
-/* Leaves out the time between recordings, and while profilers were opened. */
+/* Cuts the time between recordings, and while profilers were being opened. */
 static tm_status find_cuts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_recorded_time), all = TM_VEC(tm_recorded_time);
     tm_status status = TM_OK;
@@ -94,7 +94,7 @@ static int member_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Members go to the process that owns their group, and from there visits to those of the ranks. */
+/* Sends members to their group's owner, and participations from there to each rank's process. */
 static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
     tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
     tm_vec own = TM_VEC(tm_replay_visit);
@@ -123,7 +123,7 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* What ranks of one draft run, one of them tells. */
+/* Adds a rank's pairs, and its counts; of ranks that share recorded events only one is counted. */
 static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
                         tm_counts *counts, tm_error *err) {
     TM_TRY(tm_pairs_survey(draft, pairs, err));
@@ -150,7 +150,7 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
     return tm_replay_share_keys(r->comm, &pairs->tight, err);
 }
 
-/* Whether the job's first step is told apart from what was before it: on all ranks that have it. */
+/* Decides whether the ranks with the job's first step separate the warm-up from it. */
 static void find_lead_in(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* any, joined */
@@ -172,7 +172,7 @@ static void find_lead_in(tm_replay_ranks *r) {
         ranks[i].lead_in = ranks[i].lead_in && r->lead_in;
 }
 
-/* The visits of rank i; they are in the order of the ranks. */
+/* Counts the participations of rank i, which are ordered by rank. */
 static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
     const tm_replay_visit *v = r->visits.data;
     size_t n = 0;
@@ -233,7 +233,7 @@ static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice
     return tm_crew_rows(crews, n, &from, rows, err);
 }
 
-/* @param rows  of tm_peer_row: room, kept from slice to slice */
+/* @param rows  of tm_peer_row: buffer reused for all slices */
 static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *rows,
                                tm_error *err) {
     tm_peer_places *places = &r->places;
@@ -288,7 +288,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
 }
 
-/* What a call takes on each rank; of operations' graphs it is left. @param out  [r->n] */
+/* Computes each rank's call time; unchanged for graphs of operations. @param out  [r->n] */
 static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);
@@ -304,11 +304,11 @@ static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
     return ok;
 }
 
-/* Of every rank that has a graph, in the job's order of ranks. */
+/* Collects the facts of every rank with a graph, in the job's order of ranks. */
 static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     tm_vec own = TM_VEC(tm_replay_fact);
     int64_t *call_ns = calloc(r->n + 1, sizeof *call_ns);
-    /* only hosts of stages are compared by them */
+    /* call times are only used to compare the hosts of stages */
     const bool stages = r->collectives->stages.n > 0;
     bool ok = call_ns && (!stages || find_call_times(r, call_ns));
     for (size_t i = 0; i < r->n && ok; i++) {
@@ -329,8 +329,8 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     return status;
 }
 
-/* Where stages have hosts of their own, what others take for the calls of a slow one is what other
- * hosts take. */
+/* If stages are on separate hosts, replaces the others' call times on a slow host by those of
+ * other hosts. */
 static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     size_t n_crews;
     const tm_crew *crews = tm_replay_crews(r, &n_crews);
@@ -350,7 +350,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     return done ? TM_OK : tm_fail_memory(err);
 }
 
-/* What only the making of graphs needs. */
+/* Frees memory only needed for building. */
 static void free_parts(tm_replay_ranks *r) {
     tm_drafts_free(&r->drafts);
     for (size_t i = 0; i < r->n && r->items; i++)
@@ -372,7 +372,7 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
     return TM_OK;
 }
 
-/* Each rank of a crew by itself. */
+/* Reduces each rank of a batch individually. */
 static tm_status reduce_apart(const tm_replay_ranks *r, const tm_crew *crew,
                               const tm_replay_weigh *weigh, tm_error *err) {
     for (size_t lane = 0; lane < crew->n; lane++) {
@@ -403,8 +403,8 @@ static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_repla
                            err);
 }
 
-/* @param crew    of which the desk has the peers
- * @param n_left  crews behind it */
+/* @param crew    whose peers are in the workspace
+ * @param n_left  batches after it */
 static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew, size_t n_left,
                              const tm_replay_weigh *weigh, tm_error *err) {
     const tm_crew_sets sets = {weigh->n_sets, weigh->crew, weigh->context};
@@ -416,7 +416,7 @@ static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew, size
     TM_TRY(tm_reduce_crew(crew, r->desk, &sets, &done, weigh->words, err));
     if (!done)
         TM_TRY(reduce_apart(r, crew, weigh, err));
-    /* Of other crews as much is left: room that grows bit by bit would be copied time and again. */
+    /* Reserves the same amount for the remaining batches, to avoid repeated copying. */
     const size_t left = (weigh->words->n - before) * n_left;
     if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
         return tm_fail_memory(err);

@@ -20,8 +20,8 @@ static int64_t comm_ns_of(const tm_timeline *t, const tm_track *track) {
     return ns;
 }
 
-/* What the job's ranks have of communication, inferred waits, marked steps and doubt about
- * clocks. */
+/* Sums communication, inferred waits and marked steps over the job's ranks; finds the largest
+ * clock uncertainty. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     enum { COMM, UNMATCHED, INFERRED, WINDOWS, MARKED, N_SUMS };
     int64_t sums[N_SUMS] = {0}, uncertainty = 0;
@@ -59,7 +59,7 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     result->uncertainty_ns = uncertainty;
 }
 
-/* Whether the clocks of all ranks can be put on one time. */
+/* Whether the clocks of all ranks can be aligned. */
 static bool is_comparable(const tm_replay_ranks *r) {
     int64_t counts[2] = {(int64_t)r->n, 0};
     for (size_t i = 0; i < r->n; i++)
@@ -68,13 +68,13 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
-/* What the process that needs most does. */
+/* Returns the maximum memory that any process needs. */
 static int64_t needed_bytes(const tm_replay_ranks *r) {
     int64_t n = 0, most = 0, bytes;
     for (size_t i = 0; i < r->n; i++) {
         const tm_timeline *t = &r->timelines[i];
         uint32_t own = 0;
-        for (size_t row = 0; row < t->n_events; row++) /* without a branch: several at once */
+        for (size_t row = 0; row < t->n_events; row++) /* branch-free, to be vectorised */
             own += (t->role[row] != TM_ROLE_NONE) | (t->category[row] == TM_CAT_RUNTIME) |
                    (t->category[row] == TM_CAT_DRIVER);
         n += own;
@@ -85,7 +85,7 @@ static int64_t needed_bytes(const tm_replay_ranks *r) {
     return bytes;
 }
 
-/* Leaves the steps that are asked for, and their pieces of the path. */
+/* Keeps only the requested steps, and their pieces of the path. */
 static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_error *err) {
     tm_path_step *steps = result->path_steps.data;
     tm_path_piece *pieces = result->pieces.data;
@@ -105,7 +105,7 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
                        "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
                        first, last);
     if (n + n_before < result->path_steps.n)
-        result->whole.n = 0; /* the path of the job says nothing of some of its steps */
+        result->whole.n = 0; /* the job's path covers the other steps, too */
     result->path_steps.n = n;
     result->pieces.n = n_pieces;
     return TM_OK;

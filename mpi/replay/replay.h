@@ -1,4 +1,4 @@
-/* The whole job replayed: its critical path, and what would help most. */
+/* Replays the whole job: its critical path, and the most useful fixes. */
 #ifndef TMERGE_MPI_REPLAY_H
 #define TMERGE_MPI_REPLAY_H
 
@@ -8,32 +8,33 @@
 #include "replay/scenario.h"
 #include "timeline/collectives.h"
 
-/** What a process may need for its ranks: at most TM_REPLAY_BYTES for each GPU event and each call
- * of the runtime or driver, and while a rank's graph is made TM_REPLAY_BYTES_MAKING for each of
- * its; one is made after the other. */
+/** Memory that a process may need for its ranks: TM_REPLAY_BYTES for each GPU event and each call
+ * of the runtime or driver, plus TM_REPLAY_BYTES_MAKING for those of the one rank whose graph is
+ * being built. */
 #define TM_REPLAY_BYTES_MAX (INT64_C(4) << 30)
 enum { TM_REPLAY_BYTES = 200, TM_REPLAY_BYTES_MAKING = 250 };
 
 typedef struct tm_replay_plan {
-    const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank, with clocks */
+    const tm_timeline
+        *timelines; /* [n_timelines] of this process, ascending in rank, with clocks */
     size_t n_timelines;
     const tm_names *names;
     int64_t world_size;    /* -1 unknown */
-    tm_scenario *scenario; /* what a user asks for besides, or NULL */
-    const tm_list *steps;  /* figures are of these alone; NULL: of all */
+    tm_scenario *scenario; /* requested by the user, or NULL */
+    const tm_list *steps;  /* steps that figures cover; NULL: all */
 } tm_replay_plan;
 
 /**
- * Replays the job; not one whose clocks cannot be put on one time, nor one of which a process would
- * need over TM_REPLAY_BYTES_MAX: then its result has needed_bytes alone.
+ * Replays the job. A job whose clocks cannot be aligned is not replayed. Nor is one for which a
+ * process would need more than TM_REPLAY_BYTES_MAX; its result then has only needed_bytes.
  *
- * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 of them for
- * each event and call; of ranks in crews 15), and on every process 70 for each two ranks' way
- * between operations.
+ * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 edges for each
+ * event and call; 15 bytes in batches), and on every process 70 bytes for each link, a rank's way
+ * between two operations.
  * @param collectives  matched, aligned and with waits
- * @param result       initialised; filled on process 0, elsewhere in part; to be freed in any case
- * @return             TM_OK; TM_ERR_USAGE where the job has nothing that the scenario means, or
- * none of the steps; TM_ERR_FAULT; the same on every process
+ * @param result       initialised; filled on process 0, partly on others; to be freed in any case
+ * @return             TM_OK; TM_ERR_USAGE if the job has nothing that the scenario selects, or none
+ *                     of the steps; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
                         const tm_collectives *collectives, tm_replay_result *result,

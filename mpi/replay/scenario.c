@@ -10,7 +10,7 @@
 #include "replay/result.h"
 #include "waits/stages.h"
 
-/* Of what there is, so many characters are told. */
+/* Maximum length of a list of existing values. */
 enum { THERE_MAX = 200 };
 
 static int64_t last_stage(const tm_vec *stages) {
@@ -22,7 +22,7 @@ static int64_t last_stage(const tm_vec *stages) {
     return last;
 }
 
-/* What the ranks held here have for a condition. */
+/* Appends the values of a condition that the ranks held here have. */
 static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) {
     bool ok = true;
     for (size_t i = 0; i < r->n && ok; i++) {
@@ -48,7 +48,7 @@ static int by_value(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* Hosts and kinds by their names. */
+/* Writes hosts or kinds by name. */
 static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *values, char *out) {
     const int64_t *v = values->data;
     size_t used = 0;
@@ -60,7 +60,7 @@ static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *v
                                          : tm_fix_kinds[v[i]].word);
 }
 
-/* What the job has instead of what is named; "" for nothing. */
+/* Lists the job's values for a condition without match; "" if none. */
 static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *out, tm_error *err) {
     tm_vec own = TM_VEC(int64_t), all = TM_VEC(int64_t);
     tm_status status = add_values(r, condition, &own) ? TM_OK : tm_fail_memory(err);
@@ -79,7 +79,7 @@ static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *ou
     return status;
 }
 
-/* The part's conditions as typed. */
+/* Writes the part's conditions as typed. */
 static void write_part(const tm_scenario_part *part, char *out, size_t size) {
     size_t used = 0;
     for (int c = 0; c < TM_N_CONDITIONS && used < size; c++)
@@ -88,7 +88,7 @@ static void write_part(const tm_scenario_part *part, char *out, size_t size) {
                                      tm_condition_words[c], part->texts[c]);
 }
 
-/* A part means nothing: which of its conditions is to blame, and what there is. */
+/* Reports that a part selects nothing, the condition that causes it, and the existing values. */
 static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                         const tm_scenario_found *found, tm_error *err) {
     static const char *const have[TM_N_CONDITIONS] = {[TM_CONDITION_RANK] = "the job has ranks",
@@ -127,7 +127,7 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                          part->texts[c], none[c]);
 }
 
-/* Over the ranks held here. */
+/* Marks the edges of the ranks held here. */
 static tm_status mark_ranks(const tm_replay_ranks *r, tm_scenario *scenario,
                             tm_scenario_found *found, tm_error *err) {
     TM_TRY(tm_scenario_bind(scenario, r->names, last_stage(&r->collectives->stages), err));

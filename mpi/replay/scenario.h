@@ -1,4 +1,4 @@
-/* A user's scenario, found in the graphs of all ranks. */
+/* Applies a user's scenario to the graphs of all ranks. */
 #ifndef TMERGE_MPI_REPLAY_SCENARIO_H
 #define TMERGE_MPI_REPLAY_SCENARIO_H
 
@@ -6,11 +6,11 @@
 #include "replay/scenario.h"
 
 /**
- * Marks what each part means.
+ * Marks the edges that each part selects.
  *
  * Collective: over the ranks' comm.
  * @param scenario  the same on every process; its n_ranks is set
- * @return          TM_OK; TM_ERR_USAGE where a part means nothing, with what there is instead;
+ * @return          TM_OK; TM_ERR_USAGE if a part selects nothing, with a list of what exists;
  *                  TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_scenario(const tm_replay_ranks *ranks, tm_scenario *scenario,

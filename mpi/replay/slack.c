@@ -10,24 +10,24 @@
 #include "replay/sets.h"
 
 enum {
-    NEAR = 100,       /* what is nearer to the path than T / 100 is near */
-    RUNS_ALL = 32768, /* runs of events: of a job, unless there are more ranks than */
-    RUNS_LEAST = 8,   /* leave a rank so many, */
-    RUNS_MOST = 2048  /* and of a rank */
+    NEAR = 100,       /* slack below T / 100 counts as near */
+    RUNS_ALL = 32768, /* maximum number of runs of a job, unless a rank */
+    RUNS_LEAST = 8,   /* then has fewer than this */
+    RUNS_MOST = 2048  /* maximum number of runs of a rank */
 };
 
-/* What all ranks of this process are found with, and what of them is. */
+/* State for all ranks of this process, and the results. */
 typedef struct finder {
     const tm_replay_ranks *r;
     const tm_fixer *fixer;
-    int64_t *late;  /* owned; of find_late */
-    tm_keys places; /* of operations, as late has them */
-    size_t runs;    /* of a rank at most */
+    int64_t *late;  /* owned; from find_late */
+    tm_keys places; /* of operations, parallel to late */
+    size_t runs;    /* maximum for a rank */
     tm_vec ranks;   /* of tm_whatif_rank */
     tm_vec slacks;  /* of tm_slack_run */
 } finder;
 
-/* The latest time of each operation, then of each step. */
+/* Returns the latest time of each operation, then of each step; NULL when out of memory. */
 static int64_t *find_late(const tm_fixer *fixer) {
     const tm_replay *job = fixer->replay;
     int64_t *late = malloc((job->n_operations + job->n_steps + 1) * sizeof *late);
@@ -53,7 +53,7 @@ static int64_t late_visit(const finder *f, uint64_t operation) {
     return f->late[tm_keys_find(&f->places, &operation)];
 }
 
-/* A rank, and the runs of its events. */
+/* Appends a rank, and the runs of its events. */
 static bool add_rank(finder *f, size_t i, const tm_graph *g, const tm_slack_times *times,
                      tm_slack slack) {
     const tm_whatif_rank rank = {.rank = f->r->timelines[i].rank, .slack = slack};
@@ -61,7 +61,7 @@ static bool add_rank(finder *f, size_t i, const tm_graph *g, const tm_slack_time
            tm_slack_runs(&f->r->timelines[i], g, times, f->runs, &f->slacks);
 }
 
-/* The latest time of everything that a rank leads to, and what that leaves it. */
+/* Computes the latest times and the slack of a rank with its own graph. */
 static bool find_rank(finder *f, size_t i) {
     const tm_graph *g = &f->r->graphs[i];
     const tm_graph_visit *visits = g->visits.data;
@@ -85,7 +85,7 @@ static bool find_rank(finder *f, size_t i) {
     return ok;
 }
 
-/* The same of a crew's ranks. */
+/* Same for the ranks of a batch. */
 static bool find_crew(finder *f, const tm_crew *crew) {
     const tm_graph *g = crew->like;
     const tm_graph_step *steps = g->steps.data;

@@ -1,4 +1,4 @@
-/* What every rank could be later by without the job ending later. */
+/* Finds how much later everything on each rank could be without delaying the end of the job. */
 #ifndef TMERGE_MPI_REPLAY_SLACK_H
 #define TMERGE_MPI_REPLAY_SLACK_H
 
@@ -7,10 +7,10 @@
 #include "replay/result.h"
 
 /**
- * Finds the slack of each rank, and of its events: ranks and slacks of the result.
+ * Finds the slack of each rank and of its events: ranks and slacks of the result.
  *
  * Collective: over the ranks' comm.
- * @param fixer   of the job, on every process the same
+ * @param fixer   of the job, the same on every process
  * @param result  its ranks and slacks are empty; out: all ranks' on every process
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -18,13 +18,13 @@
 #include "split.h"
 #include "waits/stages.h"
 
-/* Of the ranks with the largest S_x, so many are the worst. */
+/* Share of the ranks, those with the largest S_x, that count as the worst. */
 static const double WORST_SHARE = 0.03;
 
-/* A row before it is tried: which ranks get which weights. */
+/* A row before evaluation: which ranks get which weights. */
 typedef struct trial {
     tm_whatif_item item;
-    uint32_t first, n; /* of members */
+    uint32_t first, n; /* range of members */
     tm_fix_sets sets;
 } trial;
 
@@ -34,20 +34,20 @@ typedef struct whatif {
     tm_replay_result *result;
     tm_changes chosen; /* by process 0 */
     tm_split split;
-    tm_scaled scaled; /* by a network as fast as others */
+    tm_scaled scaled; /* for a network as fast as others */
     tm_changes_more more;
     tm_replay job;
     tm_fixer fixer;
     tm_trying trying; /* of the changes */
     tm_vec trials;    /* of trial */
-    tm_vec members;   /* of uint32_t: places of ranks */
-    tm_vec best;      /* of tm_whatif_step: this process's best */
-    int64_t *ideal;   /* owned; times with all at their peers' */
+    tm_vec members;   /* of uint32_t: indices of ranks */
+    tm_vec best;      /* of tm_whatif_step: the best fixes of this process */
+    int64_t *ideal;   /* owned; times with peers' weights */
     uint8_t *sets;    /* owned; [n_ranks] */
     int self, n_processes;
 } whatif;
 
-/* T ideal without a rank, by its place. */
+/* T with all ranks but one at the ideal. */
 typedef struct without {
     int64_t ideal_ns;
     uint32_t place;
@@ -59,7 +59,7 @@ static int by_ideal(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
-/* Process 0, which has the path, says what is tried. */
+/* Chooses the changes on process 0, which has the path, and broadcasts them. */
 static tm_status choose_changes(whatif *w, tm_error *err) {
     const tm_path_step *steps = w->result->path_steps.data;
     for (size_t k = 0; k < w->result->path_steps.n; k++)
@@ -70,7 +70,7 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
     return TM_OK;
 }
 
-/* With all weights that ranks can have by themselves, and with those of the first changes. */
+/* Reduces the ranks with the sets that can be chosen per rank, and with the first changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
         {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew(), NULL, NULL, words},
@@ -103,7 +103,7 @@ static const tm_replay_fact *fact_at(const whatif *w, size_t i) {
     return (const tm_replay_fact *)w->r->facts.data + i;
 }
 
-/* What a rank's trial of a sort is known by: its rank, host or stage. */
+/* Returns the id of a rank's trial on a level: its rank, host or stage. */
 static int64_t id_of(const tm_replay_fact *f, tm_whatif_what what) {
     return what == TM_WHATIF_RANK ? f->rank : what == TM_WHATIF_HOST ? (int64_t)f->host : f->stage;
 }
@@ -113,8 +113,8 @@ static bool is_named(const tm_replay_fact *f, tm_whatif_what what) {
            (what == TM_WHATIF_HOST ? f->host != TM_NO_NAME : f->stage >= 0);
 }
 
-/* The members of all trials from one on, whose numbers of members are known: rank after rank.
- * @param of  1 + which of these trials each rank is in; 0: in none */
+/* Adds the members of all trials from @p first on, whose number is known, rank by rank.
+ * @param of  1 + index of each rank's trial among these; 0: in none */
 static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     trial *trials = (trial *)w->trials.data + first;
     size_t n = w->members.n;
@@ -133,9 +133,9 @@ static bool add_members(whatif *w, size_t first, const uint32_t *of) {
     return true;
 }
 
-/* Which trial of a sort each rank is in, in the order of their first ranks.
- * @param of   as in add_members; 0 so far
- * @param ids  empty; out: what each trial is known by */
+/* Numbers the trials of a level in the order of their first ranks.
+ * @param of   as in add_members; initially 0
+ * @param ids  initially empty; out: id of each trial */
 static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm_keys *ids) {
     bool ok = true, several = false;
     for (size_t i = 1; i < w->r->facts.n; i++)
@@ -144,13 +144,13 @@ static bool number_trials(const whatif *w, tm_whatif_what what, uint32_t *of, tm
         const int64_t id = id_of(fact_at(w, i), what);
         if (!is_named(fact_at(w, i), what))
             continue;
-        of[i] = tm_keys_add(ids, &id) + 1; /* 0 after TM_NO_KEY */
+        of[i] = tm_keys_add(ids, &id) + 1; /* TM_NO_KEY gives 0 */
         ok = of[i] > 0;
     }
     return ok;
 }
 
-/* A trial for each rank, host or stage; none where there is but one. */
+/* Adds a trial for each rank, host or stage; none if there is only one. */
 static bool add_trials(whatif *w, tm_whatif_what what) {
     tm_keys ids = TM_KEYS(int64_t);
     uint32_t *of = calloc(w->r->facts.n + 1, sizeof *of);
@@ -187,7 +187,7 @@ static void set_members(const whatif *w, const trial *t, uint8_t others, uint8_t
         w->sets[members[i]] = set;
 }
 
-/* How much each step is shorter by the trial, which was the last to be swept. */
+/* Updates the best fix of each step by the trial that was evaluated last. */
 static void keep_best(whatif *w, const trial *t) {
     const int64_t *old = w->fixer.recorded_ns + w->job.n_operations;
     const int64_t *new = w->fixer.fixed_ns + w->job.n_operations;
@@ -220,10 +220,10 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
     return TM_OK;
 }
 
-/* Trials in a row, TM_EACH_LANES at most. */
+/* Consecutive trials, at most TM_EACH_LANES. */
 typedef struct batch {
     size_t first, behind;
-    size_t sort; /* where those of their sort begin */
+    size_t sort; /* index of the first trial of their level */
 } batch;
 
 static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_vec *items,
@@ -232,7 +232,7 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     int64_t ideals[TM_EACH_LANES];
     tm_each_totals(each, some->first - some->sort, some->behind - some->first, ideals);
     for (size_t i = some->first; i < some->behind; i++) {
-        /* S_x: all at their peers' but these ranks */
+        /* S_x: peers' weights everywhere except on these ranks */
         trials[i].item.ideal_ns = ideals[i - some->first];
         TM_TRY(try_one(w, &trials[i], err));
         if (!tm_vec_append(items, &trials[i].item, 1))
@@ -241,8 +241,8 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
     return TM_OK;
 }
 
-/* Which trial of [first, behind) each rank is in, counted from the first; NULL when memory is out.
- */
+/* Returns the trial of [first, behind) that each rank is in, counted from first; NULL when out of
+ * memory. */
 static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     const trial *trials = w->trials.data;
     const uint32_t *members = w->members.data;
@@ -256,13 +256,13 @@ static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
     return groups;
 }
 
-/* All trials of one sort, [first, behind); each process has some of them. */
+/* Evaluates this process's share of the trials of one level, [first, behind). */
 static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items, tm_error *err) {
     const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
     const size_t own = first + (size_t)w->self * TM_EACH_LANES;
     tm_each each = {0};
-    if (own >= behind) /* of few hosts or stages this process has none */
+    if (own >= behind) /* fewer trials than processes */
         return TM_OK;
     uint32_t *groups = group_ranks(w, first, behind);
     tm_status status =
@@ -286,7 +286,7 @@ static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
     return TM_OK;
 }
 
-/* The plan, on process 0. */
+/* Makes the plan, on process 0. */
 static tm_status add_plan(whatif *w, tm_error *err) {
     const tm_fix_sets peer = {TM_SET_PEER, TM_SET_PEER_EXPLAINED};
     tm_vec plan = TM_VEC(tm_planned);
@@ -317,7 +317,7 @@ static int by_item(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->id, y->id);
 }
 
-/* T with the worst 3 % of ranks fixed, rounded up; and with the last stage fixed. */
+/* Computes T with the worst 3 % of ranks (rounded up) fixed, and with the last stage fixed. */
 static tm_status fix_worst(whatif *w, tm_error *err) {
     const tm_whatif_item *items = w->result->items.data;
     tm_vec worst = TM_VEC(without);
@@ -353,7 +353,7 @@ static bool is_rank_below(const void *element, const void *key) {
     return ((const tm_replay_fact *)element)->rank < *(const int64_t *)key;
 }
 
-/* What of the path each rank, host or stage has. @param path  [facts] */
+/* Sets the time of each rank, host or stage on the path. @param path  [facts] */
 static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
     tm_keys keys = TM_KEYS(int64_t);
     tm_vec sums = TM_VEC(int64_t);
@@ -375,8 +375,8 @@ static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
     return ok;
 }
 
-/* Each rank's path, which process 0 has in pieces, and so its host's and stage's; and what of it
- * the scenario means. */
+/* Sums the pieces of the path, which process 0 has, by rank, host and stage, and for the
+ * scenario. */
 static tm_status add_paths(whatif *w, tm_error *err) {
     const tm_path_piece *pieces = w->result->pieces.data;
     tm_whatif_item *items = w->result->items.data;
@@ -428,7 +428,7 @@ static bool counts(const whatif *w, int64_t number) {
     return !w->job.counts || w->job.counts[tm_lower_bound(w->job.steps, w->job.n_steps, number)];
 }
 
-/* The best of all processes for each step that counts. */
+/* Collects the best fix over all processes for each step that counts. */
 static tm_status gather_steps(whatif *w, tm_error *err) {
     tm_vec all = TM_VEC(tm_whatif_step);
     tm_status status = tm_mpi_everywhere(w->r->comm, &w->best, &all, err);
@@ -478,7 +478,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
-/* Stages of unequal work, and a slow network. */
+/* Finds stages of unequal work, and a slow network. */
 static tm_status compare_parts(whatif *w, tm_error *err) {
     TM_TRY(tm_mpi_split(w->r, w->result, &w->split, err));
     TM_TRY(tm_mpi_links(w->r, &w->result->network, &w->scaled, err));

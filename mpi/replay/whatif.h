@@ -1,5 +1,5 @@
-/* What would help most: the whole job without what its ranks do between operations, on every
- * process, and scenarios dealt out over them. */
+/* Finds the most useful fixes. Every process has the whole reduced job; the fixes are distributed
+ * over the processes. */
 #ifndef TMERGE_MPI_REPLAY_WHATIF_H
 #define TMERGE_MPI_REPLAY_WHATIF_H
 
@@ -8,11 +8,11 @@
 #include "replay/scenario.h"
 
 /**
- * Tries the fix of each rank, host, stage, kind of work and kernel, and makes the plan.
+ * Evaluates the fix of each rank, host, stage, kind of work and kernel, and makes the plan.
  *
  * Collective: over the ranks' comm.
- * @param scenario  that edges are marked for, or NULL
- * @param result    with path_steps, and on process 0 pieces, of the steps that count; all else is
+ * @param scenario  for which edges are marked, or NULL
+ * @param result    with path_steps, and on process 0 pieces, of the steps that count; the rest is
  *                  added on process 0
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */

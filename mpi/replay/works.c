@@ -10,7 +10,7 @@
 #include "replay/works_sum.h"
 #include "waits/stages.h"
 
-/* Room for the sums of a rank that is held here; NULL when memory is out. */
+/* Appends space for the sums of a rank held here; NULL when out of memory. */
 static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     const tm_timeline *t = &r->timelines[i];
     tm_works_rank *rank = tm_vec_push(own);
@@ -22,10 +22,10 @@ static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     return (int64_t *)(void *)(rank + 1);
 }
 
-/* The sums of a crew's ranks, which are all of one stage. */
+/* Appends the sums of a batch's ranks, which are all of one stage. */
 static bool add_crew(const tm_replay_ranks *r, const tm_crew *crew, tm_works_of *of, tm_vec *own) {
     int64_t *sums[TM_LANES];
-    if (!tm_vec_reserve(own, own->n + crew->n)) /* what points into it stays good */
+    if (!tm_vec_reserve(own, own->n + crew->n)) /* pointers into it must stay valid */
         return false;
     for (size_t k = 0; k < crew->n; k++)
         sums[k] = add_rank(r, crew->index[k], own);
@@ -60,11 +60,11 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
     return ok;
 }
 
-/* Whether what all have in common is most of what GPUs did of themselves: where ranks without known
- * stages run several programs, that is little.
- * @param apart_ns  of what was summed, what not all have */
+/* Whether the work common to all ranks is most of the GPUs' own work. It is little if ranks
+ * without known stages run different programs.
+ * @param apart_ns  the part of the sums that not all ranks have */
 static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, int64_t apart_ns) {
-    int64_t ns[2] = {-apart_ns}; /* summed, of all */
+    int64_t ns[2] = {-apart_ns}; /* summed; total */
     for (size_t i = 0; i < own->n; i++) {
         const int64_t *sums = (const void *)((const char *)own->data + i * own->size);
         for (size_t row = 0; row < n_rows; row++)
@@ -87,7 +87,7 @@ static int by_stage(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* The number of a step by what its places say of it: the first that a rank here has of these. */
+/* Returns the number of the step with a tag: the lowest one that a rank here has, or INT64_MAX. */
 static int64_t number_of(const tm_replay_ranks *r, unsigned step) {
     int64_t number = INT64_MAX;
     for (size_t i = 0; i < r->n; i++)
@@ -99,7 +99,7 @@ static int64_t number_of(const tm_replay_ranks *r, unsigned step) {
     return number;
 }
 
-/* Puts the rows in the order of their steps. */
+/* Orders the rows by step. */
 static bool number_rows(const tm_replay_ranks *r, tm_works_shape *shape, tm_works *out) {
     int64_t numbers[TM_PLACE_STEPS + 1];
     int64_t sorted[TM_PLACE_STEPS + 1];

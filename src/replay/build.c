@@ -50,8 +50,8 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Where each visit went when they were sorted; in a visit's node stands its old place. *moved:
- * whether any went elsewhere. */
+/* Sorts the participations. Returns the new index of each by its old one, with which `node` is
+ * overwritten. *moved: whether any moved. NULL when out of memory. */
 static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
     uint32_t *place = malloc((visits->n + 1) * sizeof *place);
     tm_graph_visit *v = visits->data;
@@ -90,7 +90,7 @@ static bool ends_step(const tm_part_event *e) {
     return e->step != TM_NO_STEP && e->last;
 }
 
-/* The ends of steps lead from what is last of them on each stream. */
+/* Adds edges from the last event of each step on each stream to the end of the step. */
 static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_steps = m->draft->timeline->n_steps;
@@ -111,13 +111,13 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
     return true;
 }
 
-/* Before the first step everything that was is at its end, and the step's first launch has begun.
- */
+/* Adds the end of the warm-up: all events before the first step have ended, and the first launch
+ * of the step has begun. */
 static bool add_lead_in(tm_maker *m, uint32_t part) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_tracks = m->draft->timeline->n_tracks;
     const uint32_t behind = tm_lead_in_behind(m->draft);
-    uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* of each stream */
+    uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* by stream */
     tm_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
     if (!last)
         return false;
@@ -143,7 +143,7 @@ static bool add_lead_in(tm_maker *m, uint32_t part) {
 static bool add_steps(tm_maker *m) {
     const tm_timeline *t = m->draft->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
-    size_t *behind = calloc(t->n_steps + 2, sizeof *behind); /* of each step's ends */
+    size_t *behind = calloc(t->n_steps + 2, sizeof *behind); /* end index of each step's edges */
     bool ok = behind && add_ends(m, behind, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
         const tm_graph_step step = {t->steps[k].number, parts + (uint32_t)k};
@@ -157,7 +157,7 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
-/* When a call begins or ends. @param part  counted from the first call's begin */
+/* Returns the begin or end of a call. @param part  counted from the first call's begin */
 static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
 }
@@ -168,8 +168,8 @@ static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_
     weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
 }
 
-/* What was before the root is in no step, so no scenario may take it off one: an edge over the root
- * leads from the root, and has only its part after it. No GPU event begins before the root. */
+/* Cuts edges across the root to their part after it, with the root as source. Work before the root
+ * is in no step, so no scenario may remove it from one. No GPU event begins before the root. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);
@@ -193,7 +193,7 @@ bool tm_maker_loose(tm_maker *m) {
                            .steps = TM_VEC(tm_graph_step),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};
-    /* Three edges lead to an event, two to a call, and little else: no room is taken in vain. */
+    /* Estimated: three edges lead to an event, two to a call, few to other nodes. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
     const bool ok = tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) &&

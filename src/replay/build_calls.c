@@ -1,4 +1,4 @@
-/* When calls on the host begin and end. */
+/* Adds the edges into the begins and ends of host calls. */
 #include "maker.h"
 
 #include <stdlib.h>
@@ -8,48 +8,49 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* What a call that waits does itself. */
+/* A waiting call's own work. */
 static const int64_t WAITING_CALL_NS = 3000;
-/* Clocks of devices and hosts differ by microseconds, and copies of pageable memory go on while the
- * call that staged their last part returns: who ends so shortly before an event waited for it. */
+/* Tolerance for calls that end before the awaited event, and their minimum length. Device and host
+ * clocks differ by microseconds, and a call returns once the last part of pageable memory is
+ * staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
-/* A launch that is so long and ends behind its own event waited for it (pageable memory). */
+/* A launch longer than this that ends after its own event waited for it (pageable memory). */
 static const int64_t PAGEABLE_NS = 20000;
-/* A launch that is so long, and so many times what calls of its name take that wait for nothing,
- * waited for room in the queue: where an event ended so shortly before it did, and where nearly as
- * many launches as ever were ahead of the GPU: still at its end, or since the launch of that event,
- * for room is made in the order of launches, and what came later on other streams may have ended.
- */
+/* Test for a launch that waited for room in the queue. It is longer than FULL_NS and FULL_TIMES
+ * the length of calls of its name that do not wait, and an event ended at most FULL_BEFORE_NS
+ * before it. The number of launches ahead of the GPU is at least FULL_SHARE of the maximum, either
+ * at the launch's end or counted since the launch of that event: room is made in the order of
+ * launches, and later launches on other streams may have ended. */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
 static const double FULL_SHARE = 0.75, SHORT_SHARE = 0.02;
-/* A stretch of a thread in which nothing is recorded for so long is a wait, where none is. */
+/* If no waits are recorded, a thread without any recorded event for this long was waiting. */
 static const int64_t DARK_NS = 1000000;
 
 typedef struct thread {
-    uint32_t last_call; /* so far, or TM_NO_PART */
-    uint32_t row;       /* the first that was not looked at for a dark stretch, and */
-    int64_t reach_ns;   /* the latest end of those before it */
-    size_t span;        /* of the draft's spans the first that may end later than its last call */
+    uint32_t last_call; /* latest call so far, or TM_NO_PART */
+    uint32_t row;       /* first row not yet scanned for dark stretches */
+    int64_t reach_ns;   /* latest end of the rows before it */
+    size_t span;        /* index of the first span that may end after last_call */
 } thread;
 
 typedef struct host_walk {
     tm_maker *m;
-    const tm_part_event *events; /* borrowed: of the draft, as the calls */
+    const tm_part_event *events; /* borrowed from tm_draft, like calls */
     const tm_part_call *calls;
     thread *threads;       /* owned; by track */
-    uint32_t *last_event;  /* owned; by track: the latest launched so far, or TM_NO_PART */
-    uint32_t latest_event; /* of all streams */
+    uint32_t *last_event;  /* owned; by track: latest event launched so far, or TM_NO_PART */
+    uint32_t latest_event; /* latest event of all streams */
     uint32_t *by_end;      /* owned; calls ascending in end */
-    uint32_t *ended;       /* owned; events ascending in end; NULL until they are asked for */
-    bool failed;           /* memory was out when they were */
-    uint32_t *ahead;       /* owned; by call: launches ahead of the GPU at its end; likewise, and */
-    uint32_t most_ahead;   /* the most of them */
-    uint32_t *n_launches;  /* in ahead's memory; by call: launches that had ended by its end */
-    tm_keys usual_names;   /* of uint32_t, and */
-    tm_vec usual;          /* of int64_t: how long calls of this name take that do not wait */
-    bool of_cpu; /* its thread waits for communication, whose ends are recorded, for nothing else */
-    size_t n_ended; /* calls of by_end that ended by the begin of the one at hand */
+    uint32_t *ended;       /* owned; events ascending in end; NULL until needed */
+    bool failed;           /* out of memory while making `ended` or `ahead` */
+    uint32_t *ahead; /* owned; by call: launches ahead of the GPU at its end; NULL until needed */
+    uint32_t most_ahead;  /* maximum of ahead */
+    uint32_t *n_launches; /* in ahead's memory; by call: launches that had ended by its end */
+    tm_keys usual_names;  /* of uint32_t: name ids, parallel to `usual` */
+    tm_vec usual;         /* of int64_t: length of calls of this name that do not wait */
+    bool of_cpu; /* a CPU rank: its thread only waits for communication, whose ends are recorded */
+    size_t n_ended; /* calls of by_end that ended by the begin of the current call */
 } host_walk;
 
 static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
@@ -71,7 +72,7 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->index, y->index);
 }
 
-/* Indices ascending in end; the end stands at @p offset of an element. */
+/* Returns indices sorted by the end, at @p offset of an element; NULL when out of memory. */
 static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     ending *ends = malloc((parts->n + 1) * sizeof *ends);
     uint32_t *out = malloc((parts->n + 1) * sizeof *out);
@@ -91,7 +92,7 @@ static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
     return out;
 }
 
-/* How many events had ended by @p ns. Most ranks have no call of which it is asked. */
+/* Counts the events that had ended by @p ns. Sorts them on first use; most ranks never need it. */
 static size_t n_ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
     if (!w->ended)
@@ -109,13 +110,13 @@ static size_t n_ended_by(host_walk *w, int64_t ns) {
     return low;
 }
 
-/* The index of the latest of them; TM_NO_PART for none. */
+/* Returns the index of the latest event that had ended by @p ns, or TM_NO_PART. */
 static uint32_t ended_by(host_walk *w, int64_t ns) {
     const size_t n = n_ended_by(w, ns);
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* Of what a call that ended early waited for, the last that had begun by then. */
+/* Adds as a cause the last event up to `event` on its stream that began before the call's end. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -136,8 +137,8 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* What calls of a name take that wait for nothing: nearly the shortest, for where the queue is full
- * most of the time most of them wait. Found when it is first asked for. */
+/* Returns the length of calls of a name that do not wait. It is nearly the minimum, because with a
+ * full queue most launches wait. Computed on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
@@ -157,8 +158,8 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
     return *usual;
 }
 
-/* How many launches were ahead of the GPU at the end of each call: made before it, with something
- * that had not ended. */
+/* Counts the launches ahead of the GPU at the end of each call: earlier ones whose work was not
+ * done. */
 static bool count_ahead(host_walk *w) {
     const size_t n = w->m->draft->calls.n;
     ending *ends = malloc((n + 1) * sizeof *ends);
@@ -187,15 +188,15 @@ static bool count_ahead(host_walk *w) {
     return true;
 }
 
-/* Whether a call that ended just after an event would do so by chance in under one case of a
- * hundred, of so few that ended meanwhile. */
+/* Whether so few events ended during the call that one ending just before it is a coincidence in
+ * less than 1 % of cases. */
 static bool ends_with_one(host_walk *w, const tm_part_call *call) {
     const size_t n = n_ended_by(w, call->end_ns) - n_ended_by(w, call->begin_ns);
     return (call->end_ns - call->begin_ns) / FULL_BEFORE_NS >= 100 * (int64_t)n;
 }
 
-/* Longer than calls of its name are; something ended just before it did; and the queue was full, or
- * that is no chance. */
+/* Whether a launch waited for room in the queue: see FULL_NS. Without a full queue, the event that
+ * ended just before it must be no coincidence. */
 static bool was_full(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     int64_t length = call->end_ns - call->begin_ns;
@@ -218,7 +219,7 @@ static bool was_full(host_walk *w, uint32_t c) {
     return (double)most >= FULL_SHARE * (double)w->most_ahead;
 }
 
-/* What a call waited for, as causes of its end. */
+/* Adds what a call waited for as causes of its end. */
 static bool add_waits(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     const tm_asked *asked;
@@ -259,7 +260,7 @@ static bool add_end(host_walk *w, uint32_t c) {
            (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
 
-/* The longest stretch of the gap before a call in which its thread has no event: [*from, *to). */
+/* Finds the longest stretch [*from, *to) of the gap before a call without events of its thread. */
 static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
                       int64_t *to) {
     const tm_timeline *t = w->m->draft->timeline;
@@ -280,7 +281,8 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
     }
 }
 
-/* The spans of its thread before a call, from those on that end after the last call began. */
+/* Returns the spans of a call's thread before it, from the first that outlasts the previous
+ * call. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
     const tm_part_span *spans = w->m->draft->spans.data;
     thread *at = &w->threads[call->thread];
@@ -295,7 +297,7 @@ static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *
     return spans + i;
 }
 
-/* The last event to end of all that were launched. */
+/* Returns the last event to end of all launched so far, or TM_NO_PART. */
 static uint32_t last_to_end(const host_walk *w) {
     uint32_t found = TM_NO_PART;
     for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++) {
@@ -307,16 +309,16 @@ static uint32_t last_to_end(const host_walk *w) {
     return found;
 }
 
-/* Whether something that was launched ends later: who waited for the GPU has not waited until then.
- */
+/* Whether a launched event ends after @p ns, so that a wait that ended then was not for the GPU. */
 static bool runs_on(const host_walk *w, int64_t ns) {
     const uint32_t last = last_to_end(w);
     return last != TM_NO_PART && event_at(w, last)->end_ns > ns;
 }
 
-/* The call in the gap before another that may wait for the device, which was done meanwhile:
- * [*from, *to); what was last to end of all that was launched. Where that runs on after such a
- * call, it has not waited. TM_NO_PART, and the times as they were, for none. */
+/* Finds a call in the gap before another that may have waited for the device: [*from, *to).
+ * Returns the event it waited for, the last to end of all launched so far. If that event ends
+ * after such a call, the call did not wait. Returns TM_NO_PART and leaves the times unchanged if
+ * no call waited. */
 static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t since,
                           int64_t *from, int64_t *to) {
     size_t n;
@@ -337,9 +339,9 @@ static uint32_t find_wait(const host_walk *w, const tm_part_call *call, int64_t 
     return TM_NO_PART;
 }
 
-/* What at least half of the time before a call, of @p ns from @p since on, is spent in. */
+/* Returns the flags of activities that take up at least half of the @p ns before a call. */
 static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t since, int64_t ns) {
-    int64_t in[2] = {0}, reach[2] = {since, since}; /* the loader, garbage collection */
+    int64_t in[2] = {0}, reach[2] = {since, since}; /* data loading, garbage collection */
     size_t n;
     const tm_part_span *spans = spans_before(w, call, &n);
     for (size_t i = 0; i < n; i++) {
@@ -355,7 +357,7 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
                      (ns > 0 && 2 * in[1] >= ns ? TM_EDGE_GC : 0));
 }
 
-/* What leads from the end of another call to the begin of this one. */
+/* Adds the edge from another call to the begin of this one. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
     bool inside = before->end_ns > call->begin_ns ||
@@ -367,13 +369,13 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
                     .kind = TM_EDGE_HOST};
     uint32_t last = find_wait(w, call, since, &dark, &lit);
     const bool known = last != TM_NO_PART;
-    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* what lies between operators is no work */
+    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* the time between operators is no work */
         dark = since;
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
     const bool within =
-        before->step == call->step; /* behind a step an older one may be waited for */
+        before->step == call->step; /* after a step, the host may wait for an earlier one */
     if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
         last = ended_by(w, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
@@ -385,7 +387,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         edge.peer_ns = lit - (end > dark ? end : dark);
         w->m->unseen = true;
     }
-    if (end > dark) { /* what is behind the wait is the host's own, too */
+    if (end > dark) { /* the time after the wait is the host's own, too */
         tm_edge wait = edge;
         wait.ns = call->begin_ns - end;
         wait.peer_ns = edge.flags & TM_EDGE_UNSEEN ? edge.peer_ns : wait.ns;
@@ -396,8 +398,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 
-/* The call before it on its thread; or, where another thread handed over (forward to autograd and
- * back), the rank's latest ended one. */
+/* Returns the call that leads to this one: the previous call on its thread, or the rank's latest
+ * ended call if another thread handed over (forward to autograd and back). */
 static uint32_t source_of(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     while (w->n_ended < w->m->draft->calls.n &&
@@ -421,7 +423,7 @@ static bool add_call(host_walk *w, uint32_t c) {
     return add_end(w, c);
 }
 
-/* Event i has been launched by the time of the call behind. */
+/* Notes that event i was launched before the current call. */
 static void pass_event(host_walk *w, uint32_t i) {
     w->last_event[event_at(w, i)->stream] = i;
     w->latest_event = i;

@@ -1,28 +1,28 @@
-/* When GPU events begin and end. */
+/* Adds the edges into the begins and ends of GPU events. */
 #include "maker.h"
 
 #include <stdlib.h>
 
 #include "base/median.h"
 
-/* Where a kernel is missing, something that so much of is not explained begins so soon behind the
- * end that the others have: it waited for that operation. */
+/* If an operation lacks a kernel: an event whose begin is unexplained by more than MISSING_LAG_NS,
+ * at most MISSING_BEHIND_NS after the end of the others, waited for it. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
-/* Usual lags where a trace has none to measure, and of a wait. */
+/* Usual lags of launches and gaps if the trace allows no measurement, and of a wait. */
 static const int64_t LAUNCH_NS = 6000, GAP_NS = 1000, WAIT_NS = 2000;
-/* No lag from the end of a launch to its event counts as usual beyond this, even where most are
- * longer, as on a GPU that another process uses: of the sample traces, 2.3 ms on rank 0 of
- * megatron2. */
+/* Cap on the lag from the end of a launch to its event when the usual lag is measured, for traces
+ * in which most lags are longer, as on a GPU shared with another process: 2.3 ms on rank 0 of the
+ * sample trace megatron2. */
 static const int64_t LATE_NS = 100000;
-/* Nor does a gap on a stream beyond this, where kernels wait in the queue for another process: the
- * medians of the sample traces are 0 to 2 us, but for hta2, which lacks kernels. */
+/* The same cap on gaps of a stream, for kernels queued behind another process. The medians of the
+ * sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap is the stream's own where the launch of the event behind it began so long before, and had
- * ended unless the event did not wait for that. */
+/* A gap counts as the stream's own only if the next event's launch began this much earlier, and
+ * had ended by the gap unless the event did not wait for that. */
 static const int64_t EARLY_NS = 20000;
 
-/* How long launches and gaps usually take, of what waits for nothing else: communication depends on
- * other ranks. */
+/* Measures the usual lags of launches and gaps. Excludes events that waited for others, and
+ * communication, which depends on other ranks. */
 static bool measure_lags(tm_maker *m) {
     const tm_part_wait *waits = m->waits->data;
     size_t next_wait = 0;
@@ -64,7 +64,7 @@ static uint8_t work_of(const tm_maker *m, const tm_part_event *e) {
                                            : TM_EDGE_COPY;
 }
 
-/* The first visit of an event of this row or a later one. */
+/* Returns the index of the first participation whose event is this row or a later one. */
 static size_t first_visit(const tm_maker *m, uint32_t row) {
     size_t low = 0, high = m->n_visits;
     while (low < high) {
@@ -94,12 +94,12 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
     return cause.from_ns > ns || tm_maker_cause(m, &cause);
 }
 
-/* A begin that nothing explains, just behind an operation whose kernel the trace lacks. */
+/* Adds causes for an unexplained begin shortly after an operation whose kernel the trace lacks. */
 static bool add_missing(tm_maker *m, int64_t ns) {
     size_t v = m->n_named, behind = m->n_visits;
     if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < behind) { /* the first that ended so shortly before */
+    while (v < behind) { /* first with an end this recent */
         size_t middle = v + (behind - v) / 2;
         if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;
@@ -116,7 +116,7 @@ static bool add_missing(tm_maker *m, int64_t ns) {
     return true;
 }
 
-/* What most begins are: behind one event and one call, and nothing else. */
+/* Whether an event has only the two usual causes: the event before it and its call. */
 static bool is_usual(const tm_maker *m, const tm_part_event *e) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -154,7 +154,7 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
-/* Work of its own, or what the operation leads to: of several that the kernel is part of, each. */
+/* Adds the edges into an event's end: from its begin, or from each operation it is part of. */
 static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     bool led = false;

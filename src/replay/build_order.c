@@ -1,4 +1,4 @@
-/* Nodes in the order of their times, and the edges into each. */
+/* Orders nodes by time and groups the edges by target node. */
 #include "maker.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 
 #include "order.h"
 
-/* By key, stably, a byte at a time where keys differ in it; the result is in *keys. */
+/* Stable radix sort by key with digits of 11 bits; the result is in *keys. */
 static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
     uint64_t all = 0;
     for (size_t i = 0; i < n; i++)
@@ -32,7 +32,7 @@ typedef struct part_time {
     uint32_t row;
 } part_time;
 
-/* Parts of one node: the ends of steps, and before them that of what was before them. */
+/* Returns the number of parts with a single node: the ends of steps and of the warm-up. */
 static size_t ends_of(const tm_maker *m) {
     return m->draft->timeline->n_steps + m->draft->lead_in;
 }
@@ -46,7 +46,7 @@ static part_time time_of(const tm_maker *m, size_t part) {
     return (part_time){c->begin_ns, c->end_ns, c->row};
 }
 
-/* The end of each step: the latest of what leads to it. */
+/* Finds the end of each step: the latest source of its edges. */
 static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     const tm_loose_edge *edges = m->edges.data;
     for (size_t i = 0; i < m->edges.n; i++) {
@@ -59,7 +59,7 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
     }
 }
 
-/* Keys of all nodes; the last are the ends of steps, at their number among the rank's. */
+/* Fills the keys of all nodes; those of step ends are last. */
 static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key *keys) {
     const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
     const tm_graph_step *steps = m->graph->steps.data;
@@ -81,7 +81,7 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key 
     }
 }
 
-/* Where the node of each part went; their times and parts are written. */
+/* Sorts the nodes and writes their times and parts; *place [parts]: node of each part. */
 static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
     const size_t parts = m->draft->events.n + m->draft->calls.n;
     const size_t n_steps = ends_of(m), n = 2 * parts + m->graph->steps.n;
@@ -122,7 +122,7 @@ static bool is_node(uint32_t from) {
     return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
 }
 
-/* Where the edges into each part begin, which come part by part; NULL when memory is out. */
+/* Returns the index of the first edge into each part [parts + 1]; NULL when out of memory. */
 static uint32_t *find_first(const tm_maker *m) {
     const tm_loose_edge *edges = m->edges.data;
     const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
@@ -138,8 +138,8 @@ static uint32_t *find_first(const tm_maker *m) {
     return first;
 }
 
-/* Copies the edges [first, behind) into a node, a part so far, behind the [n] before; those that
- * lead back in the order go. What no edge leads to at its time follows the root as recorded. */
+/* Copies the edges [first, behind) into a node from index n on, except those that lead back;
+ * returns the new n. If no edge reaches the node's recorded time, adds one from the root. */
 static size_t place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
                          const uint32_t *place, size_t n) {
     const tm_loose_edge *edges = m->edges.data;

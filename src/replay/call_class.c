@@ -5,11 +5,11 @@
 
 typedef struct rule {
     const char *word;
-    bool whole; /* nothing but the suffix of a version may stand behind it */
+    bool whole; /* only the suffix of an API version may follow */
     tm_call_class_kind kind;
 } rule;
 
-/* Behind the name of a library; the first that fits counts. */
+/* Matched after the library's prefix; the first match counts. */
 static const rule rules[] = {
     {"StreamWaitEvent", false, TM_CALL_STREAM_WAITS},
     {"DeviceSynchronize", false, TM_CALL_WAITS_DEVICE},
@@ -17,7 +17,7 @@ static const rule rules[] = {
     {"ThreadSynchronize", false, TM_CALL_WAITS_DEVICE},
     {"StreamSynchronize", false, TM_CALL_WAITS_STREAM},
     {"EventSynchronize", false, TM_CALL_WAITS_EVENT},
-    {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE}, /* these three of Ascend's runtime */
+    {"SynchronizeDevice", false, TM_CALL_WAITS_DEVICE}, /* these three: Ascend's runtime */
     {"SynchronizeStream", false, TM_CALL_WAITS_STREAM},
     {"SynchronizeEvent", false, TM_CALL_WAITS_EVENT},
     {"Memcpy", true, TM_CALL_WAITS_OWN},
@@ -55,13 +55,13 @@ static const char *behind_library(const char *name) {
 
 tm_call_class_kind tm_call_class_of(tm_text name) {
     if (strncmp(name.bytes, "MPI_Wait", strlen("MPI_Wait")) == 0)
-        return TM_CALL_WAITS_DEVICE; /* for transfers, the latest on each track of requests */
+        return TM_CALL_WAITS_DEVICE; /* for transfers: the latest on each track of requests */
     const char *word = behind_library(name.bytes);
     for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);
         bool begins = strncmp(word, rules[i].word, size) == 0;
         if (begins && (!rules[i].whole || word[size] == 0 || word[size] == '_'))
-            /* in the order of a stream: it waits for nothing */
+            /* stream-ordered: does not wait */
             return rules[i].kind == TM_CALL_MAY_WAIT && strstr(word, "Async") ? TM_CALL_OTHER
                                                                               : rules[i].kind;
     }
@@ -91,7 +91,7 @@ void tm_call_classes_free(tm_call_classes *classes) {
     classes->known = NULL;
 }
 
-/* The flags stand above the kind. */
+/* Returns the cached kind (low four bits) and flags (high four bits). */
 static uint8_t known(tm_call_classes *classes, uint32_t name) {
     uint8_t *known = &classes->known[name];
     if (*known == 0) {

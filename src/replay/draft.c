@@ -6,7 +6,7 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* The longer call first: it may hold the other. */
+/* At the same begin the longer call is first: it may enclose the other. */
 static int by_begin(const void *a, const void *b) {
     const tm_part_call *x = a, *y = b;
     int order = tm_order_i64(x->begin_ns, y->begin_ns);
@@ -14,13 +14,13 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-/* An event with the begin of its launch, to be sorted. */
+/* Sort key: an event with the begin of its launch. */
 typedef struct launched {
     int64_t call_ns;
     tm_part_event event;
 } launched;
 
-/* Of two that were launched at the same time. */
+/* Order of events that were launched at the same time. */
 static int by_place(const tm_part_event *a, const tm_part_event *b) {
     const int order = tm_order_i64(a->begin_ns, b->begin_ns);
     return order ? order : tm_order_i64(a->row, b->row);
@@ -36,7 +36,7 @@ static int by_ns(const void *a, const void *b) {
     return tm_order_i64(((const tm_part_pause *)a)->begin_ns, ((const tm_part_pause *)b)->begin_ns);
 }
 
-/* Of every row, whether it launched a GPU event: 1, else 0. */
+/* Returns 1 for each row that launched a GPU event, else 0. NULL when out of memory. */
 static uint32_t *mark_launches(const tm_timeline *timeline) {
     uint32_t *marks = calloc(timeline->n_events + 1, sizeof *marks);
     for (uint32_t row = 0; marks && row < timeline->n_events; row++)
@@ -45,7 +45,7 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
     return marks;
 }
 
-/* Where the name of an event says what the host does in it. */
+/* Adds a span if the event's name says what the host does in it. */
 static bool add_span(tm_draft *d, uint8_t flags, uint32_t thread, uint32_t row,
                      const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
@@ -74,7 +74,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
             if (t->kind[row] != TM_DURATION)
                 continue;
             uint8_t kind = t->launch[row] == row
-                               ? TM_CALL_WAITS_OWN /* of the CPU: it is its own work */
+                               ? TM_CALL_WAITS_OWN /* CPU rank: the event is its own launch */
                                : (uint8_t)tm_call_classes_at(classes, t->name[row]);
             uint8_t flags = !is_call ? tm_call_classes_flags(classes, t->name[row])
                             : kind == TM_CALL_MAY_WAIT ? TM_SPAN_MAY_WAIT
@@ -106,15 +106,15 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
     return true;
 }
 
-/* The call that launched an event, and behind all calls what none of them did. */
+/* Returns the index of the call that launched an event, or calls.n if no recorded call did. */
 static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t row) {
     uint32_t launch = d->timeline->launch[row];
     uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
     return call ? call - 1 : (uint32_t)d->calls.n;
 }
 
-/* Where the events of each call begin, counted one further: placing them moves it to the begin of
- * the next. NULL when memory is out. */
+/* Returns where the events of each call begin, shifted by one: filling turns it into the begin of
+ * the next. NULL when out of memory. */
 static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;
     uint32_t *first = calloc(d->calls.n + 3, sizeof *first);
@@ -126,7 +126,7 @@ static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     return first;
 }
 
-/* By their calls: so nearly all of them are in order already. */
+/* Collects the events grouped by call, so that nearly all are in order before the sort. */
 static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_timebase *base,
                            tm_vec *out) {
     const tm_timeline *t = d->timeline;
@@ -158,12 +158,12 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
     return to != NULL;
 }
 
-/* Whether the next event on the stream of one leaves it the last of its step. */
+/* Whether an event, given the next on its stream, is the last of its step there. */
 static bool is_last(const tm_part_event *event, const tm_part_event *next) {
     return event->step != next->step || event->end_ns > next->begin_ns;
 }
 
-/* Who stands before each event on its stream, whatever was launched first. */
+/* Links each event to the one before it on its stream, whatever the order of launches. */
 static bool link_streams(tm_draft *d) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
@@ -243,8 +243,8 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
     return ok && link_streams(d) && count_places(d);
 }
 
-/* Whether the host's waits for the GPU are recorded: one from the first launch on tells so. One
- * before it, such as the cudaFree that makes a context, had nothing to wait for. */
+/* Whether the host's waits for the GPU are recorded: a waiting call after the first launch proves
+ * it. One before, such as the cudaFree that creates a context, had nothing to wait for. */
 static bool has_syncs(const tm_draft *d) {
     const tm_part_event *first = d->events.data;
     const tm_part_call *calls = d->calls.data;
@@ -316,7 +316,7 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The same rows, at their times on another rank. */
+/* Replaces the times of all rows by those of this rank. */
 static void take_times(tm_draft *d, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
@@ -339,13 +339,13 @@ static void take_times(tm_draft *d, const tm_timebase *base) {
     }
 }
 
-/* Whether its parts are in order, and the last events of steps on each stream those that were. */
+/* Whether all events and calls are in order, and each step ends with the same events as before. */
 static bool is_in_order(const tm_draft *d) {
     const tm_part_event *events = d->events.data;
     const tm_part_call *calls = d->calls.data;
     const tm_part_pause *pauses = d->stream_waits.data;
     bool same = true;
-    int64_t last = INT64_MIN; /* launch, of the event before */
+    int64_t last = INT64_MIN; /* launch of the previous event */
     for (size_t i = 1; i < d->calls.n && same; i++)
         same = by_begin(&calls[i - 1], &calls[i]) < 0;
     for (size_t i = 1; i < d->stream_waits.n && same; i++)

@@ -1,5 +1,5 @@
-/* What a rank's graph is made of: its GPU events in the order of their launches, and the calls that
- * launched one or waited for one, in the order of their begins. */
+/* A rank's recorded events, from which its graph is built: GPU events in the order of their
+ * launches, and the calls that launched one or waited for one, in the order of their begins. */
 #ifndef TMERGE_REPLAY_DRAFT_H
 #define TMERGE_REPLAY_DRAFT_H
 
@@ -17,9 +17,9 @@ typedef struct tm_part_event {
     uint32_t call;   /* index of the call that launched it, or TM_NO_PART */
     uint32_t before; /* index of the event before it on its stream, or TM_NO_PART */
     uint32_t stream; /* index of its track */
-    uint32_t nth;    /* how-manieth of its name in its step, in the order of launches */
-    int32_t step;    /* index into the timeline's steps, TM_NO_STEP for none */
-    bool last;       /* of its step on its stream: nothing follows behind its end there */
+    uint32_t nth; /* occurrence index (0-based) of its name in its step, in the order of launches */
+    int32_t step; /* index into the timeline's steps, TM_NO_STEP for none */
+    bool last;    /* of its step on its stream, or still running when the next one begins */
 } tm_part_event;
 
 typedef struct tm_part_call {
@@ -27,15 +27,15 @@ typedef struct tm_part_call {
     uint32_t row;
     uint32_t thread;   /* index of its track */
     uint32_t launched; /* index of the first event that it launched, or TM_NO_PART */
-    uint32_t nth;      /* how-manieth of its name in its step */
+    uint32_t nth;      /* occurrence index (0-based) of its name in its step */
     int32_t step;
     uint8_t kind; /* tm_call_class_kind */
 } tm_part_call;
 
-/** Of a span: the host is in a call that may wait for the device before it does its own work. */
+/** Flag of a span: a call that may wait for the device before its own work. */
 enum { TM_SPAN_MAY_WAIT = 128 };
 
-/** An annotation that says what the host does, or a call that does work of its own. */
+/** An annotation that names the host's activity, or a call with work of its own. */
 typedef struct tm_part_span {
     int64_t begin_ns, end_ns;
     uint32_t row;
@@ -49,38 +49,38 @@ typedef struct tm_part_pause {
     uint32_t row;
 } tm_part_pause;
 
-/** How often a name occurs in a step: among its events, and the calls that launched none. */
+/** Number of occurrences of a name in a step: events, and calls that launched none. */
 typedef struct tm_part_count {
     uint32_t name;
     int32_t step;
     uint32_t n;
 } tm_part_count;
 
-/** What a rank has before its first step. */
+/** A rank's events before its first step (warm-up). */
 typedef struct tm_lead_in {
-    int64_t step; /* the number of its first step; INT64_MAX without any GPU event in steps */
-    bool any;     /* GPU events that no step holds were launched before it */
+    int64_t step; /* number of its first step; INT64_MAX without any GPU event in steps */
+    bool any;     /* GPU events outside of steps were launched before it */
     bool joined;  /* they reach into it: the recording begins in the middle of the work */
 } tm_lead_in;
 
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
     int64_t
-        stage; /* of a pipeline, -1 for none: to be set by who knows; stages differ in program */
+        stage; /* pipeline stage, -1 for none; set by the caller: stages run different programs */
     tm_vec events;       /* of tm_part_event */
     tm_vec calls;        /* of tm_part_call */
     tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     tm_vec counts;       /* of tm_part_count */
-    bool syncs;          /* it has calls that wait for the GPU once it has work */
-    tm_lead_in before;   /* the first step */
-    bool lead_in;        /* its first step counts from where it begins (tm_lead_in): likewise */
+    bool syncs;          /* calls that wait for the GPU are recorded once it has work */
+    tm_lead_in before;   /* warm-up before the first step */
+    bool lead_in; /* the first step counts from the warm-up's end (tm_lead_in); set by the caller */
 } tm_draft;
 
 /**
- * Collects the parts of a rank.
+ * Collects the recorded events of a rank.
  *
- * @param base  what times count from
+ * @param base  origin of times
  * @return      TM_OK; TM_ERR_FAULT; free it in either case
  */
 tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
@@ -88,25 +88,25 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
 void tm_draft_free(tm_draft *draft);
 
 /**
- * Takes the parts of another rank instead, of which every column but those of times is the same.
+ * Replaces the times by those of another rank whose other columns are all the same.
  *
- * @param draft  of the other rank, or one that it was taken from so
- * @return       whether its parts stand in this order by the times of this rank, too; else what is
- *               left is of no use but to be taken anew
+ * @param draft  collected from, or last used for, a rank with the same columns
+ * @return       whether the events are in the same order by this rank's times, too; otherwise only
+ *               another call makes it valid
  */
 bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
 
-/** The same of a rank that it was taken for before, which had this first step. */
+/** Same for a rank that it was used for before; @p before is the result from then. */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_lead_in before);
 
-/** The begin [ns] of a row in the replay. */
+/** Returns the begin [ns] of a row in replay time. */
 static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
                                      const tm_timebase *base) {
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]));
 }
 
-/** The end [ns] of a row of which this is the begin. */
+/** Returns the end [ns] of a row in replay time, given its begin. */
 static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, int64_t begin_ns,
                                    const tm_timebase *base) {
     const int64_t ns = timeline->duration_ns[row];
@@ -115,13 +115,13 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) + ns);
 }
 
-/** Whether an event was launched before the first step, and is in none. */
+/** Whether an event was launched before the first step, and belongs to none. */
 bool tm_lead_in_has(const tm_draft *draft, const tm_part_event *event);
 
-/** The first event of the first step, in the order of launches; TM_NO_PART for none. */
+/** Returns the first event of the first step in the order of launches, or TM_NO_PART. */
 uint32_t tm_lead_in_behind(const tm_draft *draft);
 
-/** Where an event stands in its step, the same on all ranks that run the same program. */
+/** Returns a key of an event's name and occurrence index, equal for all ranks of a program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/sorted.h"
 
-/* The ways from an operation to another: the longest, its group, and the longest of others. */
+/* Links between two operations: the longest, its group, and the longest of any other group. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;
@@ -15,8 +15,8 @@ typedef struct own_link {
     uint32_t group, link;
 } own_link;
 
-/* Reals hold times of over a hundred days to the nanosecond, and processors have what is needed of
- * them for several at once. */
+/* SIMD lanes, one for each group. A double holds over 100 days to the nanosecond, and processors
+ * have a vector maximum for it. */
 typedef struct lanes {
     double ns[TM_EACH_LANES];
 } lanes;
@@ -35,7 +35,7 @@ static int by_group(const void *a, const void *b) {
     return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
 }
 
-/* The links to a target by group, as they often stand: by rank, and ranks by host. */
+/* Sorts the links into a target by group. Often they already are: ranks are grouped by host. */
 static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     const tm_replay *job = each->replay;
     own_link *own = each->own;
@@ -45,8 +45,7 @@ static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     tm_sort(own + first, behind - first, sizeof *own, by_group);
 }
 
-/* The pairs that lead to a target. @param pair_of  [operations, root] of each source the pair that
- * it had last */
+/* Adds the pairs into a target. @param pair_of  [operations, root] latest pair of each source */
 static bool add_pairs(tm_each *each, size_t target, size_t *pair_of) {
     const tm_replay *job = each->replay;
     const int64_t *ns = job->ns + each->sets.others * job->n_links;
@@ -104,14 +103,15 @@ static bool is_group_below(const void *link, const void *first) {
     return ((const own_link *)link)->group < *(const uint32_t *)first;
 }
 
-/* What the others lead to; @p first  the group of the first lane */
+/* Updates @p latest by the links of other groups. @p first  the group of the first lane */
 static void reach_by_others(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                             lanes *latest) {
     static const lanes root = {{0}};
     const pair *pairs = each->pairs.data;
     for (size_t i = each->first[target]; i < each->first[target + 1]; i++) {
         const lanes *from = pairs[i].from == TM_FROM_ROOT ? &root : &ns[pairs[i].from];
-        const uint32_t lane = pairs[i].group - first; /* of groups before the first it is large */
+        const uint32_t lane =
+            pairs[i].group - first; /* wraps to a large number for groups before the first */
         lanes at;
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             at.ns[k] = from->ns[k] + pairs[i].most;
@@ -122,7 +122,7 @@ static void reach_by_others(const tm_each *each, uint32_t first, size_t target, 
     }
 }
 
-/* What each group itself leads to. */
+/* Updates @p latest by each group's own links. */
 static void reach_by_own(const tm_each *each, uint32_t first, size_t target, const lanes *ns,
                          lanes *latest) {
     const tm_replay *job = each->replay;
@@ -141,7 +141,7 @@ static void reach_by_own(const tm_each *each, uint32_t first, size_t target, con
 void tm_each_totals(const tm_each *each, size_t first, size_t n, int64_t *totals) {
     const tm_replay *job = each->replay;
     lanes *ns = each->ns;
-    lanes latest = {{0}}; /* end of a step */
+    lanes latest = {{0}}; /* end of the previous step */
     for (size_t i = 0; i < job->n_operations + job->n_steps; i++) {
         for (size_t k = 0; k < TM_EACH_LANES; k++)
             ns[i].ns[k] = i < job->n_operations ? (double)TM_REPLAY_UNREACHED : latest.ns[k];

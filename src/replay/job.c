@@ -20,13 +20,13 @@ void tm_replay_free(tm_replay *replay) {
     *replay = (tm_replay){0};
 }
 
-/* While a job is made: its ranks, and the targets by the numbers that they get as they are met. */
+/* State while a job is built. Targets are numbered in the order in which they are met. */
 typedef struct assembly {
     tm_replay *job;
     tm_vec ranks;       /* of tm_reduced, ascending */
     tm_keys operations; /* of tm_port */
     tm_keys steps;      /* of int64_t */
-    tm_vec targets;     /* of uint32_t: each rank's visits and steps, numbers, then places */
+    tm_vec targets;     /* of uint32_t: each rank's operations and steps, numbers, then indices */
 } assembly;
 
 static int by_rank(const void *a, const void *b) {
@@ -80,7 +80,7 @@ static bool number_targets(assembly *a) {
     return true;
 }
 
-/* Moves the keys out in their order, and tells the place of each by its number. */
+/* Moves the keys out sorted, and sets the index of each by its number. NULL when out of memory. */
 static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), uint32_t *places) {
     size_t n = keys->keys.n, size = keys->keys.size;
     char *sorted = malloc((n + 1) * size);
@@ -95,7 +95,7 @@ static void *sort_keys(tm_keys *keys, int (*order)(const void *, const void *), 
     return sorted;
 }
 
-/* Turns the numbers of targets into places: operations, then steps. */
+/* Converts target numbers to indices: operations, then steps. */
 static bool order_targets(assembly *a) {
     tm_replay *job = a->job;
     const tm_reduced *ranks = a->ranks.data;
@@ -118,8 +118,7 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Where the links to each target end, counted one further: placing them moves it to the begin of
- * the next. */
+/* Counts the links to each target, shifted by one: filling turns it into the begin of the next. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;
@@ -133,8 +132,8 @@ static void count_links(const assembly *a) {
         first[i] += first[i - 1];
 }
 
-/* Rank after rank, each in its own order, so that the links to a target stand in that order.
- * @param times  [links] out: where those of each stand */
+/* Places the links rank by rank, so that those of a target are ordered by rank.
+ * @param times  [links] out: each link's weights */
 static void place_links(const assembly *a, const int64_t **times) {
     const uint32_t *targets = a->targets.data;
     tm_replay *job = a->job;
@@ -153,7 +152,8 @@ static void place_links(const assembly *a, const int64_t **times) {
     }
 }
 
-/* The times of each set in a row, a few links at a time: what is written stays in the cache. */
+/* Copies the weights into one row per set, a few links at a time so that writes stay in the
+ * cache. */
 static bool lay_out(tm_replay *replay) {
     enum { AT_ONCE = 16 };
     replay->ns = malloc((replay->n_links * replay->n_sets + 1) * sizeof *replay->ns);
@@ -161,7 +161,7 @@ static bool lay_out(tm_replay *replay) {
         const size_t left = replay->n_links - link, n_here = left < AT_ONCE ? left : AT_ONCE;
         for (size_t set = 0; set < replay->n_sets; set++)
             for (size_t i = 0; i < n_here; i++) {
-                assert(replay->times[link + i]); /* each link has its place */
+                assert(replay->times[link + i]); /* each link is placed */
                 replay->ns[set * replay->n_links + link + i] = replay->times[link + i][set];
             }
     }
@@ -174,7 +174,7 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
     tm_replay *job = a->job;
     if (!read_ranks(a, words, n_words) || !number_targets(a) || !order_targets(a))
         return false;
-    size_t n = job->n_links + 1; /* an empty array is no error */
+    size_t n = job->n_links + 1; /* malloc(0) may return NULL */
     job->n_ranks = a->ranks.n;
     job->ranks = malloc((job->n_ranks + 1) * sizeof *job->ranks);
     job->first = calloc(job->n_operations + job->n_steps + 2, sizeof *job->first);
@@ -230,7 +230,7 @@ static inline int64_t weight_of(const tm_replay *job, const uint8_t *set_of_rank
     return job->ns ? job->ns[set * job->n_links + link] : job->times[link][set];
 }
 
-/* When the source of a link is: the root is at 0. */
+/* Returns the time of a link's source; the root is at 0. */
 static inline int64_t source_ns(const tm_replay *job, const int64_t *ns, size_t link) {
     return job->from[link] == TM_FROM_ROOT ? 0 : ns[job->from[link]];
 }
@@ -301,14 +301,14 @@ void tm_replay_backward(const tm_replay *replay, const uint8_t *set_of_rank, con
     }
 }
 
-/* A walk back. */
+/* Context of a walk back along a path. */
 typedef struct walk {
     const tm_replay *job;
     const uint8_t *set_of_rank;
     const int64_t *ns;
 } walk;
 
-/* Of two links from one rank: whether a begins at a later source, the root being before all. */
+/* For two links of one rank: whether a has the later source. The root is before all. */
 static bool is_later(const walk *w, size_t a, size_t b) {
     uint32_t from = w->job->from[a], other = w->job->from[b];
     if (from == TM_FROM_ROOT || other == TM_FROM_ROOT)
@@ -316,7 +316,7 @@ static bool is_later(const walk *w, size_t a, size_t b) {
     return w->ns[from] != w->ns[other] ? w->ns[from] > w->ns[other] : from > other;
 }
 
-/* The link that decides when a target is; first[target + 1] where none does. */
+/* Returns the link that decides the time of a target, or first[target + 1] if none does. */
 static size_t deciding_link(const walk *w, size_t target) {
     const tm_replay *job = w->job;
     size_t behind = job->first[target + 1], found = behind;
@@ -345,7 +345,7 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     hops->n = 0;
     while (ns[target] > since_ns) {
         size_t link = deciding_link(&w, target);
-        if (link == replay->first[target + 1]) { /* a step before ends as late, or the root */
+        if (link == replay->first[target + 1]) { /* an earlier step ends as late, or the root */
             if (target <= replay->n_operations)
                 break;
             target--;
@@ -370,8 +370,8 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     return true;
 }
 
-/* Whether a step counts, and the next does not: of steps in a row that count, T has the last's end
- * alone. */
+/* Whether a step counts and the next does not. For consecutive counted steps only the end of the
+ * last one matters for T. */
 static bool ends_stretch(const tm_replay *replay, size_t k) {
     const bool *counts = replay->counts;
     return k + 1 == replay->n_steps ? !counts || counts[k] : counts && counts[k] && !counts[k + 1];

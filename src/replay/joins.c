@@ -39,7 +39,7 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* How long a transfer took, of operations that take equally long if nothing is wrong. */
+/* Transfer time of an operation; times with equal keys should be equal. */
 typedef struct timed {
     uint64_t group;
     int64_t bytes, ns;
@@ -92,7 +92,7 @@ static int by_party(const void *a, const void *b) {
     return tm_order_i64(((const party *)a)->rank, ((const party *)b)->rank);
 }
 
-/* All ranks of [n] members of one group, each once. */
+/* Lists the ranks among [n] members of one group, each once. */
 static bool find_parties(const tm_join_member *members, size_t n, tm_vec *out) {
     out->n = 0;
     for (size_t i = 0; i < n; i++) {
@@ -119,7 +119,7 @@ static int64_t median_end(const tm_join_member *members, size_t n) {
     return end;
 }
 
-/* A visit for each rank of the group that has no kernel in an operation of [n] members. */
+/* Appends a participation for each rank without a kernel in the operation of [n] members. */
 static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *parties,
                         tm_vec *visits) {
     const party *v = parties->data;
@@ -141,7 +141,7 @@ static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *p
     return true;
 }
 
-/* The operations of one group. */
+/* Appends the participations in all operations of one group. */
 static bool add_group(const tm_join_member *v, size_t n, tm_vec *parties, tm_vec *times,
                       tm_vec *visits) {
     bool ok = true, known = false;

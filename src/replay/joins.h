@@ -1,12 +1,12 @@
-/* The operations that join ranks, as those that hold their members want to know them. */
+/* Collects the operations that join ranks, for the processes that hold their members. */
 #ifndef TMERGE_REPLAY_JOINS_H
 #define TMERGE_REPLAY_JOINS_H
 
 #include "build.h"
 #include "timeline/collectives.h"
 
-/** A member of an operation that joins ranks. Those of one group come together on one process,
- * whoever matched them. Sent as bytes. */
+/** A member of an operation that joins ranks. All members of a group are collected on one process,
+ * whichever process matched them. Sent as bytes. */
 typedef struct tm_join_member {
     uint64_t group;
     uint64_t operation; /* as in tm_replay_visit */
@@ -20,24 +20,25 @@ typedef struct tm_join_member {
 } tm_join_member;
 
 /**
- * Adds the members of the operations that this process matched and that join ranks.
+ * Appends the members of operations that join ranks and that this process matched.
  *
- * @param base  what times count from
+ * @param base  origin of times
  * @return      TM_OK; TM_ERR_FAULT
  */
 tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase *base,
                            tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Adds a tm_replay_visit for each member, and for each rank of a group that an operation lacks.
- * What is usual of a transfer is the median over the operations of its kind, group and size.
+ * Appends a tm_replay_visit for each member, and for each rank of the group missing in an
+ * operation. The usual time of a transfer is the median over operations of its kind, group and
+ * size.
  *
- * @param members  of tm_join_member, all of each group; sorted
+ * @param members  of tm_join_member, complete for each group; sorted
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts visits by rank and event, and those without one by the end of the others. */
+/** Sorts by rank and event; those without an event are last, by the end of the others. */
 void tm_joins_sort(tm_vec *visits);
 
 #endif

@@ -1,6 +1,6 @@
-/* The order of a graph's nodes: by time, and of one time so that nearly every edge leads from an
- * earlier node to a later one: ends of what took time, begins of calls and then of events, ends of
- * what took none, ends of steps; of these by part. */
+/* Order of a graph's nodes: by time, then by phase so that nearly every edge leads forward (ends
+ * of items with a duration, begins of calls, begins of events, ends of items without a duration,
+ * ends of steps), then by part. */
 #ifndef TMERGE_REPLAY_ORDER_H
 #define TMERGE_REPLAY_ORDER_H
 
@@ -18,12 +18,12 @@ enum {
 };
 
 typedef struct tm_order_key {
-    uint64_t key; /* (time - the earliest) x 8 + phase */
+    uint64_t key; /* (time - earliest time) x 8 + phase */
     uint32_t part;
     uint32_t event; /* row */
 } tm_order_key;
 
-/** Of a part of a node, @p took: that it is the end of what took time. */
+/** Returns the phase of a part. @p took  whether its item has a duration */
 static inline unsigned tm_phase_of(size_t part, bool took, size_t n_events, size_t n_items) {
     if (part >= 2 * n_items)
         return TM_PHASE_STEP;

@@ -4,25 +4,24 @@
 
 #include "base/hash.h"
 
-/* How far back on a stream what was waited for is looked for; in a ring, whose place of a number is
- * quickly found. */
+/* Events searched back on a stream; size of the ring that holds them. */
 enum { BACK = 24, RING = 32 };
-/* A begin that is at most so long behind an end, and a usual gap, may be caused by it. */
+/* A begin at most this long after an end may be caused by it. */
 static const int64_t TIGHT_NS = 6000;
 
-/* The events of a stream that were launched last. */
+/* The latest launched events of a stream. */
 typedef struct stream {
-    size_t n;              /* that were launched so far */
-    uint32_t latest[RING]; /* index of the i-th at i modulo RING */
+    size_t n;              /* events launched so far */
+    uint32_t latest[RING]; /* index of the i-th event at i modulo RING */
 } stream;
 
-/* What is done for an event that may have waited, with the streams as they stood at its launch. */
+/* State of a pass over the events in the order of their launches. */
 typedef struct walk {
     const tm_draft *draft;
     stream *streams; /* owned; by track */
     size_t n;
-    size_t n_waits; /* calls that make a stream wait, passed by so far */
-    int64_t *seen;  /* owned; [n] how many of these had been passed at the stream's last launch */
+    size_t n_waits; /* calls that make a stream wait, passed so far */
+    int64_t *seen;  /* owned; [n] n_waits at the stream's latest launch */
 } walk;
 
 static bool walk_begin(walk *w, const tm_draft *draft) {
@@ -38,7 +37,7 @@ static void walk_end(walk *w) {
     free(w->seen);
 }
 
-/* Goes on to event i: whether its stream was made to wait since the event before it. */
+/* Advances to event i. Returns whether its stream was made to wait since its previous event. */
 static bool may_wait(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
     const tm_vec *waits = &w->draft->stream_waits;
@@ -107,7 +106,7 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The latest event of a stream that event i can have waited for; TM_NO_PART for none. */
+/* Returns the latest event of a stream that event i can have waited for, or TM_NO_PART. */
 static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32_t i,
                                const tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;

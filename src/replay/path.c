@@ -67,7 +67,7 @@ static int by_operation(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Of one step the latest first, of these the lowest rank. */
+/* By step, the latest end first, then the lowest rank. */
 static int by_step(const void *a, const void *b) {
     const tm_path_end *x = a, *y = b;
     int order = tm_order_i64(x->number, y->number);
@@ -79,7 +79,7 @@ static bool is_before_operation(const void *element, const void *key) {
     return ((const tm_path_arrival *)element)->operation < *(const uint64_t *)key;
 }
 
-/* The lowest rank that came last to an operation, NULL for none. */
+/* Returns the lowest rank that arrived last at an operation, or NULL. */
 static const tm_path_arrival *last_of(const tm_vec *arrivals, uint64_t operation) {
     const tm_path_arrival *v = arrivals->data;
     size_t i = tm_bisect(v, arrivals->n, sizeof *v, &operation, is_before_operation);
@@ -106,7 +106,7 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     if (!add_hop(hops, step, end->rank, end->node, last))
         return false;
     step->hops = 1;
-    /* No operation comes twice; what clocks rounded to one time might say otherwise. */
+    /* The limit guards against cycles when clocks round to the same time. */
     while (at > step->begin_ns && from != TM_PATH_ROOT && step->hops <= (int64_t)arrivals->n) {
         const tm_path_arrival *arrival = last_of(arrivals, from);
         if (!arrival)
@@ -121,7 +121,7 @@ static bool walk_step(const tm_vec *arrivals, const tm_path_end *end, tm_path_st
     return true;
 }
 
-/* The latest end of all, of several the first. */
+/* Walks back from the latest end of all, the first of several. */
 static bool walk_whole(const tm_vec *arrivals, const tm_vec *ends, tm_vec *hops) {
     const tm_path_end *v = ends->data, *last = v;
     for (size_t i = 1; i < ends->n; i++)

@@ -7,7 +7,7 @@
 #include "base/median.h"
 #include "timeline/step_names.h"
 
-/* A stall: so many times the median, too, with so many ranks to tell. */
+/* A stall is also this many times the median, of at least this many ranks. */
 enum { STALL_TIMES = 5, STALL_RANKS = 3 };
 
 static bool is_stall(int64_t ns, int64_t others) {
@@ -46,8 +46,8 @@ void tm_peer_items_free(tm_peer_items *items) {
 
 static const uint32_t NO_ITEM = UINT32_MAX;
 
-/* What an edge has to be compared by: what it is the work of, or the call that it leads to; where
- * something of an event's begin is not explained, the event. */
+/* Returns the item by which an edge is compared: the event whose work it is, or the call that it
+ * leads to; for a begin with an unexplained part, the event; else NO_ITEM. */
 static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edge,
                         size_t n_events) {
     switch ((tm_edge_kind)edge->kind) {
@@ -64,11 +64,11 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
     }
 }
 
-/* Adds to an item's weights what an edge tells of them, of which nothing accounts for @p over_ns.
- */
+/* Updates an item's weights from one of its edges, whose unexplained part is @p over_ns. */
 static void weigh_item(const tm_edge *edge, int64_t over_ns, tm_peer_weights *w) {
     const int64_t own_ns = edge->ns - (edge->flags & TM_EDGE_UNSEEN ? edge->peer_ns : 0);
-    if (edge->kind == TM_EDGE_HOST) /* behind a wait that nothing tells it is shorter */
+    if (edge->kind ==
+        TM_EDGE_HOST) /* of several edges the longest: one after an inferred wait is shorter */
         w->first_ns = own_ns > w->first_ns ? own_ns : w->first_ns;
     else if (edge->kind == TM_EDGE_CALL)
         w->second_ns = edge->ns;
@@ -76,7 +76,7 @@ static void weigh_item(const tm_edge *edge, int64_t over_ns, tm_peer_weights *w)
         w->second_ns = over_ns;
 }
 
-/* The weights of all items, from the edges that have them; what has none has no place. */
+/* Sets the weights of all items from their edges; items without an edge get no place. */
 static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out) {
     const tm_part_event *events = draft->events.data;
     memset(out->places, 0xff, out->n * sizeof *out->places);
@@ -94,14 +94,14 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
         out->weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
 }
 
-/* An event or call of a step, by its name and which of that name it is. */
+/* An event or call of a step, identified by name and occurrence index. */
 typedef struct spot {
     uint32_t row;
     int32_t step;
     tm_count_spot at;
 } spot;
 
-/* @param spots  NULL where all names occur equally often */
+/* @param spots  NULL if all names occur equally often */
 static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t item) {
     const tm_part_event *events = draft->events.data;
     const tm_part_call *call = draft->calls.data;
@@ -119,19 +119,19 @@ static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t it
     return out;
 }
 
-/* What the places of a step have in common. */
+/* Hash prefix shared by the places of a step. */
 typedef struct step_hash {
-    uint64_t hash, tag; /* the latter has the highest bits */
+    uint64_t hash, tag; /* tag: the highest bits */
 } step_hash;
 
-/* The words of a step's mark: steps of other words do other things. */
+/* Hashes the words of a step's mark: steps with other words do other work. */
 static uint64_t kind_of(const tm_names *names, const tm_step *step) {
     const tm_step_mark mark = tm_step_mark_of(tm_names_text(names, step->name));
     return tm_hash_mixed(0, mark.kind, strlen(mark.kind));
 }
 
-/* By 2 x (index of the step + 1) + whether it is a call; NULL when memory is out.
- * @param names  where other steps stand for the others, else NULL */
+/* Returns hashes by 2 x (index of the step + 1) + whether it is a call; NULL when out of memory.
+ * @param names  if other steps stand for the others, else NULL */
 static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     const tm_timeline *t = draft->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
@@ -148,7 +148,7 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
     return hashes;
 }
 
-/* Of nearly all ranks the places come in the order in which those of another did. */
+/* Returns the number of a place; most ranks have places in the order of the previous rank. */
 static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t name) {
     const uint64_t *known = places->keys.keys.data;
     uint32_t number = places->guess;
@@ -160,14 +160,14 @@ static uint32_t number_place(tm_peer_places *places, uint64_t place, uint32_t na
     return number;
 }
 
-/* Which part of its step: what repeats in a step (layers, micro-batches) is dealt out, and not by
- * names, which profilers give otherwise. */
+/* Assigns a place to a part of its step. What repeats in a step (layers, micro-batches) is spread
+ * over all parts; names are not used, because they depend on the profiler. */
 static uint64_t part_of(const tm_count_spot *at) {
     const uint64_t key = (uint64_t)at->stretch << 32 | at->nth;
     return tm_hash_words(0, &key, 1) >> 20 & (TM_PLACE_PARTS - 1);
 }
 
-/* A place by its name and step. */
+/* Hashes a place from its name and step. */
 static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_spot *at,
                          bool joins) {
     const uint64_t key[2] = {(uint64_t)name << 32 | at->nth, at->stretch};
@@ -175,7 +175,7 @@ static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_sp
     return tag | tm_hash_words(step->hash, key, at->stretch ? 2 : 1) >> 16;
 }
 
-/* @param out  [events and calls] those that are not TM_NO_PLACE are set */
+/* @param out  [events and calls] set unless TM_NO_PLACE */
 static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
                          uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "it has the first hash");
@@ -223,8 +223,8 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* How many ranks have each place of a slice, two further: filling the peers moves it to where the
- * next begins. NULL when memory is out. */
+/* Counts the ranks at each place of a slice, shifted by two: filling turns each entry into the
+ * begin of the next place. NULL when out of memory. */
 static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                            const tm_peer_slice *slice) {
     const size_t n_places = places->keys.keys.n;
@@ -255,8 +255,8 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     return out ? TM_OK : tm_fail_memory(err);
 }
 
-/* The places of the middle of all but any one of [n >= 2]: of two others, the less. The k-th of the
- * others is the k-th of all, or the next where the one is not above it. */
+/* Indices of the middle values among all but any one of [n >= 2]; with two others, the smaller.
+ * The k-th of the others is the k-th of all, or the next if the excluded one is not above it. */
 typedef struct middle {
     size_t low, high;
 } middle;
@@ -265,11 +265,11 @@ static middle middle_of(size_t n) {
     return (middle){(n - 2) / 2, n == 3 ? 0 : (n - 1) / 2};
 }
 
-/* The k-th and the two behind it. */
+/* Selects the k-th smallest value and the two after it. */
 static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     int64_t least = INT64_MAX, next = INT64_MAX;
     out[0] = tm_select(v, n, k);
-    for (size_t i = k + 1; i < n; i++) { /* of those above, the two least */
+    for (size_t i = k + 1; i < n; i++) { /* the two smallest above it */
         int64_t more = v[i] > least ? v[i] : least;
         least = v[i] < least ? v[i] : least;
         next = more < next ? more : next;
@@ -278,10 +278,10 @@ static void select_middle(int64_t *v, size_t n, size_t k, int64_t *out) {
     out[2] = next;
 }
 
-/* Of so many values, so many are looked at first, to leave most of the others aside. */
+/* From MANY values on, samples first bound the middle so that most values are skipped. */
 enum { MANY = 64, SAMPLES = 16, AROUND = 2 };
 
-/* [3] from the lower one on, one more than there are places. @param room  [n] */
+/* Finds the middle values [3] from the lower one on, one more than there are. @param room  [n] */
 static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     const middle m = middle_of(n);
     size_t below = 0, between = 0;
@@ -290,7 +290,7 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
         tm_sort_samples(v, n, sorted, SAMPLES);
         low = sorted[SAMPLES / 2 - 1 - AROUND];
         high = sorted[SAMPLES / 2 + AROUND];
-        for (size_t i = 0; i < n; i++) { /* without a branch, as in tm_select */
+        for (size_t i = 0; i < n; i++) { /* branch-free, as in tm_select */
             room[between] = v[i];
             below += v[i] < low;
             between += (v[i] >= low) & (v[i] <= high);
@@ -298,30 +298,30 @@ static void find_middle(int64_t *v, size_t n, int64_t *room, int64_t *out) {
     }
     if (below > m.low || m.low + 2 >= below + between)
         select_middle(v, n, m.low, out);
-    else if (low == high) /* there is nothing else between */
+    else if (low == high) /* all values between are equal */
         out[0] = out[1] = out[2] = low;
     else
         select_middle(room, between, m.low - below, out);
     out[2] = m.high > m.low ? out[2] : out[1];
 }
 
-/* What one process has of a place. */
+/* Values of one process at a place. */
 typedef struct run {
     int64_t origin;
-    size_t first, n; /* of its peers, or rows */
+    size_t first, n; /* range of its peers, or rows */
     uint32_t place;
-    uint32_t next; /* run of the place, or NO_RUN */
+    uint32_t next; /* next run of the place, or NO_RUN */
     bool rows;
 } run;
 
 #define NO_RUN UINT32_MAX
 
-/* Peers by place. */
+/* Peers grouped by place. */
 typedef struct columns {
     tm_keys keys;    /* of uint64_t: places */
     tm_vec runs;     /* of run */
-    uint32_t *first; /* owned; [places] the first run of each */
-    size_t most;     /* peers of a place */
+    uint32_t *first; /* owned; [places] first run of each */
+    size_t most;     /* maximum number of peers of a place */
     int64_t *room;   /* owned; [3][most] */
 } columns;
 
@@ -373,7 +373,7 @@ static size_t count_run(const run *one, const tm_vec *rows) {
     return n;
 }
 
-/* Takes the values of a run; returns how many. */
+/* Copies the values of a run; returns their number. */
 static size_t copy_run(const run *one, const tm_vec *peers, const tm_vec *rows, int64_t *firsts,
                        int64_t *seconds) {
     const tm_peer *v = (const tm_peer *)peers->data + (one->rows ? 0 : one->first);
@@ -413,7 +413,7 @@ static bool make_columns(const tm_vec *peers, const tm_vec *rows, columns *c) {
     return n && c->first && c->room;
 }
 
-/* The answers by place; n is 0 where it has one rank alone. NULL when memory is out. */
+/* Returns the answers by place; n is 0 for a place with only one rank. NULL when out of memory. */
 static tm_peer_others *find_others(const columns *c, const tm_vec *peers, const tm_vec *rows) {
     const size_t n_places = c->keys.keys.n;
     const run *runs = c->runs.data;
@@ -490,7 +490,7 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
     return is;
 }
 
-/* @param is, own  of its item */
+/* Sets peer_ns of an edge. @param is, own  peers' and own weights of its item */
 static void set_edge(tm_edge *edge, int64_t over_ns, const tm_peer_weights *is,
                      const tm_peer_weights *own) {
     const int64_t excess = over_ns - is->second_ns;
@@ -511,7 +511,7 @@ static void set_edge(tm_edge *edge, int64_t over_ns, const tm_peer_weights *is,
         edge->peer_ns = 0;
 }
 
-/* @param factors  of the rank; NULL for none */
+/* @param factors  of the rank, or NULL */
 static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
                                const tm_peer_places *places, const tm_extra_factors *factors,
                                uint8_t *flags) {

@@ -1,15 +1,16 @@
-/* What the other ranks took at the same place: how long it would have taken, were it as there.
+/* Compares what ranks took at the same place: how long it would have taken if the rank were like
+ * the others.
  *
- * A place is that of an event among those of its name in a step (where ranks do not run the name
- * equally often: in a stretch of the step, counts.h), in the order of launches, on ranks of one
- * role (stage of a pipeline); of a call, that of the event that it launches. What others
- * took is their median, of two the less: one of three may be slow. A duration goes there up and
- * down, for clamping would promise too much; what nothing explains of a begin only shrinks, for
- * that is chance. Where a job is of one rank, its other steps of the same kind stand for the
- * others.
+ * A place is the occurrence index of an event among those of its name in a step, in the order of
+ * launches, on ranks of one role (pipeline stage). If ranks do not run the name equally often, it
+ * is the index within a stretch of the step (counts.h). A call's place is that of the event it
+ * launches. The value of the others is their median, with two others the smaller one: one of three
+ * may be slow. A duration changes to it up or down, since clamping would promise too much; the
+ * unexplained part of a begin only shrinks, since it is due to chance. If the job has one rank, its
+ * other steps of the same kind stand for the others.
  *
- * Who owns a place gets the weights of all ranks there, and answers each process once: the middle
- * of all tells each rank the median of all but itself. */
+ * The owner of a place gets the weights of all ranks there and answers each process once: from the
+ * middle values of all, each rank computes the median of all but itself. */
 #ifndef TMERGE_REPLAY_PEERS_H
 #define TMERGE_REPLAY_PEERS_H
 
@@ -20,94 +21,93 @@
 #include "replay/extras/counts.h"
 #include "replay/extras/extras.h"
 
-/** The highest bits of a place's hash say which step it is of and what is compared there; the
- * others are those of a hash. */
+/** The highest bits of a place's hash encode its step and the kind of comparison. */
 enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
 
-/** 1 + the step's number modulo TM_PLACE_STEPS; 0 for none, or where steps stand for ranks. */
+/** Returns 1 + the step's number modulo TM_PLACE_STEPS; 0 for none, or if steps stand for ranks. */
 static inline unsigned tm_place_step(uint64_t place) {
     return (unsigned)(place >> 56);
 }
 
-/** Of a call, not of an event. */
+/** Whether the place is that of a call, not of an event. */
 static inline bool tm_place_is_call(uint64_t place) {
     return place >> 55 & 1;
 }
 
-/** Of an event of communication, whose length holds what the rank waited. */
+/** Whether the place is that of a communication event, whose duration includes waits. */
 static inline bool tm_place_is_communication(uint64_t place) {
     return place >> 54 & 1;
 }
 
-/** Which of the parts of its step it is of, the same in every run. */
+/** Returns the part of its step to which a place is assigned, equal in every run. */
 static inline unsigned tm_place_part(uint64_t place) {
     return (unsigned)(place >> 48 & (TM_PLACE_PARTS - 1));
 }
 
-/** What is compared at a place. */
+/** The weights compared at a place. */
 typedef struct tm_peer_weights {
-    int64_t first_ns;  /* event: duration; call: what lies before it */
-    int64_t second_ns; /* event: what nothing explains of its begin; call: its own work */
+    int64_t first_ns;  /* event: duration; call: host time before it */
+    int64_t second_ns; /* event: unexplained part of its begin; call: its own work */
 } tm_peer_weights;
 
-/** One rank's weights at a place, on their way to where the place's are compared. Sent as bytes. */
+/** One rank's weights at a place, sent to the owner of the place. Sent as bytes. */
 typedef struct tm_peer {
     uint64_t place;
     tm_peer_weights weights;
-    int64_t origin; /* the process */
+    int64_t origin; /* sending process */
 } tm_peer;
 
-/** The weights of several of a process's ranks at a place, likewise. Sent as bytes. */
+/** The weights of several of a process's ranks at a place, sent to its owner. Sent as bytes. */
 typedef struct tm_peer_row {
     uint64_t place;
     int64_t origin, n;
-    int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* of n */
+    int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* the first n are used */
 } tm_peer_row;
 
-/** The middle of the weights of all [n >= 2] ranks at a place, on its way back. Sent as bytes. */
+/** The middle weights of all [n >= 2] ranks at a place, sent back. Sent as bytes. */
 typedef struct tm_peer_others {
     uint64_t place;
-    tm_peer_weights middle[3]; /* ascending, each of the two by itself */
+    tm_peer_weights middle[3]; /* ascending, each weight by itself */
     int64_t n, origin;
 } tm_peer_others;
 
-/** The places that a process's ranks have, and what is known of them. */
+/** The places of a process's ranks, and the answers about them. */
 typedef struct tm_peer_places {
     tm_keys keys;     /* of uint64_t */
-    tm_vec names;     /* of uint32_t: by number, the name id */
-    uint32_t guess;   /* the number that comes next where a rank is as the one before it */
-    tm_keys uneven;   /* of uint64_t: keys of names that ranks do not run equally often */
+    tm_vec names;     /* of uint32_t: name id by place number */
+    uint32_t guess;   /* next place number if a rank has the same order as the previous one */
+    tm_keys uneven;   /* of uint64_t: keys of names that some ranks run more often than others */
     tm_vec others;    /* of tm_peer_others */
-    uint32_t *known;  /* owned; [keys] 1 + index, 0 where no other rank is there */
-    tm_extras extras; /* what most ranks of the role do not run */
+    uint32_t *known;  /* owned; [keys] 1 + index into others, 0 if no other rank has the place */
+    tm_extras extras; /* places that most ranks of the role do not have */
 } tm_peer_places;
 
-/** No place: the item has no weight. */
+/** No place: the item is not compared. */
 #define TM_NO_PLACE UINT32_MAX
 
-/** What of one rank is compared, by items: events of the draft, then calls. */
+/** The compared values of one rank by item: events of tm_draft, then calls. */
 typedef struct tm_peer_items {
-    uint32_t *places;         /* owned; [n] numbers, or TM_NO_PLACE */
+    uint32_t *places;         /* owned; [n] place numbers, or TM_NO_PLACE */
     tm_peer_weights *weights; /* owned; [n] */
     size_t n, n_events;
 } tm_peer_items;
 
-/** Makes places without any. */
+/** Initialises without places. */
 void tm_peer_places_init(tm_peer_places *places);
 void tm_peer_places_free(tm_peer_places *places);
 void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- * @param names  of the job where it has no other rank: other steps whose marks have the same words
- *               stand for the others; else NULL
+ * @param names  of a job that has no other rank: steps whose marks have the same words stand for
+ *               the others; else NULL
  * @param out    to be freed in either case
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
                            tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
 
-/** Which places are sent together: those whose hash is this of as many. */
+/** A subset of places that are sent together: hash modulo n_slices is slice. */
 typedef struct tm_peer_slice {
     uint32_t slice, n_slices;
     int64_t origin;
@@ -117,72 +117,72 @@ static inline bool tm_peer_slice_has(const tm_peer_slice *slice, uint64_t place)
     return (place >> 32) % slice->n_slices == slice->slice;
 }
 
-/** Adds the weights of [n] ranks in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+/** Appends the weights of [n] ranks in a slice, place by place. TM_OK; TM_ERR_FAULT. */
 tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                         const tm_peer_slice *slice, tm_vec *peers, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the middle at each place that several ranks have.
- * @param peers   of tm_peer; those of one place must all be there
- * @param rows    of tm_peer_row, likewise
+ * Finds the middle weights at each place that several ranks have.
+ * @param peers   of tm_peer; complete for each place
+ * @param rows    of tm_peer_row; complete for each place
  * @param others  of tm_peer_others, appended to: one for each process that has a rank there
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Notes what came back, all at once. TM_OK; TM_ERR_FAULT. */
+/** Indexes the complete answers in `others`. TM_OK; TM_ERR_FAULT. */
 tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
 
-/** The weights of a place next to its middle: from the lower one on, and from the higher. */
+/** The two middle weights of a place, and the next value after each. */
 typedef struct tm_peer_around {
     int64_t low, behind_low, high, behind_high;
 } tm_peer_around;
 
-/** @param first  of the first weight, else of the second */
+/** Returns the middle of the first weights, or of the second ones. */
 tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
 
-/** The median of all but one, which has @p ns. */
+/** Returns the median of all ranks but one, whose weight is @p ns. */
 static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
     const int64_t a = ns <= around->low ? around->behind_low : around->low;
     const int64_t b = ns <= around->high ? around->behind_high : around->high;
     return a + (int64_t)((uint64_t)(b - a) / 2); /* b is not below a */
 }
 
-/** A stall is longer than on the others by more than this. */
+/** A stall exceeds the others' time by more than this. */
 enum { TM_STALL_NS = 1000000 };
 
-/** Whether a call's weight is a stall, where the others took @p others_ns. */
+/** Whether a call's weight is a stall, given the others' time @p others_ns. */
 bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns);
 
 /**
- * What the others have at a place instead of a rank's own weights.
- * @param others  NULL where no other rank is there
+ * Returns the others' weights at a place, to replace a rank's own.
+ * @param others  NULL if no other rank has the place
  * @param flags   added to: TM_EDGE_MISSING, TM_EDGE_PAIR, TM_EDGE_STALL
  */
 tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
                             uint8_t *flags);
 
-/** The places of all events and calls of a rank that is not the job's only one, whether they have
- * weights or not. False when memory is out. @param out  [events, then calls] */
+/** Numbers the places of all events and calls of a rank that is not the job's only one, whether or
+ * not they have weights. False when out of memory. @param out  [events, then calls] */
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
 
-/** What of the crews is sent together. */
+/** A slice of the places of batches. */
 typedef struct tm_crew_places {
     const tm_peer_places *places;
     const tm_peer_slice *slice;
     const struct tm_crew_loops *loops; /* as in tm_crew_desk */
 } tm_crew_places;
 
-/** Adds the weights of [n] crews in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+/** Appends the weights of [n] batches in a slice, place by place. TM_OK; TM_ERR_FAULT. */
 tm_status tm_crew_rows(const tm_crew *crews, size_t n, const tm_crew_places *of, tm_vec *rows,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Sets what the desk has of a crew's peers. False when memory is out. */
+/** Sets the peer weights of a batch in its workspace. False when out of memory. */
 bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places,
                    tm_crew_desk *desk) TM_MUST_CHECK;
 
-/** Sets the peer weights of the edges of a graph. @param index  which of the process's ranks */
+/** Sets the peer weights of the edges of a graph. @param index  of the rank in its process */
 void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
                   size_t index);
 

@@ -5,8 +5,7 @@
 
 #include "base/sorted.h"
 
-/* A fix that takes less than T / 2000 off the path is not worth a sweep, one that adds less than
- * T / 200 no place in the plan. */
+/* A fix is evaluated if it takes T / 2000 off the path, and planned if it adds T / 200. */
 enum { WORTH_TRYING = 2000, WORTH_PLANNING = 200, PLAN_MAX = 8 };
 
 void tm_fixer_free(tm_fixer *fixer) {
@@ -30,7 +29,7 @@ static int64_t sweep(const tm_fixer *fixer, int64_t *ns) {
     return tm_replay_total(fixer->replay, ns);
 }
 
-/* Adds what a set takes off the hops of each rank, which have the weights of set_of_rank. */
+/* Adds by how much a set shortens each rank's hops, which have the weights of set_of_rank. */
 static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set,
                            int64_t *path_ns) {
     const tm_replay *job = fixer->replay;
@@ -41,7 +40,7 @@ static void add_reductions(const tm_fixer *fixer, const tm_vec *hops, size_t set
     }
 }
 
-/* The whole path, from the root to the last end, with the times and weights at hand. */
+/* Finds the whole path, from the root to the last end, with the current times and weights. */
 static bool whole_path(const tm_fixer *fixer, const int64_t *ns, tm_vec *hops) {
     return tm_replay_paths(fixer->replay, fixer->set_of_rank, ns, hops);
 }
@@ -108,9 +107,9 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix) {
                        fixer->total_ns - explained};
 }
 
-/* A rank that could be next in the plan. */
+/* A rank that may be next in the plan. */
 typedef struct candidate {
-    int64_t path_ns; /* what it takes off the path that is left */
+    int64_t path_ns; /* time taken off the remaining path */
     uint32_t rank;
 } candidate;
 
@@ -120,25 +119,25 @@ static int by_promise(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->rank, y->rank);
 }
 
-/* The plan while it is made. */
+/* State while the plan is made. */
 typedef struct planning {
     tm_fixer *fixer;
     tm_fix_sets peer;
-    uint32_t ranks[PLAN_MAX]; /* that are fixed, and behind them one that is tried */
-    size_t n;                 /* that are fixed */
-    int64_t total_ns;         /* T with these */
-    tm_vec hops;              /* of tm_hop: the path that is left then */
+    uint32_t ranks[PLAN_MAX]; /* fixed ranks, then the one under evaluation */
+    size_t n;                 /* fixed ranks */
+    int64_t total_ns;         /* T with these fixed */
+    tm_vec hops;              /* of tm_hop: remaining path */
     tm_vec candidates;        /* of candidate */
-    int64_t *path_ns;         /* [n_ranks] what each rank's fix takes off that path */
+    int64_t *path_ns;         /* [n_ranks] how much fixing each rank shortens that path */
 } planning;
 
-/* T with the first n ranks of the plan fixed. */
+/* Returns T with the first n ranks of the plan fixed. */
 static int64_t total_of(const planning *p, size_t n) {
     tm_fix fix = {p->ranks, n, p->peer};
     return total_with(p->fixer, &fix, p->fixer->recorded.plain, p->peer.plain);
 }
 
-/* What takes enough off the path that is left, the most first. What is fixed takes nothing more. */
+/* Lists the ranks that shorten the remaining path enough, the largest reduction first. */
 static bool find_candidates(planning *p) {
     size_t n_ranks = p->fixer->replay->n_ranks;
     p->total_ns = total_of(p, p->n);
@@ -160,9 +159,8 @@ static bool find_candidates(planning *p) {
     return true;
 }
 
-/* The one that saves most, of those who save nothing the first; path_ns below 0 where there is
- * none.
- */
+/* Returns the candidate that saves most, or the first if none saves anything; path_ns is negative
+ * if there is none. */
 static candidate best_candidate(planning *p, int64_t *saved_ns) {
     const candidate *first = p->candidates.data;
     candidate best = p->candidates.n > 0 ? *first : (candidate){.path_ns = -1};
@@ -170,7 +168,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
     for (size_t i = 0; i < p->candidates.n; i++) {
         const candidate *c = (const candidate *)p->candidates.data + i;
         if (c->path_ns < *saved_ns)
-            break; /* nor do those behind it save more */
+            break; /* later ones cannot save more */
         p->ranks[p->n] = c->rank;
         int64_t saved = p->total_ns - total_of(p, p->n + 1);
         if (saved > *saved_ns || (saved > 0 && saved == *saved_ns && c->rank < best.rank)) {
@@ -183,7 +181,7 @@ static candidate best_candidate(planning *p, int64_t *saved_ns) {
 
 static bool make_plan(planning *p, tm_vec *plan) {
     size_t kept = 0;
-    int64_t kept_ns = p->fixer->total_ns; /* T with what is kept */
+    int64_t kept_ns = p->fixer->total_ns; /* T with the kept ranks fixed */
     while (p->n < PLAN_MAX) {
         int64_t saved_ns;
         if (!find_candidates(p))

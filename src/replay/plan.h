@@ -1,71 +1,72 @@
-/* What would help most: how much earlier the job would end, had some ranks other weights, and which
- * ranks one would take on one after the other.
+/* Finds the most useful fixes: how much earlier the job would end if some ranks had other weights,
+ * and which ranks to fix one after another.
  *
- * No fix saves more than it takes off the job's critical path, for that path remains, only shorter.
- * So what takes nothing off needs not be tried, and what takes off less than another has saved is
- * not better. A saving is told twice: with the weights as recorded, and with all that nothing
- * recorded explains taken out of them. */
+ * No fix saves more than it takes off the job's critical path, because that path remains, only
+ * shorter. So a fix that takes nothing off need not be evaluated, and one that takes off less than
+ * another has saved is not better. Each saving is computed twice: with the recorded weights, and
+ * with all unexplained time removed from them. */
 #ifndef TMERGE_REPLAY_PLAN_H
 #define TMERGE_REPLAY_PLAN_H
 
 #include "replay/job.h"
 
-/** Weights as they are, and without what nothing explains. */
+/** A weight set, and the same set without unexplained time. */
 typedef struct tm_fix_sets {
     uint8_t plain, explained;
 } tm_fix_sets;
 
-/** Some ranks get other weights. */
+/** A change of the weights of some ranks. */
 typedef struct tm_fix {
-    const uint32_t *ranks; /* [n] their places, each once; NULL: all ranks */
+    const uint32_t *ranks; /* [n] indices, each once; NULL: all ranks */
     size_t n;
-    tm_fix_sets sets; /* which they have instead of those recorded */
+    tm_fix_sets sets; /* new weights */
 } tm_fix;
 
-/** What a fix saves, of T as recorded. */
+/** Saving of a fix relative to the recorded T. */
 typedef struct tm_saving {
-    int64_t path_ns;       /* what it takes off the critical path: at least saved_ns */
+    int64_t path_ns;       /* time taken off the critical path: at least saved_ns */
     int64_t saved_ns;      /* T - T(fix) */
-    int64_t saved_most_ns; /* T - T(fix) without what nothing explains */
+    int64_t saved_most_ns; /* T - T(fix) without unexplained time */
 } tm_saving;
 
-/** A job, and what is needed to try fixes. */
+/** A job with the workspace to evaluate fixes. */
 typedef struct tm_fixer {
     const tm_replay *replay;
     tm_fix_sets recorded;
-    int64_t total_ns;     /* T as recorded */
-    int64_t explained_ns; /* T as recorded, without what nothing explains */
-    int64_t *recorded_ns; /* owned; [n_operations + n_steps] of tm_replay_forward, as recorded */
-    int64_t *fixed_ns;    /* owned; the same of the last fix that was tried, plain */
-    int64_t *path_ns;     /* owned; [n_sets][n_ranks] what a set takes off the path of each rank */
+    int64_t total_ns;     /* recorded T */
+    int64_t explained_ns; /* recorded T without unexplained time */
+    int64_t *recorded_ns; /* owned; [n_operations + n_steps] times with recorded weights */
+    int64_t *fixed_ns;    /* owned; same with the last fix, plain */
+    int64_t *
+        path_ns; /* owned; [n_sets][n_ranks] how much a set shortens each rank's part of the path */
     uint8_t *set_of_rank; /* owned; [n_ranks] */
 } tm_fixer;
 
-/** @param fixer  to be freed by the caller  @return TM_OK; TM_ERR_FAULT */
+/** Opens a fixer, to be freed by the caller. TM_OK; TM_ERR_FAULT. */
 tm_status tm_fixer_open(const tm_replay *replay, tm_fix_sets recorded, tm_fixer *fixer,
                         tm_error *err) TM_MUST_CHECK;
 void tm_fixer_free(tm_fixer *fixer);
 
-/** Whether a fix takes at least 0.05 % of T off the critical path, the most it can save: others
- * need not be tried. */
+/** Whether a fix takes at least 0.05 % of T off the critical path, which bounds its saving; others
+ * need not be evaluated. */
 bool tm_fixer_may_help(const tm_fixer *fixer, const tm_fix *fix);
 
-/** Tries a fix, in two sweeps. Fixes do not depend on one another: processes can share them. */
+/** Evaluates a fix in two sweeps. Fixes are independent, so processes can share them. */
 tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 
-/** A place in the plan: the rank that saves most, those before it being fixed. */
+/** An entry of the plan: the rank that saves most once those before it are fixed. */
 typedef struct tm_planned {
-    uint32_t rank; /* its place */
-    tm_saving
-        saving; /* of all up to this one, but path_ns: what it takes off the path they leave */
+    uint32_t rank;    /* index */
+    tm_saving saving; /* of all up to this one; but path_ns: taken off by this one only */
 } tm_planned;
 
 /**
- * Takes on the rank that saves most (of equals the lowest), then the next with that one fixed, up
- * to 8. Where none saves anything by itself, for others are as late, the one that takes most off
- * the path that is left is taken on. Those behind the last that adds 0.5 % of T are left out again.
+ * Makes a plan of up to 8 ranks: the rank that saves most (the lowest of equals), then the next
+ * with that one fixed, and so on. If no rank saves anything by itself, because others are as late,
+ * takes the one that shortens the path most. Drops the ranks after the last one that adds 0.5 % of
+ * T.
  *
- * @param peer  the weights of a rank that is fixed
+ * @param peer  weights of a fixed rank
  * @param plan  of tm_planned; replaced
  * @return      TM_OK; TM_ERR_FAULT
  */

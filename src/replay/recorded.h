@@ -1,27 +1,27 @@
-/* Waits that a trace records: which event a stream or a call on the host waited for. */
+/* Recorded waits: which event a stream or a host call waited for. */
 #ifndef TMERGE_REPLAY_RECORDED_H
 #define TMERGE_REPLAY_RECORDED_H
 
 #include "pairs.h"
 
-/** What a call asked to be waited for. */
+/** A wait that a call requested. */
 typedef struct tm_asked {
-    uint32_t call;     /* its row */
-    int64_t call_ns;   /* its begin, since the root */
-    int64_t stream;    /* that waits; -1 the host */
-    int64_t on_stream; /* that is waited for */
-    int64_t until_ns;  /* for what was launched there before this: the call, or the recording of the
-                          event that it names */
+    uint32_t call;     /* row */
+    int64_t call_ns;   /* begin, since the root */
+    int64_t stream;    /* waiting stream; -1: the host */
+    int64_t on_stream; /* stream that is waited for */
+    int64_t until_ns;  /* covers launches there before this time: the begin of the call, or of the
+                          call that recorded the event it names */
 } tm_asked;
 
 typedef struct tm_recorded {
     const tm_draft *draft; /* borrowed */
-    uint32_t *first;   /* owned; [tracks + 1] events of a track in the order of their launches */
-    uint32_t *events;  /* owned; are events [first[k], first[k + 1]) */
-    tm_vec asked;      /* of tm_asked, ascending in call; those that name a stream */
-    tm_vec blind;      /* likewise, those of streams that do not: what for has to be guessed */
-    bool streams;      /* some of asked are of streams: then no others have to be guessed */
-    int64_t n_guessed; /* of the waits that tm_recorded_waits gave */
+    uint32_t *first;       /* owned; [tracks + 1] range of each track in `events` */
+    uint32_t *events;      /* owned; events by track, in the order of launches */
+    tm_vec asked;          /* of tm_asked, ascending in call; those that name a stream */
+    tm_vec blind;          /* of tm_asked: streams that wait for an unrecorded, inferred stream */
+    bool streams;          /* some of `asked` are waits of streams: no others are inferred */
+    int64_t n_guessed;     /* inferred waits kept by tm_recorded_waits */
 } tm_recorded;
 
 /** TM_OK; TM_ERR_FAULT; free it in either case. */
@@ -29,17 +29,17 @@ tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_re
                            tm_error *err) TM_MUST_CHECK;
 void tm_recorded_free(tm_recorded *recorded);
 
-/** The waits of streams that are recorded, where streams is set. @param waits  what tm_pairs_pick
- * guessed, or nothing; of that only what is in blind stays. TM_OK; TM_ERR_FAULT. */
+/** Adds the recorded waits of streams; only if `streams` is set. @param waits  inferred by
+ * tm_pairs_pick, or empty; of these only the ones in `blind` are kept. TM_OK; TM_ERR_FAULT. */
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
-/** What a call on the host asked for; NULL where nothing is recorded. */
+/** Returns the wait that a host call requested; NULL if none is recorded. */
 const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call);
 
-/** The latest event launched on a stream before a time; TM_NO_PART for none. */
+/** Returns the latest event launched on a stream before a time, or TM_NO_PART. */
 uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns);
 
-/** The next event launched on a stream from a time on; TM_NO_PART for none. */
+/** Returns the first event launched on a stream from a time on, or TM_NO_PART. */
 uint32_t tm_recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns);
 
 #endif

@@ -6,58 +6,58 @@
 
 #include "labels.h"
 
-/* Ways are held against those past this many of the latest operations. Where there are too many
- * ways to a node, they are joined there. With many sets, each of which keeps ways of its own, so
- * are more than a few, but at one of so many parts alone, for each joint costs links. */
+/* Each way is compared with those past the LATEST latest operations. A node with more than MOST
+ * ways becomes a joint. With many sets, each of which keeps ways of its own, more than FEW are
+ * enough, but only at one in APART nodes, because each joint costs links. */
 enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
 
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Where a rank's words begin, before its visits, steps, links and their times. */
+/* Header of a rank's words, before its operations, steps, links and their times. */
 enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
 
-/* A visit that the rank arrives at, a step that ends or a joint, and the ways to it that were
- * found. */
+/* A boundary node: an operation at which the rank arrives, a step's end or a joint; and its
+ * links. */
 typedef struct port {
-    uint32_t next;        /* port of the same node */
+    uint32_t next;        /* next boundary node (port) at the same graph node */
     uint32_t node;        /* of a joint */
-    uint8_t ranks;        /* that have it: bits */
-    size_t first, behind; /* of the links that lead there */
+    uint8_t ranks;        /* bit by rank: has it */
+    size_t first, behind; /* range of the links into it */
 } port;
 
 static const uint32_t NO_PORT = UINT32_MAX;
 
-/* What is known of a node while it is needed. */
+/* State of a node while it is needed. */
 typedef struct stop {
-    tm_labels *labels; /* NULL before the node is reached, and where none needs them */
-    uint32_t uses;     /* edges that still need them */
-    uint32_t port;     /* the first, or NO_PORT */
+    tm_labels *labels; /* NULL before the node is reached, and once no edge needs them */
+    uint32_t uses;     /* edges that still need the labels */
+    uint32_t port;     /* index of the first boundary node here, or NO_PORT */
 } stop;
 
 typedef struct reduction {
     const tm_graph *graph;
     tm_weigh *weigh;
-    tm_weigh_crew *weigh_crew; /* of a crew, which the graph is like; else NULL */
+    tm_weigh_crew *weigh_crew; /* of a batch, whose ranks share `graph`; else NULL */
     const tm_crew *crew;
     tm_crew_desk *desk;
-    bool timed;     /* the desk has the times of the crew */
-    size_t n_lanes; /* numbers of a set in a row: one for each rank */
-    uint8_t all;    /* bits of all ranks */
-    bool differs;   /* a rank of the crew would be reduced otherwise, were it alone */
+    bool timed;     /* the workspace has the times of the batch */
+    size_t n_lanes; /* values of a set in a row: one for each rank */
+    uint8_t all;    /* bit mask of all ranks */
+    bool differs;   /* a rank of the batch would be reduced differently by itself */
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
     stop *stops;        /* [n_nodes] */
-    bool in_time;       /* no node is before one that stands before it */
-    uint32_t *port_at;  /* [n_nodes + n_visits] the visit or joint of each key */
+    bool in_time;       /* nodes are in order of time */
+    uint32_t *port_at;  /* [n_nodes + n_visits] boundary node of each key, or NO_PORT */
     uint32_t *key_of;   /* [n_visits] */
-    int64_t *weights;   /* [width] of the edge at hand: of a graph; of a crew room for them */
-    const int64_t **by; /* [width / TM_LANES] where they stand */
+    int64_t *weights;   /* [width] weights of the current edge; for a batch, room for them */
+    const int64_t **by; /* [width / TM_LANES] pointers to the current weights */
     tm_reduce_room room;
-    uint64_t now; /* how often a port came to have links after ways had begun at it, + 1 */
+    uint64_t now; /* 1 + how often a boundary node got links after ways had begun there */
     bool *began;  /* [n_visits] ways have begun at it */
     int64_t n_left_out;
-    int64_t joint_ns[TM_LANES]; /* when each rank's latest joint is */
+    int64_t joint_ns[TM_LANES]; /* time of each rank's latest joint */
 } reduction;
 
 static void end_reduction(reduction *r) {
@@ -78,8 +78,8 @@ static void note_port(reduction *r, uint32_t node, uint32_t number) {
     r->stops[node].port = number;
 }
 
-/* Numbers all that ways can begin at in the order of time: visits here, and node i, should it
- * become a joint, at i + the visits before it. */
+/* Assigns keys, in order of time, to everything at which ways can begin: operations get theirs
+ * here, and node i, if it becomes a joint, gets i + the number of operations before it. */
 static void number_visits(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
@@ -112,7 +112,7 @@ static void count_uses(reduction *r) {
     const tm_graph *graph = r->graph;
     const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
     for (; edges < behind; edges++)
-        if (!(edges->from & TM_FROM_VISIT)) /* which the root has, too */
+        if (!(edges->from & TM_FROM_VISIT)) /* also set in TM_FROM_ROOT */
             r->stops[edges->from].uses++;
 }
 
@@ -164,7 +164,7 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     return true;
 }
 
-/* A single way, from a visit or the root, of no length; NULL when memory is out. */
+/* Returns a single way of length 0 from an operation or the root; NULL when out of memory. */
 static tm_labels *begin_at(reduction *r, uint32_t from) {
     tm_labels *labels = tm_labels_new(&r->pool, 1);
     if (!labels)
@@ -177,15 +177,15 @@ static tm_labels *begin_at(reduction *r, uint32_t from) {
     return labels;
 }
 
-/* The ways to the source of an edge. *last: no other edge needs them, so they are the caller's;
- * else they must not be changed. NULL when memory is out. */
+/* Returns the ways to the source of an edge. *last: no other edge needs them, so the caller owns
+ * them; otherwise they must not be changed. NULL when out of memory. */
 static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
     *last = true;
-    if (from & TM_FROM_VISIT) /* which the root has, too */
+    if (from & TM_FROM_VISIT) /* also set in TM_FROM_ROOT */
         return begin_at(r, from);
     stop *at = &r->stops[from];
     tm_labels *labels = at->labels;
-    assert(labels); /* an edge leads from an earlier node to a later one */
+    assert(labels); /* edges lead from earlier nodes to later ones */
     *last = --at->uses == 0;
     if (*last)
         at->labels = NULL;
@@ -199,7 +199,7 @@ static inline void weigh(reduction *r, uint32_t node, uint32_t edge) {
         r->weigh(r->context, r->graph, node, edge, r->weights);
 }
 
-/* The ways over an edge; NULL when memory is out. */
+/* Returns the ways over an edge; NULL when out of memory. */
 static inline tm_labels *over_edge(reduction *r, uint32_t node, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
@@ -210,7 +210,7 @@ static inline tm_labels *over_edge(reduction *r, uint32_t node, uint32_t edge) {
     return labels;
 }
 
-/* The same and those over another edge. */
+/* Merges the ways over another edge into @p here; NULL when out of memory. */
 static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t node, uint32_t edge) {
     bool last;
     tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
@@ -221,8 +221,8 @@ static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t node, uin
     return ok ? here : NULL;
 }
 
-/* How much is gained where an edge into a node is gone over first: the others are added to its
- * ways, which then need not be copied. */
+/* Returns the benefit of starting with this edge at a node: the number of ways that need not be
+ * copied, because the others are merged into them. */
 static size_t worth_of(const reduction *r, uint32_t edge) {
     const uint32_t from = r->graph->edges[edge].from;
     if (from & TM_FROM_VISIT)
@@ -231,15 +231,15 @@ static size_t worth_of(const reduction *r, uint32_t edge) {
     return r->stops[from].uses == 1 && ways->users == 1 ? ways->n : 0;
 }
 
-/* Whether a way is longer than that by another port, bit by rank. */
+/* Whether a way is longer than the one past another boundary node, bit by rank. */
 static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
                          const int64_t *b) {
     uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
     return r->crew ? above : above > 0;
 }
 
-/* Finds the ways that are none of their own because of those that come by an operation, number
- * `by` of them, on some ranks; on others of such as came of late. */
+/* Marks the ways that are redundant because of those past the operation of way `by`: any way of
+ * the ranks in `ranks`, only new ways of those in `of_new`. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
     const port *q = port_number(r, r->port_at[here->from[by]]);
@@ -265,14 +265,14 @@ static void find_implied(const reduction *r, const tm_ways *here, size_t by, uin
     }
 }
 
-/* Each rank's latest operations; the root is none. What was held against one before, and has not
- * changed since then, needs not be again.
- * @param latest  [n] bit by rank: whether it is one; 0 so far */
+/* Compares ways with those past each rank's latest operations, excluding the root. Skips pairs
+ * that were compared before and have not changed.
+ * @param latest  [n] out, initially 0: bit by rank */
 static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t *implied,
                                 uint8_t *latest) {
     const bool anew = here->settled != r->now;
     size_t last = here->n, n[TM_LANES] = {0};
-    uint8_t ranks = r->all; /* that have not met so many yet */
+    uint8_t ranks = r->all; /* with fewer than LATEST so far */
     if (here->from[last - 1] == TM_FROM_ROOT)
         last--;
     for (size_t by = last; by-- > 0 && ranks;) {
@@ -289,14 +289,14 @@ static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t
     }
 }
 
-/* A way that some ranks of a crew do not have is no way to them. */
+/* Sets a way to unreached for some ranks of a batch. */
 static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
     for (size_t i = 0; i < r->pool.width && ranks; i++)
         ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
 }
 
-/* Drops ways that others imply. That these others may be dropped, too, does no harm: each is for
- * one past a later operation. */
+/* Drops redundant ways. The ways that make them redundant may be dropped, too: each of those is
+ * redundant because of one past a later operation. */
 static bool prune(reduction *r, tm_ways *here) {
     size_t width = r->pool.width, n = 0;
     bool settled = true, fewer = false;
@@ -310,7 +310,8 @@ static bool prune(reduction *r, tm_ways *here) {
     memset(implied, 0, 2 * here->n);
     hold_against_latest(r, here, implied, latest);
     for (size_t i = 0; i < here->n; i++) {
-        settled = settled && !(implied[i] & latest[i]); /* else others are of the latest now */
+        settled =
+            settled && !(implied[i] & latest[i]); /* else other operations are now the latest */
         fewer = fewer || implied[i];
         const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
         if (!left)
@@ -331,7 +332,7 @@ static bool prune(reduction *r, tm_ways *here) {
     return true;
 }
 
-/* The ways that lead to a node by several edges; NULL when memory is out. */
+/* Merges the ways into a node over several edges; NULL when out of memory. */
 static tm_labels *gather(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
     uint32_t best = first;
@@ -343,16 +344,16 @@ static tm_labels *gather(reduction *r, uint32_t node) {
     return here && (here->ways->n == 1 || prune(r, here->ways)) ? here : NULL;
 }
 
-/* The ways that lead to a node; NULL when memory is out. */
+/* Returns the ways to a node; NULL when out of memory. */
 static inline tm_labels *reach(reduction *r, uint32_t node) {
     const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
-    if (behind - first == 1) /* all was seen at its source */
+    if (behind - first == 1) /* already pruned at its source */
         return over_edge(r, node, first);
-    /* nothing leads to a node without an edge but that the job has begun */
+    /* a node without in-edges depends only on the root */
     return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
 }
 
-/* Adds a link whose times are to be set; NULL when memory is out. */
+/* Adds a link; returns its times, to be set, or NULL when out of memory. */
 static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
     uint32_t *key = tm_vec_push(&r->room.from);
     uint8_t *ranks = tm_vec_push(&r->room.alive);
@@ -363,7 +364,7 @@ static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
     return tm_vec_append(&r->room.ns, NULL, r->pool.width);
 }
 
-/* Adds a way to a node, at its length there. */
+/* Adds a link for a way to a node. */
 static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t alive) {
     const tm_ways *ways = labels->ways;
     const int64_t *way = ways->ns + i * r->pool.width;
@@ -373,7 +374,7 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
     return ns != NULL;
 }
 
-/* What was left out can no longer hold the arrival up: it is never before it was. */
+/* Keeps an arrival from moving before its recorded time after a way to it was dropped. */
 static bool pin(reduction *r, const port *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
@@ -408,7 +409,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     return true;
 }
 
-/* How many visits have lower keys than a node. */
+/* Counts the operations with keys below a node's. */
 static size_t visits_before_key(const reduction *r, uint32_t node) {
     const tm_graph_visit *visits = r->graph->visits.data;
     size_t low = 0, high = r->graph->visits.n;
@@ -427,7 +428,7 @@ static int64_t visit_ns(const reduction *r, size_t visit, size_t lane) {
                    : ((const tm_graph_visit *)r->graph->visits.data)[visit].last_ns;
 }
 
-/* How many visits of a rank are before a time. */
+/* Counts a rank's operations before a time. */
 static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
     size_t low = 0, high = r->graph->visits.n;
     while (low < high) {
@@ -440,12 +441,12 @@ static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
     return low;
 }
 
-/* One of APART parts, whatever else repeats among them. */
+/* Selects one in APART parts by hash, to avoid patterns among them. */
 static bool is_apart(uint32_t part) {
     return part * UINT32_C(0x9E3779B9) < UINT32_MAX / APART;
 }
 
-/* On which ranks there are too many ways to a node. */
+/* Returns the ranks (bit mask) that have too many ways to a node. */
 static uint8_t has_many(const reduction *r, uint32_t node, const tm_ways *here) {
     const uint32_t part = r->graph->parts ? r->graph->parts[node] : node;
     const size_t most = r->n_sets > TM_LANES && is_apart(part) ? FEW : MOST;
@@ -466,8 +467,8 @@ static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
     return r->crew ? r->desk->ns[node].ns[lane] : r->graph->ns[node];
 }
 
-/* Whether all ways of a rank to a node come from before it, and it is at the time of no visit and
- * no other joint: else the order of keys may not be the job's. */
+/* Whether a node can become a joint of a rank: all its ways come from before it, and no operation
+ * and no other joint has the same time. Otherwise the order of keys might not be the job's. */
 static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
     const int64_t ns = node_ns(r, node, lane);
     const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
@@ -480,14 +481,13 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
         (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
-    /* The keys of a crew are in the order of one rank's times. */
+    /* Keys of a batch follow one rank's times. */
     const size_t by_key = r->crew ? visits_before_key(r, node) : before;
     r->differs = r->differs || before != by_key;
     return true;
 }
 
-/* The ways of some ranks end at a node, which becomes the begin of others; NULL when memory is out.
- */
+/* Ends the ways of some ranks at a node, and begins new ones there; NULL when out of memory. */
 static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
     const size_t width = r->pool.width;
     const tm_ways *ways = here->ways;
@@ -519,8 +519,8 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
     return anew;
 }
 
-/* Where an old way stays the longest in some set, each operation adds another. Then the node is
- * made a port of the rank alone, which all ways behind it begin at. NULL when memory is out. */
+/* Makes a node with too many ways a joint, at which all later ways of the rank begin. Otherwise
+ * each operation adds a way if an old one stays longest in some set. NULL when out of memory. */
 static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
     const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
     uint8_t ranks = 0;
@@ -562,17 +562,17 @@ static bool reduce_graph(reduction *r) {
     return true;
 }
 
-/* No operation of the job has it: those are hashes, and its time is part of what it is known by. */
+/* Returns the id of a joint. Others with the highest bit are hashes, and the time is in the key. */
 static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t node) {
     return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
 }
 
-/* A rank's ports as they are written: visits and joints by time, then steps. */
+/* The boundary nodes of a rank as written: operations and joints by time, then steps. */
 typedef struct listing {
     size_t lane, n, n_keyed;
-    uint32_t *keyed; /* owned; [n_keyed] visits and joints of all ranks, by time */
-    uint32_t *order; /* owned; [n] their numbers */
-    uint32_t *place; /* owned; [ports] where each stands in it */
+    uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */
+    uint32_t *order; /* owned; [n] boundary nodes in order */
+    uint32_t *place; /* owned; [ports] index of each in `order` */
 } listing;
 
 static void list_keyed(const reduction *r, listing *l) {

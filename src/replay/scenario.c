@@ -8,10 +8,10 @@
 #include "base/pattern.h"
 #include "result.h"
 
-/* More would not fit into the times that are computed with. */
+/* Larger factors might overflow times. */
 enum { FACTOR_MAX = 1000 };
 
-/* What is done with the communication of no rank is said by kind or name. */
+/* Edges selected with a name, or without. Communication needs a kind or name: it has no rank. */
 static const uint16_t WORK =
     1 << TM_EDGE_COMPUTE | 1 << TM_EDGE_COPY | 1 << TM_EDGE_COMM | 1 << TM_EDGE_TRANSFER;
 static const uint16_t OF_A_RANK =
@@ -45,7 +45,7 @@ void tm_scenario_free(tm_scenario *scenario) {
     scenario->text = NULL;
 }
 
-/* What is read of one option. */
+/* State while one option is parsed. */
 typedef struct reading {
     const char *option, *text; /* as typed */
     tm_scenario_part *part;
@@ -59,7 +59,7 @@ static int find_kind(const char *text, size_t size) {
     return -1;
 }
 
-/* The condition whose word and = stand at the begin of a text; TM_N_CONDITIONS for none. */
+/* Returns the condition whose word and = begin a text, or TM_N_CONDITIONS. */
 static int find_condition(const char *text, const char *end) {
     int c = 0;
     for (; c < TM_N_CONDITIONS; c++) {
@@ -71,7 +71,7 @@ static int find_condition(const char *text, const char *end) {
     return c;
 }
 
-/* Where a condition ends: at a + with another behind it, or with all. */
+/* Returns the end of a condition: the next + that is followed by another condition, or @p end. */
 static const char *find_end(const char *text, const char *end) {
     for (const char *p = text; p < end; p++) {
         const char *next = p + 1 < end ? memchr(p + 1, '+', (size_t)(end - p - 1)) : NULL;
@@ -121,7 +121,7 @@ static tm_status take_kind(const reading *r, const char *text) {
 static tm_status take_rule(const reading *r, int condition, const char *text, tm_name_rule *out) {
     tm_status status = *text ? tm_pattern_compile(text, REG_NOSUB, &out->regex, r->err)
                              : refuse(r, "takes an expression behind kernel= and operator=", "");
-    if (status != TM_OK) { /* nothing to be freed by regfree */
+    if (status != TM_OK) { /* regfree must not be called */
         free(r->part->texts[condition]);
         r->part->texts[condition] = NULL;
     }
@@ -171,7 +171,7 @@ static tm_status take_condition(const reading *r, const char *begin, const char 
     return take_value(r, condition);
 }
 
-/* The factor behind the last colon, and where that is. */
+/* Parses the factor after the last colon; *end is the colon. */
 static tm_status take_factor(const reading *r, const char **end, double *factor) {
     const char *colon = strrchr(r->text, ':');
     char *behind = NULL;
@@ -184,7 +184,7 @@ static tm_status take_factor(const reading *r, const char **end, double *factor)
     return TM_OK;
 }
 
-/* "--fix rank=3 --scale kernel=gemm:0.5". */
+/* Appends to the text, as in "--fix rank=3 --scale kernel=gemm:0.5". */
 static bool add_text(tm_scenario *scenario, const char *option, const char *text) {
     size_t used = scenario->text ? strlen(scenario->text) : 0;
     size_t size = used + strlen(option) + strlen(text) + sizeof " -- ";
@@ -239,13 +239,13 @@ tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t
     return TM_OK;
 }
 
-/* A part on a rank. */
+/* A part applied to a rank. */
 typedef struct place {
     const tm_scenario *scenario;
     tm_scenario_part *part;
     const tm_timeline *timeline;
     const tm_graph *graph;
-    const uint8_t *inside; /* [n_events] what begins within an operator that is meant */
+    const uint8_t *inside; /* [n_events] begins within a selected operator */
     int64_t stage;
 } place;
 
@@ -272,7 +272,7 @@ static void find_inside(const place *p, uint8_t *inside) {
     }
 }
 
-/* The event or call that an edge is of: work of what does it, all else of what is led to. */
+/* Returns the event or call of an edge: its source for work, else its target. */
 static uint32_t event_of(const tm_graph *graph, size_t node, const tm_edge *edge) {
     bool work = edge->kind <= TM_EDGE_COMM && !(edge->from & TM_FROM_VISIT);
     return graph->event[work ? edge->from : node];
@@ -294,7 +294,7 @@ static bool is_of_kind(const tm_edge *edge, const tm_fix_kind *kind) {
     return (kind->kinds >> edge->kind & 1) && (kind->flags == 0 || (edge->flags & kind->flags));
 }
 
-/* Whether a condition holds of an edge, of an event or call. */
+/* Whether a condition holds for an edge that belongs to an event or call. */
 static bool edge_holds(const place *p, int condition, const tm_edge *edge, uint32_t row) {
     const tm_timeline *t = p->timeline;
     if (condition == TM_CONDITION_KIND)
@@ -313,7 +313,7 @@ static bool edge_holds(const place *p, int condition, const tm_edge *edge, uint3
     return call != TM_NO_EVENT && p->inside[call];
 }
 
-/* What is meant where no kind is named. */
+/* Returns the kinds of edges selected if no kind is given. */
 static uint16_t usual_kinds(const tm_scenario_part *part) {
     if (part->texts[TM_CONDITION_KIND])
         return UINT16_MAX;

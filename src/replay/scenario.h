@@ -1,15 +1,16 @@
-/* What a user asks for: "what if rank 3 were as the others, and these kernels took half the time?"
+/* Scenario requested by the user: "what if rank 3 were like the others, and these kernels took
+ * half the time?"
  *
- * A scenario is made of parts, each of one --fix X or --scale X:F. X is one condition or several
- * joined by +, that hold together: rank=LIST host=NAME stage=N|last step=LIST kind=WORD
- * kernel=REGEX operator=REGEX; a kind may stand alone (transfer:0). A + within an expression stays
- * in it where no condition follows.
+ * A scenario consists of parts, each one --fix X or --scale X:F. X is one or several conditions
+ * joined by +, all of which must hold: rank=LIST host=NAME stage=N|last step=LIST kind=WORD
+ * kernel=REGEX operator=REGEX; the word kind= may be omitted (transfer:0). A + inside an expression
+ * belongs to it unless a condition follows.
  *
- * Which edges X means. With a kind: those of this kind. With a kernel or an operator and no kind:
- * the work of the GPU events of that name, or launched within that operator on the same thread,
- * communication included. Else: everything but communication, which belongs to no rank. With a
- * kind, a kernel's are the lags before it, too, an operator's also its calls and the host time
- * before them. Where several parts mean an edge, the last counts. */
+ * X selects edges. With a kind: edges of this kind. With a kernel or an operator but no kind: the
+ * work of the GPU events of that name, or launched within that operator on the same thread,
+ * including communication. Otherwise: everything but communication, which belongs to no rank. With
+ * a kind, a kernel also selects the lags before it, and an operator also its calls and the host
+ * time before them. If several parts select an edge, the last one applies. */
 #ifndef TMERGE_REPLAY_SCENARIO_H
 #define TMERGE_REPLAY_SCENARIO_H
 
@@ -34,20 +35,20 @@ typedef enum tm_condition {
         TM_N_CONDITIONS
 } tm_condition;
 
-/** As typed before =. */
+/** Words typed before =. */
 extern const char *const tm_condition_words[TM_N_CONDITIONS];
 
-/** Stands for the last stage that the job has. */
+/** The last stage of the job. */
 #define TM_STAGE_LAST INT64_C(-2)
 
-/** Names that an expression holds of, each looked at when it is first asked for. */
+/** Names that match an expression, each tested on first use. */
 typedef struct tm_name_rule {
     regex_t regex;
-    uint8_t *known; /* owned; by name id: 0 nobody asked yet, 1 no, 2 yes; NULL before binding */
+    uint8_t *known; /* owned; by name id: 0 not tested, 1 no, 2 yes; NULL before binding */
 } tm_name_rule;
 
 typedef struct tm_scenario_part {
-    char *texts[TM_N_CONDITIONS]; /* owned; what was typed behind =; NULL: not asked for */
+    char *texts[TM_N_CONDITIONS]; /* owned; text typed after =; NULL: not given */
     tm_list ranks, steps;
     int64_t stage;
     uint8_t kind; /* index of tm_fix_kinds */
@@ -55,40 +56,40 @@ typedef struct tm_scenario_part {
 } tm_scenario_part;
 
 typedef struct tm_scenario {
-    tm_vec parts;          /* of tm_scenario_part */
-    tm_vec factors;        /* of double, by part; NaN: as the peers are, of parts that name ranks;
-                              INFINITY: as is usual, of others */
-    char *text;            /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
-    const tm_names *names; /* borrowed, since binding */
+    tm_vec parts;   /* of tm_scenario_part */
+    tm_vec factors; /* of double, by part; NaN: as the peers (parts that name ranks); INFINITY: as
+                       is usual (others) */
+    char *text;     /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
+    const tm_names *names; /* borrowed, set by binding */
     int64_t last_stage;
-    int64_t n_ranks; /* of the job that it means something of, once all are marked */
+    int64_t n_ranks; /* ranks of the job with selected edges, once all are marked */
 } tm_scenario;
 
 #define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
 
-/** At most so many parts: a mark has a byte. */
+/** Maximum number of parts: a mark is one byte. */
 enum { TM_SCENARIO_PARTS_MAX = 255 };
 
 /**
  * Adds a part.
  * @param option  "fix" or "scale"
- * @param text    what was typed behind it
+ * @param text    its argument as typed
  * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT; free the scenario in any case
  */
 tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char *text,
                           tm_error *err) TM_MUST_CHECK;
 void tm_scenario_free(tm_scenario *scenario);
 
-/** Before edges are marked. No name may be added while the scenario is in use.
+/** Binds a scenario to the job's names, which must not change, before edges are marked.
  * @param last_stage  of the job's pipeline, -1 without one */
 tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,
                            tm_error *err) TM_MUST_CHECK;
 
-/** What a part holds of on a rank. */
+/** Matches of a part on a rank. */
 typedef struct tm_scenario_found {
-    int64_t alone[TM_N_CONDITIONS]; /* edges, or for rank, host and stage ranks, whatever the part
-                                       says besides */
-    int64_t edges;                  /* that it means */
+    int64_t alone[TM_N_CONDITIONS]; /* edges (for rank, host and stage: ranks) that match each
+                                       condition by itself */
+    int64_t edges;                  /* edges selected by the whole part */
 } tm_scenario_found;
 
 /**
@@ -100,7 +101,7 @@ typedef struct tm_scenario_found {
 tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, int64_t stage,
                            tm_graph *graph, tm_scenario_found *found, tm_error *err) TM_MUST_CHECK;
 
-/** The kinds of tm_fix_kinds that a graph has an edge of: a bit for each. */
+/** Returns the kinds of tm_fix_kinds that occur in a graph, a bit for each. */
 uint32_t tm_scenario_kinds(const tm_graph *graph);
 
 #endif

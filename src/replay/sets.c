@@ -7,15 +7,15 @@
 #include "base/lanes.h"
 #include "base/sorted.h"
 
-/* A weight without what nothing accounts for of the recorded one, which is @p over_ns: more than
- * all of it where the edge is cut at the root. */
+/* Returns weight @p ns, at most the recorded weight without its unexplained part @p over_ns. That
+ * part can exceed the recorded weight if the edge is cut at the root. */
 static int64_t explained(const tm_edge *edge, int64_t over_ns, int64_t ns) {
     const bool cut = edge->from == TM_FROM_ROOT && edge->ns < over_ns;
     const int64_t without = cut ? 0 : edge->ns - over_ns;
     return over_ns > 0 && without < ns ? without : ns;
 }
 
-/* The weight by a change, and what is left of that without what nothing explains. */
+/* Computes the changed weight, and the changed weight without unexplained time. */
 static void change_edge(const tm_change *change, double factor, const tm_edge *edge,
                         int64_t over_ns, int64_t *ns) {
     factor = change->factors ? change->factors[edge->part - 1] : factor;
@@ -106,7 +106,7 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     const tm_edge *e = &graph->edges[edge];
     const int64_t over = tm_graph_over_ns(graph, node, e), without = explained(e, over, e->ns);
     uint64_t meant = tm_sets_meant(sets, graph, e);
-    for (size_t i = 0; i < 2 * sets->n; i += TM_LANES) /* whole rows, for they are wide enough */
+    for (size_t i = 0; i < 2 * sets->n; i += TM_LANES) /* whole rows; ns has room for them */
         for (size_t k = 0; k < TM_LANES; k += 2) {
             ns[i + k] = e->ns;
             ns[i + k + 1] = without;
@@ -118,10 +118,10 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
     }
 }
 
-/* A change that takes less than T / 2000 off the path saves no more than that. */
+/* A change that takes less than T / 2000 off the path cannot save more. */
 enum { WORTH_TRYING = 2000 };
 
-/* Sums over the path, by some name. */
+/* Sums over the path, by name. */
 typedef struct on_path {
     int64_t path_ns, gain_ns;
     uint32_t name;
@@ -144,7 +144,7 @@ static void choose(tm_changes *out, const tm_whatif_item *item, const tm_change 
     out->changes[out->n++] = *change;
 }
 
-/* What of a path is of a kind. */
+/* Sums the part of a path that is of a kind. */
 static on_path sum_kind(const tm_vec *path, const tm_fix_kind *kind) {
     const tm_path_piece *pieces = path->data;
     on_path sum = {0};
@@ -172,15 +172,14 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
             continue;
         choose(out, &item, &change, is_worth(result, all.gain_ns));
         if (kind->flags & TM_EDGE_STALL)
-            continue; /* what is no longer than elsewhere is no stall */
+            continue; /* at the usual length it is no stall */
         const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
         item.what = TM_WHATIF_LIMIT;
         choose(out, &item, &none, is_worth(result, all.path_ns));
     }
 }
 
-/* Adds compute kernels by name: time on the paths of steps, or what could be gained on the whole.
- */
+/* Sums compute kernels by name: time on the paths of steps, or possible gain on the whole path. */
 static bool sum_kernels(const tm_vec *path, bool whole, tm_keys *keys, tm_vec *sums) {
     const tm_path_piece *pieces = path->data;
     for (size_t i = 0; i < path->n; i++) {

@@ -4,14 +4,14 @@
 
 #include "base/sorted.h"
 
-/* When all runs of a stream are joined. */
+/* Pass that merges all runs of a stream. */
 enum { ALL_JOINED = 40 };
 
 static void bring_down(int64_t *late, int64_t ns) {
     *late = ns < *late ? ns : *late;
 }
 
-/* When each node may be at the latest, from the last back; what follows from that of the rank. */
+/* Propagates latest times backwards, and returns the rank's slack. */
 static tm_slack go_back(const tm_graph *graph, int64_t *late, int64_t below_ns) {
     tm_slack out = {.least_ns = -1};
     for (size_t v = graph->n_nodes; v-- > 0;) {
@@ -45,13 +45,13 @@ tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const in
     return go_back(graph, late_ns, below_ns);
 }
 
-/* Of a GPU event. */
+/* Slack of a GPU event. */
 typedef struct slacker {
     int64_t begin_ns, slack_ns;
     bool known; /* it is in the graph */
 } slacker;
 
-/* By row. Of an event's nodes the first is its begin, the last its end. */
+/* Sets slack by row. The first of an event's nodes is its begin, the last its end. */
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
@@ -70,17 +70,18 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(((const slacker *)a)->begin_ns, ((const slacker *)b)->begin_ns);
 }
 
-/* Those that are in the graph, in the order of their begins. */
+/* Keeps the events of the graph, ordered by begin. Returns their number. */
 static size_t put_in_order(slacker *events, size_t n) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (events[i].known)
             events[kept++] = events[i];
-    tm_sort(events, kept, sizeof *events, by_begin); /* one track's are in order as they are */
+    tm_sort(events, kept, sizeof *events,
+            by_begin); /* already in order if the stream has one track */
     return kept;
 }
 
-/* Of one stream. */
+/* Appends the runs of one stream. */
 static bool add_events(const slacker *events, size_t n, tm_slack_run like, tm_vec *runs) {
     tm_slack_run *last = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -101,13 +102,13 @@ static bool is_of(const tm_track *track, const tm_track *stream) {
            track->stream == stream->stream;
 }
 
-/* How far apart [ns] the slacks of a run may be when runs are joined for the nth time. */
+/* Returns the allowed range [ns] of slack within a run in the nth pass of merging. */
 static int64_t allowed_ns(int64_t least_ns, int nth) {
     const int64_t part = 1000 + (least_ns > 0 ? least_ns / 64 : 0);
     return part > INT64_MAX >> nth ? INT64_MAX : part << nth;
 }
 
-/* What has no slack because nothing depends on it stays apart from what has, till the last. */
+/* Events that nothing depends on are merged with others only in the last pass. */
 static bool can_join(const tm_slack_run *a, const tm_slack_run *b, int nth) {
     const int64_t least = a->least_ns < b->least_ns ? a->least_ns : b->least_ns;
     const int64_t most = a->most_ns > b->most_ns ? a->most_ns : b->most_ns;

@@ -1,50 +1,49 @@
-/* How late everything on a rank could be without the job ending later. */
+/* Slack: how much later everything on a rank could be without delaying the end of the job. */
 #ifndef TMERGE_REPLAY_SLACK_H
 #define TMERGE_REPLAY_SLACK_H
 
 #include "graph.h"
 
 typedef struct tm_slack {
-    int64_t least_ns; /* of anything on the rank; -1 where nothing of it leads to an end */
-    int64_t near_ns;  /* compute and copies with less than the given slack, summed */
+    int64_t least_ns; /* minimum over the rank; -1 if no step's end depends on it */
+    int64_t near_ns;  /* compute and copy time with less than the given slack */
 } tm_slack;
 
 /**
- * Goes through a graph from its end.
+ * Propagates latest times backwards through a graph.
  *
- * @param visits_ns  [visits] the latest time of each operation; INT64_MAX: nothing depends on it
- * @param steps_ns   [steps] the same of the ends of steps
- * @param below_ns   what is near has less slack
- * @param late_ns    [nodes] to be set: the latest time of each, likewise
+ * @param visits_ns  [visits] latest time of each operation; INT64_MAX: nothing depends on it
+ * @param steps_ns   [steps] same for the ends of steps
+ * @param below_ns   slack below which near_ns counts
+ * @param late_ns    [nodes] out: latest time of each node, or INT64_MAX
  */
 tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
                        int64_t below_ns, int64_t *late_ns);
 
-/** GPU events that follow one another on a stream, and how much later each could end. Sent as
- * bytes. */
+/** Consecutive GPU events of a stream, and how much later each could end. Sent as bytes. */
 typedef struct tm_slack_run {
     int64_t rank, stream;
-    int64_t begin_ns;          /* of the first, since the root */
-    int64_t least_ns, most_ns; /* INT64_MAX: no step's end depends on any, on one */
+    int64_t begin_ns;          /* begin of the first, since the root */
+    int64_t least_ns, most_ns; /* slack; INT64_MAX: no step's end depends on the event */
     int32_t device;
-    uint32_t n; /* events */
+    uint32_t n; /* number of events */
 } tm_slack_run;
 
-/** Where the times of nodes stand: those of node v are element v * stride. */
+/** Times of nodes: those of node v are at v * stride. */
 typedef struct tm_slack_times {
-    const int64_t *ns, *late_ns; /* when it was, and the latest; of a crew's rank, its lane */
+    const int64_t *ns, *late_ns; /* recorded and latest; for a rank of a batch, its SIMD lane */
     size_t stride;
 } tm_slack_times;
 
 /**
- * Appends what the events of a rank's streams could be later by: stream after stream, a run for all
- * neighbours that have the same slack. Where there are too many runs, neighbours that have about
- * the same are joined, the nearest first; a run then has the least and the most of its events.
+ * Appends the slack of the events of a rank's streams, stream by stream: one run for adjacent
+ * events with equal slack. If there are too many runs, adjacent ones with similar slack are merged,
+ * the most similar first; a run then gives minimum and maximum.
  *
- * @param graph  of the rank, or the one that its crew shares
- * @param most   runs; a stream has one at least
+ * @param graph  of the rank, or the one that its batch shares
+ * @param most   maximum number of runs; each stream has at least one
  * @param runs   of tm_slack_run
- * @return       false when memory is out
+ * @return       false when out of memory
  */
 bool tm_slack_runs(const tm_timeline *timeline, const tm_graph *graph, const tm_slack_times *times,
                    size_t most, tm_vec *runs) TM_MUST_CHECK;

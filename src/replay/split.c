@@ -11,10 +11,10 @@
 
 /* Layers ------------------------------------------------------------------------------------- */
 
-/* No name: a transfer between stages. */
+/* Marks a transfer between stages. */
 #define BORDER TM_NO_NAME
 
-/* What the host asked for, in order. */
+/* A kernel or transfer, ordered by its launch. */
 typedef struct asked {
     int64_t ns;
     uint32_t row, name;
@@ -26,7 +26,7 @@ static int by_time(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* How much of a pass repeats what is @p apart before it, in one piece. */
+/* Returns the length of the longest contiguous part of a pass that repeats with period @p apart. */
 static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     size_t longest = 0, run = 0;
     for (size_t i = 0; i + apart < n; i++) {
@@ -36,8 +36,8 @@ static size_t longest_run(const asked *pass, size_t n, size_t apart) {
     return longest >= apart ? longest + apart : 0;
 }
 
-/* How often a pass repeats one row of kernels that makes up a third of it at least; else 0. The
- * last stage may go forward and back in one pass. */
+/* Counts how often a pass repeats one sequence of kernels that covers at least a third of it; else
+ * 0. The last stage may go forward and back in one pass. */
 static int64_t count_repeats(const asked *pass, size_t n) {
     enum { TRIED = 16 };
     size_t covered = 0, best = 1;
@@ -78,7 +78,7 @@ static bool list_asked(const tm_timeline *t, const bool *counts, tm_vec *out) {
     return true;
 }
 
-/* How often four of five passes repeat the same kernels: layers, where the profile shows some. */
+/* Counts the layers: repeats of the same kernels in at least four of five passes; else 0. */
 static bool count_layers(const tm_timeline *t, const bool *counts, int64_t *layers) {
     tm_vec all = TM_VEC(asked), found = TM_VEC(int64_t);
     bool ok = list_asked(t, counts, &all);
@@ -111,7 +111,7 @@ typedef struct kernel_sum {
     int64_t calls, total_ns;
 } kernel_sum;
 
-/* A rank's kernels by name and shape. */
+/* Sums a rank's kernels by name and shape. */
 static bool sum_kernels(const tm_timeline *t, const bool *counts, tm_keys *keys, tm_vec *sums) {
     const tm_kernel_attr *attrs = t->attrs[TM_ATTR_KERNEL];
     size_t next = 0;
@@ -158,7 +158,7 @@ tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const boo
 
 /* Stages ------------------------------------------------------------------------------------- */
 
-/* What a rank has to do: as recorded, and with each kernel as is usual. */
+/* A rank's work: as recorded, and with each kernel at its usual time. */
 typedef struct rank_work {
     int64_t stage, rank, work_ns, usual_ns, own_ns, calls, layers;
 } rank_work;
@@ -182,7 +182,7 @@ static int by_work(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Adds a kernel of one name and shape, [n] ranks in the order of their stages, to their work. */
+/* Adds a kernel of one name and shape on [n] ranks, ordered by stage, to their work. */
 static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_keys *ranks,
                        tm_vec *works) {
     for (size_t i = 0; i < n; i++)
@@ -203,7 +203,7 @@ static bool add_kernel(const tm_split_kernel *v, size_t n, int64_t *means, tm_ke
     return true;
 }
 
-/* A stage of [n] ranks in the order of their work. */
+/* Summarises a stage of [n] ranks, ordered by work. */
 static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     const rank_work *middle = &v[(n - 1) / 2];
     tm_split_stage out = {.stage = v->stage,
@@ -219,7 +219,7 @@ static tm_split_stage stage_of(const rank_work *v, size_t n, int64_t n_steps) {
     return out;
 }
 
-/* Where a stage has one rank. */
+/* Uses the usual times if some stage has only one rank. */
 static void take_usual(tm_split_stage *v, size_t n) {
     bool one = false;
     for (size_t i = 0; i < n; i++)
@@ -230,7 +230,7 @@ static void take_usual(tm_split_stage *v, size_t n) {
     }
 }
 
-/* Marks those with more work. */
+/* Marks the stages with more work. */
 static void mark(tm_split_stage *v, size_t n) {
     double mean = 0.0, calls = 0.0, most = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -245,7 +245,7 @@ static void mark(tm_split_stage *v, size_t n) {
     }
 }
 
-/* Whether stages with more work are apart from the others. @param spreads  [n] scratch */
+/* Whether the stages with more work are separated from the others. @param spreads  [n] scratch */
 static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     const double least_share = 0.03, times = 3.0;
     int64_t least = INT64_MAX, most = -1;
@@ -262,7 +262,7 @@ static bool are_apart(const tm_split_stage *v, size_t n, int64_t *spreads) {
     return gap >= least_share * (double)most && gap >= times * (double)tm_median_any(spreads, n);
 }
 
-/* Those that are fewer differ from the others. */
+/* Swaps the marks if most stages have one. */
 static void name_fewer(tm_split_stage *v, size_t n) {
     size_t more = 0;
     for (size_t i = 0; i < n; i++)

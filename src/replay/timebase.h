@@ -1,41 +1,41 @@
-/* What the times of a replay count from. They are the job's, since its first GPU event, without the
- * time in which no rank was recorded: what lies between two recordings of a run is no step's time,
- * and no cause waits through it. */
+/* Time base of a replay: time since the job's first GPU event, excluding time in which no rank was
+ * recorded. The time between two recordings of a run belongs to no step, and no cause acts across
+ * it. */
 #ifndef TMERGE_REPLAY_TIMEBASE_H
 #define TMERGE_REPLAY_TIMEBASE_H
 
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Time that is left out, on the job's clock, with that of all cuts before it. */
+/** A cut: excluded time on the job's clock. */
 typedef struct tm_cut {
     int64_t begin_ns, end_ns;
     int64_t before_ns;
 } tm_cut;
 
 typedef struct tm_timebase {
-    int64_t root_ns; /* the job's first GPU begin, on the job's clock; INT64_MAX without any */
-    tm_vec cuts;     /* owned; of tm_cut, ascending; none where the job has one recording */
+    int64_t root_ns; /* first GPU begin of the job, on its clock; INT64_MAX without any */
+    tm_vec cuts;     /* owned; of tm_cut, ascending; empty if the job has one recording */
 } tm_timebase;
 
 #define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, TM_VEC(tm_cut)})
 
-/** The time of a recording of some rank, on the job's clock. Sent as bytes. */
+/** Time range of one recording of a rank, on the job's clock. Sent as bytes. */
 typedef struct tm_recorded_time {
     int64_t begin_ns, end_ns;
 } tm_recorded_time;
 
-/** Adds the times of a rank's recordings, to be cut between. TM_OK; TM_ERR_FAULT. */
+/** Appends the time ranges of a rank's recordings. TM_OK; TM_ERR_FAULT. */
 tm_status tm_timebase_collect(const tm_timeline *timeline, tm_vec *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Cuts what lies between the recordings of all ranks. @param recorded  of tm_recorded_time;
- * sorted  @return TM_OK; TM_ERR_FAULT */
+/** Cuts the time between the recordings of all ranks. @param recorded  of tm_recorded_time; sorted
+ * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) TM_MUST_CHECK;
 
 void tm_timebase_free(tm_timebase *base);
 
-/** A time of the job's clock in the replay; one that is left out is where its cut is. */
+/** Converts a time of the job's clock to replay time; excluded times map to their cut. */
 static inline int64_t tm_timebase_of(const tm_timebase *base, int64_t job_ns) {
     const tm_cut *cuts = base->cuts.data;
     size_t i = base->cuts.n;
@@ -48,7 +48,7 @@ static inline int64_t tm_timebase_of(const tm_timebase *base, int64_t job_ns) {
     return job_ns - (end - cut->begin_ns) - cut->before_ns - base->root_ns;
 }
 
-/** The time of the job's clock that a time of the replay was; at a cut what follows it. */
+/** Converts replay time to the job's clock; at a cut, to its end. */
 int64_t tm_timebase_job(const tm_timebase *base, int64_t ns);
 
 #endif

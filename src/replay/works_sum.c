@@ -40,7 +40,7 @@ static size_t row_of(const tm_works_of *of, uint64_t hash) {
     return step == NO_STEP ? SIZE_MAX : step * of->shape->n_parts + part;
 }
 
-/* Where the weights of a place are summed: an index into the sums of a rank; SIZE_MAX for none. */
+/* Returns the index of a place in a rank's sums, or SIZE_MAX if it is not summed. */
 static size_t sum_at(const tm_works_of *of, uint32_t place) {
     const tm_peer_others *others = of->places->others.data;
     if (place == TM_NO_PLACE)
@@ -55,12 +55,12 @@ static size_t sum_at(const tm_works_of *of, uint32_t place) {
     return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
 }
 
-/* Of an event the second is no work: what nothing explains of its begin. */
+/* An event's second weight, the unexplained part of its begin, is not work. */
 static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }
 
-/* @param sum  the place's, as of sum_at */
+/* @param sum  of the place, at the index from sum_at */
 static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
                      int64_t *sum) {
     const int64_t ns = work_of(w, call);
@@ -97,7 +97,7 @@ void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *cons
     }
 }
 
-/* The rows of calls; NULL when memory is out. @param places  [n] */
+/* Returns the rows of calls; NULL when out of memory. @param places  [n] */
 static size_t *rows_of(const tm_works_of *of, const uint32_t *places, size_t n) {
     const uint64_t *hashes = of->places->keys.keys.data;
     size_t *rows = malloc((n + 1) * sizeof *rows);

@@ -1,44 +1,43 @@
-/* Summing what ranks did by themselves: works.h. */
+/* Sums the own work of ranks: works.h. */
 #ifndef TMERGE_REPLAY_WORKS_SUM_H
 #define TMERGE_REPLAY_WORKS_SUM_H
 
 #include "peers.h"
 #include "works.h"
 
-/** Which steps there are, and in how many parts each is summed. */
+/** The steps, and the number of parts in which each is summed. */
 typedef struct tm_works_shape {
     size_t n_steps, n_parts;
-    uint8_t step_at[TM_PLACE_STEPS + 1]; /* by tm_place_step: which of the steps */
+    uint8_t step_at[TM_PLACE_STEPS + 1]; /* by tm_place_step: index of the step */
 } tm_works_shape;
 
 static inline size_t tm_works_rows(const tm_works_shape *shape) {
     return shape->n_steps * shape->n_parts;
 }
 
-/** Adds the steps of places. @param steps  bits by tm_place_step */
+/** Adds the steps that occur in places. @param steps  bits by tm_place_step */
 void tm_works_steps(const tm_peer_places *places, uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
-/** The shape that these steps make: as many parts as make about 64 rows. */
+/** Returns the shape for these steps: the number of parts that gives about 64 rows. */
 tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]);
 
-/** What is summed, of which ranks. */
+/** What to sum. */
 typedef struct tm_works_of {
     const tm_works_shape *shape;
-    const tm_peer_places *places; /* with what is known of the others */
-    int64_t n_peers;              /* ranks of the role, this one among them */
-    bool calls;                   /* the medians of calls, too */
-    int64_t *apart_ns;            /* of devices' work, what not all ranks have is added to this */
+    const tm_peer_places *places; /* with the answers about other ranks */
+    int64_t n_peers;              /* ranks of the role, including this one */
+    bool calls;                   /* also the medians of calls */
+    int64_t *apart_ns; /* device work at places that not all ranks have is added to this */
 } tm_works_of;
 
-/** Adds a rank's sums. @param out  [TM_N_WORKS][rows]; that of calls is left */
+/** Adds a rank's sums. @param out  [TM_N_WORKS][rows]; CALL is left unchanged */
 void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out);
 
-/** The medians of a rank's calls. False when memory is out. @param out  likewise; the others are
- * left
- */
+/** Computes the medians of a rank's calls. False when out of memory.
+ * @param out  [TM_N_WORKS][rows]; only CALL is set */
 bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 
-/** Adds those of the ranks of a crew. @param out  [crew->n] sums of each */
+/** Same two for the ranks of a batch. @param out  [crew->n] sums of each */
 void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *const *out);
 bool tm_works_crew_calls(const tm_works_of *of, const tm_crew *crew,
                          int64_t *const *out) TM_MUST_CHECK;

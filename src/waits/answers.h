@@ -1,34 +1,34 @@
-/* Who waited for whom in every operation, as an answer for each of its kernels. */
+/* Splits the waits of all operations into one answer per communication kernel. */
 #ifndef TMERGE_ANSWERS_H
 #define TMERGE_ANSWERS_H
 
 #include "timeline/collectives.h"
 
-/** An answer on its way to the process that holds the rank. Sent as bytes. */
+/** An answer sent to the process that holds the rank. Sent as bytes. */
 typedef struct tm_answer_reply {
     tm_comm_answer answer;
     int64_t rank;
     uint32_t event, first_event;
-    int32_t first_rank; /* with first_event its operation */
-    int32_t origin;     /* the process */
+    int32_t first_rank; /* with first_event: identifies the operation */
+    int32_t origin;     /* process that holds the rank */
 } tm_answer_reply;
 
 /**
  * Splits the waits of all operations (waits/blame.h).
  *
- * @param wants_pairs  whether the same waits are kept by pairs of ranks
+ * @param wants_pairs  whether to sum the same waits by pair of ranks, too
  * @param replies      of tm_answer_reply, appended to: one for each kernel of an operation
  * @param pairs        of tm_pair, appended to, in no order
- * @return             TM_OK; TM_ERR_FAULT where memory is out
+ * @return             TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, tm_vec *replies,
                           tm_vec *pairs, tm_error *err) TM_MUST_CHECK;
 
-/** Gives a timeline's communication kernels the answer that they belong to no operation.
- * TM_OK; TM_ERR_FAULT where memory is out. */
+/** Marks all communication kernels of a timeline as belonging to no operation. TM_OK; TM_ERR_FAULT
+ * when out of memory. */
 tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
-/** Sets an answer. @param timelines  [n] ascending in rank, cleared, the reply's among them */
+/** Stores an answer in its rank's timeline. @param timelines  [n] ascending in rank, cleared */
 void tm_answers_set(tm_timeline *timelines, size_t n, const tm_answer_reply *reply);
 
 #endif

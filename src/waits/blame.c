@@ -72,13 +72,13 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* How long an early arrival waits in the gap [from, to). */
+/* Returns how long an early arrival waits in the gap [from, to). */
 static int64_t wait_in(const arrival *early, int64_t from, int64_t to) {
     int64_t end = early->end_ns < to ? early->end_ns : to;
     return end > from ? end - from : 0;
 }
 
-/* The wait of all who came before gap j, which is between arrivals j and j + 1. */
+/* Returns the wait in gap j, between arrivals j and j + 1, summed over the ranks before it. */
 static int64_t wait_of_gap(const arrival *a, size_t j, bool any_cut) {
     int64_t gap = a[j + 1].begin_ns - a[j].begin_ns, sum = 0;
     if (!any_cut)
@@ -112,7 +112,7 @@ static bool split_pairs(const arrival *a, size_t n, tm_pair_map *pairs) {
     return true;
 }
 
-/* All who may have come as late as the last one, as far as clocks tell, share its place. */
+/* Marks every rank whose arrival is within clock uncertainty of the last one as tied with it. */
 static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
                       tm_comm_answer *answers) {
     const tm_comm_record *last = &members[a[n - 1].member];
@@ -131,7 +131,7 @@ static void find_last(const arrival *a, size_t n, const tm_comm_record *members,
         answers[a[i].member].untied = alone;
 }
 
-/* What each late rank's clock may be wrong by, for each of the ranks that came before it. */
+/* Sets the clock uncertainty of each late rank's caused wait, once per earlier arrival. */
 static void find_doubt(const arrival *a, size_t n, const tm_comm_record *members,
                        tm_comm_answer *answers) {
     const tm_comm_record *first = &members[a[0].member];

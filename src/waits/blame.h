@@ -1,4 +1,4 @@
-/* Who came last to a collective, and whose wait that was. */
+/* Splits the waits of a collective among the ranks that arrived late. */
 #ifndef TMERGE_BLAME_H
 #define TMERGE_BLAME_H
 
@@ -6,7 +6,7 @@
 #include "timeline/collectives.h"
 
 /**
- * Nanoseconds with a binary fraction, so that shares of a gap add up in any order to the same sum.
+ * Nanoseconds with a binary fraction, so that the sum of shares does not depend on their order.
  * Each share is rounded down by less than 2^-40 ns.
  */
 typedef struct tm_share {
@@ -16,34 +16,34 @@ typedef struct tm_share {
 
 void tm_share_add(tm_share *sum, tm_share share);
 
-/** numerator / denominator, both not negative, the denominator below 2^23. */
+/** Returns numerator / denominator. Neither is negative; the denominator is below 2^23. */
 tm_share tm_share_of(int64_t numerator, int64_t denominator);
 
-/** The nearest integer, half up. */
+/** Rounds to the nearest integer, halves up. */
 int64_t tm_share_round(tm_share share);
 
-/** Sums of pairs of a late and a waiting rank; begins as all zeros. */
+/** Wait sums by (late rank, waiting rank). Zero-initialised. */
 typedef struct tm_pair_map {
     tm_keys pairs;
-    tm_vec shares; /* of tm_share, one for each pair */
+    tm_vec shares; /* of tm_share, one per pair */
 } tm_pair_map;
 
-/** False when memory is out. */
+/** Adds a share to a pair's sum; false when out of memory. */
 bool tm_pair_map_add(tm_pair_map *map, int64_t rank, int64_t for_rank, tm_share share);
 
-/** Moves the pairs to a vector of tm_pair, in no order, and empties the map; false when memory is
- * out. */
+/** Appends the pairs to a vector of tm_pair, in no order, and empties the map; false when out of
+ * memory. */
 bool tm_pair_map_drain(tm_pair_map *map, tm_vec *out);
 void tm_pair_map_free(tm_pair_map *map);
 
 /**
- * Splits the wait of one operation in layers: sort the arrivals; for each gap between two of them
- * the early ranks wait that long because of the late ones, who share it equally. Where a kernel
- * ends before the last begin, its wait is cut at its end.
+ * Splits the wait of one operation in layers. In the gap between two successive arrivals, each rank
+ * that has already arrived waits, and the ranks still missing share this wait equally. The wait of
+ * a kernel that ends before the last arrival stops at the kernel's end.
  *
- * @param members  [instance->n] its records
+ * @param members  [instance->n] the operation's records
  * @param answers  [instance->n] filled for each member: wait, lateness, caused wait, last, tied
- * @param pairs    the same wait by late and waiting rank is added, or NULL
+ * @param pairs    receives the same wait by late and waiting rank, or NULL
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,

@@ -5,18 +5,18 @@
 
 #include "base/sorted.h"
 
-/* A member in the order of arrival. */
+/* A member's arrival. */
 typedef struct arrival {
     int64_t begin_ns, end_ns, rank;
-    size_t member; /* from the first of the operation */
+    size_t member; /* index in the operation's records */
 } arrival;
 
-/* An operation's arrivals, and room for what is computed of them: [n] each, in order of arrival. */
+/* An operation's arrivals with workspace: arrays of [n] in order of arrival. */
 typedef struct meeting {
     arrival *arrivals;
     size_t n;
     bool any_cut;                  /* some kernel ends before the last begin */
-    double *weight, *gone, *part;  /* scratch of layer() and its input */
+    double *weight, *gone, *part;  /* input and scratch of layer() */
     double *cost, *waited, *begun; /* results */
 } meeting;
 
@@ -112,14 +112,14 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const arrival *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-/* The gap before which all later ones are behind the kernel's end: gap j is from arrival j on. */
+/* Returns the gap in which kernel i ends; gap j begins with arrival j. */
 static size_t gap_of_end(const meeting *m, size_t i) {
     size_t next = i + 1;
     return i + tm_bisect(m->arrivals + next, m->n - next, sizeof *m->arrivals,
                          &m->arrivals[i].end_ns, begins_by);
 }
 
-/* Takes the weights of kernels that end early out of the gaps behind their ends. */
+/* Removes the weight of each kernel that ends early from the gaps after its end. */
 static void cut_weights(meeting *m) {
     for (size_t i = 0; i < m->n; i++)
         m->gone[i] = m->part[i] = 0.0;
@@ -132,8 +132,8 @@ static void cut_weights(meeting *m) {
     }
 }
 
-/* The layered split with a weight for each early rank's wait: in every gap between two arrivals
- * the early ranks wait, and the late ones share it. One pass, whatever the number of ranks. */
+/* Does the layered split with a weight for each early rank's wait, in one pass over the
+ * arrivals. */
 static void layer(meeting *m, double *late) {
     double active = 0.0, sum = 0.0;
     cut_weights(m);
@@ -147,7 +147,7 @@ static void layer(meeting *m, double *late) {
     }
 }
 
-/* Cost and its weighted means: see the head of delay.h. */
+/* Computes the cost and its weighted means: see the head of delay.h. */
 static void set_means(meeting *m, const tm_visit *visits) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
@@ -190,7 +190,7 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
         double fraction = fraction_of(&m, i, visits);
-        /* Rounded down: no more is passed on than was caused. A transfer caused no wait_ns. */
+        /* Rounded down, to pass on no more than was caused. A transfer caused no wait_ns. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
         ok = add_debt(flow, member, members->step, passed) &&
@@ -215,11 +215,11 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
     return TM_OK;
 }
 
-/* A rank's claims on one operation and step, added up. */
+/* Total cost claimed for a rank in one operation and step. */
 typedef struct share {
     const tm_instance *instance;
     int64_t step, ns;
-    size_t member; /* from the first of the operation */
+    size_t member; /* index in the operation's records */
 } share;
 
 static int by_place(const void *a, const void *b) {
@@ -239,7 +239,7 @@ static const tm_instance *instance_of(const tm_collectives *collectives, size_t 
     return (const tm_instance *)instances->data + next - 1;
 }
 
-/* The claims as shares, by operation, step and member. */
+/* Sums the claimed cost by operation, step and member. */
 static bool gather_shares(const tm_collectives *collectives, const tm_vec *claims, tm_vec *out) {
     const tm_claim *v = claims->data;
     for (size_t i = 0; i < claims->n; i++) {
@@ -262,12 +262,13 @@ static bool gather_shares(const tm_collectives *collectives, const tm_vec *claim
     return true;
 }
 
-/* How much each late rank gets of the shares [n] of one operation and step: cost of m. */
+/* Splits the shares [n] of one operation and step among the late ranks: m->cost. Returns their
+ * sum. */
 static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const share *shares,
                             size_t n) {
     int64_t total = 0;
     for (size_t i = 0; i < m->n; i++)
-        m->begun[i] = 0.0; /* by member, before they are put in order of arrival */
+        m->begun[i] = 0.0; /* by member, not yet in order of arrival */
     for (size_t i = 0; i < n; i++) {
         int64_t wait = tm_member_wait(&members[shares[i].member], shares[i].instance->last_ns);
         m->begun[shares[i].member] = (double)shares[i].ns / (double)wait;
@@ -279,7 +280,7 @@ static int64_t weigh_shares(meeting *m, const tm_comm_record *members, const sha
     return total;
 }
 
-/* Parts in whole nanoseconds that add up to the total: each is the step of the rounded sum. */
+/* Splits into whole nanoseconds; each part is the increment of the rounded running sum. */
 static bool split_shares(const tm_comm_record *members, const share *shares, size_t n,
                          const double *fractions, tm_delay_flow *flow) {
     meeting m;

@@ -3,7 +3,7 @@
 #include "base/intervals.h"
 #include "timeline/host_comm.h"
 
-/* The union of the events of a role. */
+/* Collects the union of the events of a role. */
 static bool collect(const tm_timeline *timeline, tm_role role, tm_intervals *out) {
     const uint32_t end = tm_timeline_work_end(timeline);
     for (uint32_t row = 0; row < end; row++) {
@@ -17,7 +17,7 @@ static bool collect(const tm_timeline *timeline, tm_role role, tm_intervals *out
     return true;
 }
 
-/* What the rank computes, as in overlap.rank. */
+/* Collects the compute time of the rank, as in overlap.rank. */
 static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
     tm_intervals communication = TM_INTERVALS();
     bool ok = collect(timeline, TM_ROLE_COMPUTE, out);

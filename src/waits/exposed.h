@@ -1,4 +1,4 @@
-/* How much of each communication kernel no computation of its rank hides. */
+/* Computes the time of each communication kernel that is not hidden by computation of its rank. */
 #ifndef TMERGE_EXPOSED_H
 #define TMERGE_EXPOSED_H
 
@@ -6,13 +6,13 @@
 #include "tmerge/timeline.h"
 
 /**
- * Sets exposed_ns of every communication kernel: |k \ P|, where k is the kernel from when the job's
- * profilers were open on (tm_opened) and P what the rank computes on all of its devices (of a CPU
- * what tm_timeline_add_hidden adds, too). A moment in which several communication kernels run
- * counts for each of them; the union of these sets is overlap.rank's exposed_comm_ns, which counts
- * it once. -1 for what is none.
+ * Sets exposed_ns of every communication kernel: |k \ P|, where k is the kernel clipped to the time
+ * after the job's profilers were open (tm_opened) and P is the time in which the rank computes on
+ * any of its devices (for a CPU rank including what tm_timeline_add_hidden adds). Time in which
+ * several communication kernels run counts for each of them; overlap.rank's exposed_comm_ns is the
+ * union of these sets and counts it once. -1 for other events.
  *
- * @return  TM_OK; TM_ERR_FAULT where memory is out
+ * @return  TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_exposed_set(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 

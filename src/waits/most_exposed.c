@@ -26,7 +26,7 @@ static int by_kind_and_longest(const void *a, const void *b) {
     return order ? order : by_place(a, b);
 }
 
-/* Appends the first ones of each kind in an order of which `keys` [n] are taken. */
+/* Sorts `keys` [n] and appends the first TM_EXPOSED_MAX of each kind. */
 static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *, const void *),
                        tm_vec *out) {
     size_t taken = 0;
@@ -39,8 +39,8 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
     return true;
 }
 
-/* Leaves those that are among the first of their kind by either measure, each once and in order.
- * What is left of a part of the job has all that is left of the job in that part. */
+/* Keeps the keys that are among the first of their kind by either measure, each once, in order.
+ * Cutting parts of the job before the whole does not change the result. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);
     const bool ok = keys->n == 0 || (take_first(keys->data, keys->n, by_kind, &kept) &&
@@ -66,7 +66,7 @@ static tm_exposed_key key_of(const tm_collectives *collectives, const tm_instanc
                           .event = members->event,
                           .kind = tm_operation_kind(members)};
     for (size_t i = 0; i < instance->n; i++) {
-        if (members[i].exposed_ns < 0) /* that of the operation is unknown then */
+        if (members[i].exposed_ns < 0) /* unknown for the whole operation */
             return (tm_exposed_key){.exposed_ns = -1};
         key.exposed_ns = tm_sum(key.exposed_ns, members[i].exposed_ns);
         key.longest_ns =

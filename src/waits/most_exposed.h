@@ -1,39 +1,39 @@
-/* Which operations were exposed most: communicated while their ranks computed nothing. */
+/* Finds the most exposed operations: those that communicated while their ranks computed nothing. */
 #ifndef TMERGE_MOST_EXPOSED_H
 #define TMERGE_MOST_EXPOSED_H
 
 #include "timeline/collectives.h"
 
-/** What orders operations by exposed time. Sent as bytes. */
+/** Sort key of operations by exposed time. Sent as bytes. */
 typedef struct tm_exposed_key {
-    int64_t exposed_ns;            /* of all members together */
-    int64_t longest_ns;            /* of one member */
-    int64_t begin_ns, rank, event; /* its earliest begin; its first kernel */
+    int64_t exposed_ns;            /* sum over all members */
+    int64_t longest_ns;            /* maximum over the members */
+    int64_t begin_ns, rank, event; /* earliest begin; first kernel */
     int64_t kind;                  /* tm_collective_kind */
 } tm_exposed_key;
 
-/** Operations of each kind that are kept one by one, by either measure. */
+/** Operations listed individually for each kind and each of the two measures. */
 enum { TM_EXPOSED_MAX = 50 };
 
-/** The kind that an operation is listed by: of a transfer its sender and receiver differ. */
+/** Returns the kind under which an operation is listed; send and receive are listed as one kind. */
 static inline uint8_t tm_operation_kind(const tm_comm_record *members) {
     return members->way == TM_MATCH_PAIR ? TM_COLL_SENDRECV : members->kind;
 }
 
 /**
- * The operations of this process that were exposed most.
+ * Finds the most exposed operations of this process.
  * @param out  of tm_exposed_key, appended to
- * @return     TM_OK; TM_ERR_FAULT where memory is out
+ * @return     TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_exposed_find(const tm_collectives *collectives, tm_vec *out,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
- * Keeps those of the job's most exposed that this process matched.
+ * Keeps those of the job's most exposed operations that this process matched.
  *
- * @param all          of tm_exposed_key: those of all processes, in any order; cut to the job's
+ * @param all          of tm_exposed_key from all processes, in any order; cut to the job's top
  * @param collectives  tm_worst are added to `exposed`
- * @return             TM_OK; TM_ERR_FAULT where memory is out
+ * @return             TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_exposed_keep(tm_vec *all, tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
 

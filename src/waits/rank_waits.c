@@ -8,25 +8,25 @@
 #include "base/sums.h"
 #include "timeline/host_comm.h"
 
-/* A kernel with its visit, on its rank's own clock. */
+/* A kernel with a participation, on its rank's own clock. */
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
-    int64_t idle_ns;   /* when the rank last computed before its end */
-    int64_t since_ns;  /* the begin of its recording */
-    int64_t other_ns;  /* as in its visit */
-    size_t first, end; /* the waits that it may be late by, those of its own group among them */
+    int64_t idle_ns;   /* end of the rank's last computation before the kernel's end */
+    int64_t since_ns;  /* begin of the recording that contains it */
+    int64_t other_ns;  /* as in its tm_visit */
+    size_t first, end; /* range of the waits that may delay it, own group included */
     uint64_t group;
     uint32_t event;
     bool transfer;
 } kernel;
 
-/* A wait that kept a rank from computing for a while. */
+/* A wait that kept a rank from computing. */
 typedef struct wait {
     int64_t rank, until_ns;
     int64_t ns;
-    int64_t before_ns; /* sum of ns of the waits before it in the same list */
+    int64_t before_ns; /* sum of ns of the earlier waits in the same list */
     uint64_t group;
-    uint32_t event, member; /* as in its visit */
+    uint32_t event, member; /* as in its tm_visit */
     int32_t owner;
 } wait;
 
@@ -62,7 +62,7 @@ static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
     return true;
 }
 
-/* Not by member or owner, which depend on the number of processes. */
+/* Does not compare member or owner, which depend on the number of processes. */
 static int by_until(const void *a, const void *b) {
     const wait *x = a, *y = b;
     int order = tm_order_i64(x->until_ns, y->until_ns);
@@ -75,8 +75,8 @@ static int by_group_until(const void *a, const void *b) {
     return order ? order : by_until(a, b);
 }
 
-/* From when the rank computed last to when it computes next; empty where a compute kernel runs over
- * the moment. One that ends or begins just then does not. */
+/* Returns the gap without computation around a moment; empty if a compute kernel is running then.
+ * A kernel that ends or begins at the moment is not running. */
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
     tm_interval gap = {INT64_MIN, INT64_MAX};
@@ -94,8 +94,8 @@ static int by_end(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* Finds which kernels [n] of one rank release it, from the last to end back to the first: of those
- * that end in one gap a later one releases it if it had begun by then. */
+/* Sets `released` for the kernels [n] of one rank, from the last end back. A kernel does not
+ * release the rank if one that began before its end ends later in the same gap. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);
@@ -179,26 +179,26 @@ static bool ended_by(const void *element, const void *ns) {
     return ((const wait *)element)->until_ns <= *(const int64_t *)ns;
 }
 
-/* The first of sorted waits that ended behind a moment. */
+/* Returns the index of the first of the sorted waits that ended after a moment. */
 static size_t first_behind(const wait *waits, size_t n, int64_t ns) {
     return tm_bisect(waits, n, sizeof *waits, &ns, ended_by);
 }
 
-/* How long the waits [first, end) were. */
+/* Returns the total length of the waits [first, end). */
 static int64_t length_of(const wait *waits, size_t first, size_t end) {
     if (end <= first)
         return 0;
     return waits[end - 1].before_ns + waits[end - 1].ns - waits[first].before_ns;
 }
 
-/* What is known of one rank while the waits before its kernels are summed up. */
+/* Workspace for one rank while the waits before its kernels are summed. */
 typedef struct rank_view {
     kernel *kernels;  /* [n] */
-    tm_visit *visits; /* [n] of the same */
+    tm_visit *visits; /* [n], parallel to kernels */
     size_t n;
-    const wait *waits; /* [n_waits], beginning with the first-th of all ranks */
+    const wait *waits; /* [n_waits], the rank's; `first` is their index among those of all ranks */
     size_t n_waits, first;
-    wait *by_group;       /* [n_waits] the same, sorted by group */
+    wait *by_group;       /* [n_waits] copy, sorted by group */
     const kernel **order; /* [n] by group, then begin */
 } rank_view;
 
@@ -209,7 +209,7 @@ static int by_group_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-/* The kernels [n] of one group, in order, with that group's own waits. */
+/* Sums the waits before the kernels [n] of one group, in order, given the group's own waits. */
 static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n, const wait *own,
                       size_t n_own) {
     int64_t together_ns = INT64_MIN;
@@ -231,7 +231,7 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
     }
 }
 
-/* Of sorted waits how much lies between two moments; one may have begun before them. */
+/* Returns the length of sorted waits between two moments; the first wait is clipped. */
 static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int64_t until_ns) {
     size_t first = first_behind(waits, n, from_ns), end = first_behind(waits, n, until_ns);
     if (end <= first)
@@ -250,7 +250,7 @@ static void own_times(const rank_view *v, const kernel *const *kernels, size_t n
         visit->own_ns = -1;
         int64_t came_ns = visit->arrival == TM_ARRIVAL_DONE ? visit->done_ns : k->begin_ns;
         bool known = visit->arrival != TM_ARRIVAL_UNKNOWN && came_ns >= k->since_ns;
-        if (from_ns < k->since_ns) /* in a recording before: no stretch reaches into this one */
+        if (from_ns < k->since_ns) /* in an earlier recording; stretches do not span recordings */
             from_ns = INT64_MIN;
         if (known && from_ns != INT64_MIN && came_ns >= from_ns) {
             int64_t waited = length_between(v->waits, v->n_waits, from_ns, came_ns) -
@@ -313,7 +313,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A debt with the kernel that it is of. */
+/* Cost to propagate, with its kernel. */
 typedef struct owed {
     const kernel *kernel;
     int64_t step, ns;
@@ -335,8 +335,8 @@ static double rate_of(const owed *o) {
     return (double)o->ns / (double)o->kernel->other_ns;
 }
 
-/* Lays debts [n] of one group and step on the waits behind them, all in one sweep: their spans
- * begin and end in the order of their kernels. Each wait gets the step of the rounded sum. */
+/* Distributes the costs [n] of one rank, group and step over the waits before them in one sweep;
+ * their ranges begin and end in order. Each wait gets the increment of the rounded running sum. */
 static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;
@@ -359,10 +359,10 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) 
         given += part > 0 ? part : 0;
         while (out < in && run[out].kernel->end <= at + 1)
             rate -= rate_of(&run[out++]);
-        rate = in == out ? 0.0 : rate; /* exactly */
+        rate = in == out ? 0.0 : rate; /* clears rounding errors */
     }
     if (last)
-        last->ns += total - given; /* what a double cannot tell */
+        last->ns += total - given; /* remainder lost to double rounding */
     return true;
 }
 
@@ -397,7 +397,7 @@ tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *c
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Waits of a rank are in the order of their ends: from the last back, what is not yet counted. */
+/* Goes back from the last end of a rank's waits and counts overlapping time once. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held) {
     const wait *v = held->waits.data;
     int64_t kept = 0, counted_ns = INT64_MAX;

@@ -1,4 +1,4 @@
-/* Delay propagation, from the ranks' side: when a rank was kept from computing, and by which
+/* Delay propagation, ranks' side: finds when a rank was kept from computing, and by which
  * operation. See delay.h. */
 #ifndef TMERGE_RANK_WAITS_H
 #define TMERGE_RANK_WAITS_H
@@ -6,19 +6,18 @@
 #include "delay.h"
 
 /** The waits of the ranks that one process holds. Opened with tm_rank_waits_open, closed with
- * tm_rank_waits_free.
- */
+ * tm_rank_waits_free. */
 typedef struct tm_rank_waits {
-    tm_vec kernels; /* of ranks and the events with visits: by rank, then event */
-    tm_vec waits;   /* by rank, then when they ended */
+    tm_vec kernels; /* of kernel, by rank, then event */
+    tm_vec waits;   /* of wait, by rank, then end */
 } tm_rank_waits;
 
 tm_rank_waits tm_rank_waits_open(void);
 void tm_rank_waits_free(tm_rank_waits *held);
 
 /**
- * Adds a rank: sets `released` of its visits, and finds how long each of its waits kept it from
- * computing. Ranks are added in ascending order.
+ * Adds a rank: sets `released` of its participations, and finds how long each of its waits kept it
+ * from computing. Ranks are added in ascending order.
  *
  * @param visits  [n] of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
@@ -26,22 +25,22 @@ void tm_rank_waits_free(tm_rank_waits *held);
 tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm_visit *visits,
                             size_t n, tm_error *err) TM_MUST_CHECK;
 
-/** Sorts visits by rank, then event. */
+/** Sorts participations by rank, then event. */
 void tm_rank_waits_sort(tm_vec *visits);
 
 /**
- * Sets all_ns and other_ns of all visits: the waits that ended after the last operation that
- * brought the visit's group together had ended, and before the visit's kernel began. And own_ns.
+ * Sets own_ns, all_ns and other_ns. The latter two sum the waits that ended before the kernel began
+ * and after the end of the last operation that brought its group together.
  *
  * @param visits  those that were added, sorted by tm_rank_waits_sort, with `together`, `arrival`
- * and `meets` set
+ *                and `meets` set
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Splits debts over the waits in other groups that made the rank late, in proportion to their
- * lengths, so that nothing is lost to rounding.
+ * Splits costs over the waits in other groups that made the rank late, in proportion to their
+ * lengths; the parts add up exactly.
  *
  * @param debts   of tm_debt, at most one for each event and step; emptied
  * @param claims  of tm_claim; added to
@@ -50,11 +49,11 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
 tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *claims,
                              tm_error *err) TM_MUST_CHECK;
 
-/** How long the ranks were kept from computing by waiting, in collectives and for transfers [ns].
- */
+/** Returns how long the ranks were kept from computing by waits in collectives and for transfers
+ * [ns]. */
 int64_t tm_rank_waits_kept(const tm_rank_waits *held);
 
-/** Adds every group with waits and each rank of it that is held here, as tm_group_member. */
+/** Appends every group with waits and each rank of it that is held here, as tm_group_member. */
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members,
                                 tm_error *err) TM_MUST_CHECK;
 

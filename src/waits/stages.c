@@ -22,7 +22,7 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_e
         const tm_comm_record *receiver = &members[sender == members];
         tm_stage_edge edge = {sender->rank, receiver->rank, sender->begin_ns, receiver->end_ns};
         tm_stage_edge *known = edges->data;
-        /* Transfers of one pair are side by side, in both directions. */
+        /* Transfers of one pair are adjacent, in both directions. */
         if (members->group != group)
             first = edges->n;
         group = members->group;
@@ -63,8 +63,8 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_stage *)a)->rank, ((const tm_stage *)b)->rank);
 }
 
-/* The ranks of all edges, each once, with how many edges they have as stage; false when memory is
- * out. */
+/* Lists the ranks of all edges, each once, with its number of edges in `stage`; false when out of
+ * memory. */
 static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     tm_stage *v;
     size_t kept = 0;
@@ -86,7 +86,7 @@ static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     return true;
 }
 
-/* Stage 0 is known; every other is one behind the nearest before it. */
+/* Numbers the stages after stage 0: each rank is one after its nearest predecessor. */
 static void number_stages(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
     bool any = true;
     for (int64_t stage = 0; any; stage++) {
@@ -124,15 +124,14 @@ static bool is_lower_sender(const void *edge, const void *rank) {
     return ((const tm_stage_edge *)edge)->from < *(const int64_t *)rank;
 }
 
-/* Whether the receiver had sent something before it had this. @param by_sender  [n] by sender */
+/* Whether the receiver had sent something before this transfer ended. @param by_sender  sorted */
 static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sender, size_t n) {
     const size_t first = tm_bisect(by_sender, n, sizeof *by_sender, &edge->to, is_lower_sender);
     return first < n && by_sender[first].from == edge->to &&
            by_sender[first].begin_ns < edge->end_ns;
 }
 
-/* Takes out what is none from a stage to the next. How many are left; SIZE_MAX when memory is out.
- */
+/* Removes exchanges from the edges. Returns the number kept; SIZE_MAX when out of memory. */
 static size_t drop_exchanges(tm_stage_edge *edges, size_t n) {
     size_t kept = 0;
     tm_stage_edge *all = malloc((n + 1) * sizeof *all);
@@ -168,7 +167,7 @@ tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages, tm_erro
             stages->n = 0;
             return TM_OK;
         }
-        v[i].stage = -2; /* nothing is known */
+        v[i].stage = -2; /* unknown */
     }
     for (size_t i = 0; i < kept; i++) {
         tm_stage *from = find(stages, edges[i].from), *to = find(stages, edges[i].to);

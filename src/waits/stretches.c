@@ -5,16 +5,16 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* A kernel that begins so soon behind another of its stream waited for the stream. */
+/* A kernel that begins this soon after another of its stream waited for the stream. */
 static const int64_t FOLLOWS_NS = 5000;
-/* By how much a compute kernel ends before a communication kernel that it ran inside of. */
+/* How much earlier than a communication kernel a compute kernel inside it must end. */
 static const int64_t INSIDE_NS = 1000;
 
-/* A compute kernel, with what ran longest of those that had begun by then: of any stream, and of
- * any stream but that one's. */
+/* A compute kernel, and the latest end of all kernels begun by then: of any stream (`until`), and
+ * of any stream but that one (`other`). */
 typedef struct span {
     int64_t begin_ns, end_ns;
-    uint32_t track; /* the first row of its stream */
+    uint32_t track; /* first row of its stream */
     int64_t until_ns, other_ns;
     uint32_t until_track;
 } span;
@@ -67,7 +67,7 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const span *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-/* The last that had begun by a moment, or NULL. */
+/* Returns the last kernel that had begun by a moment, or NULL. */
 static const span *last_by(const tm_vec *compute, int64_t ns) {
     const span *v = compute->data;
     size_t i = tm_bisect(v, compute->n, sizeof *v, &ns, begins_by);
@@ -86,7 +86,7 @@ static bool computes_inside(const tm_vec *compute, int64_t begin, int64_t end, u
     return last && (last->until_track == track ? last->other_ns : last->until_ns) > nearly;
 }
 
-/* When a rank had computed last before a moment; what runs over it is not over then. */
+/* Returns the end of the last computation before a moment, or the moment if a kernel is running. */
 static int64_t done_before(const tm_vec *compute, int64_t begin) {
     const span *last = last_by(compute, begin);
     return !last || last->until_ns > begin ? begin : last->until_ns;
@@ -94,7 +94,7 @@ static int64_t done_before(const tm_vec *compute, int64_t begin) {
 
 static bool follows(const tm_timeline *timeline, uint32_t event) {
     uint32_t first = tm_timeline_track(timeline, event)->first, before = event;
-    /* Annotations lie on a stream, too. */
+    /* Streams contain annotations, too. */
     while (before > first && timeline->role[before - 1] == TM_ROLE_NONE)
         before--;
     if (before == first || timeline->role[before - 1] != TM_ROLE_COMMUNICATION)

@@ -1,42 +1,43 @@
-/* What each rank did by itself between the points where its group could be compared: what tells a
- * rank that is slow from one that others kept waiting.
+/* Own time of each rank: what it did between two points at which its group can be compared. This
+ * separates a slow rank from one that had to wait for others.
  *
- * A meeting is an operation inside which no member computes: none has a compute kernel that begins
- * behind the operation's begin on its rank and ends 1 us or more before its end, and none of
- * another stream that runs 1 us before its end. (A kernel of the same stream that was launched
- * early begins before the end, but cannot end.) The arrival of a member is the begin of its kernel,
- * unless the kernel of some member follows another communication kernel of its stream within 5 us:
- * then that began when the stream was free, and not when its rank was there. At a meeting the
- * arrival of each member is then the end of the last compute kernel before its begin; else, and
- * where what a member computes is not recorded, it is not known. A stretch of a group runs from one
- * known arrival, or from the end of a meeting, to the next known arrival. A rank's own time is its
- * length on the rank's own clock, less the waits in operations of other groups inside of it that
- * kept it from computing. It needs no clock fit; of operations that computation runs beside it is
- * the lateness gained since the one before, not its running sum. */
+ * A meeting is an operation inside which no member computes: no compute kernel of a member begins
+ * after the operation's begin on its rank and ends 1 us or more before the operation's end, and
+ * none of another stream still runs 1 us before that end. (A kernel of the same stream that was
+ * launched early begins before the end, but cannot end.) A member arrives when its kernel begins.
+ * Exception: if the kernel of some member follows another communication kernel of its stream within
+ * 5 us, it began when the stream was free, not when its rank arrived. At a meeting each member's
+ * arrival is then the end of its last compute kernel before its begin; otherwise, or if a member's
+ * computation is not recorded, it is unknown.
+ *
+ * A stretch of a group runs from a known arrival, or from the end of a meeting, to the next known
+ * arrival. A rank's own time is its length on the rank's own clock, minus the waits inside it in
+ * other groups that kept the rank from computing. It needs no clock fit. For operations that
+ * overlap with computation it is the lateness gained since the previous one, not the running
+ * sum. */
 #ifndef TMERGE_STRETCHES_H
 #define TMERGE_STRETCHES_H
 
 #include "delay.h"
 
 /**
- * Sets `follows`, `computes`, `done_ns` and `host` of a rank's visits.
+ * Sets `follows`, `computes`, `done_ns` and `host` of a rank's participations.
  * @param visits  [n] of this rank, in any order
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sets `arrival` and `meets` of all visits, which are those of tm_delay_visits with what
- * tm_stretches_look set. */
+/** Sets `arrival` and `meets` of the records of tm_delay_visits, after tm_stretches_look. */
 void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
 
-/** Adds the own times of the operations of which every member has one.
- * @param visits  as above, with own_ns set  @param out  of tm_own_time
- * @return        TM_OK; TM_ERR_FAULT */
+/** Appends the own times (tm_own_time) of operations in which every member has one.
+ * @param visits  as above, with own_ns set
+ * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sorts own times by group, then time, then rank. @return  members of all groups */
+/** Sorts own times by group, time and rank. Returns the sum of the sizes of all groups. */
 int64_t tm_stretches_sort(tm_vec *own_times);
 
 #endif

@@ -36,7 +36,7 @@ bool tm_crew_desk_fit(tm_crew_desk *desk, const tm_crew *crew) {
 
 static const int64_t at_root[TM_LANES] = {0};
 
-/* When the source of an edge was, on each rank. */
+/* Returns the time of an edge's source on each rank. */
 static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, uint32_t from) {
     if (from == TM_FROM_ROOT)
         return at_root;
@@ -47,8 +47,8 @@ void tm_crew_times(const tm_crew *crew, tm_crew_desk *desk) {
     tm_crew_loops_of(desk->loops)->times(crew, desk);
 }
 
-/* As tm_path_decide: where the edge begins that decides, of several the one from the latest source.
- */
+/* Same as tm_path_decide for one node: returns the source of the deciding edge, the latest of
+ * several. */
 static uint32_t decide(const tm_crew *crew, const tm_crew_desk *desk, uint32_t v, size_t lane) {
     const tm_graph *g = crew->like;
     const tm_edge *best = NULL;
@@ -65,14 +65,14 @@ static uint32_t decide(const tm_crew *crew, const tm_crew_desk *desk, uint32_t v
     return best ? best->from : TM_FROM_ROOT;
 }
 
-/* Nobody has asked yet what decides when a node was. */
+/* The deciding source of a node is not yet known. */
 static const uint32_t UNKNOWN = UINT32_MAX - 1;
 
-/* The root or visit that a rank comes to a node by. What is found on the way back is kept, so that
- * nothing is gone over twice. */
+/* Returns the root or operation from which a rank's path to a node begins. Caches the result for
+ * all nodes on the way. */
 static uint32_t port_of(const tm_crew *crew, tm_crew_desk *desk, uint32_t node, size_t lane) {
     uint32_t port = node, next;
-    while (!(port & TM_FROM_VISIT)) { /* which the root has, too */
+    while (!(port & TM_FROM_VISIT)) { /* also set in TM_FROM_ROOT */
         uint32_t *from = &desk->ports[(size_t)port * TM_LANES + lane];
         if (*from == UNKNOWN)
             *from = decide(crew, desk, port, lane);
@@ -147,7 +147,7 @@ void tm_crew_slack(const tm_crew *crew, const tm_crew_row *visits_ns, const int6
     const tm_graph *g = crew->like;
     const tm_graph_visit *visits = g->visits.data;
     const tm_graph_step *steps = g->steps.data;
-    tm_crew_row *late = desk->peer; /* a node has an edge */
+    tm_crew_row *late = desk->peer; /* every node has an edge, so it is large enough */
     tm_crew_times(crew, desk);
     for (size_t v = 0; v < g->n_nodes; v++)
         for (size_t k = 0; k < TM_LANES; k++)

@@ -12,7 +12,8 @@ static bool is_work(const tm_edge *edge) {
     return edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
 }
 
-/* As of a graph alone; a lag is compared on ranks where nothing accounts for some of it. */
+/* As for a single graph, but lags always count; they are compared on ranks with unexplained
+ * time. */
 static uint32_t item_of(const tm_crew_items *items, const tm_graph *g, uint32_t node,
                         const tm_edge *edge) {
     if (is_work(edge))
@@ -24,8 +25,9 @@ static uint32_t item_of(const tm_crew_items *items, const tm_graph *g, uint32_t 
     return is_lag(edge) && g->parts[node] < 2 * items->n_events ? g->parts[node] / 2 : NO_ITEM;
 }
 
-/* An event's duration, and what nothing accounts for before its begin, of which one lag tells; of a
- * call what lies before it, and its own work. */
+/* Returns the weight that an edge contributes: an event's duration or, from one lag, the
+ * unexplained part of its begin; a call's own work or the host time before it. *told: a lag has
+ * been used. */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
                            bool *told) {
     if (edge->kind == TM_EDGE_HOST || (is_work(edge) && g->parts[node] / 2 == item))
@@ -42,7 +44,7 @@ static bool may_have_over(const tm_edge *edge) {
     return is_lag(edge) || edge->kind == TM_EDGE_SYNC || (edge->flags & TM_EDGE_OVER);
 }
 
-/* One slot for each node that such edges lead to. */
+/* Assigns a slot to each node with such edges. */
 static void number_slots(tm_crew_items *items, const tm_graph *g) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool any = false;
@@ -55,8 +57,8 @@ static void number_slots(tm_crew_items *items, const tm_graph *g) {
     }
 }
 
-/* Counts the edges of each item, two further; then places them, which moves it to where the next
- * begins. */
+/* Counts the edges of each item, shifted by two; then places them, which turns each entry into the
+ * begin of the next item. */
 static void list_edges(tm_crew_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool told = false;

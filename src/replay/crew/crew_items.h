@@ -1,15 +1,15 @@
-/* What of the ranks of a crew is compared, and which edges tell of it: the same for all of them. */
+/* The compared items of a batch, and the edges that contribute to them; shared by all its ranks. */
 #ifndef TMERGE_REPLAY_CREW_ITEMS_H
 #define TMERGE_REPLAY_CREW_ITEMS_H
 
 #include "replay/graph.h"
 
-/** What an edge tells of its item's weights (tm_peer_weights). */
+/** Which weight of its item (tm_peer_weights) an edge contributes to. */
 typedef enum tm_item_tells {
     TM_TELLS_NONE,
-    TM_TELLS_FIRST,  /* the longest of these */
-    TM_TELLS_SECOND, /* it alone */
-    TM_TELLS_OVER    /* its node's over_ns is the second */
+    TM_TELLS_FIRST,  /* first_ns: the longest of these */
+    TM_TELLS_SECOND, /* second_ns: by itself */
+    TM_TELLS_OVER    /* second_ns: over_ns of its node */
 } tm_item_tells;
 
 typedef struct tm_item_edge {
@@ -20,21 +20,21 @@ typedef struct tm_item_edge {
 /** Items are events, then calls, as in tm_peer_items. */
 typedef struct tm_crew_items {
     size_t n, n_events;
-    uint32_t *places; /* owned; [n] of every item */
-    uint32_t *slots;  /* owned; [edges] of an edge that nothing may account for something of, which
-                         of the nodes with such edges it leads to; or TM_NO_SLOT */
+    uint32_t *places; /* owned; [n] place of every item */
+    uint32_t *slots;  /* owned; [edges] slot of the target node, for an edge that may have
+                         unexplained time; or TM_NO_SLOT */
     size_t n_slots;
-    uint32_t *first;     /* owned; [n + 2] where the edges of each item begin; behind the last those
-                            of transfers */
+    uint32_t *first; /* owned; [n + 2] index of each item's first edge; those of transfers follow
+                        the last item's */
     tm_item_edge *edges; /* owned */
-    uint8_t *always;     /* owned; [n] whether it is compared on every rank: calls, and work of a
-                            rank's own; else where something is not accounted for */
+    uint8_t *always;     /* owned; [n] compared on every rank: calls, and own work of a rank; others
+                            only on ranks with unexplained time */
 } tm_crew_items;
 
 #define TM_NO_SLOT UINT32_MAX
 
-/** All but the places, for which there is room. False when memory is out; free it in either case.
- */
+/** Sets all members; the places are only allocated. False when out of memory; free it in either
+ * case. */
 bool tm_crew_items_make(tm_crew_items *items, const tm_graph *graph, size_t n,
                         size_t n_events) TM_MUST_CHECK;
 void tm_crew_items_free(tm_crew_items *items);

@@ -1,14 +1,14 @@
-/* What is compared of the ranks of a crew, and what the others took instead. */
+/* Compares the items of a batch with those of other ranks. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "loops.h"
 #include "replay/peers.h"
 
-/* So many items before they are asked for, what they need is fetched. */
+/* Number of items to prefetch ahead. */
 enum { AHEAD = 8 };
 
-/* The items of a slice; those of one model after the other are asked for. */
+/* The items of a slice, cached for the latest model; batches of a model are consecutive. */
 typedef struct slice_items {
     const tm_crew_places *of;
     const tm_crew_items *items;
@@ -28,7 +28,8 @@ static bool list_items(slice_items *s, const tm_crew_items *items) {
     return true;
 }
 
-/* How many rows each place has, two further: adding rows moves it to where the next begins. */
+/* Counts the rows of each place, shifted by two: filling turns them into begins of the next
+ * place. */
 static size_t *count_rows(const tm_crew *crews, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;
     size_t *first = calloc(n_places + 2, sizeof *first);
@@ -47,7 +48,7 @@ static size_t *count_rows(const tm_crew *crews, size_t n, slice_items *s) {
     return first;
 }
 
-/* What is asked of items here and there stands in memory that no processor foresees. */
+/* Prefetches the rows of an item, whose addresses the processor cannot predict. */
 static void fetch_item(const tm_crew *crew, size_t item) {
     const tm_crew_items *items = crew->items;
     for (uint32_t i = items->first[item]; i < items->first[item + 1]; i++) {
@@ -117,7 +118,7 @@ bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places, tm_crew_de
     memset(desk->stall, 0, tm_crew_edges(crew));
     tm_crew_loops_of(desk->loops)->peers(crew, places, desk);
     for (uint32_t i = items->first[items->n]; i < items->first[items->n + 1]; i++) {
-        const uint32_t e = items->edges[i].edge; /* of a transfer */
+        const uint32_t e = items->edges[i].edge; /* a transfer */
         const uint32_t visit = crew->like->edges[e].from & ~TM_FROM_VISIT;
         memcpy(desk->peer[e].ns, crew->visits[visit].usual_ns, sizeof desk->peer[e].ns);
         desk->known[e] = TM_DESK_PEER;

@@ -32,7 +32,7 @@ static bool same_tracks(const tm_timeline *a, const tm_timeline *b) {
     return true;
 }
 
-/* Whether all that a draft is made of is the same, but for times. */
+/* Whether all columns that a tm_draft depends on are equal, except for times. */
 static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
     const size_t n = a->n_events;
     return n == b->n_events && a->n_tracks == b->n_tracks && a->n_steps == b->n_steps &&
@@ -43,7 +43,7 @@ static bool same_columns(const tm_timeline *a, const tm_timeline *b) {
            memcmp(a->role, b->role, n) == 0;
 }
 
-/* The parts of a leader, at the times of a rank. Returns whether they are the rank's own. */
+/* Sets a leader's recorded events to a rank's times. Returns whether they are valid for it. */
 static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     tm_draft *draft = &d->own[leader];
     if (draft->timeline != &d->timelines[i] && !tm_draft_take(draft, &d->timelines[i], d->base))
@@ -51,7 +51,7 @@ static bool take(tm_drafts *d, uint32_t leader, size_t i) {
     return draft->timeline != NULL;
 }
 
-/* The rank that this one has the parts of; itself for none. */
+/* Returns the rank whose recorded events this one can use; itself if none. */
 static uint32_t find_leader(tm_drafts *d, size_t i, int64_t stage) {
     for (size_t k = 0; k < d->n_latest; k++) {
         const uint32_t leader = d->latest[k];
@@ -83,7 +83,8 @@ static void drop(tm_drafts *d, size_t i) {
 }
 
 static void add_leader(tm_drafts *d, uint32_t i) {
-    const uint32_t past = d->latest[TM_DRAFTS_LATEST - 1]; /* no rank is held against it any more */
+    const uint32_t past =
+        d->latest[TM_DRAFTS_LATEST - 1]; /* no rank is compared with it any more */
     if (d->n_latest == TM_DRAFTS_LATEST && d->bytes > d->most_bytes && !d->ranks[past].leads)
         drop(d, past);
     d->n_latest += d->n_latest < TM_DRAFTS_LATEST;

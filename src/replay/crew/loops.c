@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The build sets it where this file is built for more than the portable instruction set. */
+/* Set by the build for instruction sets other than the portable one. */
 #ifndef TM_CREW_LOOPS_OF
 #define TM_CREW_LOOPS_OF tm_crew_loops_portable
 #define TM_CREW_LOOPS_PORTABLE
@@ -10,8 +10,8 @@
 
 extern const tm_crew_loops TM_CREW_LOOPS_OF;
 
-/* Of a row as many numbers as most processors take at once: of loops over eight of them compilers
- * often do not see that they can. Comparing gives all bits or none of each. */
+/* Number of values in a vector. Most processors support four; compilers often fail to vectorise
+ * loops over eight. A comparison yields all bits or none for each value. */
 enum { AT_ONCE = 4, PARTS = TM_LANES / AT_ONCE };
 typedef int64_t some __attribute__((vector_size(AT_ONCE * 8), aligned(8), may_alias));
 typedef uint64_t some_unsigned __attribute__((vector_size(AT_ONCE * 8), aligned(8)));
@@ -29,7 +29,7 @@ static inline row *row_at(tm_crew_row *ns) {
     return (void *)ns;
 }
 
-/* Of each two the larger, or the smaller one. */
+/* Sets each value to the larger, or to the smaller, of two. */
 static inline void raise(row *ns, const row *by) {
     for (size_t i = 0; i < PARTS; i++) {
         const some is = ns->of[i] > by->of[i];
@@ -53,7 +53,7 @@ static const row nothing = {{{0}}};
 
 static const tm_crew_row at_root = {{0}};
 
-/* What an edge took on each rank. */
+/* Returns the recorded weight of an edge on each rank. */
 static inline row recorded_row(const tm_crew *crew, uint32_t edge) {
     const tm_crew_short *ns = &crew->recorded[edge];
     if (ns->ns[0] == TM_WIDE)
@@ -65,7 +65,7 @@ static inline row recorded_row(const tm_crew *crew, uint32_t edge) {
     return out;
 }
 
-/* When the source of an edge was, on each rank. */
+/* Returns the time of an edge's source on each rank. */
 static const int64_t *source_ns(const tm_crew *crew, const tm_crew_desk *desk, uint32_t from) {
     if (from == TM_FROM_ROOT)
         return at_root.ns;
@@ -112,14 +112,14 @@ static void weigh_item(const tm_crew *crew, size_t item, tm_crew_row *first, tm_
     weigh(crew, item, row_at(first), row_at(second));
 }
 
-/* An item that others have, too. */
+/* Comparison of an item with other ranks. */
 typedef struct compared {
-    row more;      /* what the first weight of the others is more */
-    row second;    /* of the others */
-    uint8_t stall; /* on which ranks it is one */
+    row more;      /* the others' first weight - the rank's own */
+    row second;    /* the others' second weight */
+    uint8_t stall; /* bit by rank: it is a stall */
 } compared;
 
-/* As tm_peer_median. */
+/* Same as tm_peer_median. */
 static inline void find_medians(const tm_peer_around *around, const row *own, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some low = own->of[i] <= around->low, high = own->of[i] <= around->high;
@@ -129,7 +129,7 @@ static inline void find_medians(const tm_peer_around *around, const row *own, ro
     }
 }
 
-/* Bit by rank. Most calls are no stall on any. */
+/* Returns a bit for each rank with a stall; fast if there is none, as for most calls. */
 static inline uint8_t find_stalls(const tm_peer_others *others, const row *own, const row *is) {
     some over = {0};
     int64_t any = 0;
@@ -162,7 +162,7 @@ static inline void compare_item(const tm_crew *crew, size_t item, const tm_peer_
         out->more.of[i] = others_first.of[i] - first.of[i];
 }
 
-/* Of an edge, on ranks where it has TM_EDGE_OVER, its node's over_ns; 0 on the others. */
+/* Returns the over_ns of an edge's node on ranks where the edge has TM_EDGE_OVER; 0 on others. */
 static inline row over_of(const tm_crew *crew, uint32_t edge) {
     row out = *row_of(crew->over[crew->items->slots[edge]].ns);
     const int64_t has = crew->has_over[edge];
@@ -172,7 +172,7 @@ static inline row over_of(const tm_crew *crew, uint32_t edge) {
     return out;
 }
 
-/* What nothing accounts for of a lag is no more than on the others. */
+/* Limits the unexplained part of a lag to that of the others. */
 static inline void cut_over(const row *recorded, const row *over, const row *others, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some excess = over->of[i] - others->of[i];
@@ -181,7 +181,7 @@ static inline void cut_over(const row *recorded, const row *over, const row *oth
     }
 }
 
-/* What an edge of the item has on the others; false: as recorded. */
+/* Computes the weight of an item's edge on the others; false: as recorded. */
 static inline bool set_edge(const tm_crew *crew, const tm_item_edge *edge, const compared *is,
                             row *peer) {
     const row recorded = recorded_row(crew, edge->edge);
@@ -212,8 +212,8 @@ static void set_item(const tm_crew *crew, size_t item, const compared *is, bool 
     }
 }
 
-/* Puts in the place of what others took, on ranks that run what most do not, what these do instead.
- * Returns whether there is such a rank. @param of  factors of each */
+/* On ranks with work that most others do not run, replaces the others' times by what these do
+ * instead. Returns whether there is such a rank. @param of  factors of each rank */
 static bool compare_extra(const tm_crew *crew, size_t item, const tm_peer_places *places,
                           const tm_extra_factors *const *of, compared *is) {
     const uint32_t place = crew->items->places[item];
@@ -236,7 +236,7 @@ static bool compare_extra(const tm_crew *crew, size_t item, const tm_peer_places
     return any;
 }
 
-/* Of a place that has no others, or not most ranks of the role. */
+/* Sets the peers of an item at a place that no other rank, or not most ranks of the role, have. */
 static void set_rare(const tm_crew *crew, size_t item, const tm_peer_places *places,
                      const tm_extra_factors *const *of, tm_crew_desk *desk) {
     const uint32_t place = crew->items->places[item], known = places->known[place];
@@ -257,7 +257,7 @@ static void find_peers(const tm_crew *crew, const tm_peer_places *places, tm_cre
     const tm_peer_others *others = places->others.data;
     const tm_crew_items *items = crew->items;
     const uint8_t *flags = places->extras.flags;
-    const tm_extra_factors *of[TM_LANES]; /* the lanes behind the last rank's repeat the first's */
+    const tm_extra_factors *of[TM_LANES]; /* unused lanes repeat the first rank */
     for (size_t k = 0; k < TM_LANES; k++)
         of[k] = tm_extras_of(&places->extras, crew->index[k < crew->n ? k : 0]);
     for (size_t i = 0; i < items->n; i++) {
@@ -272,12 +272,12 @@ static void find_peers(const tm_crew *crew, const tm_peer_places *places, tm_cre
     }
 }
 
-/* What is summed of ranks. */
+/* Results by rank. */
 typedef struct slacks {
     row least, near;
 } slacks;
 
-/* A node's slack. *near: all bits where it is below some. */
+/* Updates the minimum by a node's slack. *near: all bits if it is below @p below_ns. */
 static inline void find_node(const row *late, const row *ns, int64_t below_ns, slacks *out,
                              row *near) {
     for (size_t i = 0; i < PARTS; i++) {
@@ -289,7 +289,7 @@ static inline void find_node(const row *late, const row *ns, int64_t below_ns, s
     }
 }
 
-/* What follows from the latest time of a node for where an edge comes from. */
+/* Lowers the latest time of an edge's source. */
 static inline void bring_down(const row *late, const row *by, row *from) {
     for (size_t i = 0; i < PARTS; i++) {
         const some ends = late->of[i] - (by->of[i] & (late->of[i] != INT64_MAX));
@@ -329,16 +329,15 @@ static void find_slack(const tm_crew *crew, const tm_crew_desk *desk, tm_crew_ro
     }
 }
 
-/* An edge on all ranks. */
+/* Weights of an edge on all ranks. */
 typedef struct weights {
     const int64_t *ns, *peer, *usual;
-    bool has_over;     /* some of ns on some ranks */
-    int64_t from_root; /* all bits where it leads from there, and is cut then, else none */
+    bool has_over;     /* part of ns is unexplained on some ranks */
+    int64_t from_root; /* all bits if it leads from the root, which may cut it; else 0 */
     row over;
 } weights;
 
-/* The weights without what nothing accounts for of the recorded ones, in @p room where they differ.
- */
+/* Removes unexplained time from weights; the result is in @p room if it differs. */
 static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *room) {
     if (!w->has_over)
         return ns;
@@ -352,7 +351,7 @@ static const int64_t *explain(const weights *w, const int64_t *ns, tm_crew_row *
     return room->ns;
 }
 
-/* @param room  [2] */
+/* Loads the weights of an edge. @param room  [2] */
 static weights weigh_edge(const tm_crew *crew, const tm_crew_desk *desk, uint32_t edge,
                           tm_crew_row *room) {
     const bool from_root = crew->like->edges[edge].from == TM_FROM_ROOT;
@@ -384,7 +383,7 @@ static void weigh_all(const void *context, const tm_crew *crew, const tm_crew_de
     by[TM_SET_IDEAL_RECORDED] = transfer ? w.peer : w.ns;
 }
 
-/* As llround, without a call. */
+/* llround, inlined. */
 static inline int64_t rounded(double ns) {
     const int64_t whole = (int64_t)ns;
     const double rest = ns - (double)whole;
@@ -396,8 +395,8 @@ static void scale(const int64_t *ns, double factor, int64_t *out) {
         out[k] = rounded((double)ns[k] * factor);
 }
 
-/* The weights of a change, and the same without what nothing explains.
- * @param room  [2] @param by  [2] as recorded so far */
+/* Computes the weights of a change, and the same without unexplained time.
+ * @param room  [2] @param by  [2] initially as recorded */
 static void change_all(const weights *w, double factor, tm_crew_row *room, const int64_t **by) {
     if (factor == 1.0)
         return;
@@ -416,8 +415,8 @@ static void change_all(const weights *w, double factor, tm_crew_row *room, const
     }
 }
 
-/* The weights of a transfer by the operation of each rank.
- * @param room  [2] @param by  [2] as recorded so far */
+/* Scales the weights of a transfer by the factor of each rank's operation.
+ * @param room  [2] @param by  [2] initially as recorded */
 static void scale_operations(const tm_scaled *scaled, const tm_crew_visit *visit, tm_crew_row *room,
                              const int64_t **by) {
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -429,8 +428,8 @@ static void scale_operations(const tm_scaled *scaled, const tm_crew_visit *visit
     by[1] = room[1].ns;
 }
 
-/* Of the ranks that a change does not mean, bit by rank, the weights are as recorded.
- * @param was  [2] @param room  [2] @param by  [2] */
+/* Restores the recorded weights on ranks that a change does not apply to.
+ * @param ranks  bit by rank: applies  @param was  [2] @param room  [2] @param by  [2] */
 static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_crew_row *room,
                         const int64_t **by) {
     for (size_t i = 0; i < 2; i++) {
@@ -440,7 +439,7 @@ static void leave_ranks(uint8_t ranks, const int64_t *const *was, tm_crew_row *r
     }
 }
 
-/* On which ranks an edge has a change's flags. */
+/* Returns the ranks (bit mask) on which an edge has a change's flags. */
 static uint8_t ranks_meant(const tm_change *change, uint8_t flags, uint8_t stall) {
     if (change->flags == 0 || (change->flags & flags & (TM_EDGE_INPUT | TM_EDGE_GC)))
         return UINT8_MAX;
@@ -466,7 +465,7 @@ static void weigh_changes(const void *context, const tm_crew *crew, const tm_cre
         if (sets->changes[i].of_operation && e->from != TM_FROM_ROOT && e->from & TM_FROM_VISIT)
             scale_operations(sets->changes[i].of_operation, &crew->visits[e->from & ~TM_FROM_VISIT],
                              own, by + 2 * i);
-        else /* a call for each change would take longer than the rest of it */
+        else /* calling tm_sets_factor for every change would dominate the run time */
             change_all(&w,
                        sets->changes[i].of_rank ? tm_sets_factor(sets, i, crew->like, e)
                                                 : sets->changes[i].factor,
@@ -493,7 +492,7 @@ static const tm_crew_loops *const all[] = {
 };
 
 const tm_crew_loops *const *tm_crew_loops_all(size_t *n) {
-    (void)tm_lanes_all(n); /* there are as many sorts of rows, in the same order */
+    (void)tm_lanes_all(n); /* as many as kinds of lanes, in the same order */
     return all;
 }
 

@@ -6,37 +6,36 @@
 #include "replay/maker.h"
 #include "replay/order.h"
 
-/* How many of the last models a rank is held against: where hardly two ranks do the same, nobody
- * looks for those that do. */
+/* Number of latest models a rank is compared with, so that jobs without equal ranks lose no
+ * time. */
 enum {
     LATEST = 8,
-    MOST_EDGES = 1 << 16 /* of a rank: the weights of a crew of larger ones lie outside of caches */
+    MOST_EDGES = 1 << 16 /* of a rank: the weights of a batch of larger ones exceed the caches */
 };
 
-/* Where one rank takes a quarter of what is short, others may take more. */
+/* Above this (a quarter of the short range) on one rank, the range may not suffice for others. */
 static const int64_t WIDE_NS = INT32_MAX / 4;
 
-/* What an event or call is, whenever it was. */
+/* Identity of an event or call, regardless of its time. */
 typedef struct kind_of_part {
     uint32_t row, name;
     int32_t step;
-    uint32_t launched; /* of a call as in tm_part_call; of an event its place among its like */
+    uint32_t launched; /* call: as in tm_part_call; event: its occurrence index */
 } kind_of_part;
 
 typedef struct place_of_edge {
-    uint32_t
-        place; /* among the edges of the graph; TM_NO_ORIGIN where it leads back, and is none */
-    uint32_t source, to; /* where it comes from and leads to, among the times */
+    uint32_t place;      /* index in the graph; TM_NO_ORIGIN if dropped because it leads back */
+    uint32_t source, to; /* indices into the times */
     uint32_t slot;       /* of the items */
-    uint32_t wide;       /* which of the crew's wide rows has it; TM_NO_SLOT: it is short */
+    uint32_t wide;       /* index of the wide row; TM_NO_SLOT: it is short */
 } place_of_edge;
 
-/* An edge from the root to a part that waits for something else than what leads there. */
+/* An edge from the root to a part whose other edges do not explain its time. */
 typedef struct extra_edge {
     uint32_t part, wide;
 } extra_edge;
 
-/* What only the making of crews needs. */
+/* Frees memory that is only needed to make batches. */
 static void free_making(tm_model *model) {
     tm_vec_free(&model->loose);
     tm_vec_free(&model->edges);
@@ -92,7 +91,7 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
     return true;
 }
 
-/* Steps with events in them: the ends lead to the same, if only their numbers are, too. */
+/* Whether operations and numbers of steps are equal. The ends of steps follow from the events. */
 static bool same_ports(const tm_model *model, const tm_maker *m) {
     const tm_timeline *a = model->timeline, *b = m->draft->timeline;
     const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
@@ -116,8 +115,8 @@ static bool is_like(const tm_model *model, const tm_maker *m) {
            (model->draft == m->draft || same_parts(model, m->draft));
 }
 
-/* When the rank's parts were: begins and ends, then the ends of steps; behind them the root and the
- * visits, which edges come from, too. Then there is room for as much for each part. */
+/* Returns the times of a rank's parts (begins and ends, then ends of steps), then of the root and
+ * the operations as sources of edges, then scratch for each part. NULL when out of memory. */
 static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     const tm_part_event *events = m->draft->events.data;
     const tm_part_call *calls = m->draft->calls.data;
@@ -149,8 +148,8 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
     return ns;
 }
 
-/* Whether an edge between parts leads back in the order of this rank's times, and so is none: it is
- * hardly ever asked. */
+/* Whether an edge between parts leads back by this rank's times, and is therefore dropped. Rarely
+ * called. */
 static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_t *ns,
                                                  uint32_t from, uint32_t to) {
     if (ns[from] != ns[to])
@@ -167,12 +166,12 @@ static bool is_short(int64_t ns) {
     return (int32_t)ns == ns && ns != TM_WIDE;
 }
 
-/* Nothing leads to a part, or so long before it that times can be held against this. */
+/* Time of a part that nothing leads to; leaves room for sums. */
 static const int64_t UNREACHED = INT64_MIN / 4;
 
-/* Takes the weights of all edges. *reached [model->n_ends]: when they say that each part is. False
- * where edges are left out, or nothing accounts for something, or a weight is not short, of which
- * that is not so on the ranks before. */
+/* Stores the weights of all edges. *reached [model->n_ends]: time of each part according to its
+ * edges. False if this rank, unlike earlier ones, drops an edge or has unexplained time or a long
+ * weight on it. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_crew *crew) {
     const tm_loose_weight *weight = m->weights.data;
@@ -217,8 +216,8 @@ static void take_usual(const tm_model *model, const tm_maker *m, tm_crew *crew) 
     }
 }
 
-/* Whether all that a part waits for was before it only where there is an edge from the root, too:
- * without a branch, so that several are looked at at once. */
+/* Whether exactly the parts with an extra edge from the root are not explained by their other
+ * edges. Branch-free, so that it can be vectorised. */
 static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t *reached) {
     const size_t n = model->n_ends;
     const uint64_t *has_extra = model->has_extra;
@@ -228,7 +227,7 @@ static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t 
     return differs == 0;
 }
 
-/* False where the edges are not those of the ranks before: then the rank is of another sort. */
+/* Stores a rank's edges; false if they differ from those of earlier ranks. */
 static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
                        int64_t *reached, tm_crew *crew) {
     int64_t *const wide = crew->wide->ns + crew->n;
@@ -245,8 +244,8 @@ static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *
     return true;
 }
 
-/* Which edges are not short, by the first rank: those from the root, that have all the time since
- * then, and such as others may well have a few times longer. */
+/* Finds the edges with wide weights, by the first rank: those from the root, which span all the
+ * time since then, and those that may be too long on another rank. */
 static uint32_t *find_wide(tm_model *model) {
     const tm_graph *g = model->graph;
     const uint32_t n_edges = g->first[g->n_nodes];
@@ -260,7 +259,7 @@ static uint32_t *find_wide(tm_model *model) {
     return wide;
 }
 
-/* Which of the edges are extra, or of transfers. */
+/* Lists the extra edges, and those of transfers. */
 static bool find_others(tm_model *model) {
     const tm_graph *g = model->graph;
     const tm_loose_edge *loose = model->loose.data;
@@ -281,7 +280,7 @@ static bool find_others(tm_model *model) {
     return ok;
 }
 
-/* What all crews of a model have in common. */
+/* Sets what all batches of a model share. */
 static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
     place_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
@@ -326,7 +325,7 @@ static tm_crew *add_crew(tm_models *models, tm_model *model) {
     return crew;
 }
 
-/* Behind a rank that was of another sort nothing is over in its lane. */
+/* Clears a lane's unexplained time after a rank of another sort. */
 static void forget_over(tm_crew *crew) {
     const size_t n_edges = tm_crew_edges(crew);
     for (size_t slot = 0; slot < crew->items->n_slots; slot++)
@@ -343,7 +342,7 @@ static void take_visits(const tm_maker *m, tm_crew *crew) {
     }
 }
 
-/* Takes the rank on. *taken: whether it is of the model's sort. False when memory is out. */
+/* Adds a rank to a batch. *taken: whether it is of the model's sort. False when out of memory. */
 static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);
@@ -361,7 +360,7 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
         take_visits(m, crew);
         crew->rank[crew->n] = m->graph->rank;
         crew->index[crew->n++] = rank->index;
-    } else if (crew->n == 0) { /* the last */
+    } else if (crew->n == 0) { /* the batch just added */
         tm_pages_undo(&models->rows, crew->wide);
         models->crews.n--;
         model->crew = before;
@@ -377,7 +376,7 @@ static uint32_t source_of(uint32_t from, uint32_t n_parts) {
     return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_VISIT));
 }
 
-/* The rank is the first of its sort. */
+/* Makes the rank the model of a new sort. */
 static bool add_model(tm_models *models, tm_maker *m) {
     tm_model *model = tm_vec_push(&models->models);
     if (!model)

@@ -1,4 +1,4 @@
-/* One rank of a crew by itself. */
+/* Extracts the graph of one rank of a batch. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
@@ -9,7 +9,7 @@ typedef struct pick {
     const tm_crew *crew;
     const tm_crew_desk *desk;
     size_t lane;
-    uint32_t *place;    /* owned; [nodes] where each of the crew's goes to */
+    uint32_t *place;    /* owned; [nodes] new index of each of the batch's nodes */
     tm_order_key *keys; /* owned; [nodes] in the order of this rank's times */
 } pick;
 
@@ -19,7 +19,7 @@ static int by_key(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->part, y->part);
 }
 
-/* The node of each part of the crew's; [2 x items]. */
+/* Orders the nodes by this rank's times, if @p in_time. False when out of memory. */
 static bool order_nodes(pick *p, bool in_time) {
     const tm_graph *like = p->crew->like;
     const size_t n = like->n_nodes, parts = 2 * p->crew->items->n;

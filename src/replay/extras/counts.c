@@ -20,7 +20,7 @@ bool tm_counts_add(tm_counts *counts, const tm_count_range *range) {
     return true;
 }
 
-/* 0 of what is in no marked step. */
+/* 0 outside of marked steps. */
 static uint64_t key_of(const tm_draft *draft, uint32_t name, int32_t step) {
     const tm_step *of = step == TM_NO_STEP ? NULL : &draft->timeline->steps[step];
     if (!of || !of->annotated)
@@ -48,7 +48,7 @@ typedef struct place {
 typedef struct walk {
     const tm_draft *draft;
     const tm_keys *uneven;
-    uint32_t *stretch; /* owned; [steps + 1] by step + 1: how much communication was launched */
+    uint32_t *stretch; /* owned; [steps + 1] by step + 1: communication launched so far */
     tm_keys keys;      /* of place */
     tm_vec counts;     /* of uint32_t */
 } walk;
@@ -82,7 +82,8 @@ static bool walk_events(walk *w, tm_count_spot *out) {
     return true;
 }
 
-/* A call that launched something is where that is. */
+/* Sets the positions of calls that launched nothing; others have that of the event they
+ * launched. */
 static bool walk_calls(walk *w, tm_count_spot *out) {
     const tm_part_event *e = w->draft->events.data, *const end = e + w->draft->events.n;
     const tm_part_call *calls = w->draft->calls.data;

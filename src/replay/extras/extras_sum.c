@@ -7,8 +7,8 @@
 #include "base/sums.h"
 #include "replay/crew/loops.h"
 
-/* Of a rank's work at most this part of the role's may be at rare places: else its ranks do
- * different things, as undiscovered stages do. */
+/* Maximum share of a role's work at rare places. Above it, its ranks do different work, like
+ * undetected stages. */
 static const double RARE_MOST = 0.5;
 
 void tm_extras_free(tm_extras *extras) {
@@ -27,7 +27,7 @@ const tm_extra_factors *tm_extras_of(const tm_extras *extras, size_t index) {
     return at < extras->factors.n && v[at].index == index ? &v[at] : NULL;
 }
 
-/* An event or call that is work of the rank's own, in a marked step. */
+/* An event or call that is a rank's own work in a marked step. */
 typedef struct work {
     uint32_t place;
     unsigned step;
@@ -35,13 +35,13 @@ typedef struct work {
     int64_t ns[TM_LANES];
 } work;
 
-/* How many of the role's ranks have a place. */
+/* Returns how many of the role's ranks have a place. */
 static int64_t ranks_at(const tm_peer_places *places, uint32_t place) {
     const uint32_t known = places->known[place];
     return known ? ((const tm_peer_others *)places->others.data)[known - 1].n : 1;
 }
 
-/* Which of its place, by how many ranks have it; 0 for one that all have. */
+/* Returns the flags of a place by the number of ranks that have it; 0 if all have it. */
 static uint8_t flags_at(const tm_extra_ranks *ranks, const tm_peer_places *places, uint32_t place) {
     const int64_t n = ranks_at(places, place);
     if (n == ranks->n_peers)
@@ -54,7 +54,7 @@ static size_t count_items(const tm_extra_ranks *ranks) {
     return ranks->items ? ranks->items->n : ranks->crew->items->n;
 }
 
-/* False where it is none. */
+/* Finds the place of an item; false if it is not own work in a marked step. */
 static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places, size_t item,
                        work *out) {
     const bool crew = !ranks->items;
@@ -67,7 +67,7 @@ static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places
     return out->step != 0 && !tm_place_is_communication(hash);
 }
 
-/* Of an event the second weight is no work. */
+/* An event's second weight is not work. */
 static void weigh(const tm_extra_ranks *ranks, size_t item, size_t n_lanes, work *out) {
     tm_crew_row first, second;
     if (ranks->items) {
@@ -118,10 +118,10 @@ bool tm_extra_role_is_one(const tm_extra_role *role) {
     return !role->unlike && (double)role->rare_ns <= RARE_MOST * (double)role->whole_ns;
 }
 
-/* What of a step is compared. */
+/* Values compared in a step. */
 typedef enum compared { APART, WHOLE } compared;
 
-/* Of a step of a role; its highest bits are the step's, as of other places. */
+/* Returns the place of a role's step; its highest bits are the step's, as in other places. */
 static uint64_t place_of(int64_t stage, unsigned step, compared what) {
     const uint64_t words[3] = {(uint64_t)stage, step, what};
     return (uint64_t)step << 56 | tm_hash_words(0, words, 3) >> 8;
@@ -147,8 +147,8 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) {
     return true;
 }
 
-/* What peers do instead of what is rare, as a part of it: at the other places that not all have
- * each is compared by itself. */
+/* Returns the factor from rare work to what peers do instead. The other places that not all ranks
+ * have are compared individually. */
 static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others, bool call,
                         unsigned step) {
     const int64_t apart = sums->apart[call][step], rare = sums->rare[call][step];
@@ -159,14 +159,14 @@ static double factor_of(const tm_extra_sums *sums, const tm_peer_others *others,
     return instead > 0 ? (double)instead / (double)rare : 0.0;
 }
 
-/* What a rank takes longer in a step than its peers. */
+/* Returns the excess of a rank's time in a step over its peers. */
 static int64_t over_ns(int64_t own_ns, const tm_peer_others *others, bool call) {
     const tm_peer_around around = tm_peers_around(others, !call);
     const int64_t over = own_ns - tm_peer_median(&around, own_ns);
     return over > 0 ? over : 0;
 }
 
-/* What all peers of a rank do in a step; NULL where not all of them have it. */
+/* Returns the answer for a step; NULL unless all peers of the rank have it. */
 static const tm_peer_others *others_of(const tm_extra_sums *sums, const tm_keys *known,
                                        const tm_peer_others *others, unsigned step, compared what) {
     const uint64_t place = place_of(sums->stage, step, what);
@@ -189,7 +189,7 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
     return out;
 }
 
-/* What a rank does less in a step, were it as its peers. */
+/* Returns how much less a rank would do in a step if it were like its peers [ns]. */
 static double less_ns(const tm_extra_sums *sums, const tm_extra_factors *factors, unsigned step) {
     double ns = 0.0;
     for (int call = 0; call < 2; call++)
@@ -227,11 +227,11 @@ typedef struct share_sum {
     int64_t n, ns;
 } share_sum;
 
-/* The rows of the ranks, and what each name has of them. */
+/* The rows of the ranks, and the share of each name in them. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share: the former without name */
-    tm_vec row_of, sums; /* of size_t: 1 + index; of share_sum */
+    tm_keys keys, names; /* of share; in keys without name */
+    tm_vec row_of, sums; /* row_of: of size_t, 1 + index; sums: of share_sum */
 } rows;
 
 static tm_extra_row *row_at(rows *r, size_t index, unsigned step) {
@@ -272,7 +272,7 @@ static bool add_work(rows *r, const work *w, size_t index, uint32_t name, int64_
     return true;
 }
 
-/* Whether it is more than what its peers do, on the device or on the host. */
+/* Whether the rank does more than its peers, on the device or on the host. */
 static bool has_row(const tm_extra_factors *f, unsigned step) {
     return f->of[0][step] < 1.0 || f->of[1][step] < 1.0;
 }
@@ -282,8 +282,8 @@ static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
     return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
 }
 
-/* What a rank runs more may come at the cost of what all run: of a name one more at the begin moves
- * the others by one, and what the host did before a launch it may do before another. */
+/* Limits a row to the total excess, because extra work may displace common work: one more event of
+ * a name shifts the indices of the others, and host work may move from one launch to another. */
 static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
     const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
     if (row->ns > most_ns) {

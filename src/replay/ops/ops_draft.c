@@ -13,7 +13,7 @@ void tm_ops_draft_free(tm_ops_draft *draft) {
     tm_vec_free(&draft->ends);
 }
 
-/* The number behind a key; -1 where there is none. */
+/* Returns the number after a key, or -1. */
 static int64_t number_of(const char *metadata, const char *key) {
     const char *found = strstr(metadata, key);
     int64_t number = -1;
@@ -34,7 +34,7 @@ bool tm_ops_place_read(const char *metadata, tm_ops_place *out) {
            out->chunks > 0;
 }
 
-/* The type of an operation, and its part of the model: "forward-compute, chunk 1". */
+/* Parses the type of an operation and its model part: "forward-compute, chunk 1". */
 static uint8_t type_of(tm_text name, int32_t *chunk) {
     static const char *const words[TM_N_OPS_TYPES] = {
 #define WORD(id, word) word,
@@ -61,7 +61,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const 
     size_t step = tm_bisect(t->steps, t->n_steps, sizeof *t->steps, &begin, begins_by);
     int32_t chunk;
     uint8_t type = type_of(tm_names_text(names, t->name[row]), &chunk);
-    /* What takes no time between two steps is of the one that ends. */
+    /* An event of length 0 between two steps belongs to the earlier one. */
     step -= step > 1 && t->duration_ns[row] == 0 && begin == t->steps[step - 1].begin_ns;
     if (type == TM_N_OPS_TYPES || step == 0 || begin > t->steps[step - 1].end_ns)
         return true;
@@ -75,7 +75,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const 
     return tm_vec_append(&d->parts, &part, 1) != NULL;
 }
 
-/* By step, type and time: as they are numbered. */
+/* By step, type and time: the order of occurrence indices. */
 static int by_number(const void *a, const void *b) {
     const tm_ops_part *x = a, *y = b;
     int order = tm_order_i64(x->step, y->step);
@@ -93,7 +93,7 @@ static void number_parts(tm_ops_draft *d) {
             v[i].nth = v[i - 1].nth + 1;
 }
 
-/* The end of a step is that of what ends last. */
+/* A step ends with the latest end of its operations. */
 static bool add_ends(tm_ops_draft *d) {
     const tm_ops_part *v = d->parts.data;
     for (uint32_t i = 0; i < d->parts.n; i++) {

@@ -21,7 +21,7 @@ typedef struct sweeper {
     int64_t *ns;        /* of tm_replay_forward */
 } sweeper;
 
-/* What the steps that count take together. */
+/* Returns the total time of the steps that count. */
 static int64_t sweep(const sweeper *s) {
     tm_replay_forward(s->replay, s->sets, s->ns);
     const int64_t *ends = s->ns + s->replay->n_operations;
@@ -40,7 +40,7 @@ static bool shares(const tm_ops_place *a, const tm_ops_place *b, bool stage) {
     return stage ? a->stage == b->stage : a->data == b->data;
 }
 
-/* T with all at the ideal but those that share rank i's stage, or data rank. */
+/* Returns T with all at the ideal except the ranks that share rank i's stage, or data rank. */
 static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     for (size_t k = 0; k < s->replay->n_ranks; k++)
         s->sets[k] =
@@ -48,7 +48,7 @@ static int64_t sweep_others(const sweeper *s, size_t i, bool stage) {
     return sweep(s);
 }
 
-/* Of what each rank shares with others, once for all of them. */
+/* Computes this for all ranks, once for each stage or data rank. */
 static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     for (size_t i = 0; i < s->replay->n_ranks; i++) {
         size_t first = 0;
@@ -58,7 +58,7 @@ static void sweep_shared(const sweeper *s, bool stage, int64_t *out) {
     }
 }
 
-/* T with the worst ranks at the ideal. */
+/* Returns T with the worst ranks at the ideal. */
 static int64_t sweep_workers(const sweeper *s, const int64_t *scores) {
     enum { WORST_PCT = 3 };
     size_t n = s->replay->n_ranks, n_worst = (n * WORST_PCT + 99) / 100;

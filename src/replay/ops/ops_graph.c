@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "ops_visits.h"
 
-/* By the paper: a transfer that ends so long before its last member begins is a mistake. */
+/* As in the paper: a transfer that ends this long before its last member begins is an error. */
 static const int64_t TOO_EARLY_NS = 10000000;
 
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
@@ -27,7 +27,8 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
     return true;
 }
 
-/* What follows nothing follows the end of the step before; in the first step the root. */
+/* Computes arrivals. An operation that follows none begins with its step (the first: at the
+ * root). */
 static void arrive(tm_ops_draft *draft) {
     tm_ops_part *parts = draft->parts.data;
     const tm_ops_edge *edges = draft->edges.data;
@@ -133,15 +134,15 @@ tm_ops_times tm_ops_ideal(tm_vec *samples) {
     return out;
 }
 
-/* A graph in the making: nodes in their order, edges as they lead to them. */
+/* State while a graph is built: nodes in order, edges grouped by target. */
 typedef struct maker {
     const tm_ops_draft *draft;
     const tm_ops_times *ideal;
     tm_graph *graph;
     tm_vec ns, over_ns, event, first, edges;
     uint32_t *end_node; /* [parts] */
-    uint32_t *arrived;  /* [parts] of those that join ranks: where they arrive */
-    uint32_t *visit_of; /* [parts] likewise: their visit */
+    uint32_t *arrived;  /* [parts] node at which it arrives, if it joins ranks */
+    uint32_t *visit_of; /* [parts] its participation, if it joins ranks */
     bool ok;
 } maker;
 
@@ -153,13 +154,13 @@ static uint32_t add_node(maker *m, int64_t ns, uint32_t event) {
     return (uint32_t)m->ns.n - 1;
 }
 
-/* Into the node that was added last. */
+/* Adds an edge into the latest node. */
 static void add_edge(maker *m, uint32_t from, uint8_t kind, int64_t ns, int64_t peer_ns) {
     const tm_edge edge = {.ns = ns, .peer_ns = peer_ns, .from = from, .kind = kind};
     m->ok = m->ok && tm_vec_append(&m->edges, &edge, 1);
 }
 
-/* What lies between is not explained, and ideally nothing. */
+/* Adds an edge for unexplained time, which is ideally 0. */
 static void add_lag(maker *m, uint32_t from, int64_t ns) {
     add_edge(m, from, TM_EDGE_GAP, ns, ns > 0 ? 0 : ns);
     if (m->ok && ns > 0) {
@@ -168,15 +169,15 @@ static void add_lag(maker *m, uint32_t from, int64_t ns) {
     }
 }
 
-/* The edges to a node from all that its operation follows: what ended last explains it, and what
- * lies between is a lag. */
+/* Adds the edges from all that an operation follows. The one that ended last explains it; the time
+ * in between is a lag. */
 static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t ns) {
     const tm_ops_edge *edges = m->draft->edges.data;
     const tm_ops_part *parts = m->draft->parts.data;
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* Ends are the first visits, until these are sorted. */
+        /* Until sorted, participations begin with the ends of steps. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;
@@ -190,7 +191,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
     }
 }
 
-/* An operation of this rank alone: S, E. */
+/* Adds an operation of a single rank: S, E. */
 static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
     const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
     static const uint8_t kinds[TM_N_OPS_TYPES] = {
@@ -207,7 +208,7 @@ static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
     add_edge(m, node, kind, time, m->ideal->ns[p->type]);
 }
 
-/* A member: it arrives, then all begin, and it ends. */
+/* Adds a member: it arrives, all begin, and it ends. */
 static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
     int64_t time = tm_ops_time(p), begin = p->end_ns - time;
@@ -219,7 +220,7 @@ static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     add_edge(m, node, TM_EDGE_TRANSFER, time, m->ideal->ns[p->type]);
 }
 
-/* The end of a step, behind all that nothing of it follows. */
+/* Adds the end of a step, after all operations that no other follows. */
 static void add_end(maker *m, size_t k, const bool *followed) {
     const tm_ops_end *ends = m->draft->ends.data;
     size_t behind = k + 1 < m->draft->ends.n ? ends[k + 1].first : m->draft->parts.n;
@@ -231,7 +232,7 @@ static void add_end(maker *m, size_t k, const bool *followed) {
     m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
 }
 
-/* Visits: first the ends of steps, which the next one begins with, then operations. */
+/* Adds participations: first the ends of steps, at which the next one begins, then operations. */
 static void add_visits(maker *m) {
     const tm_ops_part *parts = m->draft->parts.data;
     const tm_ops_end *ends = m->draft->ends.data;
@@ -253,7 +254,7 @@ static void add_visits(maker *m) {
     }
 }
 
-/* The nodes that lead to visits, now that all are there: the ends of steps come first. */
+/* Sets the nodes that lead to participations, once all exist; ends of steps are first. */
 static void set_nodes(maker *m) {
     tm_graph_visit *v = m->graph->visits.data;
     const tm_graph_step *steps = m->graph->steps.data;
@@ -277,7 +278,7 @@ static void add_all(maker *m, const bool *followed) {
         add_end(m, end, followed);
 }
 
-/* Hands over what was made; nothing is left that the maker would free. */
+/* Moves the result to the graph; leaves nothing for the maker to free. */
 static void finish(maker *m) {
     tm_graph *g = m->graph;
     uint32_t behind = (uint32_t)m->edges.n;

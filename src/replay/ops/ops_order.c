@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* How far a transfer may begin behind what needs it, by clocks that are not exact. */
+/* Clock tolerance by which a transfer may begin after its consumer. */
 static const int64_t SLACK_NS = 50000;
 
 /* The operations of one type in a step: parts [first, first + n). */
@@ -13,24 +13,24 @@ typedef struct range {
     uint32_t first, n;
 } range;
 
-/* Transfers that took place: operations [first, first + n) of their type. The others were recorded
- * without having been. */
+/* Transfers that took place: operations [first, first + n) of their type. The rest was recorded
+ * without taking place. */
 typedef struct live {
     uint32_t first, n;
 } live;
 
-/* What the first step tells of all. */
+/* Structure of a step, shared by all steps with the same counts. */
 typedef struct shape {
-    uint32_t counts[TM_N_OPS_TYPES]; /* steps with as many of each are alike */
-    live live[TM_N_OPS_TYPES];       /* of the four types of transfers */
+    uint32_t counts[TM_N_OPS_TYPES]; /* number of operations of each type */
+    live live[TM_N_OPS_TYPES];       /* only of the four types of transfers */
     tm_vec
-        computes;  /* of uint32_t: passes in their order, forward k as k, backward k behind them */
-    uint32_t last; /* of the computes: which ends last */
+        computes;  /* of uint32_t: passes in order; forward k as k, backward k after all forwards */
+    uint32_t last; /* index in computes of the one that ends last */
 } shape;
 
 typedef struct orderer {
     tm_ops_draft *draft;
-    tm_ops_part *parts; /* borrowed: the draft's */
+    tm_ops_part *parts; /* borrowed from tm_ops_draft */
     range types[TM_N_OPS_TYPES];
     shape shape;
     bool ok;
@@ -40,7 +40,7 @@ static uint32_t part_at(const orderer *o, uint8_t type, uint32_t nth) {
     return o->types[type].first + nth;
 }
 
-/* Compute k of the step in its order. */
+/* Returns compute k of the step, in order. */
 static uint32_t compute_at(const orderer *o, uint32_t k) {
     uint32_t number = ((const uint32_t *)o->shape.computes.data)[k];
     uint32_t n = o->types[TM_OPS_FORWARD].n;
@@ -48,7 +48,7 @@ static uint32_t compute_at(const orderer *o, uint32_t k) {
                       : part_at(o, TM_OPS_BACKWARD, number - n);
 }
 
-/* `to` follows `from`. */
+/* Adds an edge: `to` follows `from`. */
 static void follow(orderer *o, uint32_t from, uint32_t to) {
     const tm_ops_edge edge = {from, to};
     o->ok = o->ok && tm_vec_append(&o->draft->edges, &edge, 1);
@@ -68,8 +68,8 @@ static void find_types(orderer *o, uint32_t first, uint32_t behind) {
     }
 }
 
-/* A receive is live that begins by the last begin of a pass of its direction, a send that ends
- * after the first end of one. */
+/* Finds the live transfers. A receive is live if it begins by the last begin of a pass of its
+ * direction, a send if it ends after the first end of one. */
 static live find_live(const orderer *o, uint8_t type, bool sends, uint8_t pass) {
     int64_t last_begin = INT64_MIN, first_end = INT64_MAX;
     for (uint32_t k = 0; k < o->types[pass].n; k++) {
@@ -111,7 +111,7 @@ static bool merge_computes(orderer *o) {
     return true;
 }
 
-/* Takes the shape of this step, unless it is that of the first. */
+/* Takes over the shape of this step, unless its counts equal the current ones. */
 static bool find_shape(orderer *o, bool first) {
     bool alike = !first;
     for (int type = 0; type < TM_N_OPS_TYPES; type++)
@@ -128,26 +128,26 @@ static bool find_shape(orderer *o, bool first) {
     return merge_computes(o);
 }
 
-/* The same on all members of an operation; what tells its group is -1 where it does not. */
+/* Returns an operation's id, equal on all members; coordinates that its group spans are -1. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
     int64_t step = o->draft->timeline->steps[p->step].number;
-    /* Of a transfer both types are one: forward or backward. */
+    /* The send and receive of a transfer share one type. */
     int64_t type = p->type == TM_OPS_FORWARD_RECV    ? TM_OPS_FORWARD_SEND
                    : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
                                                      : p->type;
     const int64_t key[] = {step, type, nth, data, stage, tensor};
-    /* Above the numbers of the ends of steps. */
+    /* The highest bit distinguishes it from the ends of steps. */
     return tm_hash_mixed(1, key, sizeof key) | UINT64_C(1) << 63;
 }
 
-/* The transfers of a type: the k-th live one comes before, or follows, the k-th pass of its
- * direction, and the k-th of those that stay in the model joins the other stage's k-th. */
+/* Adds the transfers of a type. The k-th live one precedes (receive) or follows (send) the k-th
+ * pass of its direction. The k-th of those within the model joins the k-th of the other stage. */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     const tm_ops_place *place = &o->draft->place;
     const live l = o->shape.live[type];
     uint32_t skipped = !sends && l.n + 1 == o->types[pass].n, joined = 0;
-    int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* to the other end */
+    int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* offset of the other stage */
     for (uint32_t k = 0; k < l.n && k + skipped < o->types[pass].n; k++) {
         uint32_t transfer = part_at(o, type, l.first + k);
         uint32_t compute = part_at(o, pass, k + skipped);
@@ -165,7 +165,7 @@ static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     chain(o, type);
 }
 
-/* The first transfers of the backward pass follow the second pass before it. */
+/* The first transfers of the backward pass follow the pass two before it. */
 static void add_first_backward(orderer *o) {
     uint32_t k = 0;
     while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
@@ -178,7 +178,7 @@ static void add_first_backward(orderer *o) {
         follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
 }
 
-/* The first (or last) pass of a type of a part of the model, by its begin (or end); UINT32_MAX. */
+/* Returns the first (or last) pass of a type and model part, by begin (or end), or UINT32_MAX. */
 static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
     uint32_t found = UINT32_MAX;
     for (uint32_t k = 0; k < o->types[type].n; k++) {
@@ -199,8 +199,8 @@ static void join_all(orderer *o, uint8_t type, bool data, bool stage) {
     }
 }
 
-/* Parameters before the first pass of their part of the model; gradients behind its last one where
- * others are reduced apart, and behind all parameters in any case. */
+/* Parameters precede the first pass of their model part. Gradients follow all parameters, and the
+ * last pass of their model part if others are reduced separately. */
 static void add_sharded(orderer *o) {
     const range *params = &o->types[TM_OPS_PARAMS], *grads = &o->types[TM_OPS_GRADS];
     chain(o, TM_OPS_PARAMS);
@@ -211,7 +211,7 @@ static void add_sharded(orderer *o) {
         for (uint32_t k = 0; k < o->types[type].n; k++) {
             bool gathers = type == TM_OPS_PARAMS, repeated = false;
             uint32_t i = part_at(o, (uint8_t)type, k);
-            /* Of several of a part of the model the last gather, and the first reduction. */
+            /* Of several for a model part, only the last gather and the first reduction. */
             for (uint32_t j = gathers ? k + 1 : 0; j < (gathers ? params->n : k); j++)
                 repeated =
                     repeated || o->parts[part_at(o, (uint8_t)type, j)].chunk == o->parts[i].chunk;
@@ -223,8 +223,8 @@ static void add_sharded(orderer *o) {
         }
 }
 
-/* What comes behind the last pass, one after the other; gradients are among it unless others that
- * are reduced apart stand in their place. */
+/* Chains everything after the last pass. Gradients are part of the chain unless others are reduced
+ * separately instead. */
 static void add_tail(orderer *o) {
     static const uint8_t tail[] = {TM_OPS_LAYERNORM, TM_OPS_EMBEDDING, TM_OPS_GRADS,
                                    TM_OPS_SEPARATE,  TM_OPS_CLIP,      TM_OPS_OPTIMIZER};
@@ -268,15 +268,15 @@ static void add_step(orderer *o) {
     join_all(o, TM_OPS_CLIP, false, false);
 }
 
-/* The operations of a step in an order of their own; a circle, which no schedule has, is broken at
- * what began first. */
+/* Topological sort of the operations of a step. A cycle, which no schedule has, is broken at the
+ * operation that began first. */
 typedef struct sorter {
     const tm_ops_part *parts;
     const tm_ops_edge *edges; /* [n_edges] of the step */
     size_t n_edges;
-    uint32_t *waits; /* [n] how many it follows that are not placed; UINT32_MAX: it is placed */
+    uint32_t *waits; /* [n] number of unplaced operations that it follows; UINT32_MAX: placed */
     uint32_t n;
-    uint32_t first; /* the step's first part */
+    uint32_t first; /* index of the step's first part */
 } sorter;
 
 static uint32_t next_part(const sorter *s) {
@@ -292,7 +292,7 @@ static uint32_t next_part(const sorter *s) {
     return best;
 }
 
-/* place[old] becomes the new place of each part of the step. */
+/* Sets place[old index] to the new index for each part of the step. */
 static void sort_step(sorter *s, uint32_t *place) {
     for (size_t e = 0; e < s->n_edges; e++)
         s->waits[s->edges[e].to - s->first]++;
@@ -314,7 +314,7 @@ static int by_target(const void *a, const void *b) {
                           : (x->from > y->from) - (x->from < y->from);
 }
 
-/* Puts parts at their places, and edges behind what they lead to. */
+/* Reorders the parts; sorts the edges by target and drops those that lead back. */
 static bool apply(tm_ops_draft *d, const uint32_t *place) {
     tm_ops_part *parts = d->parts.data, *sorted = malloc((d->parts.n + 1) * sizeof *sorted);
     tm_ops_edge *edges = d->edges.data;

@@ -10,21 +10,21 @@ typedef struct settler {
     tm_graph *graph;
     const tm_replay *job;
     const int64_t *ns;
-    tm_keys places; /* of uint64_t: operations of the job, by their place */
+    tm_keys places; /* of uint64_t: the job's operations; a key's number is the index */
 } settler;
 
 static size_t place_of(const settler *s, uint64_t operation) {
     return tm_keys_find(&s->places, &operation);
 }
 
-/* The end of step k of the graph: as recorded, or by the replay. */
+/* Returns the end of step k of the graph, as recorded or by the replay. */
 static int64_t end_of(const settler *s, size_t k, bool recorded) {
     const tm_graph_step *step = (const tm_graph_step *)s->graph->steps.data + k;
     size_t at = place_of(s, (uint64_t)step->number);
     return recorded ? s->job->operations[at].last_ns : s->ns[at];
 }
 
-/* By how much the replay's times in step k have to be later. */
+/* Returns how much later the replay's times in step k have to be. */
 static int64_t shift_of(const settler *s, size_t k) {
     return k > 0 ? end_of(s, k - 1, true) - end_of(s, k - 1, false) : 0;
 }
@@ -42,7 +42,7 @@ static void set_visits(settler *s) {
     }
 }
 
-/* Goes through the nodes; those of a step end with the node of its end. */
+/* Sets the times of all nodes; a step's last node is its end. */
 static void set_nodes(settler *s) {
     tm_graph *g = s->graph;
     const tm_graph_step *steps = g->steps.data;

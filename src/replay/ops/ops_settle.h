@@ -1,8 +1,8 @@
-/* Moves what nothing explains to the ends of steps.
+/* Moves unexplained time to the ends of steps.
  *
- * Where a trace holds no launches, what lies between an operation and what it follows may be slack
- * or may have had to be; the replay without any of it is some per cent shorter than what was
- * recorded, so nearly all of it is slack. Kept where it is, it would hold up what a scenario makes
+ * In a trace without launches, the time between an operation and what it follows may be slack or
+ * may have been necessary. A replay without any of it is only a few per cent shorter than the
+ * recording, so nearly all of it is slack. Left in place, it would delay what a scenario makes
  * faster. */
 #ifndef TMERGE_REPLAY_OPS_SETTLE_H
 #define TMERGE_REPLAY_OPS_SETTLE_H
@@ -10,11 +10,11 @@
 #include "replay/job.h"
 
 /**
- * Gives a graph of tm_ops_graph the times of the replay: within a step everything is when it would
- * be without lags, and the step ends when it was recorded to, by a lag behind its last operations.
+ * Sets a graph from tm_ops_graph to the times of the replay. Within a step everything is at its
+ * time without lags; a lag after the last operations makes the step end at its recorded end.
  *
- * @param job  of the graphs of all ranks, reduced with tm_ops_weigh
- * @param ns   of tm_replay_forward with all as recorded
+ * @param job  graphs of all ranks, reduced with tm_ops_weigh
+ * @param ns   of tm_replay_forward with all ranks as recorded
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ops_settle(tm_graph *graph, const tm_replay *job, const int64_t *ns,

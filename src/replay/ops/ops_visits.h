@@ -1,11 +1,11 @@
-/* The order of a graph's visits. */
+/* Orders a graph's participations. */
 #ifndef TMERGE_REPLAY_OPS_VISITS_H
 #define TMERGE_REPLAY_OPS_VISITS_H
 
 #include "replay/graph.h"
 
-/** Puts visits in the order (last_ns, operation), and edges from them behind that. False when
- * memory is out; the graph is as it was then. */
+/** Sorts the participations by (last_ns, operation) and adjusts the edges from them. False when out
+ * of memory; the graph is then unchanged. */
 bool tm_ops_sort_visits(tm_graph *graph) TM_MUST_CHECK;
 
 #endif
