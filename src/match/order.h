@@ -15,8 +15,8 @@
  * - The recordings begin at different operations, so that all ends match better at shifted places.
  * Late ends, drift and stepped clocks show none of these patterns and leave the order valid. If any
  * kernel synchronises, only synchronising kernels are compared one by one, because the others need
- * not end together. On hosts, ends differ by the time that threads wait for a core; there the only
- * test is whether the two operations can have run at the same time.
+ * not end together. On hosts, ends differ by the time that threads wait for a core; there,
+ * apart from shifts, the only test is whether the two can have run at the same time.
  *
  * @param a, b  [n] in order
  */
