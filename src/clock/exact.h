@@ -47,8 +47,7 @@ static inline double tm_exact_real(int64_t sum, double scale) {
  */
 typedef struct tm_median_search {
     uint64_t *known; /* [n_lists] leading bytes of the median; owned */
-    int64_t
-        *rank; /* [n_lists] rank of the median among the values with these leading bytes; owned */
+    int64_t *rank;   /* [n_lists] rank of the median among values with these leading bytes; owned */
     int64_t *counts; /* [n_lists * 256]; owned */
     size_t n_lists;
     int pass; /* 0 to TM_MEDIAN_SEARCH_PASSES */

@@ -45,8 +45,7 @@ typedef struct tm_clock_domain {
     double wall_ns;    /* standard deviation of recorded against true time; HUGE_VAL: unknown */
     double drift_ppb;  /* standard deviation of its rate: 2,000 with torch.profiler, 20,000 free
                           running */
-    double
-        gpu_ns; /* robust spread of the ends of its ranks relative to one another; 0 if unknown */
+    double gpu_ns;     /* robust spread among the ends of its ranks; 0 if unknown */
 } tm_clock_domain;
 
 typedef struct tm_clock_input {

@@ -54,8 +54,7 @@ typedef struct tm_fit_state {
     int32_t lead;
     int32_t *strong;    /* lowest domain among those linked by anchors */
     int32_t *component; /* lowest domain among those linked by anchors or bounds */
-    double *
-        tied; /* half width of the interval that ties it to its component; 0 if linked by anchors */
+    double *tied; /* half width of the interval that ties it to its component; 0: anchors link it */
 
     double *noise;       /* [n_classes] spread of ends [ns] */
     double any_noise;    /* over all classes */

@@ -18,8 +18,7 @@ typedef struct tm_bond {
     int64_t distance_ns; /* median distance of paired ends */
     int64_t noise_ns;    /* noise of one end distance */
     int64_t scatter_ns;  /* median deviation of the end distances from their median */
-    double
-        bits; /* evidence: -log2 of the probability that the explained operations match by chance */
+    double bits; /* evidence: -log2 of the probability that the explained operations are chance */
     int64_t n_explained; /* operations that one cluster began late and both left together */
     int64_t n_contradicted;
     int64_t offset_ns, at_ns; /* as in tm_bridge */
