@@ -9,8 +9,7 @@
 
 /** Inputs for joining a rank's groups with communicators, and where the result goes. */
 typedef struct tm_join_with {
-    const tm_vec
-        *members; /* of tm_membership, sorted: all communicators that the job's ranks recorded */
+    const tm_vec *members; /* of tm_membership, sorted: all that the job's ranks recorded */
     const tm_vec *told; /* of int64_t, from tm_joins_list_told: ranks that recorded communicators */
     int64_t world_size; /* ranks of the job */
     int process;        /* process that holds the rank */
