@@ -1,10 +1,9 @@
 /* Checks whether the fit obeys causality, and finds events that must be mismatched. */
 #include "fit_state.h"
 
-#define SUSPECT_NOISES 5.0 /* smaller leads, in units of the clocks' noise, are ignored */
-#define FAR_NOISES 10.0    /* an end this far from the others is off; */
-#define FAR_SHARE 0.3 /* the event is suspect if that holds for more than this share of its ranks  \
-                       */
+#define SUSPECT_NOISES 5.0 /* smaller leads, in noises of the clocks, are ignored */
+#define FAR_NOISES 10.0    /* distance [noises] from which an end is off */
+#define FAR_SHARE 0.3      /* share of an event's ranks with such ends, above which it is suspect */
 
 /* Returns by how much the first end of those that take precedes the last begin of those that give;
  * -infinity if either is missing. `clock` converts a domain's time to true time. */

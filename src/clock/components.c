@@ -1,5 +1,4 @@
-/* Finds the domains that collectives link, and starting values: medians over the best-linked
- * pairs. */
+/* Finds the domains that collectives link, and starts with medians over the best-linked pairs. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
@@ -33,8 +32,7 @@ static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fi
         ++*n;
 }
 
-/* Number of events in which one of two domains is the first and the other another, in either
- * order. */
+/* Number of events in which one of two domains is first and the other another. */
 typedef struct link {
     int32_t from, to;
     int64_t n;
@@ -148,8 +146,7 @@ static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, i
     }
 }
 
-/* Records the offset of the child's window middle from the parent's, assuming that both ended
- * together. */
+/* Adds the offset of the child's window middle from the parent's, if both ended together. */
 static void add_difference(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
     if (state->parent[other->domain] == first->domain)
         tm_median_search_add(&state->select, (size_t)other->domain, first->end - other->end);

@@ -71,8 +71,7 @@ static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
     return (uint16_t)(family * DURATIONS + log2);
 }
 
-/* Whether every rank waits for every other. In an all-to-all of unequal sizes, some pairs may
- * exchange nothing and so not wait for each other. */
+/* Whether each rank waits for all others. Unequal all-to-alls may send nothing between some. */
 static bool is_full(const tm_comm_record *members, size_t n) {
     bool full = tm_record_synchronises(members);
     for (size_t i = 1; i < n; i++)

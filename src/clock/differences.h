@@ -19,10 +19,8 @@ typedef struct tm_clock_seats {
     size_t n;
 } tm_clock_seats;
 
-/**
- * Number of classes of kernels with equally noisy ends: kind (folded to six) times log2 of the
- * shortest kernel of the operation, which approximates its transfer time.
- */
+/** Number of classes of kernels with equally noisy ends: kind (folded to six) times log2 of the
+ * shortest kernel of the operation, which approximates its transfer time. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
 /** Returns the rank's entry; every rank of a record must have one. */

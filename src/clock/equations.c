@@ -1,8 +1,7 @@
 /* Normal equations of the current fit: events and priors. */
 #include "fit_state.h"
 
-/* Registers an event's anchors in the network, or finds its position there. False if out of
- * memory. */
+/* Registers an event's anchors in the network, or finds its position. False if out of memory. */
 static bool visit_event(tm_fit_state *state, tm_fit_event *event, int32_t *domains, int64_t *ends,
                         bool meet) {
     size_t n = 0;
@@ -105,8 +104,7 @@ static void add_priors(tm_fit_state *state) {
     }
 }
 
-/* Returns the share of a domain's drift in the common drift of its component, according to the
- * prior. */
+/* Returns a domain's share in the common drift of its component, according to the prior. */
 static double drift_share(const tm_fit_state *state, int32_t h, double least) {
     return isfinite(least) ? least / state->input->domains[h].drift_ppb *
                                  (least / state->input->domains[h].drift_ppb)
@@ -151,8 +149,7 @@ static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
         add_square(state, domains, state->sorted, n, 1, firm * rate / (double)n);
 }
 
-/* Fixes the components, and pins unknowns that are not solved for: single clocks and steady
- * drifts. */
+/* Fixes the components, and pins what is not solved for: single clocks and steady drifts. */
 static void close_components(tm_fit_state *state) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t k = 0; k < n_lists; k++) {

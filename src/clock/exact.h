@@ -19,13 +19,10 @@
  */
 double tm_exact_scale(double bound);
 
-/**
- * Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so that
- * the result does not depend on whether a compiler fuses it with the sum.
- */
+/** Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so that
+ * the result does not depend on whether a compiler fuses it with the sum. */
 static inline int64_t tm_exact_fixed(double value, double scale) {
-    /* Above 2^52 the last bit of a double is the unit: the low bits of the sum are the rounded
-     * product. */
+    /* Above 2^52 a double's last bit is the unit: the sum's low bits are the rounded product. */
     const double shift = 0x1.8p52;
     const int64_t shift_bits = INT64_C(0x4338000000000000);
     double shifted = value * scale + shift;

@@ -16,10 +16,7 @@ enum {
     TM_CLOCK_FULL = TM_CLOCK_GIVES | TM_CLOCK_TAKES | TM_CLOCK_ANCHOR
 };
 
-/**
- * Number of strata into which groups and kinds are hashed; their disagreement measures the bias of
- * ends.
- */
+/** Number of strata that groups and kinds are hashed into; they disagree by the bias of ends. */
 enum { TM_CLOCK_STRATA = 16 };
 
 /**
@@ -43,9 +40,9 @@ typedef struct tm_clock_domain {
     int64_t middle_ns; /* of its recording window, recorded time; magnitude below 2^61 */
     int64_t length_ns; /* of its window */
     double wall_ns;    /* standard deviation of recorded against true time; HUGE_VAL: unknown */
-    double drift_ppb;  /* standard deviation of its rate: 2,000 with torch.profiler, 20,000 free
-                          running */
-    double gpu_ns;     /* robust spread among the ends of its ranks; 0 if unknown */
+    double
+        drift_ppb; /* standard deviation of its rate: 2,000 torch.profiler, 20,000 free running */
+    double gpu_ns; /* robust spread among the ends of its ranks; 0 if unknown */
 } tm_clock_domain;
 
 typedef struct tm_clock_input {
@@ -75,12 +72,12 @@ typedef struct tm_clock_model {
     double begin_uncertainty_ns, uncertainty_ns,
         end_uncertainty_ns; /* at the window's begin, middle and end */
     bool bounded;
-    int64_t low_ns, high_ns; /* if bounded: guaranteed interval of the offset, assuming that the
-                                clock of the component's reference (the domain with the most
-                                anchors) is true; there low = high = offset */
-    int32_t component;       /* from 0, ascending by lowest domain */
-    uint8_t method;          /* tm_clock_method */
-    int64_t anchors;         /* events whose ends had weight in the fit */
+    int64_t low_ns,
+        high_ns; /* if bounded: guaranteed interval of the offset if the clock of the component's
+                    reference (most anchors) is true; low = high = offset there */
+    int32_t component; /* from 0, ascending by lowest domain */
+    uint8_t method;    /* tm_clock_method */
+    int64_t anchors;   /* events whose ends had weight in the fit */
     int64_t step_ns; /* approximate size of a clock step within the window; 0: none. If two domains
                         meet no third, both get it, as either may have stepped */
     int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the events' time span;
@@ -141,10 +138,8 @@ static inline int64_t tm_clock_true(const tm_clock_model *model, int64_t recorde
     return recorded_ns + model->offset_ns + llround(since * (model->drift_ppb * 1e-9));
 }
 
-/**
- * A rank's ends relative to the median end of its host, over the events in which at least two of
- * the host's ranks took part.
- */
+/** A rank's ends relative to the median end of its host, over the events in which at least two of
+ * the host's ranks took part. */
 typedef struct tm_clock_rank_end {
     int32_t host;
     int64_t n; /* number of such events */

@@ -92,8 +92,7 @@ static bool near(int64_t time, int64_t middle) {
     return time > middle - FARTHEST_NS && time < middle + FARTHEST_NS;
 }
 
-/* Copies a row; returns false if its times are implausible. Times of roles it does not have are
- * 0. */
+/* Copies a row; false if its times are implausible. Times of roles it lacks are 0. */
 static bool copy_row(const tm_clock_input *input, size_t i, tm_fit_row *out) {
     const tm_clock_end *end = input->ends + i;
     assert(end->domain >= 0 && end->domain < input->n_domains && end->n_ranks > 0);
@@ -133,8 +132,7 @@ static void copy_rows(tm_fit_state *state) {
     }
 }
 
-/* Chooses the domain whose window is the origin of true times, and places each window by its wall
- * clock. */
+/* Chooses the domain that true times count from, and places each window by its wall clock. */
 static void place_windows(tm_fit_state *state) {
     const tm_clock_domain *domains = state->input->domains;
     while (state->lead < state->n_domains && !isfinite(domains[state->lead].wall_ns))

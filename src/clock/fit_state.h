@@ -9,10 +9,7 @@
 #include "network.h"
 #include "solve.h"
 
-/**
- * A row of the input; times are integers [ns] relative to the middle of its domain's window,
- * magnitude below 2^50.
- */
+/** A row of the input; times are integers [ns] from its window's middle, magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
     double root; /* square root of n_ranks: as the errors of a domain's ranks are not independent,
@@ -44,8 +41,7 @@ typedef struct tm_fit_state {
     tm_fit_event *events; /* [n_events] */
     size_t n_rows, n_events;
 
-    /* The current fit, by domain. True times are relative to the middle of the lead domain's
-     * window. */
+    /* The current fit, by domain. True times count from the middle of the lead domain's window. */
     double *middle; /* true time of the middle of its window [ns] */
     double *rate;   /* drift, without unit */
     double *wall;   /* `middle` according to its wall clock; meaningless if sigma is infinite */
@@ -58,8 +54,7 @@ typedef struct tm_fit_state {
 
     double *noise;       /* [n_classes] spread of ends [ns] */
     double any_noise;    /* over all classes */
-    int64_t *n_of_class; /* [n_classes] anchors of all processes, each weighted by its root, rounded
-                            up */
+    int64_t *n_of_class; /* [n_classes] anchors of all processes, each by its root, rounded up */
     double reach;        /* largest distance [ns] of an anchor from the middle of its window */
 
     bool dense; /* whether the equations are in normal or in network */
@@ -85,10 +80,8 @@ typedef struct tm_fit_state {
 /** Number of time bins per window in the search for clock steps. */
 #define TM_FIT_BINS ((size_t)32)
 
-/**
- * Copies the rows and agrees with the other processes. On failure nothing needs to be freed.
- * @param ready  false if the caller is out of memory; makes all processes fail
- */
+/** Copies the rows and agrees with the other processes. On failure nothing needs to be freed.
+ * @param ready  false if the caller is out of memory; makes all processes fail */
 tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reducer *reducer,
                               bool ready, tm_fit_state **out, tm_error *err) TM_MUST_CHECK;
 void tm_fit_state_destroy(tm_fit_state *state);
@@ -103,10 +96,7 @@ static inline tm_status tm_fit_max(const tm_fit_state *state, int64_t *values, s
     return state->reducer->max(state->reducer->context, values, n, err);
 }
 
-/**
- * Returns the true time [ns], by the current fit, of a time relative to the middle of the domain's
- * window.
- */
+/** Returns the true time [ns], by the current fit, of a time from the middle of the window. */
 static inline double tm_fit_true(const tm_fit_state *state, int32_t domain, double since) {
     return state->middle[domain] + since + state->rate[domain] * since;
 }
@@ -123,12 +113,10 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
 
-/**
- * Returns an anchor's distance from the event's middle [ns], scaled to that of one rank's end from
+/** Returns an anchor's distance from the event's middle [ns], scaled to that of one rank's end from
  * a known middle. Ends are closer to their own median than to the true middle: by sqrt(2) for two
  * ends; by a factor from a simulation of normal ends for other even numbers; not at all for odd
- * numbers if the median itself is left out. A median of several ranks is closer by sqrt(`root`).
- */
+ * numbers if the median itself is left out. A median of several ranks is closer by sqrt(`root`). */
 static inline double tm_fit_distance(const tm_fit_state *state, const tm_anchor *anchor,
                                      double middle, size_t n) {
     double nearer = n == 2 ? 1.4142 : n % 2 == 0 ? 1.0 + 1.5 / (double)n : 1.0;
@@ -141,11 +129,10 @@ static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anc
 }
 
 /**
- * Lists the domains of each component. List k, in order of the lowest domain, is
- * listed[list_first[k]] to listed[list_first[k + 1]] (exclusive), ascending; list_of is a domain's
- * k.
- * @param component  [n_domains] representative domain of each one's component  @return  number of
- * lists
+ * Lists the domains of each component. List k, ordered by lowest domain, is listed[list_first[k]]
+ * up to [list_first[k + 1]], ascending; list_of is a domain's k.
+ * @param component  [n_domains] one domain of each one's component, the same for all  @return
+ * number of lists
  */
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* components.c */
 

@@ -1,5 +1,4 @@
-/* Sparse symmetric systems: L D L' factorisation, solution, and inverse at the factor's
- * nonzeros. */
+/* Sparse symmetric systems: L D L' factorisation, solution, inverse at the factor's nonzeros. */
 #ifndef TMERGE_LDL_H
 #define TMERGE_LDL_H
 
@@ -38,10 +37,7 @@ typedef struct tm_ldl {
     double *work;
 } tm_ldl;
 
-/**
- * Allocates the system. Returns false if out of memory; the caller frees it in any case. @p places
- * in any order
- */
+/** Allocates. False if out of memory; the caller frees in any case. @p places in any order */
 bool tm_ldl_create(tm_ldl *ldl, size_t n, const tm_ldl_place *places, size_t n_places);
 void tm_ldl_free(tm_ldl *ldl);
 

@@ -11,8 +11,8 @@
 
 enum {
     LEAST_SOLVE_BINS =
-        2, /* minimum number of bins per set (if it has as many events): one would hide drifts, */
-    LEAST_BOUND_BINS = 4, /* and few lose information */
+        2, /* for solving: minimum bins of a set with that many events, as one bin hides drifts */
+    LEAST_BOUND_BINS = 4, /* for bounding: likewise, as too few bins lose information */
     MOST_BINS = 1000
 };
 /* Limit of domains x bins^2, the cost of a factorisation: of each of many factorisations, and of a
@@ -209,8 +209,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->which, y->which);
 }
 
-/* Distributes the bins over the sets. Small sets are eliminated first, because early elimination of
- * small sets causes less fill-in. */
+/* Distributes the bins over the sets; small sets are eliminated first, which fills in least. */
 static bool share_bins(tm_network *w) {
     tm_network_set *sets = w->sets.data;
     double work = w->aim == TM_NETWORK_SOLVE ? SOLVE_WORK : BOUND_WORK, all = (double)w->keys.n;

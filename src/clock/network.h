@@ -25,10 +25,7 @@ typedef struct tm_network_spot {
 
 #define TM_NETWORK_NO_SET UINT32_MAX
 
-/**
- * Identity of an event of many domains: what was recorded, which does not depend on where it is
- * stored.
- */
+/** Identity of an event of many domains, independent of where it is stored. */
 typedef struct tm_network_key {
     uint64_t set;     /* hash of its domains */
     int64_t time_ns;  /* end of its lowest domain, recorded */
@@ -77,10 +74,8 @@ typedef struct tm_network {
     tm_ldl ldl;
 } tm_network;
 
-/**
- * Returns the position of an unknown in the elimination order: 2h is the shift of domain h, 2h + 1
- * its rate.
- */
+/** Returns the position of an unknown in the elimination order: 2h is the shift of domain h, 2h + 1
+ * its rate. */
 static inline size_t tm_network_unknown(const tm_network *w, size_t r) {
     return 2 * (size_t)w->order[r / 2] + r % 2;
 }
@@ -95,10 +90,8 @@ void tm_network_free(tm_network *w);
  */
 bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n);
 
-/**
- * Builds the sets after the events of all processes were gathered in keys, members and links.
- * @param strong  [n] lowest domain of each one's component  @return  false if out of memory
- */
+/** Builds the sets after the events of all processes were gathered in keys, members and links.
+ * @param strong  [n] lowest domain of each one's component  @return  false if out of memory */
 bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong);
 
 /** Returns the position of an event; parameters as in tm_network_meet. */
@@ -107,11 +100,10 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
 
 /**
  * Plans the matrix. It is exact if no bin has more than one event. Otherwise
- * - for solving, a bin's part of the matrix is what a common end of its events would leave: the
- * term subtracted, (sum u)(sum u)' / sum s, is at most the exact one, the sum of u u' / s;
- * - for bounding, the ends of each domain in a bin are reduced to their mean and its variance: a
- * linear function of the ends carries less information than the ends themselves. A domain that
- * lacks an event of the bin has no mean.
+ * - for solving, a bin's part is what a common end of its events would leave: the term taken off,
+ * (sum u)(sum u)' / sum s, is at most the exact one, the sum of u u' / s;
+ * - for bounding, a domain's ends in a bin are reduced to their mean and its variance: a linear
+ * function of the ends has less information. A domain that lacks an event of the bin has no mean.
  * @return  false if out of memory
  */
 bool tm_network_plan(tm_network *w, tm_network_aim aim);
@@ -139,11 +131,9 @@ void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 /** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/**
- * Adds @p weight times the squared weighted sum of a component's shifts (@p which 0) or rates (1);
+/** Adds @p weight times the squared weighted sum of a component's shifts (@p which 0) or rates (1);
  * the shares are the weights.
- * @param domains  [n] all of a component with several domains
- */
+ * @param domains  [n] all of a component with several domains */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 
@@ -152,10 +142,8 @@ void tm_network_pin(tm_network *w, size_t r);
 void tm_network_factor(tm_network *w);
 void tm_network_solve(tm_network *w);
 
-/**
- * After the factorisation: computes all variances and covariances at once. _covariance then returns
- * those of one domain: variance of the shift, covariance, variance of the rate.
- */
+/** After the factorisation: computes all variances and covariances at once. _covariance then
+ * returns those of one domain: variance of the shift, covariance, variance of the rate. */
 void tm_network_invert(tm_network *w);
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]);
 

@@ -170,8 +170,8 @@ void tm_network_prior(tm_network *w, size_t r, double weight, double right) {
 }
 
 /* Eliminating z from 2 z (sum of c d) - z^2 / g leaves g (sum of c d)^2. z is eliminated last, so
- * that it causes no fill-in. Until then, priors hold the component as a whole, or else a weight too
- * small to matter. */
+ * that it causes no fill-in. Until then the component as a whole is held in place by priors, or by
+ * the added weight, which is too small to matter. */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight) {
     const double hardly = 1e-9;

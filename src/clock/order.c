@@ -175,8 +175,7 @@ static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     }
 }
 
-/* Removes from the lists of domain d whatever p's newest element covers, and updates the bound of
- * its degree. */
+/* Removes what p's newest element covers from the lists of domain d, and bounds its degree. */
 static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[d];
     link *links = g->links.data;

@@ -9,9 +9,8 @@
 #include "tmerge/status.h"
 
 /**
- * Reductions over all processes, in place, of integers only, because a sum of integers does not
- * depend on the order. Every process makes the same calls with the same counts; all return the same
- * status.
+ * Reductions over all processes, in place, of integers only, whose sum does not depend on the
+ * order. Every process makes the same calls with the same counts; all return the same status.
  */
 typedef struct tm_clock_reducer {
     void *context; /* passed to all functions; borrowed */

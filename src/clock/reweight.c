@@ -66,10 +66,8 @@ static tm_status learn_noise(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/**
- * Returns the weight of an anchor [1/ns^2]: 1/variance by its noise, reduced by Huber's function
- * (Tukey's if @p robust) at a distance [ns] from its event's middle.
- */
+/** Returns the weight of an anchor [1/ns^2]: 1/variance by its noise, reduced by Huber's function
+ * (Tukey's if @p robust) at a distance [ns] from its event's middle. */
 double tm_fit_weight(const tm_fit_state *state, const tm_anchor *anchor, double distance,
                      bool robust) {
     double noise = tm_fit_anchor_noise(state, anchor), far = fabs(distance) / noise, keep = 1.0;
@@ -91,12 +89,10 @@ double tm_fit_least_noise(const tm_fit_state *state) {
     return least;
 }
 
-/**
- * Computes scales for sums of weights and of weighted distances (see tm_exact_scale). A weight is
+/** Computes scales for sums of weights and of weighted distances (see tm_exact_scale). A weight is
  * at most root / noise^2. Weight times distance from the event's mean is at most 1.35 root / noise
  * (the maximum of Tukey's function), plus as much again for the mean's distance from the median; x
- * is at most 1.
- */
+ * is at most 1. */
 void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     double matrix = 0.0, right = 0.0;
     for (int32_t class = 0; class < state->n_classes; class ++) {
@@ -156,8 +152,7 @@ void tm_fit_take_back(tm_fit_state *state) {
 tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n, tm_error *err) {
     double moved = HUGE_VAL;
     for (int i = 0; i < MAX_ITERATIONS && (i <= HUBER_ITERATIONS || moved > SETTLED_NS); i++) {
-        /* Weights and noise that depend on each other may oscillate for long, so learning is
-         * limited. */
+        /* Weights and noise that follow one another may oscillate for long. */
         if (i < LEARNING_ITERATIONS)
             TM_TRY(learn_noise(state, err));
         TM_TRY(tm_fit_normal(state, i >= HUBER_ITERATIONS, err));

@@ -41,10 +41,7 @@ static inline double *tm_normal_at(tm_normal *normal, size_t r, size_t c) {
     return normal->lower + r * (r + 1) / 2 + c;
 }
 
-/**
- * Allocates the system. Returns false if out of memory or @p n is too large; the caller frees it in
- * any case.
- */
+/** Allocates. False if out of memory or @p n is too large; the caller frees in any case. */
 bool tm_normal_create(tm_normal *normal, int32_t n);
 void tm_normal_free(tm_normal *normal);
 
@@ -70,10 +67,7 @@ void tm_normal_factor(tm_normal *normal);
 /** After the factorisation: replaces `right` by the solution. */
 void tm_normal_solve(tm_normal *normal);
 
-/**
- * After the factorisation: returns the variances of a domain's shift and rate, and their
- * covariance.
- */
+/** After the factorisation: returns variances of a domain's shift and rate, and covariance. */
 void tm_normal_covariance(tm_normal *normal, int32_t domain, double *shift, double *both,
                           double *rate);
 

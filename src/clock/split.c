@@ -7,8 +7,7 @@
 
 enum { SPLIT_EVENTS = 8 };
 #define SPLIT_NOISES 5.0
-#define LEAST_SPLIT_NOISE_NS 3000.0 /* clocks of two GPUs of one host differ by some microseconds  \
-                                     */
+#define LEAST_SPLIT_NOISE_NS 3000.0 /* GPU clocks in a host differ by microseconds */
 #define MAD_TO_SIGMA 1.4826
 
 /* Median of a host's ranks (lower half of the scratch), and their spread around it. */
@@ -40,8 +39,7 @@ static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limi
     return host;
 }
 
-/* The spread of few ranks is itself uncertain, so that each host gets at least the median
- * spread. */
+/* The spread of few ranks is itself uncertain: raise it to at least the median spread. */
 static void share_spreads(tm_clock_host *hosts, int32_t n_hosts, double *values) {
     size_t n = 0;
     for (int32_t h = 0; h < n_hosts; h++)

@@ -1,5 +1,4 @@
-/* Detects clocks that were stepped within the window: a domain's distance from the others jumps
- * once. */
+/* Detects clocks stepped within the window: a domain's distance from the others jumps once. */
 #include "fit_state.h"
 
 enum {
@@ -7,10 +6,9 @@ enum {
     STEP_BINS =
         8 /* bins on either side that measure its size: further away, drift hides part of it */
 };
-#define STEP_SIGMAS 5.0 /* minimum significance of a step, */
-#define STEP_NOISES 2.0 /* and minimum size: smaller ones are not clock steps and have no effect   \
-                         */
-#define FAR_NOISES 60.0 /* limit on distances, so that a wrong match does not look like a step */
+#define STEP_SIGMAS 5.0 /* minimum significance of a step */
+#define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties */
+#define FAR_NOISES 60.0 /* limit on distances: a wrong match is no step */
 
 /* The end of one domain relative to those of the other domains in its event. */
 typedef struct sight {
@@ -24,9 +22,9 @@ static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
     return (double)state->input->domains[anchor->domain].length_ns;
 }
 
-/* Returns a time that does not depend on a stepped clock. The middle of three or more ends does
- * not. Of two, a clock stepped by more than the recording time has a much longer window, and the
- * other one is used. */
+/* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
+ * middle of three or more ends. Of two, a clock stepped by more than the recording time has a much
+ * longer window; the other one is used. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))

@@ -1,6 +1,5 @@
-/* Ties components that no anchor links but messages in both directions do. Each direction bounds
- * one side of their difference; the tie is the middle of the interval, accurate to half its
- * width. */
+/* Ties components that only messages in both directions link. Each direction bounds one side of
+ * their difference; the tie is the middle of the interval, accurate to half its width. */
 #include <stdlib.h>
 
 #include "fit_state.h"

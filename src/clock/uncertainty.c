@@ -64,8 +64,7 @@ static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     return n > 1.0 && squares > 0.0 ? squares : 0.0;
 }
 
-/* Returns the bias of domains with a single stratum, which cannot show it: that of the other
- * domains, or else the lowest noise. */
+/* Returns the bias for domains of a single stratum: that of others, or the lowest noise. */
 static double common_bias(const tm_fit_state *state, const strata *sums) {
     double squares = 0.0, n_free = 0.0, n;
     for (int32_t h = 0; h < state->n_domains; h++) {
@@ -76,8 +75,7 @@ static double common_bias(const tm_fit_state *state, const strata *sums) {
     return n_free > 0.0 ? squares / n_free : least * least;
 }
 
-/* Returns the uncertainty at time x from the middle [reach]. A drift that is not estimated keeps
- * its prior. */
+/* Returns the uncertainty at time x [reach]. A drift that is not estimated keeps its prior. */
 static double at_time(const double covariance[3], double x, double floor) {
     double variance = covariance[0] + 2.0 * x * covariance[1] + x * x * covariance[2];
     return sqrt((variance > 0.0 ? variance : 0.0) + floor);

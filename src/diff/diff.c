@@ -202,8 +202,7 @@ static tm_status set_plan(const tm_tables *tables, tm_table *out, tm_cell *row, 
                              err);
 }
 
-/* Called before the roles of both are made comparable, because the row shows the number of roles of
- * each job. */
+/* Called before the roles of both are made comparable, to show the roles of each job. */
 static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
                           tm_error *err) {
     const tm_tables *tables = diff->tables[side];
@@ -469,8 +468,8 @@ static tm_status add_remarks(const tm_diff *diff, tm_tables *out, tm_error *err)
     return remark_plans(&out->tables[SIDE], &out->tables[REMARK], err);
 }
 
-/* Whether the shares of the kinds of steps differ between A and B. Sums over kinds then differ, and
- * noise does not tell by how much. */
+/* Whether the shares of the kinds of steps differ between A and B. Sums over kinds then differ,
+ * which noise does not cover. */
 static bool is_shifted(const tm_kind_pairs *kinds) {
     double all[2] = {0.0, 0.0};
     for (int k = 0; k < kinds->n; k++)
@@ -499,8 +498,7 @@ static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
     diff->shifted = is_shifted(&diff->kinds);
     diff->by_call = diff->shifted || is_by_call(&out->tables[SIDE]);
-    /* Roles are compared by number, which is meaningful only if both jobs have the same number of
-     * roles. */
+    /* Roles are compared by number, which is meaningful only if both have as many. */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);
     TM_TRY(tm_diff_figures(diff, &out->tables[JOB], err));

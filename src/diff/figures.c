@@ -218,8 +218,7 @@ static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, dou
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* From A's definition, which equals B's: this program makes the tables, whichever version wrote the
- * stores. */
+/* From A's definition, which equals B's: this program makes the tables from any store. */
 static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
@@ -250,8 +249,7 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, noise), NULL);
 }
 
-/* Samples a rate. It is known from as many steps as the step time, and has the same relative
- * variation. */
+/* Samples a rate, which has as many steps as the step time and the same relative variation. */
 static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample_ranks of,
                              tm_sample *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, f->table);

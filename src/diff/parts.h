@@ -25,10 +25,8 @@ typedef struct tm_diff {
 #define TM_DIFF_FEW "too few steps"
 #define TM_DIFF_DIFFERS "differs"
 
-/**
- * With fewer whole steps, kernels and operators are compared per call, because their totals depend
- * on the length of the recording.
- */
+/** With fewer whole steps, kernels and operators are compared per call, because their totals depend
+ * on the length of the recording. */
 enum { TM_DIFF_STEPS_OF_NAMES = 2 };
 
 /** Changes of figures without steps to judge them by, such as counts, are real from here on. */
@@ -44,10 +42,8 @@ tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) TM_MU
 tm_status tm_diff_kernels(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 tm_status tm_diff_operators(const tm_diff *diff, tm_table *out, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Returns the largest value of a column; as a sample, n is 1, or 0 if there are no values. of_gpus:
- * ignores rows whose device is the host.
- */
+/** Returns the largest value of a column; as a sample, n is 1, or 0 if there are no values.
+ * of_gpus: ignores rows whose device is the host. */
 tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpus);
 
 /** Returns 100 (b - a) / |a|; not finite if @p a is 0. */

@@ -100,13 +100,12 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
     return status;
 }
 
-/* 1.1503 is the third quartile of the absolute deviations of normal noise in standard deviations;
- * sqrt(pi / 2) sigma / sqrt(n) is the standard error of its median. The quartile tolerates one odd
- * step in four, such as the first, and, unlike the median of a few deviations, is seldom far too
- * small by chance. To compensate for that, the larger of the two quartiles is used for both, and
- * the three standard errors are widened by 1 + 4 / n. In simulations with normal, heavy-tailed and
- * skewed noise, under 1 % of figures change falsely with 4 steps each, and under 0.15 % with any
- * other number. */
+/* 1.1503 is the third quartile of normal noise's absolute deviation in standard deviations; sqrt(pi
+ * / 2) sigma / sqrt(n) is the standard error of its median. The quartile tolerates one odd step in
+ * four, such as the first, and unlike the median of a few deviations is seldom far too small by
+ * chance. To compensate for that, both use the larger quartile, and the three standard errors are
+ * widened by 1 + 4 / n. In simulations of normal, heavy-tailed and skewed noise, under 1 % of
+ * figures change falsely with 4 steps each, and under 0.15 % with any other number. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b) {
     const double error_of_median = 1.2533 / 1.1503;
     if (a->n == 0 || b->n == 0)

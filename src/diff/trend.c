@@ -1,5 +1,4 @@
-/* diff.trend: figures of several jobs; each change is compared with the usual variation of
- * steps. */
+/* diff.trend: figures of several jobs; compares each change with the variation of steps. */
 #include "tmerge/trend.h"
 
 #include <math.h>

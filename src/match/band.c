@@ -42,8 +42,8 @@ static bool is_recorded(const tm_run *run, int64_t at_ns) {
     return at_ns >= run->marks[0].end_ns && at_ns <= run->marks[run->n - 1].end_ns;
 }
 
-/* Pairs the marks [from, to); fills in each pair's deviation from the predicted end and returns
- * their number. */
+/* Pairs the marks [from, to); sets each pair's deviation from the predicted end; returns how
+ * many. */
 static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     size_t n = 0, partner;
     for (size_t i = from; i < to; i++) {
@@ -108,8 +108,7 @@ static void drop_crossings(band *b) {
     }
 }
 
-/* Whether [n] marks of both can be paired by position: tokens agree and none is paired by its
- * end. */
+/* Whether [n] marks of both pair by position: tokens agree, none is paired by its end. */
 static bool is_same(const band *b, size_t i, size_t j, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (tells(b, &b->ref->marks[i + k]) || tells(b, &b->other->marks[j + k]) ||
@@ -130,8 +129,7 @@ static size_t next_paired(const band *b, size_t i) {
     return i;
 }
 
-/* Whether at least one of the runs lacks nothing that the other has between the first and the last
- * pair. */
+/* Whether one run lacks nothing that the other has between the first and the last pair. */
 static bool is_whole(const band *b, size_t first) {
     bool ref_lacks = false, other_lacks = false;
     for (size_t i = first, next; (next = next_paired(b, i + 1)) < b->ref->n; i = next) {
@@ -156,8 +154,7 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs the marks outside of all pairs if both runs recorded the same number up to the end of one
- * of them. */
+/* Pairs the marks outside of all pairs, if equally many up to the end of one run. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);

@@ -154,9 +154,9 @@ static bool is_contradicted(const tm_bond *bond) {
     return 3 * bond->n_contradicted > bond->n_explained;
 }
 
-/* Decides on the pairing. Kernels with metadata on the same stream count as evidence for the
- * others, because a communicator has the stream to itself; but the kernels without metadata must
- * not contradict it themselves, except for a single late end. */
+/* Decides on the pairing. Kernels with metadata on the same stream, which belongs to one
+ * communicator, count as evidence for the others; but these must not contradict it themselves,
+ * except for a single late end. */
 static void judge(const weighing *w, tm_bond *bond) {
     tm_bond bare = {.noise_ns = bond->noise_ns};
     double against = weigh(w, false, bond), bare_against = weigh(w, true, &bare);

@@ -28,15 +28,15 @@ typedef struct tm_bond {
 /**
  * Pairs the operations of two clusters, checks their order and weighs the evidence.
  *
- * On one clock, ends are compared directly. Otherwise an offset and a drift are fitted to the ends,
- * and the median lateness is subtracted; the agreement of the ends then proves nothing by itself.
- * The order is proven if ends are five times closer than under any shift of 1 to 16 places.
+ * On one clock, ends are compared directly. Otherwise offset and drift are fitted to the ends and
+ * the median lateness is subtracted; agreeing ends then prove nothing by themselves. The order is
+ * proven if ends are five times closer than at any shift by 1 to 16 places.
  *
- * An operation is informative if one cluster came later than the other by more than 5 times the
- * noise. It is explained if both left within 3 times the noise, and contradicted if they left apart
- * by more than half of that lateness. The pairing holds with at least 4 bits and at most one
- * contradiction per three explained operations. It is refuted if the contradictions have that many
- * bits, or one cluster left before the other arrived.
+ * An operation is informative if one cluster came later by more than 5 times the noise. It is
+ * explained if both left within 3 times the noise, and contradicted if they left apart by more than
+ * half of that lateness. The pairing holds with at least 4 bits and at most one contradiction per
+ * three explained. It is refuted if contradictions have that many bits, or one left before the
+ * other came.
  *
  * @param partners  [a->run.n] filled; see tm_bridge
  * @param out       set on TM_OK

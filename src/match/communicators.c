@@ -87,8 +87,7 @@ static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *
     return ok;
 }
 
-/* Whether only one rank uses it and no rank recorded its size: other ranks did not report
- * theirs. */
+/* Whether only one rank uses it, with unknown size: others did not report all of theirs. */
 static bool is_alone(const tm_membership *run, size_t n) {
     bool used = false;
     for (size_t i = 0; i < n; i++) {

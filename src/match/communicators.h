@@ -22,9 +22,7 @@ typedef struct tm_membership {
 tm_membership tm_membership_of(const tm_communicator *communicator, int64_t rank, int process,
                                const tm_names *names);
 
-/**
- * Returns the end of the run of members of one communicator that starts at @p first. Sorted input.
- */
+/** Returns the end of a communicator's members that start at @p first. Sorted input. */
 size_t tm_memberships_end(const tm_vec *members, size_t first);
 
 /** Appends the memberships of a timeline held by this process. @return TM_OK; TM_ERR_FAULT */

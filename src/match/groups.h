@@ -26,19 +26,17 @@ tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_g
                                  tm_error *err) TM_MUST_CHECK;
 void tm_group_finder_destroy(tm_group_finder *finder);
 
-/**
- * Switches to a rank, whose groups are found from now on; parses its metadata's pg_config once.
- * @param timeline  borrowed until the next rank
- */
+/** Switches to a rank, whose groups are found from now on; parses its metadata's pg_config once.
+ * @param timeline  borrowed until the next rank */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the group of a kernel that carries metadata. Its ranks come from `Process Group Ranks`; if
- * the profiler truncated that list (over 30), from pg_config; else from start and stride of the
- * operator that issued it; else from its size if that equals the job's. If all of these fail, name
- * and size stand in for the ranks. Other groups may share them, so such a group counts as unknown
- * and is not matched.
+ * Finds the group of a kernel with metadata. Its ranks come from `Process Group Ranks`; if the
+ * profiler truncated that list (over 30), from pg_config; else from start and stride of the
+ * operator that issued it; else from its size if that equals the job's. If all fail, name and size
+ * stand in for the ranks. Other groups may share them, so such a group is unknown and is not
+ * matched.
  *
  * @param attr  the kernel's attribute row
  * @param out   set only on TM_OK
@@ -46,11 +44,8 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/**
- * Returns the ranks of a kernel's group, found as above; NULL if unknown. Borrowed until the next
- * call.
- * @return  TM_OK; TM_ERR_FAULT
- */
+/** Returns the ranks of a kernel's group, found as above; NULL if unknown. Borrowed until the next
+ * call. @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
                          const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;
 

@@ -112,9 +112,8 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(bond->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
 }
 
-/* Finds the pair with the most evidence; of equal pairs the one whose ends are nearest, because
- * ends carry little information about groups that run in lockstep. False if no pair can be
- * joined. */
+/* Finds the pair with the most evidence; of equal pairs the one with the nearest ends, which carry
+ * little information for groups in lockstep. False if no pair can be joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_bond *best = NULL;
     for (size_t i = 0; i < g->n; i++)

@@ -5,10 +5,8 @@
 
 #include "timeline/collectives.h"
 
-/**
- * An operation of a host's cluster of ranks, as sent to the inter-host step. Like the other
- * messages here it is sent as bytes and has no pointers.
- */
+/** An operation of a host's cluster of ranks, as sent to the inter-host step. Like the other
+ * messages here it is sent as bytes and has no pointers. */
 typedef struct tm_host_operation {
     uint64_t family; /* of the cluster: clusters of one family may belong to one group */
     uint64_t token;

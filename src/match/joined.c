@@ -12,7 +12,7 @@
 typedef struct named {
     uint32_t name;
     tm_vec ranks; /* of int64_t, in order of place */
-    size_t n_fit; /* communicators it may be, counting each once per group that fits it */
+    size_t n_fit; /* fitting communicators, each counted once per group that it fits */
     size_t first; /* offset of the members of the last such communicator */
 } named;
 
@@ -91,8 +91,7 @@ static bool can_be(const tm_membership *run, size_t n, const named *group, const
     return fits && used && n_told == n_members;
 }
 
-/* Finds the communicators that each group can be; a communicator that fits several groups counts
- * once per group, so that n_fit is 1 only for a unique match. */
+/* Finds the communicators that fit each group; n_fit is 1 only for a unique match. */
 static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups) {
     const tm_membership *v = members->data;
     named *g = groups->data;

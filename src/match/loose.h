@@ -4,11 +4,9 @@
 
 #include "timeline/collectives.h"
 
-/**
- * Returns the token of a kernel that is matched by order: hash of kind and size, and of the
+/** Returns the token of a kernel that is matched by order: hash of kind and size, and of the
  * operation if it is named. The size of all-to-alls is excluded, as it may differ from rank to
- * rank.
- */
+ * rank. */
 uint64_t tm_record_token(const tm_comm_record *record);
 
 /**

@@ -33,8 +33,7 @@ static int64_t partner_of(const shifted *s, size_t i) {
     return j + s->places;
 }
 
-/* Samples the end differences of up to SAMPLES pairs, with a's end times; *n_pairs counts all
- * pairs. */
+/* Samples end differences of up to SAMPLES pairs, with a's times; *n_pairs counts all. */
 static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES], size_t *n_pairs) {
     size_t n = 0, wanted = 0, pairs = 0;
     for (size_t i = 0; i < s->a->n; i++)
@@ -122,8 +121,7 @@ static bool is_rival(const shifted *s, const closeness *own, const closeness *c)
     return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
-/* Whether no other shift of the partners is nearly as good. False if no other shift can be
- * tried. */
+/* Whether no other shift of the partners is nearly as good. False if none can be tried. */
 static bool is_proven(shifted *s, bool one_clock) {
     s->places = 0;
     size_t whole = 0, tried = 0;

@@ -12,13 +12,13 @@ typedef enum tm_pairing {
 
 /**
  * Pairs the kernels of two runs. Normally tokens decide: they must agree for 98 of 100 kernels at a
- * shift of up to 16 places. Of several such shifts, the one whose ends are nearest (on one clock)
- * or most constantly apart is taken. If the ends show that kernels are missing (tm_order_holds),
- * the ends decide: directly on one clock, otherwise with the offset from tm_shift_find.
+ * shift of up to 16 places. Of several such shifts, the one with the nearest ends (on one clock) or
+ * the most constant end differences is taken. If ends show that kernels are missing
+ * (tm_order_holds), ends decide: directly on one clock, otherwise with the offset of tm_shift_find.
  *
- * The pairing is proven if ends are five times closer, by median or mean, than at any other of
- * these shifts, regardless of tokens: directly on one clock, otherwise after removing offset and
- * drift. Shifts that contradict the step numbers are excluded.
+ * The pairing is proven if ends are five times closer, by median or mean, than at any other shift,
+ * regardless of tokens: directly on one clock, otherwise after removing offset and drift. Shifts
+ * that contradict the step numbers are excluded.
  *
  * @param a, b      prepared
  * @param partners  [a->n] index of b's kernel, ascending, or -1

@@ -52,8 +52,7 @@ tm_status tm_party_ready(tm_party *party, tm_error *err) {
     return tm_run_prepare(&party->run, err);
 }
 
-/* Copies the ends and places of both clusters; converts the second one's ends to the first one's
- * clock. */
+/* Copies the ends and places of both; converts the second one's ends to the first clock. */
 static void take_voices(const tm_party *a, const tm_party *b, const tm_bridge *bridge, size_t i,
                         tm_party *out) {
     int64_t *ends = out->ends + i * out->n_voices, *places = out->places + i * out->n_voices;

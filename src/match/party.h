@@ -53,10 +53,8 @@ tm_status tm_party_create(size_t n, tm_voice voice, tm_party *out, tm_error *err
 tm_status tm_party_ready(tm_party *party, tm_error *err) TM_MUST_CHECK;
 void tm_party_free(tm_party *party);
 
-/**
- * Merges two clusters. The result has the operations and the clock of the first.
- * @param out  set only on TM_OK; a and b are unchanged
- */
+/** Merges two clusters. The result has the operations and the clock of the first.
+ * @param out  set only on TM_OK; a and b are unchanged */
 tm_status tm_party_join(const tm_party *a, const tm_party *b, const tm_bridge *bridge,
                         tm_party *out, tm_error *err) TM_MUST_CHECK;
 

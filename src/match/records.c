@@ -113,8 +113,7 @@ static const tm_track *lane_track(const collector *c, uint32_t event) {
     return track->kind == TM_TRACK_GPU ? track : NULL;
 }
 
-/* Returns the lane's sequence, created if new. Streams are numbered in order of first
- * appearance. */
+/* Returns the lane's sequence, created if new. Streams are numbered by first appearance. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
@@ -266,8 +265,7 @@ static uint64_t token_of(tm_text name) {
     return tm_hash_mixed(0, name.bytes, n);
 }
 
-/* On the host, the first of the threads that work for one group represents them, as they take
- * turns. */
+/* On the host, one thread represents all that work for one group, as they take turns. */
 static uint64_t stream_of(const collector *c, uint32_t event) {
     const tm_track *own = tm_timeline_track(c->timeline, event);
     return c->streams[own - c->timeline->tracks];
@@ -307,8 +305,7 @@ static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint6
     return tm_vec_append(&c->out->bare, &copy, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds a kernel without its operation's metadata, which the traces of all ranks together may
- * identify. */
+/* Adds a kernel without metadata, which the traces of all ranks together may identify. */
 static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_group own = tm_group_of_ranks(&timeline->rank, 1);

@@ -30,8 +30,7 @@ typedef struct tm_end {
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
-    bool on_host; /* run by a thread, which leaves when it gets a core, not when the last rank
-                     arrives */
+    bool on_host; /* run by a thread, which leaves when it gets a core, not with the last rank */
 } tm_end;
 
 /** A rank's input to matching. */
@@ -65,19 +64,15 @@ enum { TM_LANE_SHIFT = 40 };
 tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, int64_t world_size,
                             int origin, tm_match_input *out, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Returns the size [bytes] of a kernel's operation as nccl-tests defines it, -1 without metadata:
- * the output of an all-gather, otherwise the input (a receiver has only an output).
- */
+/** Returns the size [bytes] of a kernel's operation as nccl-tests defines it, -1 without metadata:
+ * the output of an all-gather, otherwise the input (a receiver has only an output). */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 
 /** Whether a rank's steps are those of the job. Searches the metadata; call it once per rank. */
 bool tm_match_has_steps(const tm_timeline *timeline);
 
-/**
- * Returns the number of the step that launched an event, else of the step whose window contains its
- * begin; -1 for none.
- */
+/** Returns the number of the step that launched an event, else of the step whose window contains
+ * its begin; -1 for none. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row);
 
 void tm_match_input_init(tm_match_input *input);

@@ -30,19 +30,15 @@ tm_status tm_run_prepare(tm_run *run, tm_error *err) TM_MUST_CHECK;
 /** Whether any mark synchronises. Other ends are informative only if none does. */
 bool tm_run_synchronises(const tm_run *run);
 
-/**
- * Returns the mark whose end is nearest to a time, the earlier of two. The run must not be empty.
- */
+/** Returns the mark with the nearest end, the earlier of two. The run must not be empty. */
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 
 /** Whether token and step allow two marks to belong to one operation. */
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
-/**
- * Returns how far [ns] the ends of two marks of one operation may differ: five times their noise.
+/** Returns how far [ns] the ends of two marks of one operation may differ: five times their noise.
  * In measured collectives, ends spread by 2 to 5 us plus up to 6 % of the transfer, which takes no
- * longer than the shorter kernel.
- */
+ * longer than the shorter kernel. */
 int64_t tm_mark_noise(const tm_mark *a, const tm_mark *b);
 
 /** The same for kernels that took @p a_ns and @p b_ns. */
@@ -65,17 +61,13 @@ typedef enum tm_meeting {
     TM_NOTHING
 } tm_meeting;
 
-/**
- * Looks for mark @p i at its expected place in the other run; @p slack_ns is the possible error of
- * the offset.
- */
+/** Looks for mark @p i at its expected place in the other run; @p slack_ns is the possible error of
+ * the offset. */
 tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t offset_ns,
                        int64_t slack_ns);
 
-/**
- * Returns the k-th of samples spread over n by the golden ratio, which resonates with no period.
- * May repeat.
- */
+/** Returns the k-th of samples spread over n by the golden ratio, which resonates with no period.
+ * May repeat. */
 size_t tm_run_sample(size_t k, size_t n);
 
 /** Returns the lower median of @p n values, 0 for none. Reorders them. */

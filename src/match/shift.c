@@ -263,8 +263,7 @@ static tm_unmatched judge(const search *s, candidate *c) {
         c->badness *= confidence;
     for (int sort = SCARCE; sort < N_SORTS; sort++)
         if (n_in[sort] > 1 && n_meet[sort] * 4 < n_in[sort] && c->coherent)
-            return TM_UNMATCHED_INCOHERENT; /* matches elsewhere, but not where a shift would show
-                                             */
+            return TM_UNMATCHED_INCOHERENT; /* no match where a shift would show */
     return TM_UNMATCHED_NOT;
 }
 

@@ -5,8 +5,7 @@
 #include "base/sorted.h"
 #include "sql/source.h"
 
-/* Maximum number of events of ranks read together. Reading rank by rank would unpack each chunk
- * repeatedly. */
+/* Maximum events of ranks read together; reading one by one unpacks chunks repeatedly. */
 enum { BATCH_EVENTS = 1 << 19 };
 
 typedef struct cursor cursor;

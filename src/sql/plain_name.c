@@ -12,8 +12,7 @@ void tm_sql_plain_name(const char *name, char *out, size_t size) {
     out[n] = '\0';
 }
 
-/* Returns the length of a token that cannot name a table: blank, quoted text or name, comment,
- * operator. */
+/* Returns the length of a token that cannot name a table: blank, quoted, comment, operator. */
 static size_t skip_other(const char *at) {
     const char close = (char)(*at == '[' ? ']' : *at);
     const char *end = NULL;

@@ -45,8 +45,7 @@ static int is_late(void *context) {
     return processor_ns() > ((const tm_sql *)context)->ends_at_ns;
 }
 
-/* Authorises an action before it is done. Everything that is not on the list of reading actions is
- * refused. */
+/* Authorises an action before it is done; refuses all that are not known to only read. */
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *schema, const char *trigger) {
     tm_sql_query *q = context;

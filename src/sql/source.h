@@ -30,10 +30,8 @@ extern const sqlite3_module tm_sql_table_module;
 /** The module of events. */
 extern const sqlite3_module tm_sql_events_module;
 
-/**
- * Completes a database whose db is open: the source and its virtual tables, in the schema of this
- * name.
- */
+/** Completes a database whose db is open: the source and its virtual tables, in the schema of this
+ * name. */
 tm_status tm_sql_attach(tm_sql *sql, const tm_store *store, const char *schema,
                         tm_error *err) TM_MUST_CHECK;
 
@@ -45,10 +43,8 @@ enum { TM_SQL_KEYS_MAX = 4 };
 /** Returns the names, read on first use; NULL on failure. */
 const tm_names *tm_sql_names(tm_sql_source *source);
 
-/**
- * Returns the statement that creates a table, to be freed by sqlite3_free; NULL if out of memory.
- * @param first  text after the first column's type, or ""
- */
+/** Returns the statement that creates a table, to be freed by sqlite3_free; NULL if out of memory.
+ * @param first  text after the first column's type, or "" */
 char *tm_sql_definition(const char *name, const tm_table_def *def, const char *first);
 
 /** Declares a definition's columns to SQLite. @return an SQLite code */
@@ -68,11 +64,9 @@ typedef struct tm_sql_range {
     int64_t least, most;
 } tm_sql_range;
 
-/**
- * Narrows a range by a constraint. Null leaves nothing, because it equals no value. A value that is
- * not a number leaves the range unchanged, because SQLite checks every row again.
- * @param op  SQLITE_INDEX_CONSTRAINT_...
- */
+/** Narrows a range by a constraint. Null leaves nothing, because it equals no value. A value that
+ * is not a number leaves the range unchanged, because SQLite checks every row again.
+ * @param op  SQLITE_INDEX_CONSTRAINT_... */
 void tm_sql_narrow(tm_sql_range *range, int op, sqlite3_value *value);
 
 /**

@@ -1,5 +1,4 @@
-/* A store as an SQLite database: its result tables, plus the events of all ranks as another
- * table. */
+/* A store as an SQLite database: its result tables, and the events of all ranks. */
 #ifndef TMERGE_SQL_SQL_H
 #define TMERGE_SQL_SQL_H
 
@@ -47,9 +46,8 @@ typedef struct tm_sql_limits {
 typedef struct tm_sql_query tm_sql_query;
 
 /**
- * Prepares one read-only statement, and runs it as far as needed to determine its column types.
- * From then on the database accepts nothing else: anything that would write or open a file is
- * refused.
+ * Prepares one read-only statement, and runs it as far as its column types require. From then on
+ * the database accepts nothing else: anything that would write or open a file is refused.
  *
  * @param out  set only on TM_OK; freed before the database is closed
  * @return     TM_OK; TM_ERR_USAGE: not SQL, not allowed, or over a limit; errors of the reader

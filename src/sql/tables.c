@@ -182,8 +182,7 @@ static int sort_texts(table *t, const tm_table *rows) {
     return SQLITE_OK;
 }
 
-/* Finds the rows with a text by bisection. A value that is not a text matches all rows, because
- * SQLite may convert it. */
+/* Finds the rows of a text by bisection; all rows if SQLite may have to convert the value. */
 static int find_text(cursor *c, table *t, sqlite3_value *value) {
     c->row = 0;
     c->end = c->rows->n_rows;

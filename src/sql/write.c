@@ -70,8 +70,7 @@ static tm_status copy_table(tm_sql *sql, const tm_table_def *def, tm_error *err)
     return describe(sql, def, name, err);
 }
 
-/* Copies the events of adjacent ranks together, so that each chunk of the store is unpacked
- * once. */
+/* Copies the events of adjacent ranks together, to unpack each chunk of the store once. */
 static tm_status copy_ranks(tm_sql *sql, const tm_sql_export *what, int64_t first, int64_t last,
                             tm_error *err) {
     return run_made(sql,

@@ -66,8 +66,7 @@ static uint64_t tag_of(uint64_t whole, int digits) {
     return whole >> (64 - 4 * digits);
 }
 
-/* Pairs with the same shown text are adjacent, in ascending order of the whole text's hash and thus
- * of their tags. */
+/* Pairs with the same shown text are adjacent, ascending by hash and thus by tag. */
 static bool tags_differ(const tm_vec *seen, int digits) {
     const pair *v = seen->data;
     for (size_t i = 1; i < seen->n; i++)

@@ -7,10 +7,8 @@
 /** RFC 4180, section 2, rule 1. */
 #define TM_CSV_LINE_END "\r\n"
 
-/**
- * Appends a text cell. It is quoted if CSV requires it, and if it is ambiguous: an empty text
- * (null), or a leading # (name of a table).
- */
+/** Appends a text cell. It is quoted if CSV requires it, and if it is ambiguous: an empty text
+ * (null), or a leading # (name of a table). */
 void tm_csv_text(tm_out *out, const char *text, size_t size);
 
 #endif

@@ -7,8 +7,7 @@
 
 enum { INDENT = 4, GAP = 2 };
 
-/* Widths of the widest name, type and unit of all columns of all tables, which align the whole
- * list. */
+/* Widest name, type and unit of all columns of all tables; they align the whole list. */
 typedef struct widths {
     size_t line;
     size_t name;

@@ -64,9 +64,8 @@ static uint64_t round_digits(const decimal *d, uint64_t unit) {
     return (whole + (twice > one || (twice == one && whole % 2))) * unit;
 }
 
-/* Whether strtod reads these digits back as the same double: they are less than half the distance
- * to the next double, which is half as far below a power of two, or a tie goes to the even
- * mantissa. */
+/* Whether strtod reads back the same double: the digits are less than half the distance to the next
+ * double (half as far below a power of two), or a tie goes to the even mantissa. */
 static bool reads_back(const decimal *d, uint64_t digits) {
     const wide read = (wide)digits << d->shift;
     const bool below = read < d->scaled, narrow = d->mantissa == (uint64_t)1 << (DBL_MANT_DIG - 1);

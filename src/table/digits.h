@@ -4,10 +4,8 @@
 
 #include <stdint.h>
 
-/**
- * Size of a buffer for any number below: 17 digits, sign, point and exponent, or 20 characters of
- * an int64. The rest satisfies compilers that do not know how few digits are requested.
- */
+/** Size of a buffer for any number below: 17 digits, sign, point and exponent, or 20 characters of
+ * an int64. The rest satisfies compilers that do not know how few digits are requested. */
 enum { TM_DIGITS_MAX = 40 };
 
 /** Prints all digits of an integer, exactly. */

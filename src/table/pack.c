@@ -108,8 +108,7 @@ typedef struct reader {
     tm_error *err;
 } reader;
 
-/* Such bytes are an internal fault, not an input error: they come from another process of the
- * job. */
+/* An internal fault, not an input error: the bytes come from another process of the job. */
 static tm_status refuse(const reader *in, size_t offset, const char *why) {
     return tm_fail(in->err, TM_ERR_FAULT, NULL, (int64_t)offset, "packed rows: %s", why);
 }

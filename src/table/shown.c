@@ -35,8 +35,7 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range) {
                                            : (tm_shown_unit){column->unit, 0};
 }
 
-/* Whether a column is about single events instead of sums: "mean_call_ns" is, but "max_rank_ns" is
- * the sum of a rank. */
+/* Whether a column is of single events, not sums: "max_rank_ns" is the sum of a rank. */
 static bool is_of_events(const tm_column *column) {
     static const char *const words[] = {"mean_", "median_", "min_", "max_", "p95_", "stddev_"};
     bool of_events = false;
@@ -215,8 +214,7 @@ void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[
     *copy_points(text, length - tail, length, out + gap) = '\0';
 }
 
-/* Whether a nonzero time would be shown as 0. Never for a point in time, where that is as good as
- * 0. */
+/* Whether a nonzero time would be shown as 0, which is fine for a point in time. */
 static bool vanishes(const tm_column *column, tm_shown_unit unit, const tm_cell *cell) {
     if (unit.ns <= 1 || unit.name[0] == '+')
         return false;

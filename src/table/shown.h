@@ -33,20 +33,18 @@ typedef struct tm_shown_range {
  */
 tm_shown_unit tm_shown_unit_of(tm_shown_range range);
 
-/**
- * Returns the unit of a column: for times as above, otherwise its own. The name is borrowed from
- * the definition.
- */
+/** Returns the unit of a column: for times as above, otherwise its own. The name is borrowed from
+ * the definition. */
 tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
 
 /**
  * Chooses the units of a table's time columns. Sums share a unit, and so do means, medians and
- * extremes of single events (recognised by the prefixes of their names), except for columns that
- * would have no digit before the second decimal.
+ * extremes of single events (by the prefixes of their names), except for columns that would have no
+ * digit before the second decimal.
  *
  * @param ranges  [n] ranges of the columns' values
- * @param units   [n] set by the caller for columns that are not times, and for points in time;
- * without a name for the others, which this sets
+ * @param units   [n] set for columns that are not times, and for points in time; without a name for
+ * the others, which this sets
  */
 void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          tm_shown_unit *units);
@@ -80,10 +78,8 @@ void tm_shown_cell(const tm_column *column, tm_shown_unit unit, const tm_cell *c
 /** Whether a text is longer than @p points code points. */
 bool tm_shown_is_cut(const char *text, size_t points);
 
-/**
- * Formats a text with at most TM_SHOWN_POINTS @p points. A cut text contains @p tag at the cut, to
- * distinguish it from others that are cut to the same text.
- */
+/** Formats a text with at most TM_SHOWN_POINTS @p points. A cut text contains @p tag at the cut, to
+ * distinguish it from others that are cut to the same text. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]);
 
 /** A text passed by value, e.g. as an argument of printf. */

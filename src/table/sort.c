@@ -46,8 +46,7 @@ static word word_at(const unsigned char *text) {
     return w;
 }
 
-/* Words that do not end in a plain number (hashes, addresses) compare by bytes, after those that
- * do. */
+/* Words that do not end in a plain number (hashes, addresses) sort by bytes, after the others. */
 static int compare_words(const word *a, const word *b) {
     const size_t least = a->letters < b->letters ? a->letters : b->letters;
     int result = memcmp(a->bytes, b->bytes, least);

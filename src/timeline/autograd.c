@@ -67,8 +67,7 @@ static bool is_before(const void *element, const void *key) {
     return by_number(element, key) < 0;
 }
 
-/* Returns the first forward row at or after @p at that is not before a key; usually one of the
- * next. */
+/* Returns the first forward row from @p at on that is not before a key; usually close. */
 static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     enum { NEAR = 8 };
     const numbered *v = p->forward.data;
@@ -91,9 +90,9 @@ static const numbered *forward_of(const passes *p, const numbered *backward, uin
     return found ? &v[i - 1] : NULL;
 }
 
-/* Finds the track for autograd's thread number, which differs from the trace's; sequence numbers
- * are counted per thread. Chooses the track that has most of the numbers of backward's [first,
- * end); the first of equal ones. */
+/* Finds the track for autograd's thread number, which differs from the trace's. Chooses the track
+ * that has most of the numbers of backward's [first, end), which count per thread; the first of
+ * equal ones. */
 static uint32_t track_of(const passes *p, size_t first, size_t end) {
     const numbered *v = p->forward.data, *b = p->backward.data;
     uint32_t best = UINT32_MAX;
@@ -125,8 +124,7 @@ static void link_passes(passes *p) {
     }
 }
 
-/* Counts numbers that several nodes share. A number belongs to one node and the operators in it; a
- * node that runs again has the same name. */
+/* Counts numbers of several nodes. A node that runs again has the same name. */
 static int64_t count_shared(const passes *p) {
     const numbered *b = p->backward.data;
     int64_t shared = 0;

@@ -38,20 +38,16 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
 tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Finds the steps, gives every event its step and splits spans where the profiler paused between
+/** Finds the steps, gives every event its step and splits spans where the profiler paused between
  * steps (pauses.h); part of tm_timeline_build. May be repeated with other names; the result is the
  * same as building with those.
- * @param step_names  NULL: the built-in ones  @return TM_OK; TM_ERR_FAULT
- */
+ * @param step_names  NULL: the built-in ones  @return TM_OK; TM_ERR_FAULT */
 tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
                                  const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Whether an event counts for the time covered by a span, that is, for what the program does.
+/** Whether an event counts for the time covered by a span, that is, for what the program does.
  * Excludes the profiler's own events and the operating system's thread events, which range from the
- * profiler's first moment to its last.
- */
+ * profiler's first moment to its last. */
 static inline bool tm_span_counts(uint8_t kind, uint8_t category) {
     return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&
            category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;

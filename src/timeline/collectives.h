@@ -16,10 +16,8 @@ typedef enum tm_match_way {
     TM_MATCH_INFERRED  /* the group is not recorded; inferred from who waited for whom */
 } tm_match_way;
 
-/**
- * Returns the word for a way: "metadata" (ids in the kernels), "order" (order within a recorded
- * group) or "inferred".
- */
+/** Returns the word for a way: "metadata" (ids in the kernels), "order" (order within a recorded
+ * group) or "inferred". */
 static inline const char *tm_match_word(uint8_t way) {
     return way == TM_MATCH_INFERRED                        ? "inferred"
            : way == TM_MATCH_PAIR || way == TM_MATCH_ORDER ? "order"
@@ -56,10 +54,8 @@ typedef struct tm_left_out {
     char group_text[TM_GROUP_TEXT_MAX];
 } tm_left_out;
 
-/**
- * One communication kernel of one rank, as sent to the process that matches it. No pointers: it is
- * sent as bytes.
- */
+/** One communication kernel of one rank, as sent to the process that matches it. No pointers: it is
+ * sent as bytes. */
 typedef struct tm_comm_record {
     uint64_t group; /* id of its process group, equal on every rank; of a transfer: id of its pair
                        of ranks in that group */
@@ -153,20 +149,16 @@ typedef struct tm_pair {
     uint64_t fraction; /* remainder in 2^-40 ns, below 2^40 */
 } tm_pair;
 
-/**
- * Change of a rank's cost in one step by delay propagation: the share of its caused wait that
+/** Change of a rank's cost in one step by delay propagation: the share of its caused wait that
  * others caused by making it wait, and the wait that it caused indirectly through others. Sums in
- * whole nanoseconds.
- */
+ * whole nanoseconds. */
 typedef struct tm_cost {
     int64_t rank, step; /* step -1: outside all steps */
     int64_t passed_ns, indirect_ns;
 } tm_cost;
 
-/**
- * Own time of a rank in the stretch that ends at an operation: see waits/stretches.h. Stored at the
- * group's owner.
- */
+/** Own time of a rank in the stretch that ends at an operation: see waits/stretches.h. Stored at
+ * the group's owner. */
 typedef struct tm_own_time {
     uint64_t group;
     uint64_t key;    /* of the operation, as in tm_comm_record */
@@ -226,20 +218,15 @@ static inline bool tm_collective_synchronises(uint8_t kind) {
            kind == TM_COLL_REDUCESCATTER || kind == TM_COLL_ALLTOALL || kind == TM_COLL_BARRIER;
 }
 
-/**
- * Whether no rank can leave a kernel's operation before all have arrived. An operation that moves
- * no bytes makes no rank wait, except for a barrier.
- */
+/** Whether no rank can leave a kernel's operation before all have arrived. An operation that moves
+ * no bytes makes no rank wait, except for a barrier. */
 static inline bool tm_record_synchronises(const tm_comm_record *record) {
     return tm_collective_synchronises(record->kind) &&
            (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
 }
 
-/**
- * Returns how far apart [ns] the begins of two kernels must be to decide which was first: 2
- * sqrt(u^2 + u^2) of their clocks; twice the spread within one domain. 0 for clocks taken as
- * recorded.
- */
+/** Returns how far apart [ns] two begins must be to decide which was first: 2 sqrt(u^2 + u^2) of
+ * their clocks; twice the spread within one domain. 0 for clocks taken as recorded. */
 static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_comm_record *b) {
     if (a->domain == b->domain)
         return 2 * (int64_t)a->spread_ns;
@@ -254,10 +241,9 @@ static inline int64_t tm_members_last(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/**
- * Returns by how much [ns] the first end of an operation precedes its last begin on its members'
- * clocks, @p n > 0. A positive value is impossible, because no rank leaves before all have arrived.
- */
+/** Returns by how much [ns] an operation's first end precedes its last begin on its members'
+ * clocks,
+ * @p n > 0. Above 0 is impossible: no rank leaves before all have arrived. */
 static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {
     int64_t first_end = INT64_MAX;
     for (size_t i = 0; i < n; i++) {

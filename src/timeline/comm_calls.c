@@ -13,8 +13,7 @@ static const char *const beginnings[] = {
                  RCCL's */
     "rccl",   /* RCCL's own: rcclAllToAllv */
     "c10d::", /* operators of PyTorch: c10d::alltoall_base_ */
-    "_c10d_functional::", /* operators of its compiled programs: _c10d_functional::all_to_all_single
-                           */
+    "_c10d_functional::", /* of its compiled programs: _c10d_functional::all_to_all_single */
 };
 
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size) {
@@ -56,8 +55,7 @@ static tm_text next_type(tm_text *list) {
     return (tm_text){.bytes = begin + 1, .size = (size_t)(stop - begin - 1)};
 }
 
-/* Returns the number of elements of "8, 16]" and moves *at past it; -1 if invalid or
- * implausible. */
+/* Returns the number of elements of "8, 16]" and moves *at past it; -1 if invalid or huge. */
 static int64_t next_elements(const char **at, const char *end) {
     enum { MOST_DIGITS = 15 };
     const int64_t most = INT64_C(1) << 50;

@@ -94,8 +94,7 @@ static void add_all(words *w, const char *bytes, size_t size) {
         add(w, bytes[i], i + 1 < size ? bytes[i + 1] : '\0');
 }
 
-/* Adds the names of a mangled one: _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if it is not
- * mangled. */
+/* Adds the names of a mangled one: _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if not one. */
 static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)

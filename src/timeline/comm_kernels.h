@@ -10,8 +10,7 @@
 typedef enum tm_kernel_class {
     TM_KERNEL_UNKNOWN, /* not in the table: it computes */
     TM_KERNEL_LOCAL,   /* it computes, though its name may suggest communication */
-    TM_KERNEL_SUSPECT, /* its name suggests communication, but it is not in the table: it computes
-                        */
+    TM_KERNEL_SUSPECT, /* not in the table, though its words suggest communication: it computes */
     TM_KERNEL_COLLECTIVE, /* all ranks of a group take part in one operation */
     TM_KERNEL_ONE_SIDED,  /* it communicates, but its kernels cannot be matched */
 } tm_kernel_class;
@@ -30,11 +29,8 @@ tm_kernel_kind tm_kernel_kind_of(const char *bytes, size_t size);
 
 enum { TM_LETTERS = 256 };
 
-/**
- * Copies the letters of a text in lower case, because spellings differ only in underscores and
- * capitals.
- * @param out  [TM_LETTERS] terminated
- */
+/** Copies the letters of a text in lower case: spellings differ in underscores and capitals.
+ * @param out  [TM_LETTERS] terminated */
 void tm_letters_of(const char *bytes, size_t size, char *out);
 
 /** Returns the kind that these letters name. */

@@ -40,16 +40,12 @@ tm_counted tm_counted_of(const char *name, size_t size);
 /** Called by autograd once per pass and parameter; its input is a gradient. */
 #define TM_ACCUMULATE_GRAD "torch::autograd::AccumulateGrad"
 
-/**
- * Prefix of PyTorch's ranges around NCCL: "nccl:all_reduce". Their inputs are the tensors of the
- * collective.
- */
+/** Prefix of PyTorch's ranges around NCCL: "nccl:all_reduce". Their inputs are the tensors of the
+ * collective. */
 #define TM_NCCL_RANGE "nccl:"
 
-/**
- * Whether the input types of an operator are kept: for those above, for TM_ACCUMULATE_GRAD, which
- * shows the parameters' types, and for a TM_NCCL_RANGE.
- */
+/** Whether the input types of an operator are kept: for those above, for TM_ACCUMULATE_GRAD, which
+ * shows the parameters' types, and for a TM_NCCL_RANGE. */
 bool tm_inputs_are_kept(const char *name, size_t size);
 
 #endif

@@ -164,9 +164,9 @@ static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, p
     of->n_prompt += is_prompt(at, n, pause);
 }
 
-/* The thread waited for the first operation that had not ended, unless the end of another one let
- * it continue. If the operation lasts longer beyond the pause than the thread waited, the thread
- * continued for another reason. */
+/* The thread waited for the first operation that had not ended, unless another one's end let it
+ * continue. If the operation lasts longer after that than the thread waited, there was another
+ * reason. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
@@ -186,8 +186,7 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* among operations begun before an event: first that may not have
-                                     ended; one past the last */
+    size_t first = 0, behind = 0; /* operations begun before an event: first that may last, end */
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)
@@ -291,9 +290,8 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
     return ok;
 }
 
-/* A thread that is idle when communication ends has been idle since the request; one that continues
- * earlier does not wait. Anything it does meanwhile counts as computation, including Python
- * code. */
+/* A thread idle when communication ends has been idle since the request; one that continues earlier
+ * does not wait. What it does meanwhile counts as computation, including Python. */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute) {
     tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();

@@ -6,10 +6,8 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/**
- * Metadata entry of a rank that works only on the CPU: its machine has no GPU, or its communication
- * is from host to host. Its device is the CPU, whose operators are the work.
- */
+/** Metadata entry of a rank that works only on the CPU: its machine has no GPU, or its
+ * communication is from host to host. Its device is the CPU, whose operators are the work. */
 #define TM_CPU_KIND "CPU"
 
 /** Meaning of an event's name on a thread. */
@@ -33,18 +31,16 @@ static inline bool tm_host_comm_is_operation(tm_host_comm kind) {
 bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 
 /**
- * Assigns device roles to the threads of such a rank. Operations get the communication role.
- * Computation goes to the outermost operators that neither request communication nor are inside
- * such an operator, or to the intervals between MPI calls (TM_CAT_HOST_WORK); each is its own
- * launch. Part of tm_timeline_find_roles.
+ * Assigns device roles to the threads of such a rank: communication to operations; computation to
+ * the outermost operators that neither request communication nor are inside one that does, or to
+ * the intervals between MPI calls (TM_CAT_HOST_WORK), each of which is its own launch. Part of
+ * tm_timeline_find_roles.
  */
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 
-/**
- * Returns the row after all work of the rank's device: the end of the last GPU stream, or of all
- * rows if the device is the CPU. No event from there on has a role.
- */
+/** Returns the row after all work of the rank's device: the end of the last GPU stream, or of all
+ * rows if the device is the CPU. No event from there on has a role. */
 uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 
 /**
@@ -58,10 +54,7 @@ uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute);
 
-/**
- * Sets the GPU ranges of spans for such a rank, which works from the begin of each recording to its
- * end.
- */
+/** Sets the GPU ranges of such a rank's spans: it works throughout each recording. */
 void tm_timeline_set_cpu_spans(tm_timeline *timeline);
 
 #endif

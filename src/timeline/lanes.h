@@ -6,23 +6,18 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-/**
- * Kinds of work, each drawn in one colour. Compute and copies are on the compute sub-track, the
- * others on the communication sub-track.
- */
+/** Kinds of work, each drawn in one colour. Compute and copies are on the compute sub-track, the
+ * others on the communication sub-track. */
 typedef enum tm_lane_kind {
     TM_LANE_COMPUTE,   /* union of compute, P */
     TM_LANE_TRANSFER,  /* communication after its last rank arrived */
     TM_LANE_WAIT,      /* communication before that, except while another operation transfers */
-    TM_LANE_UNMATCHED, /* communication without known wait and transfer, except while another
-                          operation has them */
+    TM_LANE_UNMATCHED, /* communication that has neither, outside of those of other operations */
     TM_LANE_COPIES,    /* union of copies without compute, M \ P */
     TM_N_LANE_KINDS
 } tm_lane_kind;
 
-/**
- * Intervals of one rank [ns since the epoch, on the job's clock]; disjoint within each sub-track.
- */
+/** Intervals of one rank [ns since the epoch, job's clock]; disjoint within a sub-track. */
 typedef struct tm_lanes {
     tm_intervals kinds[TM_N_LANE_KINDS];
 } tm_lanes;

@@ -133,8 +133,7 @@ static bool add_event(level *l, const events *e, tm_level_lane lane, size_t row,
     return tm_vec_append(&l->others, &one, 1) != NULL;
 }
 
-/* Whether an event is host work: operators and calls, but not annotations and frames, which enclose
- * them. */
+/* Whether an event is host work: operators and calls, not annotations and frames around them. */
 static bool is_host_work(const tm_timeline *piece, size_t row) {
     uint8_t category = piece->category[row];
     return piece->kind[row] == TM_DURATION && piece->role[row] == TM_ROLE_NONE &&
@@ -273,8 +272,7 @@ static void coarsen(level *l) {
     put_together(&l->rows);
 }
 
-/* Returns the finest exponent at which a sub-track that is always busy has at most this many
- * rows. */
+/* Returns the finest exponent at which an always busy sub-track has at most this many rows. */
 static int first_exponent(const tm_timeline *timeline, size_t most) {
     int64_t begin = 0, end = 0;
     if (!tm_timeline_range(timeline, &begin, &end))

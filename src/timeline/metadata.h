@@ -21,22 +21,15 @@ bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own
 /** Returns a rank's own metadata, terminated; empty if the trace has none. */
 tm_text tm_timeline_metadata(const tm_timeline *timeline);
 
-/**
- * Returns the start of a member's value in a JSON object without white space, as in a rank's own
- * metadata; NULL if it has no such key.
- */
+/** Returns the start of a member's value in a JSON object without white space, as in a rank's own
+ * metadata; NULL if it has no such key. */
 const char *tm_metadata_member(const char *object, const char *key);
 
-/**
- * Returns the number of the first list that is the value of this key at or after *p, and moves *p
- * past it; SIZE_MAX if there is none.
- */
+/** Returns the number of the first list that is the value of this key at or after *p, and moves *p
+ * past it; SIZE_MAX if there is none. */
 size_t tm_metadata_next_list(const char **p, const char *key);
 
-/**
- * Returns the name id of the list that a text in the metadata stands for; TM_NO_NAME if it is not a
- * list.
- */
+/** Returns the name id of the list that a metadata text stands for; TM_NO_NAME if none. */
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
 
 /**
@@ -54,10 +47,8 @@ typedef struct tm_rank_list {
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;
 
-/**
- * Reads "[0, 1, 2]", with or without quotes. False if out of memory. The caller frees @p
- * out->ranks.
- */
+/** Reads "[0, 1, 2]", with or without quotes. False if out of memory. The caller frees @p
+ * out->ranks. */
 bool tm_rank_list_read(tm_text text, tm_rank_list *out);
 
 #endif

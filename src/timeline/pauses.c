@@ -59,8 +59,7 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     return true;
 }
 
-/* Appends the gaps of at least @p least_ns in a time without recorded events. False if out of
- * memory. */
+/* Appends the gaps of at least @p least_ns without recorded events. False if out of memory. */
 static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t least_ns,
                      tm_vec *out) {
     const tm_interval *v = recorded->data;

@@ -5,16 +5,12 @@
 
 #include "tmerge/timeline.h"
 
-/**
- * Returns how often the job had been restarted by a moment, according to the rank's recordings: the
- * sum of TM_COUNT_RESTART over those that had begun.
- */
+/** Returns how often the job had been restarted by a moment, according to the rank's recordings:
+ * the sum of TM_COUNT_RESTART over those that had begun. */
 int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 
-/**
- * Returns the increment of step numbers from one run to the next: 1000000, or 1000000000 if a rank
- * has such numbers itself. @param most  the largest number in any run
- */
+/** Returns the increment of step numbers from one run to the next: 1000000, or 1000000000 if a rank
+ * has such numbers itself. @param most  the largest number in any run */
 #define TM_RUN_STEPS_MAX INT64_C(1000000000)
 int64_t tm_run_steps(int64_t most);
 

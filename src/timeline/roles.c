@@ -22,9 +22,8 @@ static bool is_bare(const tm_collective_attr *a) {
            a->rank_stride == -1 && a->src_rank == -1 && a->dst_rank == -1;
 }
 
-/* Removes bare rows, which come from an earlier classification (or carry equally little in the
- * trace) and are made again, so that the roles depend only on what was recorded. Returns the number
- * of remaining rows. */
+/* Removes bare rows, which an earlier classification made (or which say as little in the trace).
+ * They are made again, so that roles depend only on what was recorded. Returns the rows left. */
 static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {

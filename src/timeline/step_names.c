@@ -430,8 +430,7 @@ static tm_step_name known_name(tm_text name) {
     return out;
 }
 
-/* Returns the digits at the end of a match or directly after it, otherwise those at the end of the
- * name. */
+/* Returns the digits at the end of a match or directly after it, else at the name's end. */
 static int64_t number_by(tm_text name, size_t match_end) {
     size_t n = digits_before(name.bytes, match_end), end = match_end;
     while (n == 0 && is_between(name.bytes[end]))

@@ -28,10 +28,10 @@ typedef struct tm_step_names tm_step_names;
 
 /**
  * Compiles the pattern for step names.
- * @param pattern  the user's POSIX extended regular expression, which replaces the built-in names,
- * or NULL; case-insensitive. The number is the content of its first group. If that is not a number,
- * it is the digits at the end of the match, directly after it or at the name's end; digits
- * elsewhere (batch sizes, losses) do not count steps
+ * @param pattern  the user's POSIX extended regular expression instead of the built-in names, or
+ * NULL; case-insensitive. The number is the content of its first group. If that is not a number, it
+ * is the digits at the match's end, directly after it or at the name's end; digits elsewhere (batch
+ * sizes, losses) do not count steps
  * @return         TM_OK; TM_ERR_USAGE for an invalid expression; TM_ERR_FAULT
  */
 tm_status tm_step_names_create(const char *pattern, tm_step_names **out,

@@ -33,8 +33,7 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(y->end_ns, x->end_ns); /* the outer one first */
 }
 
-/* no_step: caches for each name whether it is not a step; few names are steps, and the others
- * repeat. */
+/* no_step: caches which names are no steps; names of steps are few, the others repeat. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
                                   const tm_step_names *steps, bool *no_step, candidates *out,
                                   tm_error *err) {
@@ -78,9 +77,8 @@ static int by_loop(const void *a, const void *b) {
 }
 
 /* Decides whether the engine's marks are the steps. A profiler step may contain one pass of the
- * engine, or a whole loop of passes and the training that they serve. The marks are the steps if
- * they take most of the profiler steps' time, which then mark only the profiler. Otherwise the
- * marks are ignored. */
+ * engine, or a loop of them and the training they serve. If the marks take most of the profiler
+ * steps' time, they are the steps, and the profiler's are not. Otherwise the marks are ignored. */
 static bool choose_engine(candidates *c) {
     annotation *v = c->found.data;
     double engine_ns = 0.0, sure_ns = 0.0;
@@ -224,8 +222,8 @@ static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
 }
 
-/* A GPU event belongs to the step that contains its launch, any other event to the step that
- * contains its begin. */
+/* A GPU event belongs to the step that launched it, any other to the one that contains its
+ * begin. */
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
@@ -289,8 +287,7 @@ static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_
     return n_launched > 0 && n_lost < n_queued ? end_ns : INT64_MIN;
 }
 
-/* Moves the begin of the first step of each recording after the work queued before the
- * recording. */
+/* The first step of each recording begins after the work queued before the recording. */
 static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     const tm_span *spans = timeline->spans;
     uint32_t row = track->first;

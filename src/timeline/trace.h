@@ -6,39 +6,29 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/**
- * Upper limit of a recording's length. Longer durations are errors, and so are begins further than
- * this from the others of their trace.
- */
+/** Upper limit of a recording's length. Longer durations are errors, and so are begins further than
+ * this from the others of their trace. */
 #define TM_DAY_NS INT64_C(86400000000000)
 
-/**
- * Metadata entry of a rank whose trace holds only the transfer part of communication: kernels begin
- * when the last of their ranks has arrived, regardless of their own begin.
- */
+/** Metadata entry of a rank whose trace holds only the transfer part of communication: kernels
+ * begin when the last of their ranks has arrived, regardless of their own begin. */
 #define TM_TRANSFERS_ALONE "\"communication\":\"transfers alone\""
 
 /** Whether the metadata has that entry. */
 bool tm_trace_holds_transfers_alone(tm_text metadata);
 
-/**
- * Metadata entry of a rank with only communication recorded: its computation and its idle time are
- * unknown.
- */
+/** Metadata entry of a rank with only communication recorded: its computation and its idle time are
+ * unknown. */
 #define TM_COMPUTE_UNKNOWN "\"compute\":\"not recorded\""
 
-/**
- * Metadata that a reader adds to a rank, each followed by a text and a quote: the word for its
+/** Metadata that a reader adds to a rank, each followed by a text and a quote: the word for its
  * devices if they are not GPUs (NPU, TPU, XPU); and the categories that may or may not be device
- * work, with their numbers of events.
- */
+ * work, with their numbers of events. */
 #define TM_DEVICE_KIND "\"device_kind\":\""
 #define TM_OTHER_CATEGORIES "\"other_categories\":\""
 
-/**
- * Likewise for a rank whose profiler can print summaries by name of calls, kernels and ranges: the
- * program that does so.
- */
+/** Likewise for a rank whose profiler can print summaries by name of calls, kernels and ranges: the
+ * program that does so. */
 #define TM_REPORTED_BY "\"reported_by\":\""
 
 /** Suffix of the `tid` of a track that shows where a thread ran, next to the thread's own track. */
@@ -47,16 +37,12 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
 /** Returns the text after one of these; empty if the metadata lack it. */
 tm_text tm_trace_noted(tm_text metadata, const char *what);
 
-/**
- * Metadata entry of a rank whose device times use the device's own clock, which differs from the
- * other devices of its host.
- */
+/** Metadata entry of a rank whose device times use the device's own clock, which differs from the
+ * other devices of its host. */
 #define TM_OWN_CLOCK "\"clock\":\"the device's own\""
 
-/**
- * Metadata entry of a rank whose trace was exported in one file with those of other ranks: all
- * times of the file are on one clock, whatever the hosts.
- */
+/** Metadata entry of a rank whose trace was exported in one file with those of other ranks: all
+ * times of the file are on one clock, whatever the hosts. */
 #define TM_FILE_CLOCK "\"clock\":\"the file's\""
 
 /** One event as read. begin_ns lacks the trace's base time until the reader is done. */
@@ -129,9 +115,7 @@ size_t tm_attr_size(tm_attr attr);
 /** Returns the event field of an attribute row; its offset differs by type. */
 uint32_t *tm_attr_event(tm_attr attr, void *row);
 
-/**
- * Returns the number of events that an attribute row refers to: its own, and two more for a wait.
- */
+/** Returns how many events an attribute row refers to: its own, and for a wait two more. */
 int tm_attr_n_refs(tm_attr attr);
 
 /** Returns reference @p i: 0 is tm_attr_event; the others may be TM_NO_EVENT. */
@@ -153,8 +137,8 @@ uint32_t tm_trace_find_track(tm_trace *trace, tm_track_kind kind, uint32_t pid, 
 /**
  * Finds the call that launched each GPU event: the runtime or driver call with the same correlation
  * id, the earliest of several; likewise the calls of every wait. Ids are unique only within one
- * trace, so link before joining traces. A call that was handed over gets the call that did so, a
- * backward operator its forward operator.
+ * trace, so link before joining traces. A call made for another thread is linked to the call that
+ * enqueued it, a backward operator to its forward operator.
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_link(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
@@ -180,11 +164,8 @@ static inline bool tm_event_is_of_device(const tm_raw_event *event) {
            event->category == TM_CAT_CUDA_SYNC;
 }
 
-/**
- * Removes device events that end after a moment, and counts them likewise: if they would last
- * beyond the begin of another recording of the rank, their end is unknown.
- * @return  TM_OK; TM_ERR_FAULT
- */
+/** Removes and counts device events that end after a moment: if they last beyond the begin of
+ * another recording of the rank, their end is unknown. @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_trace_drop_endless(tm_trace *trace, int64_t end_ns, tm_error *err) TM_MUST_CHECK;
 
 /** Returns a launch shape with nothing recorded. */
@@ -198,10 +179,8 @@ static inline tm_launch_shape tm_launch_shape_bare(void) {
                              .occupancy_pct = NAN};
 }
 
-/**
- * Adds a row of TM_ATTR_KERNEL for an event. False if out of memory.
- * @param shape  NULL: a bare one
- */
+/** Adds a row of TM_ATTR_KERNEL for an event. False if out of memory.
+ * @param shape  NULL: a bare one */
 bool tm_trace_add_kernel(tm_trace *trace, uint32_t event, int64_t correlation,
                          const tm_launch_shape *shape);
 
