@@ -19,11 +19,10 @@ typedef struct tm_anchor {
  * [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate.
  */
 typedef struct tm_normal {
-    int32_t n; /* domains */
-    int64_t
-        *fixed;    /* [tm_normal_size(n)] matrix by blocks of 4, then 2n of the right side; owned */
-    double *lower; /* lower triangle, row by row: the matrix, then its factor; owned */
-    double *right; /* [2n] right side, then solution; owned */
+    int32_t n;      /* domains */
+    int64_t *fixed; /* [tm_normal_size(n)] blocks of the matrix, then 2n of the right side; owned */
+    double *lower;  /* lower triangle, row by row: the matrix, then its factor; owned */
+    double *right;  /* [2n] right side, then solution; owned */
     double *column; /* [4n] scratch; owned */
 } tm_normal;
 
