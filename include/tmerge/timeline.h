@@ -587,9 +587,8 @@ typedef struct tm_timeline {
     size_t n_attrs[TM_N_ATTRS];
     tm_launch_shape *shapes; /* [n_shapes] of the kernels, in any order */
     size_t n_shapes;
-    char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents and without the
-                       lists */
-    size_t n_metadata;        /* (timeline/metadata.h); zero-terminated, NULL if there is none */
+    char *metadata;    /* [n_metadata] the traces' top-level JSON without traceEvents and lists */
+    size_t n_metadata; /* see timeline/metadata.h; zero-terminated, NULL if there is none */
     uint32_t *metadata_lists; /* name ids */
     size_t n_metadata_lists;
     tm_communicator *communicators; /* NULL once the ranks of all communicators are known */
