@@ -1,5 +1,4 @@
-/* Alignment of all clocks: hosts, the fit, and conversion of matched operations to the job's clock.
- */
+/* Alignment of all clocks: hosts, the fit, and converting matched operations to job time. */
 #ifndef TMERGE_MPI_ALIGN_H
 #define TMERGE_MPI_ALIGN_H
 

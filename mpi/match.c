@@ -145,8 +145,7 @@ static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error
     return tm_mpi_agree(m->comm, status, err);
 }
 
-/* Joins the results of the hosts, by families of clusters, and sends the answers back to the hosts.
- */
+/* Joins the results of the hosts, by families of clusters, and returns the answers to the hosts. */
 static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
                             tm_host_answers *out, tm_error *err) {
     tm_host_report here = tm_host_report_empty();
@@ -166,8 +165,7 @@ static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_rep
     return status;
 }
 
-/* Finds the operations of kernels without metadata, and adds proven ones to this process's records.
- */
+/* Finds operations of kernels without metadata and adds proven ones to this process's records. */
 static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_host_report report = tm_host_report_empty();
     tm_host_answers answers = tm_host_answers_empty();

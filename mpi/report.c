@@ -332,8 +332,7 @@ static tm_status lead(job *j, tm_error *err) {
     return status == TM_OK ? told : status;
 }
 
-/* Performs a request. The answer is sent to process 0 once all processes agree that they have one.
- */
+/* Performs a request. Sends the answer to process 0 once all processes agree that they have one. */
 static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *err) {
     tm_vec message = {.size = 1};
     tm_page_draft draft;

@@ -1,5 +1,4 @@
-/* Chunks of a store in file order, with the owners of their rows and the processes that pack them.
- */
+/* Chunks of a store in file order, with the owners of their rows and the packing processes. */
 #ifndef TMERGE_MPI_STORE_CHUNKS_H
 #define TMERGE_MPI_STORE_CHUNKS_H
 

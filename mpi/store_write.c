@@ -11,8 +11,7 @@
 
 /* Number of chunks in a group. For each group, all processes send the rows that others pack, every
  * process packs its chunks, and process 0 receives each process's chunks in one message and writes
- * them. Groups are needed because synchronising the processes costs as much as packing some chunks.
- */
+ * them. Synchronising processes per chunk would cost too much. */
 enum { GROUP_CHUNKS = 64 };
 
 /* Packed chunks of a process for one group, as sent to process 0: their sizes (0 for a chunk that

@@ -12,8 +12,7 @@ typedef struct tm_store_contents {
     int64_t n_datasets, n_events, bytes;
 } tm_store_contents;
 
-/** Called once per fault with a message that names the store's path. At most one fault per column.
- */
+/** Called once per fault, at most once per column, with a message that names the store. */
 typedef void tm_fault_function(void *context, const tm_error *fault);
 
 typedef struct tm_fault_sink {

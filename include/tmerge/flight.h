@@ -59,7 +59,7 @@ tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM
 /** Whether a file is a dump. MAYBE: it may be other JSON, or it is empty. */
 typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
 
-/** Guesses from the first bytes of a file. */
+/** Guesses from the first bytes of a file whether it is a dump. */
 tm_flight_guess tm_flight_is_dump(const char *head, size_t size);
 
 const tm_flight_group *tm_flight_groups(const tm_flight *flight, size_t *n);

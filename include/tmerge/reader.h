@@ -22,8 +22,8 @@ typedef struct tm_unit {
     int64_t host;     /* hash of the host's name, 0 if not recorded */
     int64_t told;     /* in a file copied from several others: the rank according to its process
                          groups, which differs from the rank if there are several replicas */
-    int64_t clock_ns; /* offset of the file's times to the epoch minus the host's monotonic clock,
-                         -1 if not recorded; should be equal for all files of a host */
+    int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; should
+                         be equal for all files of a host */
 } tm_unit;
 
 enum { TM_UNIT_DEVICES_MAX = 63 };

@@ -70,7 +70,7 @@ void tm_snapshots_destroy(tm_snapshots *snapshots);
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source,
                             tm_error *err) TM_MUST_CHECK;
 
-/* Return entries ordered by file, then device, then bytes descending. Borrowed until more are read.
+/* Return entries ordered by file, then device, then bytes descending. Borrowed until the next read.
  */
 const tm_snapshot_device *tm_snapshots_devices(const tm_snapshots *snapshots, size_t *n);
 const tm_snapshot_site *tm_snapshots_sites(const tm_snapshots *snapshots, size_t *n);

@@ -45,7 +45,7 @@ typedef struct tm_table_def {
                       ranks that agree in them meet on one process to be merged; 0: not merged */
     int n_prose;   /* number of trailing text columns with sentences; a terminal shows them whole,
                       below their row */
-    tm_form form;  /* for the column `top` */
+    tm_form form;  /* how a report draws the column `top` */
 } tm_table_def;
 
 /** One value. A missing value is null: never NaN, never 0. */

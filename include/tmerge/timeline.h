@@ -113,8 +113,7 @@ typedef enum tm_remark {
     TM_REMARK_NOTE,     /* as expected: not reported to the user */
     TM_REMARK_MINOR,    /* kept unchanged; no figure of the summary is affected */
     TM_REMARK_ODD,      /* kept unchanged, but figures may be wrong because of it */
-    TM_REMARK_REPAIRED, /* malformed text that was repaired; counts the repaired values or strings
-                         */
+    TM_REMARK_REPAIRED, /* malformed text, repaired; counts the repaired values or strings */
     TM_REMARK_SKIPPED   /* events read but not kept */
 } tm_remark;
 
@@ -539,7 +538,7 @@ typedef enum tm_level_lane {
     TM_N_LEVEL_LANES
 } tm_level_lane;
 
-/** Events of the rank per row of the finest level, at least. */
+/** Minimum number of events per row of the finest level. */
 enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
@@ -587,8 +586,9 @@ typedef struct tm_timeline {
     size_t n_attrs[TM_N_ATTRS];
     tm_launch_shape *shapes; /* [n_shapes] of the kernels, in any order */
     size_t n_shapes;
-    char *metadata;    /* [n_metadata] the traces' top-level JSON without traceEvents and lists */
-    size_t n_metadata; /* see timeline/metadata.h; zero-terminated, NULL if there is none */
+    char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents and lists,
+                       zero-terminated; NULL if none (timeline/metadata.h) */
+    size_t n_metadata;
     uint32_t *metadata_lists; /* name ids */
     size_t n_metadata_lists;
     tm_communicator *communicators; /* NULL once the ranks of all communicators are known */

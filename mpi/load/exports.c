@@ -58,8 +58,7 @@ static const char *name_in(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Returns the input that is the export next to a report and sets its stat data; n if there is none.
- */
+/* Returns the input that is the export next to a report and sets its stat data; n if none. */
 static size_t find_export(const exporter *x, const char *report, struct stat *info) {
     size_t n = x->options->n_inputs, i = 0;
     char path[TM_PATH_MAX * 4];
@@ -185,8 +184,7 @@ static tm_status name_exports(const exporter *x, tm_error *err) {
         /* On another host this path does not exist and is not read. */
         snprintf(path, size, "%s/%zu%s", x->out->folder, i, converter->trace_end);
         x->out->paths[i] = path;
-        /* Every process registers all of them, because one may be killed before it removes its own.
-         */
+        /* Every process registers all, because one may be killed before it removes its own. */
         if (guard)
             guard_export(guard, path, size);
     }

@@ -126,7 +126,7 @@ static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_
     fair /= readers->n;
     for (size_t g = 0; g < d->n_groups; g++) {
         group *at = &d->groups[g];
-        if (!at->seen && at->weight < fair / FEW) { /* and so are all later ones */
+        if (!at->seen && at->weight < fair / FEW) { /* true of all later groups too */
             deal_small(d, at, d->n_groups - g, readers->n, fair);
             break;
         }

@@ -70,9 +70,8 @@ size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, 
     d->stream.flush = NO_FLUSH;
     if (isal_deflate(&d->stream) != COMP_OK || d->stream.internal_state.state != ZSTATE_END)
         return 0;
-    /* The level in the second byte of zlib's header is only informative and differs between
-     * releases of ISA-L (2.30 writes 01, 2.31 5E), but stores must not differ. 0x7801 is 31 * 991.
-     */
+    /* The level in byte 2 of zlib's header is only informative and differs between releases of
+     * ISA-L (2.30 writes 01, 2.31 5E), while stores must be equal. 0x7801 is 31 * 991. */
     ((uint8_t *)out)[1] = 0x01;
     return most - d->stream.avail_out;
 }

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Maximum length that a temporary name adds to the file's name, including the end of the string.
- */
+/** Maximum length of the additional part of a temporary name, with the string's end. */
 enum { TM_DRAFT_LONGER = 64 };
 
 typedef struct tm_draft {

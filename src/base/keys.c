@@ -26,8 +26,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/* Multiplies and folds one word at a time, then the last eight bytes. Keys have only a few words.
- */
+/* Multiplies and folds word by word, then the last eight bytes. Keys have only a few words. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
     if (size == sizeof hash) { /* as below, reduced to one word */

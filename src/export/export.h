@@ -26,8 +26,7 @@ extern const tm_export_format tm_export_folded;
 extern const tm_export_format tm_export_speedscope;
 extern const tm_export_format tm_export_sqlite;
 
-/** Writes and empties x->out. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT: memory ran out while appending.
- */
+/** Writes and empties x->out. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT: an append ran out of memory. */
 tm_status tm_export_flush(tm_export *x, tm_error *err) TM_MUST_CHECK;
 
 /** Flushes if the buffer is large enough. */

@@ -24,8 +24,7 @@ enum {
     PACKET_FIRST_OF_SEQUENCE = 87,
 };
 
-/* Values of PACKET_FLAGS: names interned earlier in the sequence become invalid; they are needed.
- */
+/* Values of PACKET_FLAGS: names interned earlier in the sequence are now invalid; are needed. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
 enum {

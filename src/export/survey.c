@@ -102,8 +102,7 @@ static bool is_earlier(const void *launch, const void *call) {
     return ((const tm_export_launch *)launch)->call < *(const uint32_t *)call;
 }
 
-/* Events on a stream were mostly launched soon after the previous one, so the search starts there.
- */
+/* Events on a stream were mostly launched soon after the previous one: searches there first. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call) {
     enum { NEAR = 8 };
     const tm_export_launch *launches = survey->launches.data;

@@ -74,8 +74,7 @@ static bool check_columns(tm_check *check) {
     bool good = true;
     for (int t = 0; t < TM_N_RECORDS; t++)
         for (int i = 0; i < tm_record_tables[t].n_columns; i++)
-            /* A column that could not be read because memory is out says nothing about the others.
-             */
+            /* A column unread for lack of memory says nothing about the others. */
             good = check->status == TM_OK &&
                    (tm_store_is_later(check->store, t, &tm_record_tables[t].columns[i]) ||
                     check_column(check, (tm_record)t, &tm_record_tables[t].columns[i])) &&

@@ -219,8 +219,7 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
 }
 
 /* Checks that ranks, tracks and events are in the same order and that each begins where the
- * previous one ends. Then every event is on exactly one track, and every track belongs to one rank.
- */
+ * previous one ends. Then every event is on one track, and every track belongs to one rank. */
 static bool check_cover(tm_check *check, const owners *o) {
     size_t track = 0, row = 0, n_ranks = check->n_rows[TM_RECORD_RANKS];
     for (size_t rank = 1; rank < n_ranks; rank++) {

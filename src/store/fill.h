@@ -19,12 +19,11 @@ tm_take_function tm_take_own;
 tm_fill_function tm_fill_rank;
 tm_take_function tm_take_rank;
 
-/** A uint32_t field with an event row of the rank, stored as the job-wide row; -1 for TM_NO_EVENT.
- */
+/** A uint32_t field with an event row of the rank, stored job-wide; -1 for TM_NO_EVENT. */
 tm_fill_function tm_fill_event;
 tm_take_function tm_take_event;
 
-/** An int32_t field with a step of the rank, stored as the job-wide row; -1 for TM_NO_STEP. */
+/** An int32_t field with a step of the rank, stored job-wide; -1 for TM_NO_STEP. */
 tm_fill_function tm_fill_step;
 tm_take_function tm_take_step;
 

@@ -17,8 +17,7 @@ struct tm_store {
     tm_vec tables; /* of const char *, in the arena */
 };
 
-/** Fails with TM_ERR_INPUT and "the store is damaged: WHAT", or with TM_ERR_FAULT if memory is out.
- */
+/** Fails with TM_ERR_INPUT, "the store is damaged: WHAT", or TM_ERR_FAULT if memory is out. */
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err);
 
 /** Opens a one-dimensional dataset and sets its number of rows; H5I_INVALID_HID if there is none,

@@ -120,8 +120,7 @@ tm_status tm_store_open_record(const tm_store *store, int table, const tm_record
     return status;
 }
 
-/* Reads column by column and rank by rank in ascending rows, so that each chunk is unpacked once.
- */
+/* Reads column by column and rank by rank in ascending rows: each chunk is unpacked once. */
 static tm_status read_column(const restorer *r, int table, const tm_record_column *column) {
     tm_store_column *opened = NULL;
     TM_TRY(tm_store_open_record(r->store, table, column, (size_t)r->bases[r->n].first[table],

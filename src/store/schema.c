@@ -72,8 +72,7 @@ static const tm_word_list lanes = WORDS(lane_list);
     .field_at = offsetof(type, member)
 
 /* FIELD: a number in each element of one of the timeline's arrays; WORD: a number that stands for a
- * word; NAME: an id in /names; EVENT: a row of the rank, stored as a row of the job with 64 bits.
- */
+ * word; NAME: an id in /names; EVENT: a row of the rank, stored as a job-wide row of 64 bits. */
 #define FIELD(array, type, member, name, unit, doc)                                                \
     {                                                                                              \
         COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, field),                    \
@@ -97,8 +96,7 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* The rank is in every row, so that a program can read one table without the layout of the others.
- */
+/* The rank is in every row, so that a table can be read without the layout of the others. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
 /* A field of the timeline itself, in tables with one row per rank. */

@@ -44,7 +44,7 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* HDF5 has written everything by now. A failure is reported through the sink, like failed writes.
+/* HDF5 has written everything by now. Failures are reported through the sink, like failed writes.
  */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;

@@ -8,8 +8,7 @@
  * chunks repeatedly. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Frees a rank's arrays and restores its row counts, from which the rows of other ranks are found.
- */
+/* Frees a rank's arrays and restores its row counts, which locate the rows of other ranks. */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;
