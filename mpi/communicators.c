@@ -47,8 +47,7 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
  * missing, all name communicators in the same way, and no communicator has only one known rank. The
  * job has at least as many ranks as its highest rank number implies. */
 static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
-    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks with communicators; communicators with one
-                                                rank */
+    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks with communicators; one-rank communicators */
     int64_t n_ranks = loaded->ranks[loaded->n_ranks - 1] + 1;
     for (size_t i = 0; i < loaded->n_timelines; i++)
         sums[0] += loaded->timelines[i].n_communicators > 0;

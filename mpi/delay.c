@@ -78,8 +78,8 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* Collects the own times of each group, whose operations were matched on any process, on one
- * process. Sums waits for transfers. */
+/* Collects the own times of each group on one process, because its operations were matched on many.
+ * Sums waits for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
     const tm_visit *visits = p->visits.data;
@@ -117,8 +117,7 @@ static tm_status prepare(propagation *p, tm_error *err) {
     return tm_mpi_agree(p->comm, status, err);
 }
 
-/* Passes all propagated costs to the holders of their ranks, and from there to the owners of the
- * operations. */
+/* Passes all costs to the holders of their ranks, and from there to the owners of operations. */
 static tm_status pass(propagation *p, tm_error *err) {
     tm_vec debts = TM_VEC(tm_debt), claims = TM_VEC(tm_claim), here = TM_VEC(tm_claim);
     tm_status status = tm_mpi_shuffle(p->comm, &p->flow.debts, debt_origin, &debts, err);
@@ -137,8 +136,7 @@ static tm_status pass(propagation *p, tm_error *err) {
     return status;
 }
 
-/* Counts groups, operations and transfers of the job; waits for transfers are summed over
- * processes. */
+/* Counts the job's groups, operations and transfers, and sums its waits for transfers. */
 static void count_all(MPI_Comm comm, tm_collectives *collectives) {
     int self;
     tm_pipeline_use own = tm_stages_pipeline(collectives, &collectives->stages);

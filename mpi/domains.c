@@ -214,8 +214,7 @@ static double gpu_error(const tm_clock_host *host) {
 /* Numbers the domains in the order of their lowest rank, and sets the known data of each. */
 static tm_status make_domains(tm_aligner *a, tm_error *err) {
     const tm_fact *facts = a->facts.data;
-    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* domain of a host, plus
-                                                                           1 */
+    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* a host's domain + 1 */
     tm_status status = tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++) {
         tm_clock_seat *seat = &a->seats[i];

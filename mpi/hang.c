@@ -253,8 +253,7 @@ static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *er
 /* Kinds of input. */
 enum { IS_DUMP, IS_TRACE, IS_OTHER };
 
-/* Returns the kind of an input. An unreadable file counts as a dump, because its reader reports the
- * error. A folder may contain other files. */
+/* Returns the kind of an input. Unreadable files count as dumps, whose reader reports the error. */
 static unsigned char kind_of(const tm_input *input) {
     enum { HEAD = 4096 };
     char head[HEAD];

@@ -58,7 +58,7 @@ static const recording *recording_of(const tm_vec *all, const tm_comm_record *re
 }
 
 /* Returns whether a member waited for the recording of another to begin. With wrong clocks, some
- * members seem to leave before the last arrived. */
+ * seem to leave before the last arrived. */
 static bool shows_opening(const tm_instance *instance, const tm_comm_record *members,
                           const tm_vec *all) {
     int64_t open_ns = INT64_MIN;
@@ -70,8 +70,7 @@ static bool shows_opening(const tm_instance *instance, const tm_comm_record *mem
     }
     for (size_t i = 0; i < instance->n; i++) {
         const recording *r = recording_of(all, &members[i]);
-        const int64_t before_ns = open_ns - members[i].begin_ns; /* wait until the other recording
-                                                                    began */
+        const int64_t before_ns = open_ns - members[i].begin_ns; /* wait for its begin */
         if (r && before_ns > 0 && before_ns >= (r->end_ns - r->begin_ns) / TM_OPENING_SHARE &&
             before_ns >= (instance->last_ns - members[i].begin_ns) / 2)
             return true;
@@ -94,8 +93,7 @@ static bool set_apart(const tm_instance *instance, tm_comm_record *members, tm_v
 
 static bool look(tm_collectives *collectives, const tm_vec *all, tm_vec *out) {
     const tm_instance *instances = collectives->instances.data;
-    int64_t latest = INT64_MIN; /* operations that began after the begin of all recordings show
-                                   nothing */
+    int64_t latest = INT64_MIN; /* later operations show nothing */
     for (size_t i = 0; i < all->n; i++)
         if (((const recording *)all->data)[i].begin_ns > latest)
             latest = ((const recording *)all->data)[i].begin_ns;

@@ -56,9 +56,8 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
 }
 
 /* Packed rows are joined in parts of about this many bytes of packs. Rows in transit take five
- * times the bytes of their packs, and unpacked rows as much again. Every part scans all packed
- * rows. With eight parts the unpacked rows of a part take less memory than the packs, so more parts
- * would not help. */
+ * times the bytes of their packs, and unpacked rows as much again. Every part scans all packs. With
+ * eight parts, the unpacked rows of a part take less than the packs: more would not help. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
@@ -144,8 +143,7 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
 
 enum { MOST_TABLES = 64 }; /* per analysis */
 
-/* Number of parts in which the tables of an analysis are joined, and tables with rows on any
- * process. */
+/* Number of parts for joining an analysis's tables, and tables with rows on any process. */
 typedef struct joins {
     const tm_analysis *analysis;
     uint64_t n_parts;
@@ -154,8 +152,7 @@ typedef struct joins {
 
 static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
     joins found = {.analysis = analysis};
-    uint64_t bytes = 0, own[1 + MOST_TABLES] = {0}; /* number of parts; then 1 for each table with
-                                                       rows */
+    uint64_t bytes = 0, own[1 + MOST_TABLES] = {0}; /* parts; then 1 for each table with rows */
     assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {
         const tm_table *table = tm_tables_find(tables, analysis->tables[t]->name);

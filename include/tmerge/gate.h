@@ -37,10 +37,8 @@ tm_status tm_gate_compare(const tm_tables *sides[2], const tm_gate_limit *limits
 /** Returns the name of a figure in a limit: "step" for "overview.step.step_ns". */
 const char *tm_gate_alias(const char *figure);
 
-/**
- * Returns false if a job's traces mark no steps: the whole recording then counts as one step.
- * @param tables  only job.job is read
- */
+/** Returns false if a job's traces mark no steps: the whole recording then counts as one step.
+ * @param tables  only job.job is read */
 bool tm_gate_is_marked(const tm_tables *tables);
 
 #endif

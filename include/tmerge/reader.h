@@ -261,10 +261,8 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
  * process. TM_OK; TM_ERR_FAULT. */
 tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Does what tm_trace_read does, for an open, unread source with a known format.
- * @param unit  NULL: the only one in the file
- */
+/** Does what tm_trace_read does, for an open, unread source with a known format.
+ * @param unit  NULL: the only one in the file */
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const tm_unit *unit,
                                tm_names *names, struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 

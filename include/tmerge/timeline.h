@@ -13,8 +13,7 @@
 /** Kind of an event. Values are stored. */
 typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } tm_event_kind;
 
-/* Event categories (`cat`): value (stored), word in the store, and older synonym. Compared without
- * case. */
+/* Event categories (`cat`, any case): value (stored), word in the store, older synonym. */
 #define TM_CATEGORY_LIST(X)                                                                        \
     X(TM_CAT_OTHER, 0, "other", NULL)                                                              \
     X(TM_CAT_CPU_OP, 1, "cpu_op", "operator")                                                      \
@@ -290,9 +289,9 @@ typedef struct tm_copy_attr {
  * same on all ranks; the order of the runs identifies the run. */
 enum { TM_SEQ_REPEATED = -2 };
 
-/** A communication kernel, or the CPU operator that issued it. Matching sets wait_ns, first_rank
- * and first_event, whose last two identify the operation that the kernel belongs to, complete or
- * not, and exposed_ns (waits/exposed.h). */
+/** A communication kernel, or the CPU operator that issued it. Matching sets wait_ns, exposed_ns
+ * (waits/exposed.h), and first_rank and first_event, which identify the operation that the kernel
+ * belongs to, complete or not. */
 typedef struct tm_collective_attr {
     int64_t comms_id; /* 0 if not in the trace */
     int64_t seq;      /* number, or TM_SEQ_REPEATED */
@@ -302,8 +301,7 @@ typedef struct tm_collective_attr {
     int64_t call_bytes; /* of a kernel without a recorded size: size of the tensors of the call
                            that launched it, -1 unknown (timeline/comm_calls.h); not stored */
     uint32_t event;
-    uint32_t first_event;            /* row of the kernel of first_rank among that rank's events;
-                                        0 if not matched */
+    uint32_t first_event;            /* kernel's row among events of first_rank; 0 not matched */
     int32_t first_rank;              /* lowest rank of the operation, -1 not matched */
     int32_t group_size;              /* number of ranks */
     int32_t rank_start, rank_stride; /* global ranks of the group, if they are regularly spaced */
@@ -346,8 +344,8 @@ typedef struct tm_memory_attr {
     int64_t address; /* -1 if not recorded */
     int64_t bytes;
     int64_t allocated_bytes, reserved_bytes; /* totals after it, -1 if not recorded; on a TPU,
-                                                reserved is the part of allocated that belongs to
-                                                its programs */
+                                                reserved is the part of allocated owned by
+                                                programs */
     uint32_t event;
     int32_t device_type; /* 0 CPU, 1 CUDA, ... */
     int32_t device;      /* -1 CPU */
@@ -377,14 +375,12 @@ typedef struct tm_inputs_attr {
 /** Autograd and Python information on a CPU operator, if the profiler recorded it. Building the
  * timeline sets forward. */
 typedef struct tm_operator_attr {
-    int64_t sequence; /* autograd's sequence number: that of the forward operator whose gradient
-                         it computes; -1 not recorded */
+    int64_t sequence; /* autograd's number of the operator whose gradient it computes; -1 if not
+                         recorded */
     uint32_t event;
-    uint32_t forward; /* row of that operator, TM_NO_EVENT if there is none or it is not in the
-                         trace */
+    uint32_t forward; /* row of that operator, TM_NO_EVENT if none or not in the trace */
     uint32_t stack;   /* name id of its call stack, innermost function first, separated by ";" */
-    int32_t thread;   /* autograd's number of the forward operator's thread; 0 for a forward
-                         operator */
+    int32_t thread;   /* autograd's number of the forward thread; 0 for a forward operator */
 } tm_operator_attr;
 
 /** A recorded wait: of a stream for a CUDA event (stream_wait), or of the host for an event, a
@@ -411,8 +407,7 @@ typedef struct tm_xla_attr {
     uint32_t hlo;      /* name id of the operation in the module: "fusion.2" */
     uint32_t category; /* name id of the compiler's category, "loop fusion" */
     uint32_t origin;   /* name id of its origin in the source: "jit(f)/dot_general", "MatMul" */
-    uint32_t shape;    /* name id of the shape of its output or of the operator's inputs:
-                          "bf16[8,128]" */
+    uint32_t shape;    /* name id of the output or operator input shapes: "bf16[8,128]" */
 } tm_xla_attr;
 
 /** The page of a migration or page fault of unified memory. */
@@ -439,8 +434,8 @@ typedef enum tm_attr {
 
 /** A step of the rank: the CPU annotation that marks it, and its window. */
 typedef struct tm_step {
-    int64_t number;           /* number in its name, or its index if names do not count steps; 0
-                                 if the whole trace is the step */
+    int64_t number;           /* number in its name, otherwise its index; 0 if the whole trace is
+                                 the step */
     int64_t begin_ns, end_ns; /* the window, half open */
     bool annotated;           /* false: the trace marks no steps */
     uint32_t name; /* name id of the annotation; TM_NO_NAME if the trace marks no steps, and in
@@ -456,8 +451,8 @@ typedef struct tm_step {
  * between steps has several spans with the same source. */
 typedef struct tm_span {
     uint32_t source;                   /* name id of the path as given */
-    int64_t begin_ns, end_ns;          /* range of its duration events, except those of category
-                                          trace and of the operating system */
+    int64_t begin_ns, end_ns;          /* range of its duration events, except category trace and
+                                          operating system events */
     int64_t gpu_begin_ns, gpu_end_ns;  /* range of its GPU events */
     int64_t open_ns;                   /* time from which the profilers of the ranks that it first
                                           communicated with were running (mpi/opening.h); begin_ns
@@ -470,12 +465,10 @@ typedef struct tm_span {
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
     int64_t wait_ns;          /* -1 if its operation has no wait */
-    int64_t lateness_ns;      /* time from the second-last begin to its own, if it alone arrived
-                                 last */
+    int64_t lateness_ns;      /* time from the second-last begin to its own, if it alone was last */
     int64_t caused_ns;        /* wait of other ranks that it caused: whole nanoseconds */
     uint64_t caused_fraction; /* rest of caused_ns in units of 2^-40 ns, below 2^40 */
-    int64_t doubt_ns;         /* uncertainty of the caused wait: the possible error of its clock,
-                                 for each rank that was early */
+    int64_t doubt_ns;         /* uncertainty of caused_ns: clock error for each early rank */
     int64_t step;             /* of the operation, -1 none */
     int32_t group_size;
     bool matched;    /* it belongs to an operation, complete or not */
@@ -503,12 +496,12 @@ typedef struct tm_rank_clock {
     int64_t uncertainty_ns;    /* standard deviation of the offset, maximum over the trace */
     int64_t spread_ns;         /* robust spread of the GPU clocks in its domain */
     int64_t low_ns, high_ns;   /* if bounded: guaranteed interval of the offset */
-    int64_t residual_ns;       /* if n_residuals > 0: median difference of its ends to those of
-                                  other ranks */
+    int64_t residual_ns;       /* if n_residuals > 0: median difference of its ends to other
+                                  ranks' */
     int64_t n_residuals;       /* number of matched ends in residual_ns */
     int64_t anchors;           /* collectives whose ends had weight in the fit of its domain */
     int64_t step_ns;           /* how far the clock was set within the trace; 0: it was not */
-    int32_t domain, component; /* ranks of a domain share a clock; clocks within a component are
+    int32_t domain, component; /* ranks of a domain share a clock; within a component, clocks are
                                   comparable */
     bool bounded;
     uint8_t way; /* tm_clock_way */
@@ -528,11 +521,10 @@ static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t rec
 
 /** Row type of a level. Values are stored. */
 typedef enum tm_level_lane {
-    TM_LEVEL_COMPUTE = 0,  /* P */
-    TM_LEVEL_TRANSFER = 1, /* communication after its last rank arrived */
-    TM_LEVEL_WAIT = 2,     /* communication before that, except while another operation transfers */
-    TM_LEVEL_UNMATCHED = 3, /* communication without wait and transfer, except while another has
-                               them */
+    TM_LEVEL_COMPUTE = 0,   /* P */
+    TM_LEVEL_TRANSFER = 1,  /* communication after its last rank arrived */
+    TM_LEVEL_WAIT = 2,      /* communication before that, unless another operation transfers */
+    TM_LEVEL_UNMATCHED = 3, /* communication without wait or transfer, unless another has them */
     TM_LEVEL_COPIES = 4,    /* M without P */
     TM_LEVEL_HOST = 5,      /* operators and runtime and driver calls of all threads */
     TM_N_LEVEL_LANES
@@ -543,8 +535,8 @@ enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
 typedef struct tm_level {
-    int64_t begin_ns;   /* begin of the bucket on the job's clock, since the epoch: a multiple of
-                           its width */
+    int64_t begin_ns;   /* begin of the bucket in job time since the epoch: a multiple of its
+                           width */
     int64_t busy_ns;    /* part of the bucket covered by the sub-track's intervals */
     int64_t events;     /* number that begin in the bucket */
     int64_t longest_ns; /* longest of these */
@@ -556,8 +548,8 @@ typedef struct tm_level {
 typedef struct tm_timeline {
     int64_t rank;
     int64_t world_size;          /* -1 unknown */
-    uint32_t host;               /* name id of the host from the trace, file name or user;
-                                    TM_NO_NAME if unknown */
+    uint32_t host;               /* name id of the host from trace, file name or user, or
+                                    TM_NO_NAME */
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* device with the most busy time, -1 without GPU events */
     bool truncated;              /* at least one of its traces is truncated */
@@ -568,9 +560,8 @@ typedef struct tm_timeline {
     int64_t *duration_ns; /* [n_events] 0 for instants and counters */
     uint32_t *name;       /* [n_events] */
     int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
-    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT; of a
-                             call on work that its thread took from a queue: row of the call that
-                             queued the work */
+    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT; for a
+                             call on queued work: row of the call that queued it */
     uint8_t *category;    /* [n_events] tm_category */
     uint8_t *kind;        /* [n_events] tm_event_kind */
     uint8_t *role;        /* [n_events] tm_role */
@@ -594,8 +585,7 @@ typedef struct tm_timeline {
     tm_communicator *communicators; /* NULL once the ranks of all communicators are known */
     size_t n_communicators;
     tm_rank_clock clock;
-    tm_level *levels; /* level by level, finest first, and within a level by sub-track; NULL until
-                         requested */
+    tm_level *levels; /* by level, finest first, then by sub-track; NULL until requested */
     size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
@@ -640,8 +630,7 @@ size_t tm_timeline_n_names(const tm_timeline *timeline);
  * system; returns false if there are none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
 
-/** Returns whether the rank has only communication recorded, so that its compute and idle times are
- * unknown. */
+/** Returns whether only communication is recorded: compute and idle times are unknown. */
 bool tm_timeline_lacks_compute(const tm_timeline *timeline);
 
 /** Returns whether a CPU event marks a step of the job or of the profiler. Such an event encloses a
@@ -681,8 +670,7 @@ const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, ui
  * from one into the next. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns a time of the rank or, if the profilers were not running yet, the time from which they
- * were. */
+/** Returns a time of the rank, or the start of the profilers if that was later. */
 static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns) {
     const tm_span *in = timeline->spans;
     if (timeline->n_spans > 1)
@@ -691,26 +679,22 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
                                                                          : recorded_ns;
 }
 
-/** Returns the middle [ns] of the time from the first begin to the last end of its spans; 0 without
- * spans. */
+/** Returns the middle [ns] of the time from first begin to last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Assigns host numbers to ranks without a recorded host. A rank is on the host of the previous one
- * if its device number is higher and either the ranks are adjacent or rank and device advance by
- * the same amount. */
+/** Assigns host numbers to ranks without a recorded host. A rank is on the previous rank's host if
+ * its device number is higher and the ranks are adjacent or rank and device advance equally;
+ * without a device number, if the ranks are adjacent. */
 typedef struct tm_host_rule {
     int64_t rank, device; /* those of the last rank; start with rank -2 */
     int32_t host;         /* last number; start with -1 */
 } tm_host_rule;
 
-/**
- * Returns the host number, from 0, of the next such rank.
- * @param device  its device number, -1 unknown
- */
+/** Returns the host number, from 0, of the next such rank.
+ * @param device  its device number, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
-/** Marks that a rank with a recorded host comes between: the next rank without one is on another
- * host. */
+/** Notes a rank with a recorded host: the next rank without one is on another host. */
 static inline void tm_host_rule_part(tm_host_rule *rule) {
     rule->device = INT64_MAX;
 }

@@ -94,8 +94,7 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
     return tm_table_set_text(left_out, &row[2], message, err);
 }
 
-/* Sorts entries by input. Entries of an input come from one process, adjacent and in order. Returns
- * NULL if memory is out. */
+/* Sorts entries by input; those of an input are adjacent and ordered. NULL if memory is out. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
     tm_entry *sorted = calloc(n + 1, sizeof *sorted);
@@ -180,8 +179,7 @@ static void tie_clocks(tm_entry *entries, size_t n) {
         int64_t lowest = own->clock_ns;
         for (size_t k = 0; k < n && entries[i].has_unit && own->host != 0 && lowest >= 0; k++) {
             const tm_unit *other = &entries[k].unit;
-            /* An already aligned entry was lowered by less than a second and may link to a further
-             * one here. */
+            /* An aligned entry was lowered by less than a second and may link to a further one. */
             if (entries[k].has_unit && other->host == own->host && other->clock_ns >= 0 &&
                 other->clock_ns < lowest && own->clock_ns - other->clock_ns < apart_ns)
                 lowest = other->clock_ns;
@@ -204,8 +202,7 @@ static int in_order(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Puts traces without a rank into path order, within the places they occupy, for formats with
- * by_path. */
+/* Puts traces without a rank into path order in the places they occupy, if by_path is set. */
 static tm_status order_by_path(tm_loader *l, tm_error *err) {
     tm_vec found = TM_VEC(by_path);
     bool ok = true;

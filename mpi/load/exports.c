@@ -24,8 +24,7 @@ typedef struct exporter {
     tm_table *left_out;
     tm_exports *out;
     tm_progress *progress;
-    size_t *older; /* [n] for this process's reports: the input that is an outdated export, n if
-                      there is none */
+    size_t *older; /* [n] by own report: index of its outdated export, n if there is none */
 } exporter;
 
 static const char *path_of(const exporter *x, size_t i) {
@@ -101,8 +100,8 @@ static void decide(exporter *x, size_t i) {
     }
 }
 
-/* Distributes the states. Each state is set by one process only: first while it is 0 on the others,
- * later to a larger value. */
+/* Distributes the states. Only one process sets each: first while it is 0 on the others, later to a
+ * larger value. */
 static tm_status share_states(const exporter *x, tm_error *err) {
     size_t n = x->out->n;
     if (n > INT32_MAX)
@@ -111,10 +110,8 @@ static tm_status share_states(const exporter *x, tm_error *err) {
     return TM_OK;
 }
 
-/*
- * Makes a folder whose name shows that it belongs to tmerge, in case the process is killed.
- * @param out  unchanged if no folder can be made there; errno then holds the reason
- */
+/* Makes a folder whose name shows that it belongs to tmerge, in case the process is killed.
+ * @param out  unchanged if no folder can be made there; errno then holds the reason */
 static tm_status make_folder_at(const exporter *x, const char *place, int size_of_place, char **out,
                                 tm_error *err) {
     size_t size = (size_t)size_of_place + sizeof ".tmerge-XXXXXX";

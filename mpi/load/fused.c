@@ -14,10 +14,8 @@ static tm_status list_own(tm_loader *l, tm_vec *found, tm_error *err) {
     return TM_OK;
 }
 
-/*
- * Replaces the entry of an input by its units; both are in the order of inputs.
- * @param units  [n]
- */
+/* Replaces the entry of an input by its units; both are in the order of inputs.
+ * @param units  [n] */
 static tm_status replace(tm_loader *l, const tm_entry *units, size_t n, tm_error *err) {
     tm_entry *entries = calloc(l->n + n + 1, sizeof *entries);
     tm_trace **traces = calloc(l->n + n + 1, sizeof *traces);

@@ -64,8 +64,7 @@ static bool is_packed(const tm_entry *entry) {
     return entry->weight > entry->size && entry->size >= AHEAD_MIN_BYTES;
 }
 
-/* Returns whether the host has more usable cores than reading processes, enough for this process to
- * get a second one. */
+/* Returns whether the host has enough usable cores to give this process a second one. */
 static bool has_spare_core(const tm_loader *l) {
     const tm_hosts *hosts = l->options->hosts;
     bool *reads = calloc((size_t)l->n_processes, sizeof *reads), packed = false;
@@ -87,8 +86,7 @@ static bool has_spare_core(const tm_loader *l) {
     return packed && tm_cores("") - all > before;
 }
 
-/* Entries read from one file in one pass: a single entry, or all units of the file that belong to
- * this process. */
+/* Entries read from a file in one pass: a single one, or all of its units for this process. */
 typedef struct batch {
     size_t *entries;   /* [n] */
     tm_trace **traces; /* [n] traces of the entries */
@@ -187,8 +185,7 @@ static tm_status read_part(tm_loader *l, tm_mpi_part *part, tm_progress *progres
     const tm_trace_file file = {.path = tm_loader_path(l, part->input),
                                 .device_categories = l->options->device_categories};
     TM_TRY(tm_mpi_part_read(part, &file, l->out->names, progress ? &watch : NULL, err));
-    if (part->read) /* the reader of the previous part covered the bytes between the cut and the
-                       first event */
+    if (part->read) /* the previous part's reader covered the bytes before the first event */
         tell_progress(&context, context.most);
     return TM_OK;
 }
@@ -201,8 +198,7 @@ static bool is_in_parts(const tm_loader *l, size_t i) {
     return false;
 }
 
-/* Reads the traces that the plan assigns to this process and that are not yet read, and drops the
- * others. */
+/* Reads the unread traces that the plan assigns to this process, and drops the others. */
 static tm_status read_own(tm_loader *l, int64_t total_bytes, tm_error *err) {
     tm_progress *progress;
     const tm_progress_work work = {"reading", "B", total_bytes};
@@ -232,8 +228,7 @@ void tm_loader_drop_parts(tm_loader *l) {
 }
 
 /* Joins the traces read in parts. If the parts do not form the whole, the owner reads the trace
- * again: it is malformed, truncated, or was cut where no event begins, and a single pass shows
- * which. */
+ * again, which shows whether it is malformed, truncated, or was cut where no event begins. */
 static tm_status join_parts(tm_loader *l, tm_error *err) {
     const tm_mpi_part *parts = l->parts.data;
     int64_t again = 0;

@@ -26,8 +26,7 @@ static int folder_size(const char *path) {
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* Returns a hash of the scope in which process ids are unique: this machine since boot, and the PID
- * namespace. */
+/* Returns a hash of the scope of process ids: this machine since boot, and the PID namespace. */
 static unsigned machine(void) {
     char boot[40] = "", space[40] = "";
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -83,8 +82,7 @@ static int open_nameless(const tm_draft *draft) {
 }
 
 /* Returns whether a name in the folder is a temporary file of the same output that is no longer
- * being written. A writer on another machine cannot be checked, but would have finished within a
- * day. */
+ * being written. Writers on other machines cannot be checked, but finish within a day. */
 static bool is_left_over(int folder, const char *name, const char *base) {
     struct stat info;
     size_t size = strlen(base);
@@ -132,8 +130,7 @@ int tm_draft_open(tm_draft *draft) {
     return 0;
 }
 
-/* Links the file under its temporary name. linkat cannot replace a file, so a rename to the final
- * name follows. */
+/* Links the file under its temporary name, to be renamed: linkat cannot replace a file. */
 static int give_name(tm_draft *draft) {
     char link[LINK_MAX_CHARS];
     link_of(draft->fd, link);

@@ -12,8 +12,8 @@
 /** Member after the events with an object per rank: the metadata of its trace. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** Prefix of the names of a rank's processes, and the maximum length [B] of the name from the rank's
- * own trace. */
+/** Prefix of the names of a rank's processes, and the maximum length [B] of the name from the
+ * rank's own trace. */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 

@@ -11,11 +11,9 @@ typedef struct tm_guard {
     void (*hold)(void);
     void (*release)(void);
 
-    /**
-     * Registers a file, or a folder that will be empty by then. Removal is in reverse order of
+    /** Registers a file, or a folder that will be empty by then. Removal is in reverse order of
      * registration.
-     * @param path  copied; need not exist
-     */
+     * @param path  copied; need not exist */
     void (*remove)(const char *path);
 
     /** Registers the child whose process group is killed before anything is removed; 0: none. */

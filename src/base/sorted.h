@@ -41,11 +41,9 @@ static inline bool tm_sort_in(char *v, size_t i, size_t size, tm_order *order, c
     return true;
 }
 
-/**
- * Helper of tm_sort: merges the sorted elements before the middle with the sorted ones from there
+/** Helper of tm_sort: merges the sorted elements before the middle with the sorted ones from there
  * on.
- * @param room  buffer for the elements before the middle
- */
+ * @param room  buffer for the elements before the middle */
 static inline void tm_sort_merge(char *v, size_t middle, size_t n, size_t size, tm_order *order,
                                  char *room) {
     size_t i = 0, k = middle, to = 0;

@@ -51,17 +51,15 @@ static tm_status begin(tm_export *x, tm_error *err) {
 }
 
 static tar_header header_of(const char *name, int64_t size) {
-    tar_header header = {
-        .mode = "0000644",
-        .uid = "0000000",
-        .gid = "0000000",
-        .mtime = "00000000000",
-        .sum = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}, /* blanks, as the checksum's own field
-                                                            must be for its computation */
-        .type = '0',
-        .magic = MAGIC,
-        .version = {'0', '0'},
-        .user = USER};
+    tar_header header = {.mode = "0000644",
+                         .uid = "0000000",
+                         .gid = "0000000",
+                         .mtime = "00000000000",
+                         .sum = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}, /* counts as blanks */
+                         .type = '0',
+                         .magic = MAGIC,
+                         .version = {'0', '0'},
+                         .user = USER};
     unsigned char bytes[TAR_BLOCK];
     unsigned sum = 0;
     snprintf(header.name, sizeof header.name, "%s", name);
@@ -127,8 +125,7 @@ static void search_piece(base_search *search, const char *bytes, size_t size) {
     }
 }
 
-/* Builds a member's name. The trace's own name is not used, because traces in different folders may
- * share one. */
+/* Builds a member's name. Traces in different folders may share their own name. */
 static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
     if (m->span == 0)
         snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 ".json", m->rank);
@@ -170,8 +167,7 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     return tm_export_flush(x, err);
 }
 
-/* Returns the clock offset in the middle of the trace's spans, because a manifest cannot express
- * drift. */
+/* Returns the clock offset in the middle of the trace's spans; a manifest has no drift. */
 static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     const tm_span *last = span, *end = timeline->spans + timeline->n_spans;
     while (last + 1 < end && last[1].source == span->source)
@@ -180,8 +176,7 @@ static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     return tm_rank_clock_true(&timeline->clock, middle) - middle;
 }
 
-/* Adds the trace of a span. The base time is read from the trace in its current state, which is
- * what goes into the archive. */
+/* Adds a span's trace. The base time is read again, because the trace is archived as it is now. */
 static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, tm_error *err) {
     archive *a = x->state;
     const tm_span *span = &timeline->spans[i];
@@ -211,8 +206,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     return TM_OK;
 }
 
-/* Returns the reference for the other members' clocks: the member with the earliest time 0, so that
- * no event gets a negative time, which Perfetto would drop. */
+/* Returns the reference for the other members' clocks: the one with the earliest time 0, because
+ * Perfetto drops events with negative times. */
 static size_t reference_of(const archive *a) {
     const member *members = a->members.data;
     size_t first = 0;

@@ -25,8 +25,7 @@ typedef struct chrome {
     tm_out members;          /* with several ranks, the metadata of each rank's trace */
 } chrome;
 
-/* The base is a whole second before the begin, so that no event has time 0, to which profilers
- * clamp times. */
+/* Sets the base to a whole second before the begin, so that no event has the clamped time 0. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;
@@ -89,8 +88,7 @@ void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out
     tm_out_string(out, ",\n");
 }
 
-/* Collects the metadata of each rank. It is written after the events, when all ranks have been
- * seen. */
+/* Collects each rank's metadata, written after the events, when all ranks were seen. */
 static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
     tm_out_string(&c->members, c->members.bytes.n > 0 ? ",\n\"" : "\n\"");
@@ -126,8 +124,7 @@ static void put_ident(tm_export *x, uint32_t id) {
         tm_json_put_text(&x->out, text);
 }
 
-/* Writes a process id. Ranks use the same process ids, so with several ranks each includes its
- * rank. */
+/* Writes a process id, which includes the rank if there are several, because ranks share ids. */
 static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
     const chrome *c = x->state;
     char text[80];

@@ -38,11 +38,9 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
  */
 bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *shuffled);
 
-/**
- * Extracts rows of a decompressed chunk without processing the others.
+/** Extracts rows of a decompressed chunk without processing the others.
  * @param first  @p first + @p n is at most chunk_rows
- * @param rows   [n] elements
- */
+ * @param rows   [n] elements */
 void tm_unpack_rows(const void *shuffled, tm_chunk_shape shape, size_t first, size_t n, void *rows);
 
 #endif

@@ -29,20 +29,17 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
  * that did not exist, and is read as 0. */
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column);
 
-/** Reads a text attribute of an object, freed by the caller; NULL if there is none. Returns false
- * if memory is out. */
+/** Reads a text attribute, freed by the caller; NULL if none. Returns false if memory is out. */
 bool tm_store_text_of(hid_t object, const char *name, char **out);
 
 /** Reads a whole column, which must fit in memory. @param out [n] freed by the caller */
 tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element element, void **out,
                             size_t *n, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Computes the first row of each rank in each table from the counts in /ranks, followed by the
+/** Computes the first row of each rank in each table from the counts in /ranks, followed by the
  * total.
  * @param bases  [n + 1] zeroed
- * @return       TM_OK; TM_ERR_INPUT
- */
+ * @return       TM_OK; TM_ERR_INPUT */
 tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size_t n,
                            tm_row_base *bases, tm_error *err) TM_MUST_CHECK;
 
