@@ -103,7 +103,7 @@ static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     return true;
 }
 
-/* Returns whether the latest begin of an operation shows when its members could continue. */
+/* Returns whether the latest start of an operation shows when its members could continue. */
 static bool may_join(const tm_instance *instance, const tm_comm_record *members) {
     bool known = members->kind != TM_COLL_OTHER && members->kind != TM_COLL_COALESCED;
     bool moves = members->bytes != 0 || members->kind == TM_COLL_BARRIER;

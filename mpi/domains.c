@@ -11,7 +11,7 @@
 #include "timeline/trace.h"
 
 /* Prior standard deviation of a clock's drift. torch.profiler ties its times to the system clock at
- * both ends of a recording; other clocks run freely from its begin. */
+ * both ends of a recording; other clocks run freely from its start. */
 #define TIED_DRIFT_PPB 2000.0
 #define FREE_DRIFT_PPB 20000.0
 

@@ -14,7 +14,7 @@ typedef struct recording {
 /* A member of an operation that shows an opening. Sent as bytes. */
 typedef struct opened {
     int64_t rank;
-    int64_t after_ns; /* time from the begin of its kernel to the arrival of the last member */
+    int64_t after_ns; /* time from the start of its kernel to the arrival of the last member */
     uint32_t event;
     uint32_t none; /* padding, 0 */
 } opened;
@@ -70,7 +70,7 @@ static bool shows_opening(const tm_instance *instance, const tm_comm_record *mem
     }
     for (size_t i = 0; i < instance->n; i++) {
         const recording *r = recording_of(all, &members[i]);
-        const int64_t before_ns = open_ns - members[i].begin_ns; /* wait for its begin */
+        const int64_t before_ns = open_ns - members[i].begin_ns; /* waited until then */
         if (r && before_ns > 0 && before_ns >= (r->end_ns - r->begin_ns) / TM_OPENING_SHARE &&
             before_ns >= (instance->last_ns - members[i].begin_ns) / 2)
             return true;

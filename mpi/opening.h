@@ -13,7 +13,7 @@
  * member began, and this time is at least half of the wait and at least 1/TM_OPENING_SHARE of the
  * member's recording. The opening of all its members lasts until the last member arrived: `open_ns`
  * of their spans is set to that time, their steps begin no earlier, and the operation has no waits.
- * Only an operation at the begin of a recording can show an opening, because the last member's
+ * Only an operation at the start of a recording can show an opening, because the last member's
  * profiler has just started.
  * Collective: over comm.
  * @param timelines    [n] this process's

@@ -14,7 +14,7 @@ typedef struct tm_progress_state {
     const char *unit;    /* unit of done and total: "B", "events" */
     int64_t done, total; /* total 0 if unknown */
     int64_t events;      /* number of events, if those are not the unit */
-    double seconds;      /* since the begin of the phase */
+    double seconds;      /* since the start of the phase */
     bool ended;          /* last call for this phase */
 } tm_progress_state;
 

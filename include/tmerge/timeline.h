@@ -1,4 +1,4 @@
-/* Timeline of a rank: its events as columns, grouped by track, ascending in begin time. */
+/* Timeline of a rank: its events as columns, grouped by track, ordered by start time. */
 #ifndef TMERGE_TIMELINE_H
 #define TMERGE_TIMELINE_H
 
@@ -465,7 +465,7 @@ typedef struct tm_span {
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
     int64_t wait_ns;          /* -1 if its operation has no wait */
-    int64_t lateness_ns;      /* time from the second-last begin to its own, if it alone was last */
+    int64_t lateness_ns;      /* time from the second-last start to its own, if it alone was last */
     int64_t caused_ns;        /* wait of other ranks that it caused: whole nanoseconds */
     uint64_t caused_fraction; /* rest of caused_ns in units of 2^-40 ns, below 2^40 */
     int64_t doubt_ns;         /* uncertainty of caused_ns: clock error for each early rank */
@@ -535,7 +535,7 @@ enum { TM_LEVEL_EVENTS = 12 };
 
 /** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
 typedef struct tm_level {
-    int64_t begin_ns;   /* begin of the bucket in job time since the epoch: a multiple of its
+    int64_t begin_ns;   /* start of the bucket in job time since the epoch: a multiple of its
                            width */
     int64_t busy_ns;    /* part of the bucket covered by the sub-track's intervals */
     int64_t events;     /* number that begin in the bucket */
@@ -568,10 +568,10 @@ typedef struct tm_timeline {
 
     tm_track *tracks; /* GPU streams first, then CPU threads */
     size_t n_tracks;
-    tm_step *steps; /* ascending in begin */
+    tm_step *steps; /* ordered by start time */
     size_t n_steps;
     uint8_t *step_marks; /* one bit per event, NULL if none: see tm_timeline_is_step */
-    tm_span *spans;      /* ascending in begin */
+    tm_span *spans;      /* ordered by start time */
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
@@ -679,7 +679,7 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
                                                                          : recorded_ns;
 }
 
-/** Returns the middle [ns] of the time from first begin to last end of its spans; 0 without. */
+/** Returns the middle [ns] of the time from first start to last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
 /** Assigns host numbers to ranks without a recorded host. A rank is on the previous rank's host if

@@ -46,7 +46,7 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     static const char joint[] = {' ', '|', ' '};
     char line[sizeof joint * TAIL_MAX];
     size_t n = 0, most = TM_CHILD_SAID_MAX - 1;
-    bool begins = true; /* at the begin of a line */
+    bool begins = true; /* at the start of a line */
     for (size_t i = 0; i < t->n; i++) {
         char c = t->bytes[i];
         bool blank = (c >= 0 && c <= ' ') || c == 0x7F;

@@ -10,7 +10,7 @@
 
 enum { PATH_SIZE = 1024, TEXT_SIZE = 8192 };
 
-/* Reads the begin of a file; returns false if it cannot be opened. */
+/* Reads the start of a file; returns false if it cannot be opened. */
 static bool read_text(const char *root, const char *folder, const char *name, char *out) {
     char path[3 * PATH_SIZE];
     snprintf(path, sizeof path, "%s%s%s", root, folder, name);

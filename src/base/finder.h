@@ -23,7 +23,7 @@ void tm_finder_free(tm_finder *finder);
  * Adds the words of a list.
  * @param list   its number, below TM_FINDER_LISTS
  * @param words  separated by blanks, of two bytes or more each, case-sensitive; a word after a ^
- *               matches only at the begin of a text. Borrowed.
+ *               matches only at the start of a text. Borrowed.
  * @return       false if memory is out
  */
 bool tm_finder_add(tm_finder *finder, int list, const char *words);

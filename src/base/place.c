@@ -13,7 +13,7 @@ static const char *value_of(const char *const *environment, const char *name) {
     return NULL;
 }
 
-/* Returns the number at the begin of a text and moves the text after it. */
+/* Returns the number at the start of a text and advances the text past it. */
 static int take_number(const char **text) {
     char *end;
     if (**text < '0' || **text > '9')

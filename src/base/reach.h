@@ -1,5 +1,5 @@
 /* Finds the nearest value before an index that is at least a given height. For interval ends sorted
- * by begin, this is the innermost interval around a time. */
+ * by start, this is the innermost interval around a time. */
 #ifndef TMERGE_REACH_H
 #define TMERGE_REACH_H
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /**
- * Finds the sequence at the begin of @p bytes, which has at least one byte.
+ * Finds the sequence at the start of @p bytes, which has at least one byte.
  * @param valid  set to whether it is a code point
  * @return       its length in bytes; if invalid, the length of the maximal subpart, which the
  *               Unicode standard replaces as one
@@ -14,7 +14,7 @@
 size_t tm_utf8_sequence(const char *bytes, size_t size, bool *valid);
 
 /** Returns whether a valid sequence is a control character: below 0x20, delete, or U+0080 to
- * U+009F, which some terminals treat as the begin of an escape sequence. */
+ * U+009F, which some terminals treat as the start of an escape sequence. */
 bool tm_utf8_is_control(const char *sequence, size_t size);
 
 /** Returns the number of code points, which is used as the width of a text; an invalid maximal

@@ -25,7 +25,7 @@ typedef struct chrome {
     tm_out members;          /* with several ranks, the metadata of each rank's trace */
 } chrome;
 
-/* Sets the base to a whole second before the begin, so that no event has the clamped time 0. */
+/* Sets the base to a whole second before the start, so that no event has the clamped time 0. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;

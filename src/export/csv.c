@@ -121,7 +121,7 @@ static void put_collective(tm_export *x, const tm_collective_attr *c) {
     put_known(x, c->exposed_ns);
 }
 
-/* Writes an event. The begin is aligned; the duration is as recorded, as in every table. */
+/* Writes an event. The start is aligned; the duration is as recorded, as in every table. */
 static void put_row(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
     const csv *c = x->state;
     int32_t step = event->step;

@@ -114,7 +114,7 @@ typedef struct tm_export_launch {
 /** Data on rows other than the walk's current one, collected before the walk. */
 typedef struct tm_export_survey {
     tm_vec launches; /* of tm_export_launch, of the rank, ascending in call and row */
-    tm_vec begins;   /* of int64_t: begin of each launch's call on the job's clock */
+    tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
     size_t at;       /* last position of tm_export_call_begin */
     tm_vec taken; /* of uint8_t: a bit for each row, set if it is in the window; empty: all are */
     int64_t n_taken;
@@ -134,11 +134,11 @@ void tm_export_survey_free(tm_export_survey *survey);
 /** Returns whether the event of a row is in the window. */
 bool tm_export_takes(const tm_export_survey *survey, uint32_t row);
 
-/** Returns the begin of a call that launched something. */
+/** Returns the start of a call that launched something. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call);
 
 /** Returns whether an event is in the half-open window. An event without duration counts at its
- * begin. An event that crosses a border or covers the whole window is in it; cutting it would
+ * start. An event that crosses a border or covers the whole window is in it; cutting it would
  * invent times that were never recorded. */
 static inline bool tm_export_in_window(const tm_export_job *job, int64_t begin_ns, int64_t end_ns) {
     if (begin_ns == end_ns)
@@ -147,7 +147,7 @@ static inline bool tm_export_in_window(const tm_export_job *job, int64_t begin_n
 }
 
 /** Returns the end of a recorded event on the job's clock. The end is converted separately, because
- * begin plus duration would let a child outlast its parent if the clock drifts. */
+ * start plus duration would let a child outlast its parent if the clock drifts. */
 static inline int64_t tm_export_end_of(const tm_rank_clock *clock, int64_t begin_ns,
                                        int64_t duration_ns) {
     return tm_rank_clock_true(clock, begin_ns + duration_ns);

@@ -9,7 +9,7 @@ void tm_nest_restart(tm_nest *nest) {
     nest->n_used = 0;
 }
 
-/* Events that ended by the new event's begin count as closed. */
+/* Events that ended by the new event's start count as closed. */
 static bool fits(const tm_lane *lane, int64_t begin_ns, int64_t end_ns) {
     const int64_t *ends = lane->ends.data;
     size_t open = lane->ends.n;

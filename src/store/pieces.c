@@ -32,7 +32,7 @@ struct tm_store_pieces {
     tm_vec rows;             /* of char; rows of one column */
     tm_timeline piece;       /* its arrays are owned */
     tm_timeline shown;       /* the part that was read; borrows its arrays */
-    int64_t begin_before_ns; /* begin of the row before the next one */
+    int64_t begin_before_ns; /* start of the row before the next one */
 };
 
 static void *array_of(const tm_record_column *column, const tm_timeline *timeline) {
@@ -152,7 +152,7 @@ typedef struct range {
     size_t first, n;
 } range;
 
-/* Reads rows of a column into the begin of the piece. */
+/* Reads rows of a column into the start of the piece. */
 static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r, tm_error *err) {
     const tm_record_column *column = &tm_record_tables[table].columns[c];
     const piece_table *t = &p->tables[table];

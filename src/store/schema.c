@@ -181,10 +181,11 @@ static const tm_record_column clock_columns[] = {
 static const tm_record_column span_columns[] = {
     RANK("global rank"),
     NAME(spans, tm_span, source, "id in /names of the trace's path as given"),
-    SPAN(begin_ns, "ns", "recorded begin of its first event"),
+    SPAN(begin_ns, "ns", "recorded start of its first event"),
     SPAN(end_ns, "ns", "recorded end of its last event"),
-    SPAN(gpu_begin_ns, "ns", "recorded begin of its first GPU event"),
-    SPAN(gpu_end_ns, "ns", "recorded end of its last GPU event; equal to the begin if it has none"),
+    SPAN(gpu_begin_ns, "ns", "recorded start of its first GPU event"),
+    SPAN(gpu_end_ns, "ns",
+         "recorded end of its last GPU event; equal to gpu_begin_ns if it has none"),
     SPAN(n_durations, "", "number of duration events between begin_ns and end_ns"),
     SPAN(n_gpu_events, "", "number of GPU events between gpu_begin_ns and gpu_end_ns"),
     WORD(spans, tm_span, truncated, &booleans, "whether the trace is cut short"),
@@ -197,7 +198,7 @@ static const tm_record_column span_columns[] = {
 static const tm_record_column step_columns[] = {
     RANK("global rank"),
     STEP(number, "", "number of the step, 0 if the whole trace is the step"),
-    STEP(begin_ns, "ns", "recorded begin of its window"),
+    STEP(begin_ns, "ns", "recorded start of its window"),
     STEP(end_ns, "ns", "recorded end of its window, which is half open"),
     WORD(steps, tm_step, annotated, &booleans, "whether the trace marks the step"),
 };
@@ -220,7 +221,7 @@ static const tm_record_column track_columns[] = {
 };
 
 static const tm_record_column event_columns[] = {
-    VALUES(begin_ns, "ns", "recorded begin since the epoch; /clock aligns it", NULL),
+    VALUES(begin_ns, "ns", "recorded start since the epoch; /clock aligns it", NULL),
     VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
     ARRAY(name, "id in /names of the event's name", TM_U32, field, TM_REFERS_NAME),
     ARRAY(step, "row in /steps, -1 outside all steps", TM_I32, step, TM_REFERS_STEP),
@@ -410,7 +411,7 @@ static const tm_record_column level_columns[] = {
          "sub-track: compute P, communication in three parts, copies without P, or operators and "
          "calls of the host"),
     LEVEL(begin_ns, "begin_ns", "ns",
-          "begin of the bucket since the epoch, aligned: a multiple of its width"),
+          "start of the bucket since the epoch, aligned: a multiple of its width"),
     LEVEL(busy_ns, "busy_ns", "ns", "time in the bucket covered by the sub-track's intervals"),
     LEVEL(events, "events", "", "events that begin in the bucket; for wait, those that waited"),
     LEVEL(longest_ns, "longest_ns", "ns",
@@ -432,8 +433,7 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
     [TM_RECORD_STEPS] = {TABLE("/steps", step_columns, "a step of a rank"), ROWS(n_steps)},
     [TM_RECORD_TRACKS] = {TABLE("/tracks", track_columns, "a GPU stream or CPU thread of a rank"),
                           ROWS(n_tracks)},
-    [TM_RECORD_EVENTS] = {TABLE("/events", event_columns,
-                                "an event, by track, then ascending in begin"),
+    [TM_RECORD_EVENTS] = {TABLE("/events", event_columns, "an event, by track, then by start time"),
                           ROWS(n_events)},
     [TM_RECORD_LAUNCHES] = {TABLE("/launches", launch_columns,
                                   "a call of the GPU runtime or driver"),

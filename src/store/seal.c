@@ -199,7 +199,7 @@ static uint64_t stated_end(int fd) {
 }
 
 /* Explains a missing footer. A truncated file has lost it but still states its original length at
- * its begin. */
+ * its start. */
 static tm_status explain_no_footer(int fd, uint64_t file_bytes, const char *path, tm_error *err) {
     if (stated_end(fd) > file_bytes)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is damaged: it was cut short");
