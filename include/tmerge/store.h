@@ -89,9 +89,9 @@ typedef struct tm_record_column tm_record_column;
 typedef void tm_fill_function(const tm_record_column *column, const tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, void *out);
 
-/** Inverse of tm_fill_function: takes rows [first, first + n) of a rank's part of a column from @p
- * rows into the timeline, whose arrays and row counts exist. Returns false if a row has a value
- * that no timeline produces. */
+/** Inverse of tm_fill_function: takes @p rows, which are rows [first, first + n) of a rank's part
+ * of a column, into the timeline, whose arrays and row counts exist. Returns false if a row has a
+ * value that no timeline produces. */
 typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, const void *rows);
 

@@ -24,7 +24,7 @@ enum {
     PACKET_FIRST_OF_SEQUENCE = 87,
 };
 
-/* Values of PACKET_FLAGS: names interned earlier in the sequence are now invalid; are needed. */
+/* Values of PACKET_FLAGS: names interned before in the sequence are invalid, or are needed. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
 enum {
