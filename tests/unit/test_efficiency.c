@@ -12,9 +12,13 @@
 #define KERNEL(name, begin, duration, correlation)                                                 \
     { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
+/* 2 x 2 x 50 x 50 x (10 + 10) = 200,000 FLOP, half of it where causal. */
+#define ATTENTION "aten::_scaled_dot_product_flash_attention"
+#define CAUSAL "[\"\", \"\", \"\", \"0.\", \"True\"]"
+
 /* Rank 0. Step 1: linear holds addmm, which launches hgemm for 300 and relu for 50; relu for 100.
- * Step 2: the backward pass holds mm (hgemm for 250), and linear with mm (100), which is computed
- * again; attention of packed sequences for 40. */
+ * Step 2: the backward pass holds mm (hgemm for 250), and linear with causal attention
+ * (100), which is recomputed; attention of packed sequences for 40. */
 static const event_spec rank_0[] = {
     STEP("ProfilerStep#1", 0, 1000),
     OP("aten::linear", 100, 80),
@@ -28,7 +32,7 @@ static const event_spec rank_0[] = {
     OP("aten::mm", 1110, 20),
     CALL(1115, 4),
     OP("aten::linear", 1140, 40),
-    OP("aten::mm", 1150, 20),
+    OP(ATTENTION, 1150, 20),
     CALL(1155, 5),
     OP("flash_attn_3::fwd", 1250, 20),
     CALL(1255, 6),
@@ -63,7 +67,7 @@ static const called_with inputs_0[] = {
     {2, "[[20], [100, 50], [50, 20]]", BF16, "[\"\"]"},
     {9, "[[100, 20], [20, 50]]", BF16, "[\"\"]"},
     {11, "[[100, 50], [20, 50], [20]]", BF16, "[\"\"]"},
-    {12, "[[100, 50], [50, 20]]", BF16, "[\"\"]"},
+    {12, "[[1, 2, 50, 10], [1, 2, 50, 10], [1, 2, 50, 10]]", BF16, CAUSAL},
     {14, "[[100, 2, 8], [100, 2, 8], [100, 2, 8]]", BF16, PACKED},
 };
 static const called_with inputs_1[] = {{0, "[[2, 3], [3, 4]]", FLOAT, "[\"\"]"}};
@@ -140,7 +144,8 @@ TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); attention 2 x 4 x 1600; of
+/* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); causal attention
+ * 2 x 4 x 1000, packed 2 x 4 x 1600; of
  * fp32 4 (6 + 12 + 8). hgemm has all of addmm's work, whose relu multiplies nothing. Rates by hand:
  * 200,000 / 350 and so on; nothing is known of a B300. */
 TEST(work_is_summed_by_operator_kernel_and_place) {
@@ -150,7 +155,10 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
         ("aten::addmm [[20],~[100,~50],~[50,~20]] bf16 false 1 350 200000 0.5714285714 null 16040 "
          "12.46882793 45.82857143 1 350 350 0"),
         "aten::mm [[100,~20],~[20,~50]] bf16 false 1 250 200000 0.8 null 16000 12.5 64 1 250 250 0",
-        "aten::mm [[100,~50],~[50,~20]] bf16 false 2 200 400000 2 null 32000 12.5 160 2 100 100 0",
+        ("aten::_scaled_dot_product_flash_attention "
+         "[[1,~2,~50,~10],~[1,~2,~50,~10],~[1,~2,~50,~10]] "
+         "bf16 false 1 100 200000 2 null 8000 25 80 1 100 100 0"),
+        "aten::mm [[100,~50],~[50,~20]] bf16 false 1 100 200000 2 null 16000 12.5 160 1 100 100 2",
         ("aten::mm [[2,~3],~[3,~4]] tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
          "60 60 1"),
         ("flash_attn_3::fwd [[100,~2,~8],~[100,~2,~8],~[100,~2,~8]] bf16 true 1 40 64000 1.6 null "
@@ -159,7 +167,7 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
     static const char *const kernels[] = {
         ("kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte "
          "bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
-        "hgemm bf16 false 4 750 800000 1.066666667 null 64040 12.49219238 85.38666667 2 375 650 0",
+        "hgemm bf16 false 4 750 800000 1.066666667 null 56040 14.27551749 74.72 2 375 650 0",
         ("cutlass_tensorop_s1688gemm tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
          "60 60 1"),
         "flash bf16 true 1 40 64000 1.6 null 12800 5 320 1 40 40 0",

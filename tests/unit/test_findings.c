@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "rows_fixture.h"
+
 /* Ranks 10 to 17 on hosts of two (10, 11), (12, 13), ...; process group 7 is of 10, 12, 14, all are
  * in 8. In steps 5 and 6 rank 10 + i costs 10 i + 1 each. They wait 1,000, which is 10 % of their
  * windows; steps are of 100,000 together. */
@@ -299,6 +301,43 @@ TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
             assert_true(isnan(((const tm_finding *)found.all.data)->saved_pct));
         tm_vec_free(&found.all);
     }
+}
+
+/* Ranks 12 and 13 are host 12; fixing either saves 9 %, fixing rank 14 saves 2 %. */
+TEST(a_host_made_of_its_ranks_keeps_the_place_of_their_saving) {
+    static const tm_suspect suspects[] = {
+        {.member = 14, .excess_ns = 5000, .p = 0.0005, .throughout = true},
+        {.member = 12, .excess_ns = 3000, .p = 0.0005, .throughout = true},
+        {.member = 13, .excess_ns = 3000, .p = 0.0005, .throughout = true}};
+    static const tm_standing standing = {12, 3000, 0.0005};
+    tm_tables tables = open_tables();
+    for (int rank = 12; rank <= 14; rank++) {
+        add_rowf(&tables, "whatif.item", "what=rank name=%d saved_pct=%d", rank, rank < 14 ? 9 : 2);
+        add_rowf(&tables, "whatif.item", "what=plan name=%d saved_pct=%d", rank,
+                 rank < 14 ? 9 * (rank - 11) : 20);
+    }
+    job j;
+    tm_error err;
+    tm_findings found = {.all = TM_VEC(tm_finding)};
+    make_job(&j);
+    const tm_findings_input in = {
+        .suspects = suspects,
+        .n_suspects = 3,
+        .standings = &standing,
+        .n_standings = 1,
+        .tolls = &j.tolls,
+        .steps_ns = 100000,
+        .window_ns = 10000,
+        .matched_share = 1.0,
+        .fixes = {.items = tm_tables_find(&tables, "whatif.item"), .known = true, .sure = true}};
+    assert_ok(tm_findings_find(&in, &found, &err));
+    const tm_finding *f = found.all.data;
+    assert_int_equal(found.all.n, 2);
+    assert_int_equal(f[0].level, TM_CULPRIT_HOST);
+    assert_int_equal(f[0].rank, 12);
+    assert_int_equal(f[1].rank, 14);
+    tm_vec_free(&found.all);
+    tm_tables_destroy(&tables);
 }
 
 TEST(an_event_says_when_it_was) {
