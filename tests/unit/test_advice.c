@@ -117,8 +117,7 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
         /* No verdict: all 400 ns are waiting for late ranks, and take up as much exposed time. */
         {WAITING, "stragglers.job verdict=inconclusive evidence=E;" STRAGGLERS EXPOSED_BY_STEP,
          "late_ranks warning 100 upper all"},
-        /* 3/4 of 80 of 1400 exposed is 60: only this waiting is subtracted from the exposed
-         * time. */
+        /* 3/4 of 80 of 1400 exposed is 60: only this waiting is subtracted from what is exposed. */
         {"comm_ns=400 overlap_ns=50 exposed_comm_ns=350 exposed_wait_ns=20",
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
          "exposed_communication critical 335 upper all, straggler note 20 upper 1"},
@@ -518,8 +517,8 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         ON_TPU("collectives_ns=60", "collectives warning 60 upper all"),
         ON_TPU("collectives_ns=300", "collectives critical 300 upper all"),
 #undef ON_TPU
-        /* Barriers are part of collectives: from a tenth of the steps on they get an item of their
-         * own, and 20 are left for collectives. */
+        /* Barriers are part of collectives: from a tenth of the steps on they have an own item, and
+         * 20 are left. */
         SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),
         SPENT("collectives_ns=120 barrier_ns=99", "collectives warning 120 upper all"),
         /* late_ranks takes the waiting: 240 of 4 x 120, which leaves 60 a rank for collectives. */
@@ -546,8 +545,8 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
     check(cases, COUNT(cases));
 }
 
-/* Advice uses the vocabulary of the traces: of training if a backward pass or an optimizer is
- * there, of PyTorch if its operators or kernels are; else words that fit any program. */
+/* Advice speaks of training if there is a backward pass or an optimizer, and of PyTorch if there
+ * are its operators or kernels; otherwise its words fit any program. */
 TEST(advice_speaks_of_what_the_traces_hold) {
 #define SMALLER "kind=allreduce group=g size_class_bytes=1048576 bytes=1500000 "
 #define LARGER                                                                                     \

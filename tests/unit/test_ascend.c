@@ -89,8 +89,7 @@ static const struct {
     {DEVICE("a", "MIX_AIV"), TASK("a kernel")},
     {DEVICE("a", "DSA_SQE"), TASK("a kernel")},
     {DEVICE("a", "DVPP_VPC"), TASK("a kernel")},
-    {DEVICE("EVENT_WAIT", "AI_CPU"),
-     TASK("EVENT_WAIT kernel")}, /* the type decides, not the name */
+    {DEVICE("EVENT_WAIT", "AI_CPU"), TASK("EVENT_WAIT kernel")}, /* type decides, not name */
     {DEVICE("Mul66", "Other"), TASK("Mul66 kernel")},
     {DEVICE("MemcopyAsync", "other"), TASK("MemcopyAsync gpu_memcpy")},
     {DEVICE("MEMCPY_ASYNC", "Other"), TASK("MEMCPY_ASYNC gpu_memcpy")},

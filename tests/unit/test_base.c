@@ -48,8 +48,7 @@ TEST(a_vector_that_cannot_grow_stays_as_it_was) {
     const uint64_t value = 42;
     assert_non_null(tm_vec_append(&vec, &value, 1));
     const tm_vec before = vec;
-    const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1,
-                                 SIZE_MAX / 8 + 1}; /* overflow with elements of 8 bytes */
+    const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 8 + 1}; /* overflow times 8 */
     for (size_t i = 0; i < COUNT(impossible); i++) {
         assert_false(tm_vec_reserve(&vec, impossible[i]));
         assert_null(tm_vec_append(&vec, NULL, impossible[i]));
@@ -99,8 +98,7 @@ TEST(pieces_of_pages_begin_on_lines_and_are_apart) {
     tm_pages pages = {0};
     unsigned char *pieces[N];
     for (int i = 0; i < N; i++) {
-        tm_pages_undo(&pages,
-                      tm_pages_alloc(&pages, BYTES)); /* the next allocation returns it again */
+        tm_pages_undo(&pages, tm_pages_alloc(&pages, BYTES)); /* is reused below */
         pieces[i] = tm_pages_alloc(&pages, BYTES);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % TM_LINE, 0);

@@ -354,10 +354,8 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
         {{0, 90000, 20000, 100000}, ".x.x", -1}, /* 10 us between hosts */
         {{0, 89999, 20000, 100000}, "....", 3},  /* 10.001 us */
         {{0, 20000, 99000, 100000}, "..xx", -1}, /* 1 us inside a host of spread 0.5 us */
-        {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us: 90000 is no candidate */
-        {{0, 95000, 98999, 100000},
-         ".x.x",
-         -1}, /* the runner-up is distinguishable, another is not */
+        {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us */
+        {{0, 95000, 98999, 100000}, ".x.x", -1}, /* rank 2 is distinguishable, rank 1 is not */
         {{100000, 20000, 91000, 50000}, "x.x.", -1},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {

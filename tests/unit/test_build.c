@@ -170,9 +170,8 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
         assert_true(t.truncated);
         assert_int_equal(t.counts[TM_COUNT_NO_TIME], 5);
         assert_int_equal(t.counts[TM_COUNT_FLOW], 40);
-        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED),
-                         5); /* flows are not counted as events left out */
-        assert_int_equal(early.events.n + late.events.n, 0); /* moved to the timeline */
+        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED), 5); /* flows are not left out */
+        assert_int_equal(early.events.n + late.events.n, 0);           /* moved to the timeline */
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
@@ -260,8 +259,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
             if (t.launch[row] != TM_NO_EVENT)
                 assert_name(&g, t.name[t.launch[row]], "call");
         }
-        assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH],
-                         n_calls); /* their rows were removed with their events */
+        assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], n_calls); /* rows went with the events */
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
@@ -269,8 +267,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
 
 TEST(work_without_a_duration_is_left_out_where_the_clock_would_tell_a_short_one) {
     static const struct {
-        int64_t tick_ns, shortest,
-            host_tick_ns; /* length of the shortest of 20 kernels in ticks, 0: none */
+        int64_t tick_ns, shortest, host_tick_ns; /* the shortest of 20 kernels in ticks, 0: none */
         int n_zero, n_lost;
     } cases[] = {
         {1, 1203, 1000, 1, 1},   /* current GPUs */
@@ -317,8 +314,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
         {TM_CAT_RUNTIME, "cudaStreamWaitEvent", 30, 2, 4, 100, 1, NULL, TM_DURATION},
         {TM_CAT_CUDA_SYNC, "Stream Wait Event", 60, 2, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_RUNTIME, "cudaEventRecord", 20, 2, 3, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL,
-         TM_DURATION}, /* of the second stream */
+        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION}, /* 2nd stream */
     };
     static const tm_wait_attr expected[] = {
         {.event = 0, .call = 4, .record = 3},

@@ -222,8 +222,7 @@ TEST(a_network_gives_what_the_dense_matrix_does) {
     plans[5].offset_ns = 200e3; /* clocks good enough that drifts are taken as 0 */
     plans[5].drift_ppb = 0.5;
     plans[6].per_step = plans[8].per_step = 40;
-    plans[7].hosts =
-        144; /* chains of twelve through groups of twelve, without operations of all ranks */
+    plans[7].hosts = 144; /* chains of twelve through groups of twelve; no group of all ranks */
     plans[7].stages = 12;
     plans[7].host_ranks = plans[7].pairs = 1;
     plans[7].world = false;

@@ -1,5 +1,4 @@
-/* Communicators that traces identify by a hash: their ranks, sizes and peers from all ranks'
- * claims. */
+/* Communicators that traces identify by a hash: their ranks, sizes and peers from all claims. */
 #include "match/communicators.h"
 
 #include <inttypes.h>
@@ -104,8 +103,7 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
         /* one rank that recorded it is enough */
         {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
-        /* no rank recorded it: its users are all members if every rank of the job stated its
-         * groups */
+        /* no rank recorded it: its users are all if every rank of the job stated its groups */
         {"c/c/d/d", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", true},
         {"c/c/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", false},
         /* one user is not a group */
@@ -178,11 +176,9 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
 
 TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
-        MEMBER(1, 0, -1, -1, 0, true),
-        MEMBER(1, 0, -1, -1, 0, true), /* the same rank in two traces: one member */
-        MEMBER(2, 3, -1, -1, 1, true),
-        MEMBER(2, 0, -1, -1, 0, true), /* by two ranks */
-        MEMBER(3, 1, 4, 1, 0, true),   /* its size was recorded */
+        MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
+        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* by two ranks */
+        MEMBER(3, 1, 4, 1, 0, true),                                  /* its size was recorded */
         MEMBER(4, 1, -1, -1, 0, false) /* no kernel: a single rank needs none */
     };
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);

@@ -43,8 +43,7 @@ static tm_status refuse(void *context, const void *packed, size_t size, tm_error
 }
 
 TEST(what_is_packed_unpacks) {
-    static const size_t sizes[] = {0, 1,    8,
-                                   9, 1000, 500000}; /* the last one spans several pieces */
+    static const size_t sizes[] = {0, 1, 8, 9, 1000, 500000}; /* the last: several pieces */
     static unsigned char noise[500000], packed[600000];
     make_noise(noise, sizeof noise);
     tm_deflate *deflate = tm_deflate_create();

@@ -1,11 +1,9 @@
-/* The share of a rank's lateness that is waiting of its own, and the splitting of propagated
- * cost. */
+/* The share of a rank's lateness that is its own waiting, and the split of propagated cost. */
 #include "waits/delay.h"
 
 enum { RANKS = 3, STEP = 8, OWNER = 1 };
 
-/* One member of an operation of three: its times, the waits before its arrival, and expected
- * results. */
+/* One member of an operation of three: times, waits before its arrival, expected results. */
 typedef struct member {
     int64_t begin_ns, end_ns, all_ns, other_ns;
     double fraction;

@@ -173,9 +173,8 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
 }
 
 /* Operations compiled by XLA: a product (400 ns, 40,000,000 FLOP), a sum (100 ns, 3000) and a copy
- * (100, 0); 200 ns more have no FLOP count, and communication computes nothing. In 1000 ns
- * 40,003,000 FLOP are 40.003 TFLOP/s, of the 100 that the trace states; 600 of 800 ns are
- * counted. */
+ * (100, 0); 200 ns more have no count, and communication computes nothing. In 1000 ns 40,003,000
+ * FLOP are 40.003 TFLOP/s, of the 100 in the trace; 600 of 800 ns are counted. */
 TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
     static const event_spec events[] = {
         KERNEL("dot.2", 0, 400, 0),

@@ -1,5 +1,4 @@
-/* Export: protocol buffers against bytes worked out by hand, sub-tracks, and refusals of
- * formats. */
+/* Export: protocol buffers against bytes worked out by hand, sub-tracks, what formats refuse. */
 #include "tmerge/export.h"
 
 #include <fcntl.h>

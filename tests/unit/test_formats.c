@@ -1,5 +1,4 @@
-/* Properties of every trace format, tested by iterating over the registry. Fields that a row omits
- * are not tested. */
+/* What holds for every trace format, tested over the registry; fields a row omits are skipped. */
 #include "readers/formats.h"
 
 #include "base/vec.h"

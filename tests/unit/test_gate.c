@@ -170,8 +170,7 @@ static double noise(uint64_t *seed) {
 typedef struct shape {
     const char *name;
     int steps;
-    double noise_pct, change_pct, first_pct,
-        like; /* like: share of a step's noise that carries over to the next */
+    double noise_pct, change_pct, first_pct, like; /* like: share of noise kept in the next step */
     int fail_least, fail_most, pass_least, pass_most;
 } shape;
 

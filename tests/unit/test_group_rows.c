@@ -325,8 +325,7 @@ TEST(only_the_like_is_compared) {
     close_bench(&b);
 }
 
-/* Each of two processes knows some ranks of a group, and both know rank 9, whose host is
- * unknown. */
+/* Two processes know some ranks of a group each, and both rank 9, whose host is unknown. */
 TEST(members_of_all_processes_are_brought_together) {
     static const char *const groups[] = {
         "group=g members=0-3,5,7-9 ranks=16 dimension=null description=null hosts=null reach=null "

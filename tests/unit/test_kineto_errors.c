@@ -94,9 +94,7 @@ static const struct {
 static void expect_refused(const char *text, const char *message, size_t lead) {
     char quoted[TRACE_TEXT_MAX];
     size_t n = quoted_text(text, quoted) - 1, good = (size_t)(strchr(text, '^') - text);
-    size_t mark = good >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0
-                      ? 3
-                      : 0; /* a byte order mark stays first */
+    size_t mark = good >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* BOM stays first */
     char *bytes = malloc(lead + n);
     reading r;
     assert_non_null(bytes);
@@ -176,8 +174,7 @@ static const char good_text[] = "a\"b cpu_op 1012345+10000 1/t 1 shapes=[[1, 2],
                                 "-0.05 nan\n"
                                 "c none @1007000 / =1.5 c=2\n";
 
-/* Counts the complete events among the first n bytes of `good`; its second such line is no
- * event. */
+/* Counts complete events in the first n bytes of `good`; its second such line is no event. */
 static size_t whole_events(size_t n) {
     static const char *const lasts[] = {"'x': null}}", "'correlation': 9}}", "'c': 2}}"};
     size_t whole = 0;

@@ -41,8 +41,7 @@ static const struct {
      {CALL(10, 3), KERNEL(50, 3), KERNEL(60, 3)},
      {NONE, 0, 0},
      {0, 0}},
-    /* 5 is repeated; of the calls with 6 one is inside the other, as a driver call in a runtime
-     * call */
+    /* 5 is repeated; of the calls with 6 one is inside the other, as driver in runtime calls */
     {"of calls with one correlation the earliest counts",
      {CALL(30, 5),
       CALL(10, 5),
