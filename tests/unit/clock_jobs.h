@@ -54,7 +54,7 @@ tm_clock_input clock_job_input(const clock_job *job);
 /* Fits the whole job in a single process. */
 tm_clock_fit fit_clock_job(const clock_job *job);
 
-/* Errors of a fit at the begin, middle and end of the window, over the hosts [first, end). The
+/* Errors of a fit at the start, middle and end of the window, over the hosts [first, end). The
  * hosts' common error, which no collective can show, is subtracted. */
 typedef struct clock_error {
     double worst_ns[3];

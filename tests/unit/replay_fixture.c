@@ -278,7 +278,7 @@ static void operate(making *m, uint64_t operation) {
         if (chance(m, 30))
             continue;
         uint32_t kernel = launch(m, r, stream);
-        bool lacks = joined && chance(m, 5); /* without an arrival: the kernel is after it */
+        bool lacks = joined && chance(m, 5); /* no arrival: the kernel follows the operation */
         uint32_t visit = replay_visit(m->c, r, lacks ? TM_NO_NODE : kernel, operation);
         if (lacks)
             join(m, r, visit);

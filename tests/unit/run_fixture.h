@@ -25,7 +25,7 @@ typedef struct group_spec {
     int64_t skipped_steps; /* maximum number of steps by which a recording begins late */
     bool knows_steps, last_differs;
     int64_t late_permille, late_ns; /* ends that are late on one rank */
-    int64_t broadcasts; /* number of back-to-back broadcasts at the begin of a step; a rank is late
+    int64_t broadcasts; /* number of back-to-back broadcasts at the start of a step; a rank is late
                            to all of a step's by up to four broadcasts */
 } group_spec;
 

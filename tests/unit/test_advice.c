@@ -134,15 +134,15 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "stragglers.finding finding=1 rank=3 shape=throughout caused_share=0.125;" STRAGGLERS
          "stragglers.rank rank=3 verdict=straggler;" EXPOSED_BY_STEP,
          "straggler warning 175 upper 1, 3"},
-        /* Hidden behind computation: all wait 300 ns together, three wait for it, but each for at
-         * most the 50 ns by which it is slower. */
+        /* Waiting hidden behind computation, 300 ns in all: three ranks wait for the straggler,
+         * each for at most the 50 ns by which it is slower. */
         {"comm_ns=100 overlap_ns=100",
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=1 excess_ns=50; stragglers.rank rank=0 wait_ns=300; "
          "stragglers.rank rank=1 verdict=straggler;",
          "straggler warning 50 upper 1"},
-    /* Of 4 x 300 ns rank 1 causes 0.4: 480 of 3 ranks, and 720 of 4 are caused by others. The plan
-     * saves rank 1's own 20 ns first: of 20 ns nothing is left; of 50 ns 3 %. */
+    /* Of 4 x 300 ns rank 1 causes 0.4: 480, lost by 3 ranks; others cause 720, lost by 4. Rank 1
+     * accounts for 20 ns of the plan's saving: of 20 ns nothing is left; of 50 ns 3 %. */
 #define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
 #define ONE_NAMED                                                                                  \
     "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "              \
@@ -211,7 +211,7 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
          "overlap.kind *kind=allreduce exposed_comm_ns=150;",
          "exposed_communication warning 150 upper all"},
-        /* off the path hiding it saves nothing; over 5 % unmatched leave the path unknown */
+        /* off the critical path it saves nothing; over 5 % unmatched leave the path unknown */
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5;",
          ""},
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5.1;",
@@ -336,7 +336,7 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "optimizer warning 100 upper all"},
         /* no GPU event of the optimizer */
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=0;", ""},
-        /* each rank stalls 4,000 ns on the host, before its GPU begins: capped at the duration */
+        /* each rank stalls 4,000 ns on the host before its GPU begins: the job has fewer */
         {"", "input.rank *step_ns=5000 stall_ns=4000 waits=1; job.job duration_ns=3500;",
          "input critical 3500 upper all"},
         /* 360 of 3600 ns of computation */
@@ -517,11 +517,12 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         ON_TPU("collectives_ns=60", "collectives warning 60 upper all"),
         ON_TPU("collectives_ns=300", "collectives critical 300 upper all"),
 #undef ON_TPU
-        /* Barriers are part of collectives: from a tenth of the steps on they have an own item, and
-         * 20 are left. */
+        /* Barriers are part of collectives: from a tenth of the steps on they get their own item,
+         * and 20 are left. */
         SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),
         SPENT("collectives_ns=120 barrier_ns=99", "collectives warning 120 upper all"),
-        /* late_ranks takes the waiting: 240 of 4 x 120, which leaves 60 a rank for collectives. */
+        /* late_ranks covers the waiting: 240 of 4 x 120, which leaves 60 per rank for
+         * collectives. */
         {"exposed_wait_ns=60", XSPACE STEPS("collectives_ns=120") "stragglers.job verdict=none;",
          "collectives warning 60 upper all, late_ranks note 60 upper all"},
         SPENT("compute_16_ns=10 compute_32_ns=90", ""),
@@ -642,8 +643,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "Look at rank 1: the traces do not tell", "too late"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900;",
          "blocking copies", ".item()"},
-        /* where short kernels and communication are launched: 6 of 8, and all of it;
-         * record_param_comms of PyTorch is no place, and 200 us is not short */
+        /* where short kernels and communication are launched: 6 of 8, and all of it; PyTorch's
+         * record_param_comms does not count as a place, and 200 us is not short */
         {"",
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
                                       "kernels.launcher kernel=k operator=add inside=f calls=6 "
@@ -751,7 +752,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
          "the GPU of rank 2", "Give rank"},
         /* (40 - 10) x 2 x 4 ns are over a tenth of 4 x 150; 39 is not four times 10; (40 - 10) x 1
-         * x 1 is too little */
+         * x 1 is not enough */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",

@@ -211,7 +211,7 @@ static char *fixture(size_t *size) {
     return bytes;
 }
 
-/* Writes the name and begin of an event's launch, and of the call that enqueued that. */
+/* Writes the name and start of an event's launch, and of the call that enqueued the launch. */
 static void launch_text(const reading *r, const tm_timeline *t, const char *name, char *out,
                         size_t size) {
     uint32_t row = t->launch[row_named(&r->ground, t, name)];
@@ -233,7 +233,7 @@ TEST(launches_lead_through_the_queue_to_the_operator) {
     assert_int_equal(tm_timeline_build(&traces, 1, 0, &r.ground.context, &t, &r.ground.err), TM_OK);
     launch_text(&r, &t, "aclnnMm_MatMul", found, sizeof found);
     assert_string_equal(found, "Node@launch 165000 Enqueue 120000 ");
-    /* Without HostToDevice events only the operator's begin is known, not its call. */
+    /* Without HostToDevice events only the operator's start is known, not its call. */
     launch_text(&r, &t, "hcom_allReduce", found, sizeof found);
     assert_string_equal(found, "launch (its call is not recorded) 180000 ");
     launch_text(&r, &t, "MEMCPY_ASYNC (HtoD)", found, sizeof found);

@@ -82,7 +82,7 @@ TEST(what_need_not_run_together_may_end_apart) {
     free_run(&other);
 }
 
-/* Three series of three broadcasts: at the begin, and after the 6th and the 12th operation. The
+/* Three series of three broadcasts: at the start, and after the 6th and the 12th operation. The
  * other rank is late to them, and ends each when the reference ends the next. */
 static bool is_broadcast(size_t i) {
     return i < 3 || (i >= 6 && i < 9) || (i >= 12 && i < 15);
@@ -145,8 +145,8 @@ TEST(a_late_end_is_still_a_partner) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     other.run.marks[5].end_ns += 100 * US;
     assert_int_equal(partner_of_6th(&ref, &other), 5);
-    other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the previous one: */
-    assert_int_equal(partner_of_6th(&ref, &other), -1); /* nothing decides any more */
+    other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the previous end: */
+    assert_int_equal(partner_of_6th(&ref, &other), -1); /* ambiguous */
     free_run(&ref);
     free_run(&other);
 }

@@ -98,7 +98,7 @@ TEST(pieces_of_pages_begin_on_lines_and_are_apart) {
     tm_pages pages = {0};
     unsigned char *pieces[N];
     for (int i = 0; i < N; i++) {
-        tm_pages_undo(&pages, tm_pages_alloc(&pages, BYTES)); /* is reused below */
+        tm_pages_undo(&pages, tm_pages_alloc(&pages, BYTES)); /* the next allocation reuses it */
         pieces[i] = tm_pages_alloc(&pages, BYTES);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % TM_LINE, 0);

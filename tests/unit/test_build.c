@@ -170,7 +170,7 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
         assert_true(t.truncated);
         assert_int_equal(t.counts[TM_COUNT_NO_TIME], 5);
         assert_int_equal(t.counts[TM_COUNT_FLOW], 40);
-        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED), 5); /* flows are not left out */
+        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED), 5); /* flows are not counted */
         assert_int_equal(early.events.n + late.events.n, 0);           /* moved to the timeline */
         tm_timeline_destroy(&t);
         close_ground(&g);
@@ -616,7 +616,7 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     tm_timeline t;
     assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &t, &g.err), TM_OK);
     visits v = {0};
-    assert_int_equal(t.n_steps, 1); /* no step marks it */
+    assert_int_equal(t.n_steps, 1); /* the job's one step */
     t.steps[0].name = name_of(&g, "step");
     tm_timeline_each_name(&t, see, &v);
     /* every name but the empty one is in one field of the timeline: ids from 1 to the last */

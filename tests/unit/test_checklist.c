@@ -51,8 +51,8 @@ static void add_rows(tm_tables *tables, const given *g) {
         add_row(tables, g->table, one);
 }
 
-/* Checks the boxes of a job at the edges, in which @p other replaces the tables that it names. @p
- * expected lists the boxes that do not pass with their result: "box fail". */
+/* Checks the boxes of a job at the edges, with the tables in @p other replaced. @p expected lists
+ * the boxes that do not pass, with their result: "box fail". */
 static void check_boxes(const given *other, size_t n, const char *expected) {
     tm_tables tables = open_tables();
     tm_error err;

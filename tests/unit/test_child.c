@@ -73,7 +73,7 @@ static void count_tick(void *context) {
         assert_int_equal(close(creat("ticked", 0600)), 0);
 }
 
-/* With and without output, after which nothing is left to poll: ticks keep their distance. */
+/* With output open and closed: once closed there is nothing to poll, but ticks stay apart. */
 TEST(whoever_waits_hears_of_it) {
     static const char *const scripts[] = {"until rm ticked; do sleep 0.01; done 2>/dev/null",
                                           "exec >&- 2>&-; until rm ticked; do sleep 0.01; done"};

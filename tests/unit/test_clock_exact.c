@@ -151,7 +151,7 @@ TEST(what_nothing_determines_is_not_moved) {
     tm_normal_add(&normal, anchors, 2, scales);
     tm_normal_expand(&normal, scales);
     tm_normal_pin(&normal, 1);
-    tm_normal_factor(&normal); /* the common shift, and the second rate */
+    tm_normal_factor(&normal); /* undetermined: the common shift, and the second rate */
     tm_normal_solve(&normal);
     assert_true(fabs(normal.right[0] - normal.right[2] - 4.0) < 1e-12);
     assert_true(normal.right[1] == 0.0 && normal.right[3] == 0.0);

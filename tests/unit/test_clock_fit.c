@@ -64,8 +64,8 @@ static void assert_bounds(const tm_clock_fit *fit, int host, int64_t low_us, int
  * 10 us applies; weight w = 1e-8 for each. Three events show the difference: in (1, -1)/sqrt 2 the
  * normal matrix has 3 x 2 x w/2 = 3w, so that the variance of each offset is (1/2)/(3w) = 1.667e7
  * (1.7e3 more for the common time, held 1e4 times as firmly); with one stratum the bias is taken to
- * be the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns; with 6 us between its GPUs, 12356. Drift: 2
- * ppm x 5 ms = 10 ns is far below what the offset leaves open, so it stays 0. */
+ * be the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns; with 6 us between its GPUs, 12356. Drift:
+ * 2 ppm x 5 ms = 10 ns is far below what the offset leaves open, so it stays 0. */
 TEST(two_hosts_and_three_events_as_by_hand) {
     const row rows[] = {FULL(1, 0, -3020, -3000), FULL(1, 1, -3005, -2999),
                         FULL(2, 0, 10, 20),       FULL(2, 1, 0, 21.01),

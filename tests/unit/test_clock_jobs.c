@@ -195,7 +195,7 @@ TEST(a_common_shift_goes_through) {
     free_clock_job(&job);
 }
 
-/* Asserts that uncertainties at begin, middle and end are the dense matrix's or this share more. */
+/* Asserts that uncertainties at start, middle and end are the dense matrix's or this share more. */
 static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_model *network,
                                   double more) {
     const double *a = &dense->begin_uncertainty_ns, *b = &network->begin_uncertainty_ns;

@@ -100,8 +100,8 @@ TEST(bandwidths_are_those_of_nccl_tests) {
 }
 
 TEST(operations_without_times_are_in_no_median) {
-    /* The clocks of single operations may not be comparable, of the first or of any other; of 10,
-     * 30 and 50 ns the median is 30, the 95th percentile 50, and the skew 3. */
+    /* The clocks of single operations, the first or any other, may not be comparable; of 10, 30 and
+     * 50 ns the median is 30, the 95th percentile 50, and the skew 3. */
     for (int first = 0; first < 2; first++) {
         bench b = open_bench();
         for (int64_t ns = 10; ns <= 50; ns += 20) {

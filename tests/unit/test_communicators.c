@@ -103,7 +103,7 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
         /* one rank that recorded it is enough */
         {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
-        /* no rank recorded it: its users are all if every rank of the job stated its groups */
+        /* no rank recorded it: its users are all members if all ranks stated their groups */
         {"c/c/d/d", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", true},
         {"c/c/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", false},
         /* one user is not a group */

@@ -69,7 +69,7 @@ static void begin(scene *s, const member *members) {
 
 static const member trials[][RANKS] = {
     /* Two wait 100 each for the third: 200. Their waits elsewhere, 10 and 30, are 20 in the mean,
-     * their begin is 0. Of 100 late (70 - 20) are waiting: a half. */
+     * they begin at 0. Of 100 late (70 - 20) are waiting: a half. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 200, 30, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 100}},
     /* The second ends at 50: it waits 50 of 150. Mean waits (100 x 10 + 50 x 40) / 150 = 20. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 50, 40, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 75}},

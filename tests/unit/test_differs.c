@@ -9,7 +9,7 @@
 
 enum { RANKS_MAX = 4, ROWS_MAX = 4 };
 
-/* [n_kernels] kernels k<first> and so on, side by side, over `length_ns` from the begin. */
+/* [n_kernels] kernels k<first> and so on, side by side, over `length_ns` from begin_ns. */
 typedef struct member {
     int64_t begin_ns, length_ns, world_size;
     int first, n_kernels;

@@ -202,7 +202,7 @@ static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     return status;
 }
 
-/* One too many; a window that ends before @p to_ns leaves out all but 5. */
+/* One event too many; a window with an end leaves out all but 5 of them. */
 TEST(chromes_json_takes_four_million_events) {
     tm_error err = {0};
     assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);

@@ -235,8 +235,8 @@ TEST(a_group_has_its_sums_and_its_line) {
 
 /* A pipeline without description: both directions between 0, 4 and 5, two pairs for three ranks.
  * And a ring of 1, 2, 3, whose third pair is slow, but has only two operations; a third makes it
- * slow. Both are groups of four ranks, one of which never sends. Pairs on one host and between
- * hosts are not compared: of the pipeline's 4, 0-4 are two, and 4-5 two. */
+ * slow. Both are groups of four ranks, one of which never sends. Pairs on one host are not compared
+ * with pairs between hosts: of the pipeline's 4, two are 0-4, and two 4-5. */
 TEST(pairs_are_compared_and_tell_a_pipeline) {
     for (int count = 2; count <= 3; count++) {
         bench b = open_job();

@@ -8,8 +8,8 @@
 #define ASYNC(name, begin, duration, collective)                                                   \
     { TM_CAT_KERNEL, name, begin, duration, 0, 1000, 0, collective, TM_DURATION }
 
-/* A loop of 1000 ns holds a product (400) and a sum (300), which runs again after it (100); 100 ns
- * of its own at its begin are an event, too. An all-gather is started for 1 ns, awaited for 200,
+/* A loop of 1000 ns holds a product (400) and a sum (300), which runs again after it (100); its
+ * first 100 ns are an event of its own, too. An all-gather is started for 1 ns, awaited for 200,
  * and takes 299 concurrently. What TensorFlow runs without XLA has no operation. */
 static const event_spec events[] = {
     NOTE("while.3", 0, 1000), OP("while.3", 0, 100), OP("dot.2", 100, 400),

@@ -79,7 +79,7 @@ TEST(idle_time_is_as_worked_out_by_hand) {
         "0 30000 20000 4 kernel_wait B C null null 20000",
         "0 250000 1000 null kernel_wait F G null null null",
     };
-    /* Only calls that wait: the 40 us of the third gap are due to this one. */
+    /* Only calls that wait: 35 us of the third gap are due to this one. */
     static const char *const calls[] = {
         ("call=cudaStreamSynchronize operator=null inside=null calls=1 calls_per_step=0.5 "
          "total_ns=35000 mean_ns=35000 max_ns=35000 lost_ns=35000 ranks=1 max_rank_lost_ns=35000 "

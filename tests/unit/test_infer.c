@@ -184,7 +184,7 @@ TEST(ranks_grow_to_their_groups_and_no_further) {
         assert_int_equal(found[p].voices[0].source, 2 * p);
         assert_int_equal(found[p].voices[1].source, 2 * p + 1);
         assert_false(found[p].at_least);
-        /* begin of the last rank; number of ranks in the operation */
+        /* start of the last rank; both ranks take part */
         assert_int_equal(found[p].run.marks[0].begin_ns, (1000 + 30 * (int64_t)p) * US);
         assert_int_equal(found[p].ops[0].n, 2);
     }

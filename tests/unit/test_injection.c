@@ -1,6 +1,6 @@
-/* Fails memory requests and system calls one at a time, each call stack often enough: from traces
- * to a store and its tables, and back. A run with a failure returns a status and says why, or gives
- * the same results as one without; it leaks nothing, and leaves either a whole store or no file. */
+/* Fails memory requests and system calls one at a time, on every call stack, from traces to a store
+ * and its tables, and back. A run with a failure returns a status and says why, or gives the same
+ * results as one without; it leaks nothing, and leaves either a whole store or no file. */
 #include "store_job.h"
 
 #include "analysis/shared/call_kinds.h"

@@ -37,7 +37,7 @@ TEST(normalising_sorts_and_merges_what_touches) {
     } cases[] = {
         {"", "", 0},
         {"3-3", "", 0}, /* zero-length events add nothing */
-        {"5-2", "", 0}, /* nor are reversed ones */
+        {"5-2", "", 0}, /* nor do reversed ones */
         {"0-5", "0-5", 5},
         {"0-5 5-9", "0-9", 9}, /* touching intervals merge */
         {"0-5 6-9", "0-5 6-9", 8},

@@ -94,7 +94,7 @@ TEST(nesting_ends_at_512_levels) {
 }
 
 /* Objects and arrays alternate in every pattern of 12 levels: each must be closed by its own kind,
- * whatever was at that level before. */
+ * whatever its level held before. */
 TEST(every_container_is_closed_by_its_own_kind) {
     static const char objects[] = /* first: they set the state of every level */
         "{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":0}}}}}}}}}}}},";

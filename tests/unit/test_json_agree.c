@@ -134,7 +134,7 @@ static void damage(document *d) {
     d->n += d->n == 0; /* an empty file is not a source */
 }
 
-/* Deviations of cJSON from RFC 8259 */
+/* Deviations of cJSON */
 
 typedef struct liberties {
     bool lax;    /* has something that cJSON accepts and RFC 8259 does not */

@@ -204,8 +204,8 @@ TEST(operators_without_categories_are_those_of_the_host) {
 }
 
 TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
-    /* A frame running at the begin has the line that it had reached, later frames that of their
-     * function. Of equal names the last one above counts, not one below or in another file. */
+    /* A frame running at the start has the line that it had reached, later frames their function's
+     * line. Of equal names the last one above counts, not one below or in another file. */
     static const struct {
         const char *ran, *name;
     } cases[] = {

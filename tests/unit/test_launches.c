@@ -18,9 +18,9 @@
  *   queue:    15 + 28 + 28 + 15 + 17 = 103 over the window [15, 100) = 85: 1.2117647...
  *             At 12, calls 1 and 2 were made and nothing has begun: 2. At 80, the graph's two are
  *             launched and 1, 2 and 3 have begun: 2.
- *   bound:    2's call is before 1 ends, 3's too; the graph's is at 80, after 70, but for its
- * second kernel before 97: 1 of 5. The first has nothing before it. short:    1: 20 < 10 no; 2: 4 <
- * 8 yes; 3: 20 < 38 yes; those of the graph do not count: 2 */
+ *   bound:    2's call is before 1 ends, 3's too; the graph's at 80, after 70, but for its second
+ *             kernel before 97: 1 of 5. The first has nothing before it.
+ *   short:    1: 20 < 10 no; 2: 4 < 8 yes; 3: 20 < 38 yes; those of the graph do not count: 2 */
 static const event_spec rank_0[] = {
     CALL("cudaLaunchKernel", 0, 10, 1),
     CALL("cudaLaunchKernel", 12, 8, 2),
@@ -56,7 +56,7 @@ TEST(launches_are_as_worked_out_by_hand) {
         "2 0 0 0 null 0 null null null null null null 0 0 null 0 null 0 0",
         "3 1 0 1 1 null null 5 5 5 5 5 1 0 0 null null 0 0",
     };
-    /* only the begin of the call is recorded */
+    /* only the call's start is recorded */
     static const event_spec rank_3[] = {CALL("launch", 5, 0, 1), KERNEL(10, 1, 1, 7)};
     small_job j = open_job();
     add_rank(&j, 0, rank_0, COUNT(rank_0));

@@ -41,7 +41,7 @@ static const struct {
      {CALL(10, 3), KERNEL(50, 3), KERNEL(60, 3)},
      {NONE, 0, 0},
      {0, 0}},
-    /* 5 is repeated; of the calls with 6 one is inside the other, as driver in runtime calls */
+    /* 5 is repeated; of the two calls with 6 the driver's is inside the runtime's */
     {"of calls with one correlation the earliest counts",
      {CALL(30, 5),
       CALL(10, 5),
@@ -113,7 +113,7 @@ TEST(backward_finds_the_last_forward_operator_of_its_number) {
         {30, 8, OTHER, 0, NONE},     {75, 8, AUTOGRAD, 2, 8}, {80, 7, AUTOGRAD, 1, NONE},
         {90, -1, AUTOGRAD, 1, NONE}, {95, 5, MAIN, 0, NONE}, /* of the next step, with a reused
                                                                 number: too late for all */
-        {52, 6, AUTOGRAD, 1, 2}, /* of another name: both nodes cannot be of 6 */
+        {52, 6, AUTOGRAD, 1, 2}, /* another name: two nodes cannot share 6 */
     };
     event_spec events[COUNT(rows)];
     ground g = open_ground();
