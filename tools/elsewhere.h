@@ -5,8 +5,8 @@
 #include "tmerge/status.h"
 
 /**
- * Searches for traces below a folder that has none, nor do its direct subfolders. Covers a few
- * levels and at most thousands of entries; does not follow links.
+ * Searches for traces below a folder, if neither it nor its direct subfolders have any. Covers a
+ * few levels and at most thousands of entries; does not follow links.
  *
  * @return  TM_ERR_INPUT if there are some, with a message that names their folders; TM_OK;
  *          TM_ERR_FAULT

@@ -1,5 +1,4 @@
-/* Facts of a job in its page besides the tables: how the store was made, which ranks are
- * missing. */
+/* Facts of a job shown in its page: how the store was made, which ranks are missing. */
 #ifndef TMERGE_REPORT_FACTS_H
 #define TMERGE_REPORT_FACTS_H
 

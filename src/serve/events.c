@@ -90,7 +90,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Reading the timelines replaces these arrays of the ranks, so the copies must follow. */
+/* Copies the arrays that reading the timelines added. The row counts, which say where a rank's rows
+ * begin, stay those from before, because reading consumes them in the ranks. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;

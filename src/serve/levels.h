@@ -46,7 +46,7 @@ tm_status tm_serve_levels_read(tm_serve_levels *levels, tm_serve_shares *shares,
                                tm_error *err) TM_MUST_CHECK;
 
 /** Computes the same shares from a timeline that has the window's events, in the narrowest
- * buckets of which at most shares->most are needed. TM_OK; TM_ERR_FAULT. */
+ * buckets such that at most shares->most cover it. TM_OK; TM_ERR_FAULT. */
 tm_status tm_serve_shares_of(const tm_timeline *window, tm_serve_shares *shares, tm_vec *bytes,
                              tm_error *err) TM_MUST_CHECK;
 

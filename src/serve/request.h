@@ -16,7 +16,7 @@ enum {
 /** Requirements of a request that is accepted. */
 typedef struct tm_serve_door {
     char token[TM_SERVE_TOKEN + 1];     /* first part of every path */
-    char address[TM_SERVE_ADDRESS_MAX]; /* numeric; host names of this machine are not accepted */
+    char address[TM_SERVE_ADDRESS_MAX]; /* numeric; other names are refused, except loopback */
 } tm_serve_door;
 
 typedef enum tm_serve_route {

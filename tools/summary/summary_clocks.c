@@ -25,7 +25,7 @@ static bool has_format(const tm_table *ranks, const char *name) {
     return false;
 }
 
-/* Prints, by format, which group names would make kernels matchable: their own or the others'. */
+/* Prints the formats' advice on kernels of unnamed groups, else on those of unknown groups. */
 static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     bool unnamed = false, unknown = false;
     size_t n;
