@@ -1,4 +1,4 @@
-/* Messages on standard error, colors, progress and line wrapping. */
+/* Messages on standard error, colours, progress and line wrapping. */
 #ifndef TMERGE_CONSOLE_H
 #define TMERGE_CONSOLE_H
 
@@ -7,7 +7,7 @@
 
 #include "tmerge/status.h"
 
-/** Escape sequences; empty strings without colors. */
+/** Escape sequences; empty strings without colours. */
 typedef struct tm_colors {
     const char *strong, *warning, *off;
 } tm_colors;
@@ -15,7 +15,7 @@ typedef struct tm_colors {
 /** Returns whether this process writes for the job: process 0, or the only one. */
 bool tm_console_speaks(void);
 
-/** Decides on colors for a stream (1 or 2).
+/** Decides on colours for a stream (1 or 2).
  * @param choice  the value of --color: "always", "never", or NULL and "auto": on for a terminal,
  *                unless NO_COLOR is set
  * @return        TM_OK; TM_ERR_USAGE for another word */

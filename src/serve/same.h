@@ -1,4 +1,4 @@
-/* The same kernel or call elsewhere in the store: its neighbors on its own rank, and its
+/* The same kernel or call elsewhere in the store: its neighbours on its own rank, and its
  * counterparts on the other ranks. */
 #ifndef TMERGE_SERVE_SAME_H
 #define TMERGE_SERVE_SAME_H
@@ -26,7 +26,7 @@ typedef struct tm_same {
     int64_t times;        /* occurrences of the name in the step; 0: event not found */
     int64_t index, all;   /* occurrence index and occurrences on the whole rank */
     int64_t median_ns;    /* median duration of the occurrences on the rank */
-    tm_serve_event before, behind; /* neighbors of the same name; duration -1: none */
+    tm_serve_event before, behind; /* neighbours of the same name; duration -1: none */
     tm_vec peers;                  /* of tm_same_peer: the other ranks seen */
     tm_same_peer longest; /* longest occurrence in the step among the ranks seen and its own */
     int64_t next, ranks;  /* index of the rank to continue with; number of ranks */
