@@ -20,7 +20,7 @@ void tm_signals_prepare(void);
  * @param path  copied; not removed if memory for it is out */
 void tm_signals_remove(const char *path);
 
-/** The same for what the libraries make, and for their children. */
+/** The same for temp files and child processes of the libraries. */
 extern const tm_guard tm_signals_guard;
 
 /** Called from another thread: cleans up and stops the main thread for good. Waits at most two
