@@ -187,9 +187,8 @@ def check_efficiency(name, result, problems):
     if name in COUNTED:
         first = result["efficiency.rank"][0]
         kernels = sum(r["total_ns"] for r in result["classes.rank"] if r["rank"] == first["rank"])
-        # Three steps of 48.6 ms by their marks, of 86.6 ms until their last kernels end.
-        problems.same(f"{name}: ahead", first["reason"] is not None and "ahead" in first["reason"],
-                      name.startswith("mi300"))
+        # mi300: three steps of 48.6 ms by their marks, 56.5 ms by their kernels: 1.16 times, under 1.5.
+        problems.same(f"{name}: reason", first["reason"], None)
         problems.same(f"{name}: counted", 100 * first["counted_ns"] / kernels, COUNTED[name], 0.06)
     if name == "nanogpt8":
         ranks = result["efficiency.rank"]

@@ -26,7 +26,7 @@ export const FULL = environment.TMERGE_FULL === "1";
 export const SEED = Number(environment.TMERGE_SEED ?? 1);
 
 let pages = []; // that the running test opened
-let lastStep = 0; // when it last opened a page or went to a view [ms]
+let idle = 0; // how often hangless has looked since it last opened a page or went to a view: not time, for a call of tmerge stops the clock of node, too
 
 /**
  * A test. The pages that it opened have said nothing on the console and asked for nothing but themselves; a later test
@@ -71,10 +71,10 @@ async function within(seconds, promise) {
 
 async function hangless(running, seconds) {
   let timer;
-  lastStep = Date.now();
+  idle = 0;
   const hangs = new Promise((_, fail) => {
     timer = setInterval(async () => {
-      if (Date.now() - lastStep < 1000 * seconds) return;
+      if (++idle < 2 * seconds) return;
       clearInterval(timer);
       const states = await Promise.all(pages.map(({ page }) => within(2, page.evaluate(() => `${location.href} ${JSON.stringify(document.body.dataset)}`).catch(String))));
       abandon();
@@ -197,7 +197,7 @@ async function leave(page, again) {
 
 /** Opens a page from the disk, or by its address; in a quiet one an error is a failure of the test. */
 export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready, init, loud = false } = {}) {
-  lastStep = Date.now();
+  idle = 0;
   const special = init !== undefined || scale !== 1, noted = { console: [], requests: [] }, address = path.startsWith("http") ? path : pathToFileURL(path).href;
   const page = (special ? undefined : spares.pop()) ?? (await newPage(scale, init));
   await page.setViewportSize({ width, height });
@@ -238,7 +238,7 @@ function inOneStep(page) {
 /** Waits until a view is drawn. */
 export async function viewed(page, view) {
   await page.waitForSelector(`body[data-ready="${view}"]`);
-  lastStep = Date.now();
+  idle = 0;
 }
 
 /** Goes to an address in the page, and waits for the frame that draws it: until then data-detail and data-slowness are those of the place before. */
@@ -294,7 +294,7 @@ export async function sweep(page, check, views) {
   const all = views ?? (await listed(page)), { width } = page.viewportSize();
   for (const part of check ? all.map((view) => [view]) : [all]) {
     assert.deepEqual(await page.evaluate(goThrough, part), [], `at ${width} px`);
-    lastStep = Date.now();
+    idle = 0;
     await check?.(part[0]);
   }
 }
