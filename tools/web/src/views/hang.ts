@@ -30,7 +30,9 @@ function operations(job: Job, from: number | null): HTMLElement {
   const table = job.table("hang.collective");
   return section(
     "Operations that hold ranks up",
-    note("The first operation of each group that some ranks have not reached, or that does not end. Absent: ranks with a dump that did not issue it. Times count from the earliest one on this page."),
+    note(
+      "The first operation of each group that some ranks have not reached, or that does not end. Absent: ranks with a dump that did not issue it. Times count from the earliest one on this page.",
+    ),
     grid(table, {
       columns: [
         { column: "cause", draw: (row) => (table.cell(row, "cause") === true ? "began here" : "follows") },
@@ -51,7 +53,10 @@ function operations(job: Job, from: number | null): HTMLElement {
 function ranks(job: Job, from: number | null): HTMLElement {
   const table = job.table("hang.rank"),
     traced = table.nums("trace_end_ns").some((ns) => ns !== null);
-  const nth = (row: number): string => (table.cell(row, "number") === null ? "" : ` ${table.text(row, "number")}`);
+  const waitsIn = (row: number): string | null => {
+    const [operation, number] = [table.text(row, "operation"), table.num(row, "number")];
+    return operation === null || number === null ? operation : `${operation} ${number}`;
+  };
   const code = (row: number, column: "call" | "frames"): Child => longName(table.text(row, column), true);
   return section(
     "Ranks",
@@ -63,7 +68,7 @@ function ranks(job: Job, from: number | null): HTMLElement {
       columns: [
         { column: "rank" },
         { column: "role" },
-        { column: "operation", label: "waits in", draw: (row) => [longName(table.text(row, "operation"), true), nth(row)] },
+        { column: "operation", label: "waits in", draw: (row) => longName(waitsIn(row), true) },
         { column: "begin_ns", label: "since", draw: (row) => after(table, row, "begin_ns", from) },
         { column: "last_operation", label: "recorded last", draw: (row) => longName(table.text(row, "last_operation"), true) },
         { column: "time_ns", label: "at", draw: (row) => after(table, row, "time_ns", from) },
