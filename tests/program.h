@@ -52,12 +52,12 @@ static struct tests_of_file {
 /** Runs the tests of the file; returns the number of failures. */
 int main(void);
 
-/** Whether the full set runs (tests/README.md). A test only for that set begins with `if
+/** Whether the full set runs (tests/README.md). A test only for that set begins with the line `if
  * (!in_full_set()) skip();`. */
 int in_full_set(void);
 
-/** For the landing set, which takes every @p nth of many positions: returns the first, below @p
- * nth. It varies with the environment variable TMERGE_SEED. */
+/** For the landing set, which takes every @p nth of many positions: returns the first of them
+ * (below @p nth). It varies with the environment variable TMERGE_SEED. */
 size_t first_of_every(size_t nth);
 
 #endif

@@ -141,7 +141,7 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
         holds(len(text.splitlines()) <= 24, text)
         holds(max(map(len, text.splitlines())) <= 80, text)
     _, text = advise(slow_rank=3, slow_kind='host')
-    # Text that does not fit is cut after a clause, at the earliest after where to look; show has
+    # Text that does not fit is cut after a clause, but not before the place to look at; show has
     # all.
     has_line(text, r'^  Look at the host of rank 3')
     has_line(text, r'^  .*\) \.\.\.$')
@@ -150,9 +150,9 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
 
 
 def test_nanogpt8_has_first_what_shortens_its_steps_most():
-    # Gaps between kernels delay nothing: no advice. Without rank 1's delay steps take 165.8 of
-    # 168.3 ms (what-if prototype): 1.5 %, with those of ranks 2 and 0 a tenth; no communication is
-    # on it.
+    # Gaps between kernels delay nothing: no advice. Without rank 1's delay, steps take 165.8 of
+    # 168.3 ms (what-if prototype): 1.5 %, with those of ranks 2 and 0 a tenth; communication is off
+    # the path.
     items = rows(real_store(), 'advice.item')
     equal([item['rule'] for item in items], ['late_ranks', 'optimizer'], 'items')
     # The advice concerns the ranks named in the headline, and saves as much as it says.

@@ -77,7 +77,7 @@ def test_all_that_an_arrow_leads_to_is_linked():
         for row in rows(f'{job}.h5', 'launches.rank'):
             equal((row['events'], row['unlinked']), (linked, unlinked))
         equal(rows(f'{job}.h5', 'overlap.step')[0]['step'], 50)
-        # Only names of GPU kernels tell whether they use tensor cores.
+        # Only GPU kernels show by name whether they use tensor cores.
         equal(rows(f'{job}.h5', 'overview.job')[0]['tensor_core_pct'], None)
         equal({(row['tensor_self_pct'], row['tensor_cores_fit'])
                for row in rows(f'{job}.h5', 'operators.op')}, {(None, False)})

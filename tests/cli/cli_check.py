@@ -9,7 +9,7 @@ from jobs import use
 import h5py
 
 OTHER = 'not a tmerge store, or one that was changed since it was written'
-FEW = 1 if FULL else 8  # only every 8th place
+FEW = 1 if FULL else 8  # step between tested places
 
 
 def made(*options):

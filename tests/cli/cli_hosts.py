@@ -60,7 +60,7 @@ def test_ranks_of_one_host_that_agree_share_their_clock():
     lacks(done.out, 'do not share')
     ranks = rows('tmerge.h5', 'clock.rank')
     equal([(row['domain'], row['offset_ns'], row['method']) for row in ranks], [(0, 0, 'wall')] * 4)
-    # GPU errors are not corrected, but they are shown, and decide what is a tie.
+    # GPU errors are not corrected, but they are shown, and determine ties.
     holds(0 < ranks[0]['uncertainty_ns'] < 6000, ranks[0])
     holds(any(abs(row['residual_ns']) > 200 for row in ranks), ranks)
 

@@ -160,7 +160,7 @@ def test_names_of_files_mean_nothing_to_a_shell_or_to_nsys():
         equal(files(), [])
 
 
-# Reports beside their exports ---------------------------------------------------------------------
+# Reports next to their exports --------------------------------------------------------------------
 
 
 def left_out():

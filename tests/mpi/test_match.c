@@ -229,8 +229,8 @@ TEST(the_worst_are_by_wait_then_begin_then_rank) {
     check_job(&(job_def){.n_ranks = 4, .build = build_worst}, check_worst);
 }
 
-/* An all-reduce and an all-gather that overlap, and compute kernels. Rank 1
- * computes at 0 only if it was recorded from then on.
+/* An all-reduce and an all-gather that overlap, and compute kernels. Rank 1 computes at 0 only if
+ * it was recorded from then on.
  *
  *   rank 0: all-reduce [100, 200), all-gather [150, 250), computes in [80, 130) and [180, 220)
  *           exposed: [130, 180) = 50, and [150, 180) + [220, 250) = 60; together 50 + 30 = 80

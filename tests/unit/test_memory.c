@@ -178,7 +178,7 @@ TEST(patterns_are_named_as_what_they_are) {
         {"uneven",
          {100, 100, 100, 100, 100, 100, 100, 100},
          {500, 500, 700, 500, 700, 500, 500, 500},
-         EVEN}, /* 2 of 7 are no exception */
+         EVEN}, /* 2 of 7 are no spike */
 #undef EVEN
     };
     for (size_t c = 0; c < COUNT(cases); c++) {

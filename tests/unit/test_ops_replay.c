@@ -127,11 +127,11 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
  *     rank 1   received 300-320; forward 320-610, backward 620-810, the collector at 990
  *
  * Without the gap of 10 before rank 1's backward pass, and those after it, a step takes 300 + 20 +
- * 290 + 190 = 800; rank 0's backward pass waits for nothing, as rank 1's send is missing.
- * Ideal are 295 for a forward pass, 180 for a backward pass and 20 for a receive: 295 + 20 +
- * 295 + 180 = 790. With stage 0 as recorded, or stage 1, it is 795, less than the 800 of
- * their data rank: of these equals rank 0 comes first. Without it 295 + 20 + 290 + 190 = 795 are
- * left, without the last stage 300 + 20 + 295 + 180 = 795. */
+ * 290 + 190 = 800; rank 0's backward pass waits for nothing, as rank 1's send is missing. Ideal are
+ * 295 for a forward pass, 180 for a backward pass and 20 for a receive: 295 + 20 + 295 + 180 = 790.
+ * With stage 0 as recorded, or stage 1, it is 795, less than the 800 of their data rank: of these
+ * equals rank 0 is the worst. Without it 295 + 20 + 290 + 190 = 795 are left, without the last
+ * stage 300 + 20 + 295 + 180 = 795. */
 TEST(figures_of_a_small_job_are_those_by_hand) {
     job j;
     int64_t scores[RANKS_MAX];

@@ -8,13 +8,15 @@
     { category, name, begin, duration, 0, stream, 0, NULL, TM_DURATION }
 
 /* Steps 1 [0, 100) and 2 [100, 200); kinds listed first take precedence:
- *   kernel   [10, 40) and, beside it, [30, 50); [100, 120) on tensor cores; [195, 230) exceeds the
- * step comm     [45, 60); gloo on the host [58, 62) memcpy   [60, 70)                       memset
- * [65, 75) runtime  [5, 20), [80, 82)              input    [70, 85) cpu      [0, 100) the step
- * itself does not count; [0, 8) op, [84, 92) annotation, [150, 160) op step 1: kernel 40, comm 12,
- * memcpy [62, 70) 8, memset [70, 75) 5, runtime [5, 10), [80, 82) 7, input [75, 80), [82, 85) 8,
- * cpu [0, 5), [85, 92) 12, other [92, 100) 8 step 2: kernel 25, cpu 10, other 65 used:   kernels
- * and comm [10, 60) of 100, 25 of 100: 75 of 200 */
+ *   kernel   [10, 40), in parallel [30, 50); [100, 120) on tensor cores; [195, 230), past step 2
+ *   comm     [45, 60); gloo on the host [58, 62)
+ *   memcpy   [60, 70)                       memset   [65, 75)
+ *   runtime  [5, 20), [80, 82)              input    [70, 85)
+ *   cpu      [0, 100) the step itself does not count; [0, 8) op, [84, 92) annotation, [150, 160) op
+ * step 1: kernel 40, comm 12, memcpy [62, 70) 8, memset [70, 75) 5, runtime [5, 10), [80, 82) 7,
+ *         input [75, 80), [82, 85) 8, cpu [0, 5), [85, 92) 12, other [92, 100) 8
+ * step 2: kernel 25, cpu 10, other 65
+ * used:   kernels and comm [10, 60) of 100, 25 of 100: 75 of 200 */
 static const event_spec rank_0[] = {
     NOTE("ProfilerStep#1", 0, 100),
     NOTE("ProfilerStep#2", 100, 100),

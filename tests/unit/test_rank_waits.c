@@ -19,18 +19,17 @@ typedef struct op {
  * A [100, 200) waits until 180, compute follows at 200: releases the rank; 80.
  * B [150, 250) waits until 190, compute is running at 250: does not.
  * B [320, 400) waits until 380, compute follows at 400: releases the rank; 60.
- * C [330, 390) waits until 380, compute follows at 400, but B, running at 390, ends later: does
- * not. A [410, 500) waits until 470, no compute follows: releases the rank; computing until 450
+ * C [330, 390) waits until 380, compute follows at 400, but B, running at 390, ends later: no.
+ * A [410, 500) waits until 470, no compute follows: releases the rank; compute until 450
  *                            leaves 20.
  * B [510, 520) does not wait, and had not begun at 500.
  * C [530, 540) does not wait.
  *
  * Waits that count, by when they ended: A 80 (180), B 60 (380), A 20 (470).
  *
- * A: at 100 nothing had ended. At 410: A's first operation was together, and ended
- * at 200: B's 60, another group's wait. B: at 150 nothing had ended. At 320: never together so
- * far: A's 80. At 510: together at 400: 20 of A. C: at 330: 80. At 530: never together: 80 + 60 +
- * 20, none of its own. */
+ * A: at 100 nothing had ended. At 410: A's first operation was together, and ended at 200: B's 60,
+ * another group's wait. B: at 150 nothing had ended. At 320: never together so far: A's 80. At 510:
+ * together at 400: 20 of A. C: at 330: 80. At 530: never together: 80 + 60 + 20, none its own. */
 static const op ops[] = {
     {A, 100, 200, 80, true, true, 0, 0},    {B, 150, 250, 40, false, false, 0, 0},
     {B, 320, 400, 60, true, true, 80, 80},  {C, 330, 390, 50, false, false, 80, 80},
@@ -170,7 +169,7 @@ TEST(debts_go_to_the_waits_in_proportion) {
     owe(&s, &debts, 6, 1, 16);
     owe(&s, &debts, 3, 1, 5);
     owe(&s, &debts, 3, 2, 7);
-    /* B at 320: 80 in operation 0; at 510: 20 in operation 4; no operation has both. */
+    /* B at 320: 80 in operation 0; at 510: only 20 in operation 4 since B was together. */
     owe(&s, &debts, 2, 3, 100);
     owe(&s, &debts, 5, 3, 10);
     static const tm_claim expected[] = {

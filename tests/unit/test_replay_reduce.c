@@ -27,12 +27,13 @@ static void assert_link(const tm_reduced *left, size_t i, tm_link link, const in
         assert_int_equal(left->ns[i * REPLAY_SETS + set], ns[set]);
 }
 
-/* Operation 1 (visit 0): the rank arrives 5 after the root and leaves 10 after the last arrival, in
- * set 1 4 after it. Meanwhile a call takes `host` from the arrival at 1. The arrival at 2 (visit 1)
- * is 2 after the end of 1 and 3 after the call: from 1     10 + 2 = 12, in set 1 4 + 2 = 6 from
- * root  5 + host + 3; through 1, not before 5: 5 + 12 = 17, in set 1 11 The step ends with both: 10
- * (4) after 1, 7 after 2. Through 2 it is 12 + 7 (6 + 7) after 1, which is longer, so the direct
- * link from 1 is dropped. */
+/* Operation 1 (visit 0): the rank arrives 5 after the root and leaves 10 (in set 1: 4) after the
+ * last arrival. Meanwhile a call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is
+ * 2 after the end of 1 and 3 after the call:
+ *     from 1     10 + 2 = 12, in set 1 4 + 2 = 6
+ *     from root  5 + host + 3; through 1, not before 5: 5 + 12 = 17, in set 1 11
+ * The step ends with both: 10 (4) after 1, 7 after 2. Through 2 it is 12 + 7 (6 + 7) after 1, which
+ * is longer, so the direct link from 1 is dropped. */
 static const struct {
     int64_t host[REPLAY_SETS];
     bool left; /* whether the way from the root to 2 is kept */
