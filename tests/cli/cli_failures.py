@@ -160,8 +160,8 @@ def test_a_file_into_which_several_ranks_were_put_is_left_out():
 
 @seldom
 def test_traces_recorded_far_apart_are_refused_unless_forced():
-    """No clock is ten minutes off. If forced, this is the first message, as are smaller gaps when
-    no collective shows how the clocks relate."""
+    """Clocks are never ten minutes off. If forced, the gap is reported first, as is a smaller one
+    if no collective shows how the clocks relate."""
     said = r'recorded at times that do not overlap: 2023-11-14 22:13:20.000 UTC'
     for seconds, gap, begins in ((559 * 86400, '559 days', '2025-05-26 22:13:20'),
                                  (601, '10 minutes', '2023-11-14 22:23:21'), (599, None, None)):

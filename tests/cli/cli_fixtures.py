@@ -40,7 +40,8 @@ def fixtures(verdict):
 
 
 def remarks(store):
-    """Counts are those in /spans, too; other numbers of /ranks count rows."""
+    """Returns the counts of /ranks that are diagnostics: those in /spans, too; others count
+    rows."""
     import h5py  # after common, which sets its plugin folder
     with h5py.File(store) as f:
         return {name: int(f['ranks'][name][0]) for name in f['ranks']

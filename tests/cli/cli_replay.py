@@ -96,8 +96,8 @@ globals().update(sampled(tests_of(PAIRS, check_pair,
 
 @seldom
 def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
-    """A kernel that takes 1 us more than that makes the job longer by exactly this: replay runs
-    forward, slack is computed backwards."""
+    """One that takes 1 us more than that makes the job longer by exactly this: replay runs forward,
+    slack is computed backwards."""
     synth('slow', ranks=4, steps=3, slow_rank=3)
     tmerge('slow', '-o', 'job.h5').expect(0)
     once = query('job.h5', 'SELECT rank, step, stream, min(name) AS name, min(begin_ns) AS begin, '

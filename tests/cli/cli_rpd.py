@@ -121,7 +121,7 @@ def test_processes_and_their_gpus_are_ranks():
 
 
 def test_what_a_call_says_is_of_its_only_operation():
-    """A graph's copies have no size of their own. Without a call, the GPU decides."""
+    """A graph's copies have no size of their own. Operations without a call go by their GPU."""
     calls = [(1, 11, 'hipLaunchKernel', 1000, 1010, 4, 64), (2, 11, 'hipExtModuleLaunchKernel', 1020, 1030, 256, 64),
              (3, 11, 'hipMemcpyAsync', 1040, 1050, 500), (4, 11, 'hipGraphLaunch', 1060, 1070, 500)]
     operations = [(1, 0, 'KernelExecution', 'gemm', 1100, 1200), (2, 0, 'KernelExecution', ALLREDUCE, 1200, 1230),
