@@ -8,8 +8,8 @@
 
 enum { RANKS = 2, STEPS = 4, PARTS = 16, ROWS = STEPS * PARTS, HOST = 1 };
 
-/* Returns the number of suspicions of rank 1, whose work of a kind takes `longer` more in each
- * step, in thousandths; other differences are 2 at most. */
+/* Returns the number of steady suspicions of rank 1, whose work of a kind takes `longer` more in
+ * each step, in thousandths; other differences are 2 at most. */
 static size_t count_suspects(tm_works_kind kind, const int64_t longer[STEPS]) {
     int64_t steps[ROWS], words[RANKS][TM_WORKS_RANK_WORDS + TM_N_WORKS * ROWS] = {{0}};
     tm_replay_result replay = {.works = {.n_rows = ROWS, .steps = steps}};
@@ -30,8 +30,10 @@ static size_t count_suspects(tm_works_kind kind, const int64_t longer[STEPS]) {
     assert_int_equal(tm_analysis_tables(&tables, &err), TM_OK);
     assert_int_equal(tm_compared_add(&tables, &own, &err), TM_OK);
     const tm_table *found = tm_tables_find(&tables, tm_compared_suspect.name);
-    for (size_t i = 0; i < found->n_rows; i++)
-        n += tm_compared_read(tm_table_row(found, i)).member == 1;
+    for (size_t i = 0; i < found->n_rows; i++) {
+        const tm_suspect s = tm_compared_read(tm_table_row(found, i));
+        n += s.member == 1 && !s.unsteady;
+    }
     tm_tables_destroy(&tables);
     return n;
 }

@@ -38,6 +38,7 @@ typedef struct said {
     double p;
     bool throughout, host, of_stage;
     int64_t from, to;
+    bool unsteady;
 } said;
 
 typedef struct expected {
@@ -59,13 +60,15 @@ typedef struct trial {
 } trial;
 
 #define THROUGH(rank, excess, p)                                                                   \
-    { rank, excess, p, true, false, false, 5, 6 }
+    { rank, excess, p, true, false, false, 5, 6, false }
 #define WITHIN(rank, excess, p, from, to)                                                          \
-    { rank, excess, p, false, false, false, from, to }
+    { rank, excess, p, false, false, false, from, to, false }
 #define STAGE(rank, excess)                                                                        \
-    { rank, excess, 0.0005, true, false, true, 5, 6 }
+    { rank, excess, 0.0005, true, false, true, 5, 6, false }
+#define UNSTEADY(rank, excess, p)                                                                  \
+    { rank, excess, p, true, false, false, 5, 6, true }
 #define OF_HOST(rank, excess)                                                                      \
-    { rank, excess, 0.0005, true, true, false, 5, 6 }
+    { rank, excess, 0.0005, true, true, false, 5, 6, false }
 #define RANK TM_CULPRIT_RANK
 #define HOST TM_CULPRIT_HOST
 #define GROUP TM_CULPRIT_GROUP
@@ -78,6 +81,8 @@ typedef struct trial {
 
 /* Rank 10 + i causes 20 i + 2 in both steps, 10 i + 1 in one. */
 static const trial trials[] = {
+    /* What differs between steps is no finding. */
+    {{UNSTEADY(12, 5000, 0.0005)}, .verdict = TM_VERDICT_NONE},
     /* 1 % of the steps, and p: confident up to 0.001, and if half could be compared. */
     {{THROUGH(12, 999, 0.0005)}, .verdict = TM_VERDICT_NONE},
     {{THROUGH(12, 1000, 0.001)},
@@ -165,6 +170,7 @@ static void check(const trial *t, size_t at, const tm_findings_input *in) {
     tm_verdict_kind verdict = tm_findings_verdict(in, &found);
     while (n < COUNT(t->found) && t->found[n].rank != 0)
         n++;
+    assert_int_equal(found.unsteady, t->said[0].unsteady);
     if (verdict != t->verdict || found.all.n != n)
         fail_msg("row %zu: %s with %zu findings", at, tm_verdict_word(verdict), found.all.n);
     for (size_t i = 0; i < n; i++) {
@@ -208,7 +214,8 @@ TEST(findings_are_what_suspects_amount_to) {
                                                      .p = s->p,
                                                      .host = s->host,
                                                      .throughout = s->throughout,
-                                                     .of_stage = s->of_stage};
+                                                     .of_stage = s->of_stage,
+                                                     .unsteady = s->unsteady};
         while (in.n_heavy < COUNT(trials[t].heavy) && trials[t].heavy[in.n_heavy].wait_ns > 0)
             in.n_heavy++;
         check(&trials[t], t, &in);

@@ -269,6 +269,39 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
     }
 }
 
+/* Why no rank is named although one takes longer than chance explains. */
+TEST(what_is_not_named_says_why) {
+    static const struct {
+        bool spared, unsteady, replayed;
+        const char *end;
+    } cases[] = {
+        {true, true, true, "would save under 1 % of a step if fixed"},
+        {false, true, true, "with unequal shares of data: more steps may tell"},
+        {false, true, false, "with unequal shares of data: more steps may tell"},
+        {false, false, true, "does so by too little to be named"},
+        {false, false, false, "does so by under 1 % of the steps"},
+    };
+    tm_toll ranks[RANKS];
+    memcpy(ranks, tolls_of, sizeof ranks);
+    const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+    tm_tables tables = open_scene("rank=3 collectives=10", "idle_ns=5000");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE,
+                                        .found = {.tested = true,
+                                                  .least_p = 0.001,
+                                                  .spared = cases[i].spared,
+                                                  .unsteady = cases[i].unsteady,
+                                                  .replayed = cases[i].replayed},
+                                        .window_ns = 100000,
+                                        .matched_share = 1.0};
+        char text[TM_SENTENCE_MAX];
+        tm_verdict_evidence(&tables, &(tm_verdict_topic){&tolls, &judgement, true, true}, text);
+        if (!strstr(text, "(p 0.001)") || !strstr(text, cases[i].end))
+            fail_msg("%zu: %s", i, text);
+    }
+    tm_tables_destroy(&tables);
+}
+
 /* Reason for a late rank: its speed, its idle time [us] against the median of 10 and 30, 20, its
  * compute time, and its lateness (0: 8.1 ms). */
 TEST(the_cause_follows_from_speed_and_idle_time) {

@@ -23,6 +23,7 @@ enum {
     S_ALL,
     S_STAGE,
     S_WORK,
+    S_UNSTEADY,
     N_S
 };
 
@@ -40,6 +41,7 @@ static const tm_column suspect_columns[N_S] = {
     [S_ALL] = {"throughout", TM_BOOL, "", "Whether it is late in all units."},
     [S_STAGE] = {"of_stage", TM_BOOL, "", "Whether its stage was compared with other stages."},
     [S_WORK] = {"work", TM_INT, "", "Kind of work compared, a tm_suspect_work."},
+    [S_UNSTEADY] = {"unsteady", TM_BOOL, "", "Whether its excess differs between few steps."},
 };
 
 const tm_table_def tm_compared_suspect = {
@@ -81,6 +83,7 @@ tm_suspect tm_compared_read(const tm_cell *row) {
         .host = row[S_HOST].value.i,
         .throughout = row[S_ALL].value.i,
         .of_stage = row[S_STAGE].value.i,
+        .unsteady = row[S_UNSTEADY].value.i,
         .work = (uint8_t)row[S_WORK].value.i,
     };
 }
@@ -109,6 +112,7 @@ static tm_status add_rows(tm_tables *tables, int64_t group, const tm_vec *suspec
         tm_cell_set_bool(&row[S_HOST], s->host);
         tm_cell_set_bool(&row[S_ALL], s->throughout);
         tm_cell_set_bool(&row[S_STAGE], s->of_stage);
+        tm_cell_set_bool(&row[S_UNSTEADY], s->unsteady);
         tm_cell_set_int(&row[S_WORK], s->work);
     }
     for (size_t i = 0; i < standings->n; i++) {
@@ -319,16 +323,14 @@ static bool is_steady(const works_range *r, const tm_own_times *times, const tm_
     return mean >= STEADY_TIMES * sqrt(fmax(variance, 0.0));
 }
 
-/* Keeps suspects from parts that are steady. A host's excess is not a rank's, so hosts stay. */
-static tm_status keep_steady(const works_range *r, const tm_own_times *times, int64_t *excess,
-                             tm_vec *suspects, tm_error *err) {
+/* Marks suspects from parts that are not steady. A host's excess is not a rank's, so hosts are not
+ * marked. */
+static tm_status mark_unsteady(const works_range *r, const tm_own_times *times, int64_t *excess,
+                               tm_vec *suspects, tm_error *err) {
     tm_suspect *v = suspects->data;
-    size_t kept = 0;
     TM_TRY(find_excess(r, times, excess, err));
     for (size_t i = 0; i < suspects->n; i++)
-        if (v[i].host || is_steady(r, times, &v[i], excess))
-            v[kept++] = v[i];
-    suspects->n = kept;
+        v[i].unsteady = !v[i].host && !is_steady(r, times, &v[i], excess);
     return TM_OK;
 }
 
@@ -353,7 +355,7 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
             status = tm_suspects_find(&compared, suspects, standings, err);
         /* A rank's share of the data does not delay kernel begins. */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
-            status = keep_steady(r, times, excess, suspects, err);
+            status = mark_unsteady(r, times, excess, suspects, err);
     }
     for (size_t i = 0; i < suspects->n && r->way == WAY_STAGES; i++) {
         tm_suspect *s = (tm_suspect *)suspects->data + i;

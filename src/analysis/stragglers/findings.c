@@ -87,6 +87,8 @@ static bool same_culprit(const tm_finding *a, const tm_finding *b) {
 /* Merges findings of the same culprit: largest excess, minimum p. */
 static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     for (size_t i = 0; i < in->n_suspects; i++) {
+        if (in->suspects[i].unsteady)
+            continue;
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->tolls->n_places)
             continue;
@@ -441,6 +443,8 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         out->least_p = fmin(out->least_p, in->standings[i].p);
         out->tested = out->tested || !isnan(in->standings[i].p);
     }
+    for (size_t i = 0; i < in->n_suspects; i++)
+        out->unsteady = out->unsteady || in->suspects[i].unsteady;
     out->replayed = in->fixes.known;
     out->open = is_open(in);
     look_at_pipeline(in, out);

@@ -23,6 +23,8 @@ typedef struct tm_suspect {
     bool host;       /* the ranks of a host, tested together */
     bool throughout; /* the window is the whole recording */
     bool of_stage;   /* its pipeline stage was compared with others, which may have unequal work */
+    bool unsteady;   /* its excess differs between few steps, as unequal shares of data do: no
+                        finding; set by the caller */
     uint8_t work;    /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 

@@ -672,8 +672,11 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
     } else if (j->found.least_p <= TM_CHANCE_MOST) {
         snprintf(out, size, "but who takes longer by itself than chance explains (p %.2g) %s",
                  j->found.least_p,
-                 j->found.replayed ? "would save under 1 % of a step if fixed"
-                                   : "does so by under 1 % of the steps");
+                 j->found.spared     ? "would save under 1 % of a step if fixed"
+                 : j->found.unsteady ? "does so in some steps and not in others, as with unequal "
+                                       "shares of data: more steps may tell"
+                 : j->found.replayed ? "does so by too little to be named"
+                                     : "does so by under 1 % of the steps");
     } else {
         const double hint = 0.1; /* far above the limit, more of the same data proves nothing */
         snprintf(out, size,
