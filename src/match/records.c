@@ -57,29 +57,12 @@ void tm_match_input_free(tm_match_input *input) {
     tm_group_finder_destroy(input->groups);
 }
 
-/* Returns the bytes per element of torch's type name; 0 if unknown. */
-static int64_t element_bytes(tm_text dtype) {
-    static const struct {
-        const char *name;
-        int64_t bytes;
-    } types[] = {
-        {"Float", 4},        {"BFloat16", 2},       {"Half", 2},   {"Double", 8}, {"Int", 4},
-        {"Long", 8},         {"Byte", 1},           {"Char", 1},   {"Bool", 1},   {"Short", 2},
-        {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2}, {"UInt32", 4}, {"UInt64", 8},
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i].name) == dtype.size &&
-            memcmp(types[i].name, dtype.bytes, dtype.size) == 0)
-            return types[i].bytes;
-    return dtype.size > 6 && memcmp(dtype.bytes, "Float8", 6) == 0 ? 1 : 0;
-}
-
 /* Limited so that the sum of any two sizes does not overflow when computing the median. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
                            : attr->in_elements;
-    int64_t size = element_bytes(tm_names_text(names, attr->dtype));
+    int64_t size = tm_dtype_bytes(tm_names_text(names, attr->dtype));
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 

@@ -240,3 +240,19 @@ bool tm_rank_list_read(tm_text text, tm_rank_list *out) {
         tm_sort_values(out->ranks.data, out->ranks.n);
     return memory;
 }
+
+int64_t tm_dtype_bytes(tm_text dtype) {
+    static const struct {
+        const char *name;
+        int64_t bytes;
+    } types[] = {
+        {"Float", 4},        {"BFloat16", 2},       {"Half", 2},   {"Double", 8}, {"Int", 4},
+        {"Long", 8},         {"Byte", 1},           {"Char", 1},   {"Bool", 1},   {"Short", 2},
+        {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2}, {"UInt32", 4}, {"UInt64", 8},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].name) == dtype.size &&
+            memcmp(types[i].name, dtype.bytes, dtype.size) == 0)
+            return types[i].bytes;
+    return dtype.size > 6 && memcmp(dtype.bytes, "Float8", 6) == 0 ? 1 : 0;
+}

@@ -51,4 +51,7 @@ typedef struct tm_rank_list {
  * out->ranks. */
 bool tm_rank_list_read(tm_text text, tm_rank_list *out);
 
+/** Returns the bytes per element of torch's type name (`dtype`); 0 if unknown. */
+int64_t tm_dtype_bytes(tm_text dtype);
+
 #endif

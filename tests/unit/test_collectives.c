@@ -1,8 +1,8 @@
 /* Tables of collectives: bandwidths by the formulas of nccl-tests, size classes, medians. */
 #include "analysis/analyses.h"
+#include "analysis_fixture.h"
 #include "mpi/match.h"
 #include "timeline/collectives.h"
-#include "timeline_fixture.h"
 
 #include <math.h>
 
@@ -381,6 +381,70 @@ TEST(reasons_of_all_processes_are_added_up) {
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_row(table, i, rows[i]);
     close_bench(&b);
+}
+
+/* An all-to-all of floats, as one rank records it. */
+typedef struct exchange {
+    const char *name, *ranks, *in_split, *out_split;
+    int64_t in, out;
+} exchange;
+
+static void add_exchanges(small_job *j, int64_t rank, const exchange *e, size_t n) {
+    event_spec events[16] = {0};
+    for (size_t i = 0; i < n; i++)
+        events[i] = (event_spec){.category = TM_CAT_KERNEL,
+                                 .name = "ncclDevKernel_SendRecv",
+                                 .begin_ns = (int64_t)(10 * i),
+                                 .duration_ns = 5,
+                                 .collective = e[i].name};
+    tm_trace trace = make_trace(&j->ground, "one.json", events, n, 0);
+    tm_collective_attr *attrs = trace.attrs[TM_ATTR_COLLECTIVE].data;
+    for (size_t i = 0; i < n; i++) {
+        attrs[i].dtype = name_of(&j->ground, "Float");
+        attrs[i].group_ranks = name_of(&j->ground, e[i].ranks);
+        attrs[i].in_split = name_of(&j->ground, e[i].in_split);
+        attrs[i].out_split = name_of(&j->ground, e[i].out_split);
+        attrs[i].in_elements = e[i].in;
+        attrs[i].out_elements = e[i].out;
+    }
+    add_trace(j, rank, &trace);
+}
+
+/* Ranks 1 and 3. Split sizes count rows, here of 10 floats: 3 and 1 of 40 floats are 120 and 40
+ * bytes. Of 8 floats without split sizes each gets 16 bytes. Rank 1 so sends 136 and 56 bytes, 70.8
+ * and 29.2 % of 192; even shares are (160 + 32) / 2 = 96. Rank 3 sends 40 + 16 to each. */
+TEST(all_to_alls_are_split_over_pairs_of_ranks) {
+#define UNKNOWN(split)                                                                             \
+    { "all_to_allv", "[1, 3]", split, split, 40, 40 }
+    static const exchange first[] = {{"all_to_allv", "[1, 3]", "[3, 1]", "\"[3, 1]\"", 40, 40},
+                                     {"all_to_all", "[1, 3]", "[]", NULL, 8, 8},
+                                     {"all_to_all", "[1, 3, ...]", "[]", "[]", 8, 8},
+                                     {"all_to_all", "[0, 3]", "[]", "[]", 8, 8},
+                                     {"allreduce", "[1, 3]", "[]", "[]", 8, 8},
+                                     UNKNOWN(NULL),
+                                     UNKNOWN("x"),
+                                     UNKNOWN("[3, ...]"),
+                                     UNKNOWN("[3, 4]"),
+                                     UNKNOWN("[4]"),
+                                     UNKNOWN("[1, 1, 2]"),
+                                     UNKNOWN("[-1, 2]")},
+                          second[] = {{"all_to_allv", "[1, 3]", "[1, 1]", "[1, 1]", 20, 20},
+                                      {"all_to_allv", "[1, 3]", "[]", "[]", 8, 8},
+                                      {"all_to_allv", "[1, 3]", "[0, 0]", "[0, 0]", 0, 0}};
+    static const char *const rows[] = {
+        "from_rank to_rank count even_count unknown_count bytes expected_bytes share_pct "
+        "times_even",
+        "1 1 2 1 7 136 136 70.83333333 1.416666667",
+        "1 3 2 1 7 56 56 29.16666667 0.5833333333",
+        "3 1 3 1 0 56 56 50 1",
+        "3 3 3 1 0 56 56 50 1",
+    };
+    small_job j = open_job();
+    add_exchanges(&j, 1, first, COUNT(first));
+    add_exchanges(&j, 3, second, COUNT(second));
+    finish_job(&j);
+    CHECK_NAMED(&j, "collectives.pair", rows);
+    close_job(&j);
 }
 
 RUN_TESTS()

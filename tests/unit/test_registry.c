@@ -185,6 +185,8 @@ static const struct {
      " instance kind group seq step bytes bytes_inferred ranks begin_ns exposed_ns "
      "longest_exposed_ns longest_rank comm_ns wait_ns "},
     {"collectives.arrival", " instance rank begin_ns end_ns "},
+    {"collectives.pair", " from_rank to_rank count even_count unknown_count bytes expected_bytes "
+                         "share_pct times_even "},
     {"collectives.unmatched", " group ranks reason count "},
     {"bubble.stage", " stage ranks forward_passes forward_ns backward_ns span_ns bubble_ns "
                      "bubble_pct late_sender_ns transfer_ns "},

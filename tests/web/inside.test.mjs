@@ -80,6 +80,15 @@ seldom("hosts that communicate are the tables', folded by host", async () => {
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, "too wide");
 });
 
+test("what all-to-alls send is drawn by pair of ranks", async () => {
+  // Rank 0 sends 30 and 10 of 40 floats to ranks 0 and 1, rank 1 sends 0 and 40.
+  const exchange = (rank, sizes) => trace(`exchange_rank_${rank}.json`, [kernel("gemm", 1, 100), kernel("ncclDevKernel_SendRecv", 200, 50, {
+    "Collective name": "all_to_allv", "In msg nelems": 40, "Out msg nelems": 40, dtype: "Float", "In split size": sizes, "Group size": 2, "Process Group Ranks": "[0, 1]" }, 20)]);
+  const job = merge("exchange", exchange(0, "[3, 1]"), exchange(1, "[0, 4]")), { page } = await open(job.page, { hash: "#communication/pairs=exchanges" });
+  const cells = await page.$$eval(".map .cell[data-value]", (all) => all.map((e) => [e.dataset.row, e.dataset.column, Number(e.dataset.value)].join(" ")));
+  assert.deepEqual(cells, ["0 0 120", "0 1 40", "1 0 0", "1 1 160"]);
+});
+
 each("each kind of communication has its hidden and its exposed part, AllReduce first", { hash: "#communication" }, async (page, job) => {
   const kinds = [...new Set(show(job.store, "overlap.kind")["overlap.kind"].map((row) => row.kind))];
   const shown = await page.$$eval(".overlaps [data-sum]", (all) => all.map((e) => e.dataset.where));

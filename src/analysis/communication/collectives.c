@@ -1,5 +1,5 @@
-/* Analysis `collectives`: the speed of each kind and group, and the operations with the longest
- * waits or the most exposed time. */
+/* Analysis `collectives`: the speed of each kind and group, the operations with the longest waits
+ * or the most exposed time, and who sends how much to whom. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/sums.h"
+#include "pairs.h"
 #include "timeline/collectives.h"
 #include "waits/most_exposed.h"
 
@@ -234,8 +235,9 @@ static const tm_table_def unmatched_part_def = {
     .internal = true,
 };
 
-static const tm_table_def *const defs[] = {&kind_def,     &worst_def,     &arrival_def,
-                                           &instance_def, &unmatched_def, &unmatched_part_def};
+static const tm_table_def *const defs[] = {&kind_def,      &worst_def,         &arrival_def,
+                                           &instance_def,  &tm_pair_def,       &tm_pair_part_def,
+                                           &unmatched_def, &unmatched_part_def};
 
 /* Sorts complete operations first: only these are shown. */
 static int by_class(const void *a, const void *b) {
@@ -511,7 +513,8 @@ static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *tab
     return tm_table_set_text(table, &row[U_REASON], from[U_REASON].value.text, err);
 }
 
-/* Adds up equal rows, which are adjacent because the parts are sorted. */
+/* Adds up equal rows of kernels without an operation, which are adjacent as the parts are sorted.
+ */
 static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     const tm_table *parts = tm_tables_find(out, unmatched_part_def.name);
@@ -523,15 +526,19 @@ static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *er
             count += tm_table_row(parts, i)[U_COUNT].value.i;
         TM_TRY(add_unmatched(tm_table_row(parts, first), count, table, err));
     }
+    tm_pairs_job(out);
     return TM_OK;
 }
 
 const tm_analysis tm_analysis_collectives = {
     .name = "collectives",
-    .summary = "how fast each kind of collective and group is, and which operations waited most or "
-               "were exposed most",
+    .summary =
+        "how fast each kind of collective and group is, which operations waited most or were "
+        "exposed most, and who sends most to whom",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
+    .rank = tm_pairs_rank,
     .collectives = collectives_own,
+    .merge = tm_pairs_merge,
     .job = collectives_job,
 };

@@ -571,6 +571,7 @@ export const communication: View = {
     "collectives.kind",
     "collectives.worst",
     "collectives.instance",
+    "collectives.pair",
     "collectives.unmatched",
     "clock.check",
     "groups.group",

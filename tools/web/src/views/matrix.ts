@@ -90,11 +90,13 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
   const hosts = hostsOf(job),
     group = job.table("groups.group"),
     links = job.table("groups.link"),
-    pairs = job.table("bubble.pair");
+    pairs = job.table("bubble.pair"),
+    exchanged = job.table("collectives.pair");
   const time = new Square(),
     slow = new Square(),
     sent = new Square(),
     ranks = new Square(),
+    exchanges = new Square(),
     each = byRank(job);
   let cut = 0;
   for (let row = 0; row < group.n; row++) {
@@ -120,6 +122,12 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
       [ranks, each],
     ] as const)
       if (places.of.has(from) && places.of.has(to)) square.add(places.of.get(from)!, places.of.get(to)!, value, sum);
+  }
+  for (let row = 0; row < exchanged.n; row++) {
+    const from = each.of.get(exchanged.num(row, "from_rank") ?? -1),
+      to = each.of.get(exchanged.num(row, "to_rank") ?? -1),
+      value = exchanged.num(row, "bytes");
+    if (from !== undefined && to !== undefined && value !== null) exchanges.add(from, to, value, sum);
   }
   const write = sized ? (value: number) => f.bytes(value) : (value: number) => f.time(value),
     what = sized ? "What was sent" : "How long transfers took";
@@ -165,6 +173,16 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
       square: ranks,
       one: "pair",
     },
+    {
+      key: "exchanges",
+      label: "all-to-all, by rank",
+      note: "What was sent from one rank (row) to another (column) by all-to-all operations; on the diagonal, what stayed on the rank. Where ranks hold experts, a column that stands out is of a rank whose experts are chosen more often.",
+      write: (value) => f.bytes(value),
+      rows: "rank",
+      places: each,
+      square: exchanges,
+      one: "pair",
+    },
   ];
   return {
     all: all.filter(
@@ -182,7 +200,7 @@ export function matrix(context: Context): HTMLElement | null {
       "Who communicates with whom",
       note(
         "The page holds a part of the ranks, and so not all pairs. All of them: ",
-        h("code", null, `tmerge show ${storeName(job)} groups.group bubble.pair`),
+        h("code", null, `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
         ".",
       ),
     );
