@@ -14,8 +14,8 @@ const required = createRequire(join(web, "package.json"));
 const prettier = required("prettier"), { ESLint } = required("eslint"), typescript = required("typescript-eslint"), compiler = required("typescript");
 
 const FORMAT = { printWidth: 140 };
-/* Rules that the compiler or the page's style make unnecessary: `!` after a checked bound, a number in a template,
- * an arrow function that returns the result of a void call. */
+/* Rules that the compiler or the page's style make unnecessary: `!` after a checked bound, a number in a template, an arrow function that
+ * returns the result of a void call. */
 const RULES = {
   "@typescript-eslint/no-non-null-assertion": "off",
   "@typescript-eslint/no-confusing-void-expression": "off",

@@ -1,5 +1,5 @@
-// Contrast (WCAG 2), colour vision (Machado, Oliveira and Fernandes 2009, severity 1) and distance (CIEDE2000) of
-// colours as [r, g, b] from 0 to 255.
+// Contrast (WCAG 2), colour vision (Machado, Oliveira and Fernandes 2009, severity 1) and distance (CIEDE2000) of colours as [r, g, b]
+// from 0 to 255.
 
 /** Parses the colour in a computed style, such as rgb(1, 2, 3). */
 export function parsed(text) {

@@ -11,8 +11,8 @@ const jobs = {};
 const host = (cat, name, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 1, tid: 1, ts, dur, args });
 
 before(() => {
-  /* Within 100 us: mm and its call launch the gemm at 70 us; a call without an operator launches the copy at 60 us;
-   * the last kernel has no launch. */
+  /* Within 100 us: mm and its call launch the gemm at 70 us; a call without an operator launches the copy at 60 us; the last kernel has
+   * no launch. */
   jobs.launched = merge("launched", trace("launched_rank_0.json", [
     host("python_function", "train.py(3): step", 0, 100),
     host("python_function", "nn.Module: Linear_0", 5, 50),

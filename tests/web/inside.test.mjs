@@ -1,5 +1,5 @@
-// Communication, Clocks and the views inside a rank: their figures equal those of tmerge show --json, they sort, filter
-// and link, and they give a reason if there is nothing to draw.
+// Communication, Clocks and the views inside a rank: their figures equal those of tmerge show --json, they sort, filter and link, and
+// they give a reason if there is nothing to draw.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before } from "node:test";

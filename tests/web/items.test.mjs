@@ -9,9 +9,8 @@ import { COMPLETE, custom as color, drawn, GUTTER, LANES_TOP, RIGHT } from "./ti
 
 const RANKS = 18, BY_HOST = 6;
 
-/** One of 18 ranks on 3 hosts, in microseconds of 1,000. Rank r computes from 50 on, for 50 (r + 1). All ranks meet
- * when the last one, rank 17, arrives at 950, until 958. Then each computes for 10 again, and ranks 0 to 11 meet
- * without a wait. */
+/** One of 18 ranks on 3 hosts, in microseconds of 1,000. Rank r computes from 50 on, for 50 (r + 1). All ranks meet when the last one,
+ * rank 17, arrives at 950, until 958. Then each computes for 10 again, and ranks 0 to 11 meet without a wait. */
 function traceOf(rank) {
   const on = (cat, name, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 1, tid: 1, ts, dur, args }), ready = 100 + 50 * rank;
   const call = (name, ts, correlation) => on("cuda_runtime", name, ts, 2, { correlation });
@@ -56,8 +55,8 @@ async function press(page, ...keys) {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** Presses Tab until the focus is on a control that matches the selector and whose name matches the pattern; for a
- * chart, waits until it is drawn. */
+/** Presses Tab until the focus is on a control that matches the selector and whose name matches the pattern; for a chart, waits until it
+ * is drawn. */
 async function reach(page, selector, pattern = /(?:)/, key = "Tab") {
   for (let i = 0; i < 150; i++) {
     await page.keyboard.press(key);
@@ -67,8 +66,7 @@ async function reach(page, selector, pattern = /(?:)/, key = "Tab") {
   assert.fail(`Tab does not reach ${selector} ${pattern}`);
 }
 
-/** Reaches a control and presses a key: the control keeps the focus, or another gets it if the control is gone;
- * checks the address. */
+/** Reaches a control and presses a key: the control keeps the focus, or another gets it if the control is gone; checks the address. */
 async function use(page, selector, { named, key = "Enter", tab = "Tab", then } = {}) {
   await reach(page, selector, named, tab);
   const name = await page.evaluate(() => (window.nameOf = (e) => e.dataset.value ?? e.dataset.name ?? e.getAttribute("aria-label") ?? e.textContent)(document.activeElement));
@@ -136,9 +134,8 @@ const item = (job, hash, name, act) => ROWS.push({ job, hash, name, act });
 
 item("made", "#timeline/rank=3", "2: an event's panel, and from it to its like, to its launch and back", async (page) => {
   await press(page, "t", ".");
-  /* The gemm of rank 3 takes 200 us and ends at 250; all wait for rank 17 until 950, which is 700 later. 36 gemms
-   * of 2 x 100 x 1000 x 1000 operations take 50 (1 + ... + 18) + 18 x 10 = 8,730 us: 7.2e9 / 8.73e-3 s = 0.825
-   * TFLOP/s. */
+  /* The gemm of rank 3 takes 200 us and ends at 250; all wait for rank 17 until 950, which is 700 later. 36 gemms of 2 x 100 x 1000 x
+   * 1000 operations take 50 (1 + ... + 18) + 18 x 10 = 8,730 us: 7.2e9 / 8.73e-3 s = 0.825 TFLOP/s. */
   const own = await details(page);
   for (const words of ["sgemm_128x128compute, rank 3, host0, stream 7", "200.0 µs from 50.0 µs", "Launched by cudaLaunchKernel at 20.0 µs, 30.0 µs before it began. Correlation 1.", "grid 128 × 2 × 1, block 256 × 1 × 1",
     "Operators: aten::mm in aten::linear", "Modules: Linear_0", "Python: train.py(3): step", "Inputs of aten::mm: [[100,1000],[1000,1000]]", "Class: matrix multiply; 0.825 TFLOP/s", "Not on the critical path: it could have ended 700.0 µs later",
@@ -166,8 +163,8 @@ item("made", "#timeline", "3: sums of an area over chosen lanes, in the link and
   await at(page, { lanes: "1-2", mark: "0-1000000" });
   const sums = async () => (await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((tr) => [...tr.cells].map((td) => td.title || td.textContent)))).map(([name, ...values]) =>
     [name, ...values.map((value) => (/ns$/.test(value) ? 1e-3 : 1) * Number(value.replace(/[^0-9.]/g, "")))]);
-  /* Ranks 1 and 2: gemms of 100 and 150, two of 10 and other computing of 10; waits of 800 and 750 until 950;
-   * transfers of 8 and 10; of three copies of 4, two are not hidden by a gemm. */
+  /* Ranks 1 and 2: gemms of 100 and 150, two of 10 and other computing of 10; waits of 800 and 750 until 950; transfers of 8 and 10; of
+   * three copies of 4, two are not hidden by a gemm. */
   assert.deepEqual(await sums(), [["1", 120, 18, 800, 0, 8], ["2", 170, 18, 750, 0, 8]]);
   await use(page, '.tl-details [data-value="kernels"]');
   // count, sum, share of the kernels' 1,900 us [%], mean, max, rank 1, rank 2, their difference
@@ -177,8 +174,7 @@ item("made", "#timeline", "3: sums of an area over chosen lanes, in the link and
   await download.saveAs("area.csv");
   assert.deepEqual(text("area.csv").split("\r\n").slice(0, 3), ["kernel,count,sum_ns,self_ns,mean_ns,max_ns,rank_1_ns,rank_2_ns", `${nccl},4,1586000,1586000,396500,808000,818000,768000`, `${gemm},4,270000,270000,67500,150000,110000,160000`]);
   await use(page, '.tl-details [data-value="operators"]', { tab: "Shift+Tab" });
-  // linear takes 50 and contains one of two mm of 30, so 20 itself; without mm nested in it the total is 160, of which mm
-  // is 75 %
+  // linear takes 50 and contains one of two mm of 30, so 20 itself; the self times sum to 160, of which mm has 75 %
   assert.deepEqual(await sums(), [["aten::mm", 4, 120, 120, 75, 30, 30, 60, 60, 0], ["aten::linear", 2, 100, 40, 25, 50, 50, 50, 50, 0]]);
   await use(page, '.tl-details [data-value="classes"]');
   assert.deepEqual((await sums()).map((row) => row.slice(0, 3)), [["communication", 4, 1586], ["matrix multiply", 4, 270], ["copy or set", 6, 24], ["elementwise", 2, 20]]);
@@ -212,9 +208,8 @@ item("made", "#timeline/pin=0", "4: counters below the lanes, and the link keeps
   await use(page, 'select[data-name="Counters"]', { key: "ArrowDown" });
   await press(page, ...Array(5).fill("ArrowDown")); // each key press adds the first counter not yet shown
   await at(page, { counters: "memory,queue,bandwidth,copies,compute,recorded:clock%2C MHz" });
-  /* Maximum of each counter: 4 plus 2 MiB; from 120 to 130 a copy and three kernels launched earlier are queued;
-   * 8,000 bytes within 8 us after the last arrival, and within the 4 us of a copy; 1,500 MHz until half of the time
-   * has passed. */
+  /* Maximum of each counter: 4 plus 2 MiB; from 120 to 130 a copy and three kernels launched earlier are queued; 8,000 bytes within 8 us
+   * after the last arrival, and within the 4 us of a copy; 1,500 MHz until half of the time has passed. */
   let texts;
   do texts = await written(page); while (!texts.some(([words]) => words === "≤ 1 500")); // counters are computed in slices
   const own = ["memory", "queue", "collectives", "copies", "compute", "clock, MHz"].map((name) => texts.find(([words]) => words === name));
@@ -338,8 +333,7 @@ item("made", "#timeline", "7: what a search finds is a list to step through, wit
 
 item("made", "#kernels", "9: kernels with who launches them", async (page) => {
   await use(page, '[data-value="launcher"]');
-  /* The first mm launches 18 gemms of 50 to 900, in a module; the second launches those of 10. 8,550 of 8,730 us
-   * are 97.9 %. */
+  /* The first mm launches 18 gemms of 50 to 900, in a module; the second launches those of 10. 8,550 of 8,730 us are 97.9 %. */
   const rows = () => cells(page, '[data-of="kernels.launcher"]');
   assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0", "18", "0.47", "0.90", "17"],
     ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0", "18", "0.01", "0.01", "0"]]);
@@ -395,8 +389,8 @@ item("made", "#efficiency", "9: a roofline", async (page) => {
   assert.deepEqual(await cells(page, '[data-of="efficiency.operator"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
 });
 
-/* Lines over time of the last rank, read at this 64th of their width. From 790 to 950 the first collective, the
- * second gemm and the last kernel are queued; 8,000 bytes are copied in a 64th of 950 us. */
+/* Lines over time of the last rank, read at this 64th of their width. From 790 to 950 the first collective, the second gemm and the last
+ * kernel are queued; 8,000 bytes are copied in a 64th of 950 us. */
 for (const [hash, name, chart, places, words] of [["#launches", "the length of the queue", /^Events launched and not yet begun/, 55, "at 846.6 µsrank 17: 3.0least 2.0, median 3.0, most 3.0"],
   ["#transfers", "bandwidth", /^Copies, host to device, MB\/s/, 36, "at 403.9 µsrank 17: 538.9 MB/sleast 538.9 MB/s, median 538.9 MB/s, most 538.9 MB/s"]])
   item("made", hash, `9: ${name} over time`, async (page) => {
@@ -409,8 +403,8 @@ for (const [hash, name, chart, places, words] of [["#launches", "the length of t
 
 item("made", "#communication", "9: who communicates with whom, host by host", async (page) => {
   await reach(page, '[aria-label^="Who communicates with whom"] .cell');
-  /* Rank r waits and transfers for 858 - 50 r in the group of all ranks, 7,794 us in total; 12 ranks on two hosts
-   * for 10 each in their group. */
+  /* Rank r waits and transfers for 858 - 50 r in the group of all ranks, 7,794 us in total; 12 ranks on two hosts for 10 each in their
+   * group. */
   for (const [key, words] of [["ArrowRight", "host0, host1: 7.91 ms"], ["ArrowRight", "host0, host2: 7.79 ms"], ["ArrowDown", "host1, host2: 7.79 ms"], ["ArrowLeft", "host1, host1: not recorded"]]) {
     await press(page, key);
     assert.equal(await label(page), words);

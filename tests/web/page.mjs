@@ -28,9 +28,8 @@ export const SEED = Number(environment.TMERGE_SEED ?? 1);
 let pages = []; // opened by the running test
 let lastStep = 0; // time when a test last opened a page or view [ms]
 
-/** Declares a test. Its pages must not have logged to the console, nor requested anything but themselves; a later
- * test reuses them, emptied. A test that opens nothing for this many seconds fails, and the others run in a new
- * browser. */
+/** Declares a test. Its pages must not have logged to the console, nor requested anything but themselves; a later test reuses them,
+ * emptied. A test that opens nothing for this many seconds fails, and the others run in a new browser. */
 export function test(name, run, { seconds = 60 } = {}) {
   declare(name, async (t) => {
     let clean = false;
@@ -94,8 +93,7 @@ export function tmerge(...parts) {
   return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, timeout: 180_000, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Generates the traces of a job: { ranks: 8, slow_rank: 3 } means --ranks=8 --slow-rank=3, { sharded: true } means
- * --sharded. */
+/** Generates the traces of a job: { ranks: 8, slow_rank: 3 } means --ranks=8 --slow-rank=3, { sharded: true } means --sharded. */
 export function synth(folder, options) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
@@ -227,8 +225,8 @@ export function testsOf(jobs, declared = test) {
   };
 }
 
-/** Playwright lists the elements in one call and reads them in the next. The page may redraw in between, and the
- * style of a removed element is empty. This does both in one call. */
+/** Playwright lists the elements in one call and reads them in the next. The page may redraw in between, and the style of a removed
+ * element is empty. This does both in one call. */
 function inOneStep(page) {
   page.$$eval = (selector, use, more) => page.evaluate(`(${use})([...document.querySelectorAll(${JSON.stringify(selector)})], ${JSON.stringify(more)})`);
 }
@@ -239,8 +237,8 @@ export async function viewed(page, view) {
   lastStep = Date.now();
 }
 
-/** Goes to an address in the page and waits for the frame that draws it; until then data-detail and data-slowness
- * are those of the previous place. */
+/** Goes to an address in the page and waits for the frame that draws it; until then data-detail and data-slowness are those of the
+ * previous place. */
 export async function visit(page, hash) {
   await page.evaluate((h) => {
     if (location.hash === h) return; // the page would not redraw
@@ -288,8 +286,7 @@ async function goThrough(views) {
   return wrong;
 }
 
-/** Visits all listed views, or some: each must be drawn, have one heading and scroll in one direction only; `check`
- * may check more. */
+/** Visits all listed views, or some: each must be drawn, have one heading and scroll in one direction only; `check` may check more. */
 export async function sweep(page, check, views) {
   const all = views ?? (await listed(page)), { width } = page.viewportSize();
   for (const part of check ? all.map((view) => [view]) : [all]) {

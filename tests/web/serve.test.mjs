@@ -34,8 +34,8 @@ async function timeline(url, [begin, end] = [], more = "", options = {}) {
 
 let lastY = LANES_Y;
 
-/** Moves down the rows at an x position until the status line matches the pattern; begins at the last row found,
- * because rows keep their positions. */
+/** Moves down the rows at an x position until the status line matches the pattern; begins at the last row found, because rows keep their
+ * positions. */
 async function lookFor(page, x, pattern) {
   const rows = Array.from({ length: 72 }, (_, i) => LANES_Y + 8 * i);
   for (const y of [lastY, ...rows]) {

@@ -5,8 +5,7 @@ import { closeTo, FULL, listed, merge, open, seldom, show, sweep, synth, tablesI
 
 let turn = 0;
 
-/* Opens the page of a state at a phone's width, in one theme (landing set) or both (full set), visits its views,
- * then checks it. */
+/* Opens the page of a state at a phone's width, in one theme (landing set) or both (full set), visits its views, then checks it. */
 async function of(name, check) {
   const job = state(name), themes = FULL ? THEMES : [THEMES[turn++ % 2]];
   for (const theme of themes) {

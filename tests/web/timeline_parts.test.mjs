@@ -176,8 +176,7 @@ test("very many rectangles are drawn as one picture of the same pixels", () => {
   let image;
   globalThis.document = { createElement: () => ({ getContext: () => ({
     createImageData: (width, height) => ({ width, height, data: new Uint8ClampedArray(4 * width * height) }), putImageData: (made) => (image = made) }) }) };
-  // 600 columns from (92, 50) on; the i-th is i % 4 + 1 pixels high on a baseline of 10; then one across two of them, at
-  // half opacity
+  // 600 columns from (92, 50) on; the i-th is i % 4 + 1 pixels high on a baseline of 10; then one across two of them, at half opacity
   const rects = new Rects(), drawn = [];
   rects.color("#123456", 1);
   for (let i = 0; i < 600; i++) rects.add(92 + i, 60 - (i % 4) - 1, 1, (i % 4) + 1);
@@ -415,8 +414,8 @@ test("what is missing and what is there make the window", () => {
 });
 
 test("sums of a range count time of a kind once", () => {
-  // compute [0, 30) and [20, 50); copies [40, 60), of which 10 are hidden by compute; an operation waits in [60, 70) and
-  // transfers until 90; the range is [10, 80)
+  // compute [0, 30) and [20, 50); copies [40, 60), of which 10 are hidden by compute; an operation waits in [60, 70) and transfers until
+  // 90; the range is [10, 80)
   const events = eventsOf([[0, 30, COMPUTE], [20, 30, COMPUTE], [40, 20, COPIES], [60, 30, TRANSFER, 10]]);
   const job = { complete: true, ranks: [{ parts: [] }] };
   const [sums] = sumsOf(job, new Lanes(events, 1), pyramidOf([0], 100), { begin: 10, end: 80 });
@@ -432,8 +431,8 @@ test("a long event is found under the events that begin after it", () => {
 });
 
 test("an area counts what lies in it, of the chosen ranks, operators without those inside of them", () => {
-  /* Two ranks with a stream and a thread each. In [100, 200), rank 0 has kernel a for 50, b for 20 and a copy for
-   * 5; rank 1 has a twice, for 40 and 60. */
+  /* Two ranks with a stream and a thread each. In [100, 200), rank 0 has kernel a for 50, b for 20 and a copy for 5; rank 1 has a twice,
+   * for 40 and 60. */
   const OPERATOR = 6, columns = { begin: [50, 160, 190, 90, 100, 110, 100, 145, 120], duration: [100, 20, 5, 200, 60, 20, 40, 60, 10],
     kind: [COMPUTE, TRANSFER, COPIES, OPERATOR, OPERATOR, OPERATOR, COMPUTE, COMPUTE, OPERATOR], name: [0, 1, 2, 3, 4, 3, 0, 0, 4], depth: [0, 0, 0, 0, 1, 2, 0, 0, 0] };
   const track = (kind, at, first, n) => ({ kind, at, device: 0, stream: 7, tid: 1, name: 0, first, n });
@@ -470,8 +469,8 @@ test("a search takes patterns, kinds, ranks and durations, and says what it cann
 });
 
 test("the same kernel elsewhere: in order on its rank, at the same place of the step on others", () => {
-  /* On each rank step 7 is [0, 100) and step 8 [100, 200). Ranks 0 and 1 run it twice in step 8, rank 2 once; each
-   * runs it once in step 7. */
+  /* On each rank step 7 is [0, 100) and step 8 [100, 200). Ranks 0 and 1 run it twice in step 8, rank 2 once; each runs it once in step
+   * 7. */
   const begins = [[10, 110, 150], [20, 120, 160], [30, 130]], durations = [[5, 6, 7], [50, 8, 9], [5, 5]], ranks = [0, 1, 2].map(() => ({ parts: [{ number: 7, begin: 0, end: 100, gpu: true }, { number: 8, begin: 100, end: 200, gpu: true }] }));
   const n = 8, events = { n, begin: Float64Array.from(begins.flat()), duration: Float64Array.from(durations.flat()), name: new Uint32Array(n), kind: new Uint8Array(n), depth: new Uint8Array(n),
     comm: new Uint32Array(n), wait: Float64Array.of(-1), operation: Int32Array.of(-1), tracks: [[0, 3], [3, 3], [6, 2]].map(([first, many], at) => ({ kind: 0, at, device: 0, stream: 7, tid: 0, name: 0, first, n: many })) };

@@ -11,7 +11,7 @@ export interface Column<N extends TableName = TableName> {
   readonly type: "int" | "real" | "text" | "bool";
   readonly unit: string;
   readonly doc: string;
-  /** Whether the column holds times; the page has them relative to the job's begin instead of the epoch. */
+  /** Whether the column holds times since the epoch; the page has them relative to the job's begin. */
   readonly epoch: boolean;
 }
 

@@ -143,7 +143,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   let sort: Sort<N> = options.sort ?? "";
   const box = h("div", { class: "grid-box" }),
     scroll = h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "data-of": table.name } });
-  /* Once it is in the document. */
+  /* Later, because headingOver() needs the element in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
   const base = options.rows ?? table.rows.map((_, row) => row);
   /* Units of all rows, so that a filter can use them. */
