@@ -9,13 +9,14 @@
 #include "patience.h"
 
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts) {
-    /* The least and, negated, the largest. */
+    /* Minimum of the values and of their complements, which gives the maximum. */
     uint64_t ends[2] = {counts ? value : UINT64_MAX, counts ? ~value : UINT64_MAX};
     tm_mpi_reduce(comm, ends, 2, MPI_UINT64_T, MPI_MIN);
     return ends[0] >= ~ends[1];
 }
 
-/* This process's host, and whether it matters: others have another, and not all have failed. */
+/* Gets this process's host name. Returns whether the name matters: the job runs on several hosts
+ * and not all processes failed. */
 static bool find_host(MPI_Comm comm, bool failed, char host[TM_HOST_MAX]) {
     (void)gethostname(host, TM_HOST_MAX - 1);
     bool one = tm_mpi_is_one(comm, tm_hash(TM_HASH_BEGIN, host, strlen(host)), true);
@@ -35,7 +36,7 @@ tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) {
     if (self == lowest && err) {
         told = *err;
         told.status = status;
-        if (several && !told.host[0]) /* else it was agreed on before */
+        if (several && !told.host[0]) /* otherwise set by an earlier agreement */
             memcpy(told.host, host, sizeof host);
     }
     MPI_Bcast(&told, (int)sizeof told, MPI_BYTE, lowest, comm);

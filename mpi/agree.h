@@ -1,4 +1,4 @@
-/* One status for all processes, before the next collective call. */
+/* Agreement of all processes on one status before the next collective call. */
 #ifndef TMERGE_MPI_AGREE_H
 #define TMERGE_MPI_AGREE_H
 
@@ -8,21 +8,18 @@
 #include "tmerge/status.h"
 
 /**
- * Makes the failure of one process the failure of all: the status and the error record of the
- * lowest failing process reach every one. Costs one reduction where all is well.
- *
+ * Turns the failure of one process into a failure of all: every process gets the status and error
+ * record of the lowest failing process. Costs one reduction if there is no failure.
  * Collective: over comm.
- * @param status  of this process; where it is not TM_OK, @p err (if not NULL) tells why
- * @param err     on a failure filled on every process, otherwise untouched; may be NULL
+ * @param status  of this process; if not TM_OK, @p err (if not NULL) holds the error
+ * @param err     filled on every process on failure, otherwise unchanged; may be NULL
  * @return        the same on every process
  */
 tm_status tm_mpi_agree(MPI_Comm comm, tm_status status, tm_error *err) TM_MUST_CHECK;
 
-/**
- * Whether all processes that count have the same value; true where fewer than two count.
- *
- * Collective: over comm.
- */
+/** Returns whether all processes with @p counts have the same value; true if there are fewer than
+ * two.
+ * Collective: over comm. */
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts);
 
 #endif

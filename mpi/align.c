@@ -33,7 +33,7 @@ static int64_t nanoseconds(double value) {
     return value < 1e18 ? llround(value) : INT64_C(1000000000000000000);
 }
 
-/* A rank's clock by the model of its domain. */
+/* Returns a rank's clock from the model of its domain. */
 static tm_rank_clock clock_of(const tm_aligner *a, size_t i, const tm_clock_model *model) {
     const tm_fact *f = (const tm_fact *)a->facts.data + i;
     int64_t shift = llround((double)(f->middle_ns - model->middle_ns) * (model->drift_ppb * 1e-9));
@@ -63,14 +63,14 @@ static void take_models(tm_aligner *a, const tm_clock_fit *fit) {
     for (size_t i = 0; i < a->facts.n; i++) {
         tm_rank_clock *clock = &a->clocks[i];
         *clock = clock_of(a, i, &fit->models[a->seats[i].domain]);
-        if (a->n_domains == 1) { /* one clock needs no other */
+        if (a->n_domains == 1) { /* a single clock needs no alignment */
             clock->way = TM_CLOCK_AS_RECORDED;
             clock->uncertainty_ns = clock->spread_ns;
         }
     }
 }
 
-/* Puts the records on the job's clock. */
+/* Converts the records to the job's clock. */
 static void apply(tm_aligner *a) {
     const tm_clock_seats seats = {a->seats, a->facts.n};
     tm_comm_record *records = a->out->records.data;
@@ -87,7 +87,7 @@ static void apply(tm_aligner *a) {
     }
 }
 
-/* Whether the clocks of all members can be compared. */
+/* Returns whether the clocks of all members are comparable. */
 static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     const tm_clock_seats seats = {a->seats, a->facts.n};
     const tm_comm_record *members = (const tm_comm_record *)a->out->records.data + instance->first;
@@ -103,7 +103,7 @@ static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
     return true;
 }
 
-/* Whether the latest begin of an operation tells when its members could go on. */
+/* Returns whether the latest start of an operation shows when its members could continue. */
 static bool may_join(const tm_instance *instance, const tm_comm_record *members) {
     bool known = members->kind != TM_COLL_OTHER && members->kind != TM_COLL_COALESCED;
     bool moves = members->bytes != 0 || members->kind == TM_COLL_BARRIER;
@@ -111,7 +111,7 @@ static bool may_join(const tm_instance *instance, const tm_comm_record *members)
            (members->way == TM_MATCH_PAIR ? instance->transfers : known);
 }
 
-/* Looks at every operation on the job's clock. */
+/* Updates every operation for the job's clock. */
 static void judge_instances(tm_aligner *a) {
     tm_instance *instances = a->out->instances.data;
     for (size_t i = 0; i < a->out->instances.n; i++) {
@@ -132,8 +132,8 @@ static void judge_instances(tm_aligner *a) {
     }
 }
 
-/* What the fit found to contradict it, and what still breaks causality, cannot be told apart from
- * a wrong match. A late end alone is none: it breaks nothing. */
+/* Marks operations that the fit found contradictory and that still break causality as suspect,
+ * because they cannot be distinguished from wrong matches. A late end by itself breaks nothing. */
 static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect) {
     tm_instance *instances = a->out->instances.data;
     const tm_clock_end *ends = rows->data;

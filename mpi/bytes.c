@@ -5,10 +5,11 @@
 #include "agree.h"
 #include "patience.h"
 
-/* Small enough that there is room to drop one even where memory is out. */
+/* Small enough for a buffer on the stack, so that a piece can be received and dropped even if
+ * memory is out. */
 enum { PIECE = 1 << 18 };
 
-/* The communicator's errors are fatal by default; where they return, they end up here. */
+/* A communicator's errors are fatal by default; if they return, they are reported here. */
 static tm_status check(int code, tm_error *err) {
     return code == MPI_SUCCESS
                ? TM_OK

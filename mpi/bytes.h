@@ -1,4 +1,4 @@
-/* Byte strings of any length between processes: MPI's counts are ints, so they go in pieces. */
+/* Transfer of byte strings of any length. MPI's counts are ints, so they are sent in pieces. */
 #ifndef TMERGE_MPI_BYTES_H
 #define TMERGE_MPI_BYTES_H
 
@@ -7,20 +7,19 @@
 
 #include "tmerge/status.h"
 
-/** Sends @p size bytes to @p to. Collective: no; meets tm_mpi_receive_bytes there.
- * TM_OK; TM_ERR_FAULT. */
+/** Sends @p size bytes to @p to, which must call tm_mpi_receive_bytes. Collective: no. TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_mpi_send_bytes(MPI_Comm comm, int to, int tag, const void *bytes, size_t size,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Receives what tm_mpi_send_bytes sent. @p bytes is malloc'ed and the caller's; set on TM_OK, and
- * never NULL then. Out of memory, the bytes are received all the same and dropped: TM_ERR_FAULT.
- * Collective: no. */
+/** Receives the bytes of a tm_mpi_send_bytes. @p bytes is malloc'ed and owned by the caller; set on
+ * TM_OK and then never NULL. If memory is out, the bytes are still received but dropped:
+ * TM_ERR_FAULT. Collective: no. */
 tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, size_t *size,
                                tm_error *err) TM_MUST_CHECK;
 
 /**
  * Gives every process the bytes of process 0.
- *
  * Collective: over comm.
  * @param bytes  on process 0 the bytes, borrowed; elsewhere set to malloc'ed ones
  * @return       TM_OK or TM_ERR_FAULT, the same on every process

@@ -15,8 +15,8 @@ static int process_of(const void *record, int n_processes) {
     return ((const tm_membership *)record)->process;
 }
 
-/* The members of this process's communicators, wherever they are; *n_alone as in
- * tm_memberships_answer, of those that this process owns. */
+/* Gets the members of this process's communicators from all processes. *n_alone as in
+ * tm_memberships_answer, for the communicators that this process owns. */
 static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alone, tm_error *err) {
     tm_vec here = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = tm_mpi_shuffle(comm, own, owner_of, &here, err);
@@ -32,7 +32,7 @@ static tm_status exchange(MPI_Comm comm, tm_vec *own, tm_vec *out, size_t *n_alo
 
 bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
                            const tm_names *names) {
-    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* the lowest, and the highest, inverted */
+    uint64_t ends[2] = {UINT64_MAX, UINT64_MAX}; /* lowest, and complement of the highest */
     for (size_t i = 0; i < n; i++) {
         tm_text format = tm_names_text(names, timelines[i].format);
         uint64_t hash = tm_hash_mixed(0, format.bytes, format.size);
@@ -43,12 +43,11 @@ bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n
     return ends[0] < ~ends[1];
 }
 
-/* Whether every rank of the job told its communicators: none is missing, as far as is known, all
- * name them in one way, and no communicator lacks a second rank. There are at least as many ranks
- * as the highest number tells.
- */
+/* Returns whether every rank of the job recorded its communicators: as far as known no rank is
+ * missing, all name communicators in the same way, and no communicator has only one known rank. The
+ * job has at least as many ranks as its highest rank number implies. */
 static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone) {
-    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks that told; communicators of one alone */
+    int64_t sums[2] = {0, (int64_t)n_alone}; /* ranks with communicators; one-rank communicators */
     int64_t n_ranks = loaded->ranks[loaded->n_ranks - 1] + 1;
     for (size_t i = 0; i < loaded->n_timelines; i++)
         sums[0] += loaded->timelines[i].n_communicators > 0;
@@ -59,7 +58,8 @@ static bool have_all_told(MPI_Comm comm, const tm_loaded *loaded, size_t n_alone
            sums[0] >= (loaded->world_size > n_ranks ? loaded->world_size : n_ranks);
 }
 
-/* Ranks that tell no communicators may have the others' under other names. */
+/* Joins groups of ranks without recorded communicators, which may have the others' communicators
+ * under other names. */
 static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec *own,
                              tm_error *err) {
     tm_vec all = TM_VEC(tm_membership), told = TM_VEC(int64_t);

@@ -17,10 +17,10 @@ typedef struct propagation {
     const tm_timeline *timelines;
     size_t n;
     tm_collectives *collectives;
-    tm_rank_waits held; /* of this process's ranks */
-    double *fractions;  /* [records] of this process's operations */
-    tm_vec visits;      /* on their way */
-    tm_delay_flow flow; /* of this process's operations */
+    tm_rank_waits held; /* waits of this process's ranks */
+    double *fractions;  /* [records] for this process's operations */
+    tm_vec visits;      /* participations in transit */
+    tm_delay_flow flow; /* for this process's operations */
 } propagation;
 
 static int visit_owner(const void *record, int n_processes) {
@@ -47,7 +47,7 @@ static int cost_owner(const void *record, int n_processes) {
     return (int)((uint64_t)((const tm_cost *)record)->rank % (uint64_t)n_processes);
 }
 
-/* Sends the visits to the other side, sorted as it wants them. */
+/* Sends the participations to the other side and sorts them in its order. */
 static tm_status send_visits(propagation *p, int (*owner)(const void *, int),
                              void (*sort)(tm_vec *), tm_error *err) {
     tm_vec there = TM_VEC(tm_visit);
@@ -78,8 +78,8 @@ static int own_time_owner(const void *record, int n_processes) {
     return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
 }
 
-/* The own times of one group, whose operations were matched anywhere, come together; waits for
- * transfers are summed. */
+/* Collects the own times of each group on one process, because its operations were matched on many.
+ * Sums waits for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
     const tm_visit *visits = p->visits.data;
@@ -94,7 +94,7 @@ static tm_status send_own_times(propagation *p, tm_error *err) {
     return status;
 }
 
-/* Owners and holders tell each other what the fractions depend on. */
+/* Exchanges between owners and holders the data that the fractions depend on. */
 static tm_status prepare(propagation *p, tm_error *err) {
     int self;
     MPI_Comm_rank(p->comm, &self);
@@ -117,7 +117,7 @@ static tm_status prepare(propagation *p, tm_error *err) {
     return tm_mpi_agree(p->comm, status, err);
 }
 
-/* Passes all debts on: to their ranks' holders, and from there to the operations' owners. */
+/* Passes all costs to the holders of their ranks, and from there to the owners of operations. */
 static tm_status pass(propagation *p, tm_error *err) {
     tm_vec debts = TM_VEC(tm_debt), claims = TM_VEC(tm_claim), here = TM_VEC(tm_claim);
     tm_status status = tm_mpi_shuffle(p->comm, &p->flow.debts, debt_origin, &debts, err);
@@ -136,7 +136,7 @@ static tm_status pass(propagation *p, tm_error *err) {
     return status;
 }
 
-/* What the job has of groups, operations and transfers; the waits for these are this process's. */
+/* Counts the job's groups, operations and transfers, and sums its waits for transfers. */
 static void count_all(MPI_Comm comm, tm_collectives *collectives) {
     int self;
     tm_pipeline_use own = tm_stages_pipeline(collectives, &collectives->stages);
@@ -153,7 +153,7 @@ static void count_all(MPI_Comm comm, tm_collectives *collectives) {
     collectives->first_process = self == 0;
 }
 
-/* Every process learns the stages of all ranks. */
+/* Gives every process the stages of all ranks. */
 static tm_status find_stages(MPI_Comm comm, tm_collectives *collectives, tm_error *err) {
     tm_vec own = TM_VEC(tm_stage_edge), all = TM_VEC(tm_stage_edge), found = TM_VEC(tm_stage);
     tm_vec *stages = &collectives->stages;

@@ -1,4 +1,5 @@
-/* Delay propagation over all processes: what a late rank cost goes back to what made it late. */
+/* Delay propagation over all processes: moves the cost of a late rank back to the operations that
+ * made it late. */
 #ifndef TMERGE_MPI_DELAY_H
 #define TMERGE_MPI_DELAY_H
 
@@ -6,17 +7,16 @@
 
 #include "timeline/collectives.h"
 
-/** How often cost is passed back at most; what is left then stays where it is. Each time goes back
- * in time, and most of the cost stays on the way. */
+/** Maximum number of rounds in which cost is passed back; the rest then stays where it is. Each
+ * round goes back in time, and most of the cost stays at the operations on the way. */
 enum { TM_DELAY_ROUNDS = 64 };
 
 /**
  * Fills costs and members of the matched operations. Operations stay with their owners and ranks
- * with their holders: in each round owners send cost to the holders of the late ranks, and those
- * send it on to the owners of the operations that had kept them waiting. All amounts are whole
- * nanoseconds, and what one process splits depends on no other: the result is the same for any
- * number of processes.
- *
+ * with their holders. In each round, owners send cost to the holders of the late ranks, which send
+ * it on to the owners of the operations that kept those ranks waiting. All amounts are whole
+ * nanoseconds, and each process splits amounts independently of the others, so the result is the
+ * same for any number of processes.
  * Collective: over comm.
  * @param timelines    [n] this process's, ascending in rank
  * @param collectives  matched, with the records' origins

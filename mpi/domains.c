@@ -10,12 +10,12 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Drift of a clock that is known beforehand, as a standard deviation: torch.profiler ties its times
- * to the system's clock at both ends of a recording; others run freely from its begin. */
+/* Prior standard deviation of a clock's drift. torch.profiler ties its times to the system clock at
+ * both ends of a recording; other clocks run freely from its start. */
 #define TIED_DRIFT_PPB 2000.0
 #define FREE_DRIFT_PPB 20000.0
 
-/* How far the clock of one GPU may be from its host's, where no second GPU shows it. */
+/* Assumed error of a GPU clock against its host's, if no second GPU shows it. */
 #define GPU_ERROR_NS 3000.0
 
 void tm_aligner_free(tm_aligner *a) {
@@ -36,7 +36,8 @@ static bool is_tied(const tm_timeline *timeline) {
     return says(timeline, "\"baseTimeNanoseconds\"") && !says(timeline, "\"roctracer_version\"");
 }
 
-/* What a rank shares its clock with: its host, or the file that has one clock for all its ranks. */
+/* Returns what a rank shares its clock with: its host, or the file if it has one clock for all its
+ * ranks. */
 static uint32_t clock_of(const tm_timeline *timeline) {
     bool file = timeline->n_spans > 0 && says(timeline, TM_FILE_CLOCK);
     return file ? timeline->spans->source : timeline->host;
@@ -106,7 +107,6 @@ static int by_late_rank(const void *a, const void *b) {
     return tm_order_i64(x->rank, y->rank);
 }
 
-/* Sums up for each rank how its ends lie to others. */
 tm_status tm_aligner_compare(tm_aligner *a, const tm_clock_compared *how, tm_error *err) {
     const tm_clock_seats seats = {a->seats, a->facts.n};
     tm_vec own = TM_VEC(tm_clock_difference), here = TM_VEC(tm_clock_difference);
@@ -134,7 +134,7 @@ const tm_clock_late *tm_aligner_late(const tm_aligner *a, int64_t rank) {
                       : NULL;
 }
 
-/* The classes whose ends inside hosts are the steadiest. */
+/* Finds the classes of collectives whose ends vary least within hosts. */
 static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_error *err) {
     const tm_clock_seats seats = {a->seats, a->facts.n};
     const tm_clock_compared all = {.by_host = true};
@@ -150,7 +150,7 @@ static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_er
     return status;
 }
 
-/* How steady a rank's ends are: the median over ranks. False when memory is out. */
+/* Sets the median over ranks of the spread of their ends. Returns false if memory is out. */
 static bool usual_noise(const tm_aligner *a, double *out) {
     const tm_clock_late *lates = a->lates.data;
     double *spreads = malloc((a->lates.n + 1) * sizeof *spreads);
@@ -163,10 +163,10 @@ static bool usual_noise(const tm_aligner *a, double *out) {
     return ok;
 }
 
-/* What the ranks say of their clocks, host after host; NULL when memory is out. */
+/* Returns the ranks' ends, host after host; NULL if memory is out. */
 static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
-    size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* where a host's next rank goes */
+    size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* index of a host's next rank */
     for (size_t i = 0; i < a->facts.n && next; i++)
         next[a->seats[i].host + 1]++;
     for (int32_t host = 0; host < a->n_hosts && next; host++)
@@ -187,8 +187,8 @@ static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     return ends;
 }
 
-/* Which ranks share a clock: those of a host, unless their ends show that they do not, or their
- * traces say so. */
+/* Finds which ranks share a clock: those of a host, unless their ends or their traces show that
+ * they do not. */
 static tm_status split_hosts(tm_aligner *a, tm_error *err) {
     bool classes[TM_CLOCK_CLASSES];
     TM_TRY(find_quiet(a, classes, err));
@@ -211,10 +211,10 @@ static double gpu_error(const tm_clock_host *host) {
     return host->shared && host->spread_ns > 0.0 ? host->spread_ns : GPU_ERROR_NS;
 }
 
-/* Numbers the domains in the order of their lowest rank, and says what is known of each. */
+/* Numbers the domains in the order of their lowest rank, and sets the known data of each. */
 static tm_status make_domains(tm_aligner *a, tm_error *err) {
     const tm_fact *facts = a->facts.data;
-    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* its domain, plus 1 */
+    int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* a host's domain + 1 */
     tm_status status = tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++) {
         tm_clock_seat *seat = &a->seats[i];
@@ -225,7 +225,7 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
         seat->domain = of_host[seat->host] - 1;
         tm_clock_domain *domain = &a->domains[seat->domain];
         double drift = facts[i].tied ? TIED_DRIFT_PPB : FREE_DRIFT_PPB;
-        if (fresh) /* begin and length for now; set right below */
+        if (fresh) /* middle_ns and length_ns temporarily hold begin and end; set after this loop */
             *domain = (tm_clock_domain){.middle_ns = facts[i].begin_ns,
                                         .length_ns = facts[i].end_ns,
                                         .wall_ns = (double)a->options->wall_uncertainty_ns,

@@ -8,15 +8,15 @@
 #include "waits/exposed.h"
 #include "waits/most_exposed.h"
 
-/* A kernel of an operation: asked for by the process that matched it, answered by the one that
+/* A kernel of an operation: requested by the process that matched it, answered by the process that
  * holds its rank. Sent as bytes. */
 typedef struct asked {
     int64_t rank;
-    int64_t record; /* index into the records of the rank that asks */
+    int64_t record; /* index into the records of the requesting process */
     int64_t exposed_ns;
     uint32_t event;
-    int32_t origin, asker; /* processes: of the rank, of the record */
-    int32_t none;          /* 0 */
+    int32_t origin, asker; /* process of the rank; process of the record */
+    int32_t none;          /* padding, 0 */
 } asked;
 
 static int to_rank(const void *record, int n_processes) {

@@ -1,4 +1,4 @@
-/* The exposed time of every communication kernel, and of the operations that have most of it. */
+/* Exposed time of every communication kernel, and the operations with the most exposed time. */
 #ifndef TMERGE_MPI_EXPOSED_H
 #define TMERGE_MPI_EXPOSED_H
 
@@ -7,12 +7,11 @@
 #include "timeline/collectives.h"
 
 /**
- * Sets exposed_ns of the kernels of timelines and of the records of collectives, and finds the
- * operations that were exposed most. What profilers' opening sets apart must be known.
- *
+ * Sets exposed_ns in the kernels of timelines and the records of collectives, and finds the most
+ * exposed operations. The openings of the profilers must be known (mpi/opening.h).
  * Collective: over comm.
  * @param timelines    [n] this process's
- * @param collectives  what this process matched; `exposed` is added
+ * @param collectives  operations matched by this process; `exposed` is added
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_exposed(MPI_Comm comm, tm_timeline *timelines, size_t n,

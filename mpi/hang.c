@@ -18,15 +18,15 @@
 
 /* What is known of an input before it is read. */
 typedef struct candidate {
-    int64_t rank;      /* by its name; -1: not told */
-    int64_t newest_ns; /* of one of several of a rank, once it is known */
-    size_t next;       /* of its rank, NONE: no other follows */
-    bool is_first;     /* of its rank */
+    int64_t rank;      /* from its name; -1 unknown */
+    int64_t newest_ns; /* time of its newest operation, set if the rank has several inputs */
+    size_t next;       /* next input of the rank, NONE if there is none */
+    bool is_first;     /* first input of the rank */
 } candidate;
 
 static const size_t NONE = SIZE_MAX;
 
-/* What one process reads. */
+/* State of the reading process. */
 typedef struct reader {
     const tm_input *inputs;
     size_t n;
@@ -39,8 +39,8 @@ typedef struct reader {
     int64_t n_read;
 } reader;
 
-/* The rank of a name: after a word for it, or the number that ends the name, as in
- * nccl_trace_rank_3 and trace7.json. */
+/* Returns the rank in a file name: a number after a word for it, or the number that ends the name,
+ * as in nccl_trace_rank_3 and trace7.json. */
 static int64_t rank_of_name(const tm_input *input) {
     static const char *const endings[] = {".zst", ".gz",  ".json", ".pickle",
                                           ".pkl", ".bin", ".dump"};
@@ -70,14 +70,14 @@ static tm_status leave_out(reader *r, const char *path, const char *reason, cons
     return tm_table_set_text(r->left_out, &row[2], why, err);
 }
 
-/* 0: not known. */
+/* Returns the modification time; 0 if unknown. */
 static int64_t written_ns(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
                                   : 0;
 }
 
-/* What is no dump is left out: a rank without one is evidence, too. */
+/* Reads a dump. Leaves out files that are not dumps; a rank without a dump is evidence too. */
 static tm_status read_one(reader *r, size_t i, tm_error *err) {
     tm_source *source = NULL;
     const char *path = r->inputs[i].path;
@@ -115,8 +115,8 @@ static int by_number(const void *a, const void *b) {
     return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Finds those of one rank: a recorder may write a pickle and JSON, and an earlier dump may lie
- * beside a later one. */
+/* Finds the inputs of the same rank: a recorder may write both a pickle and JSON, and an older dump
+ * may be next to a newer one. */
 static tm_status find_doubles(reader *r, tm_error *err) {
     int64_t(*of)[2] = malloc((r->n + 1) * sizeof *of);
     if (!of)
@@ -137,7 +137,7 @@ static tm_status find_doubles(reader *r, tm_error *err) {
     return TM_OK;
 }
 
-/* When the last operation was issued or seen to end; -1: it cannot be read. */
+/* Returns when the last operation was issued or completed; -1 if the dump cannot be read. */
 static int64_t newest_ns(const reader *r, size_t i) {
     tm_source *source = NULL;
     tm_error why = {.offset = -1};
@@ -156,7 +156,7 @@ static int64_t newest_ns(const reader *r, size_t i) {
     return newest;
 }
 
-/* Of several dumps of a rank the newest. */
+/* Reads the newest of a rank's dumps. */
 static tm_status read_rank(reader *r, size_t i, tm_error *err) {
     candidate *c = r->candidates;
     size_t best = i;
@@ -200,7 +200,7 @@ static int owner_of(const void *record, int n_processes) {
     return (int)(((const tm_hang_form *)record)->group % (uint64_t)n_processes);
 }
 
-/* Every process learns how far each group came, and where ranks differ. */
+/* Gives every process the progress of each group and the places where ranks differ. */
 static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_vec *spans,
                                 tm_vec *mixed, tm_error *err) {
     tm_vec own = TM_VEC(tm_hang_span), forms = TM_VEC(tm_hang_form), owned = TM_VEC(tm_hang_form);
@@ -250,10 +250,10 @@ static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *er
     return status;
 }
 
-/* What an input is taken for. */
+/* Kinds of input. */
 enum { IS_DUMP, IS_TRACE, IS_OTHER };
 
-/* What cannot be read is a dump: its reader says why. A folder may hold other files, too. */
+/* Returns the kind of an input. Unreadable files count as dumps, whose reader reports the error. */
 static unsigned char kind_of(const tm_input *input) {
     enum { HEAD = 4096 };
     char head[HEAD];

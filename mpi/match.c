@@ -42,7 +42,8 @@ static int end_owner(const void *record, int n_processes) {
     return owner_of(((const tm_end *)record)->group, n_processes);
 }
 
-/* All that a group has in one place: what its ranks do not agree on is aligned there. */
+/* Sends all kernels of a group to one process, which aligns those whose order its ranks do not
+ * agree on. */
 static int loose_owner(const void *record, int n_processes) {
     return owner_of(((const tm_comm_record *)record)->group, n_processes);
 }
@@ -52,7 +53,8 @@ static int sequence_origin(const void *record, int n_processes) {
     return ((const tm_sequence *)record)->origin;
 }
 
-/* Asks, for every run of kernels that only its order can match, whether all ranks agree on it. */
+/* Checks, for every run of kernels that can be matched only by order, whether all ranks agree on
+ * it. */
 static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_sequence), answers = TM_VEC(tm_sequence), ends = TM_VEC(tm_end);
     tm_status status = tm_mpi_shuffle(m->comm, &input->sequences, sequence_owner, &here, err);
@@ -71,8 +73,8 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
     return status;
 }
 
-/* Brings together the kernels of groups whose ranks do not agree on their order, and adds those
- * that belong to an operation to the records of this process, which are then like any others. */
+/* Collects the kernels of groups whose ranks do not agree on their order. Adds those that belong to
+ * an operation to this process's records, where they are treated like any others. */
 static tm_status align_loose(matcher *m, tm_match_input *input, tm_error *err) {
     tm_vec here = TM_VEC(tm_comm_record);
     tm_status status = tm_mpi_shuffle(m->comm, &input->loose, loose_owner, &here, err);
@@ -114,7 +116,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(x->rank, y->rank);
 }
 
-/* Tells the kernels without metadata their hosts; *n_ranks is the number of ranks with traces. */
+/* Sets the hosts of kernels without metadata; *n_ranks is the number of ranks with traces. */
 static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error *err) {
     tm_vec own = TM_VEC(tm_host_rank), all = TM_VEC(tm_host_rank);
     bool ok = true;
@@ -143,7 +145,7 @@ static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error
     return tm_mpi_agree(m->comm, status, err);
 }
 
-/* Joins what was found of the hosts, where families of parties meet, and tells the hosts. */
+/* Joins the results of the hosts, by families of clusters, and returns the answers to the hosts. */
 static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_report *report,
                             tm_host_answers *out, tm_error *err) {
     tm_host_report here = tm_host_report_empty();
@@ -163,8 +165,7 @@ static tm_status join_hosts(matcher *m, const tm_infer_options *how, tm_host_rep
     return status;
 }
 
-/* Finds the operations of kernels without metadata, and adds those that are proven to the records
- * of this process. */
+/* Finds operations of kernels without metadata and adds proven ones to this process's records. */
 static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_host_report report = tm_host_report_empty();
     tm_host_answers answers = tm_host_answers_empty();
@@ -172,7 +173,8 @@ static tm_status infer(matcher *m, tm_match_input *input, tm_error *err) {
     tm_inference_init(&v);
     int64_t n_ranks = 0;
     tm_status status = find_hosts(m, &input->bare, &n_ranks, err);
-    /* Kernels of other formats' ranks may be of the same operations, and say so or not. */
+    /* Kernels of ranks with other formats may belong to the same operations, with or without
+     * metadata. */
     bool differ = tm_mpi_formats_differ(m->comm, m->timelines, m->n, m->options->names);
     const tm_infer_options how = {.wall_uncertainty_ns = m->options->wall_uncertainty_ns,
                                   .all_here = n_ranks >= m->options->world_size && !differ};
@@ -199,7 +201,7 @@ static tm_status collect(matcher *m, tm_match_input *input, tm_error *err) {
     return tm_mpi_agree(m->comm, status, err);
 }
 
-/* Brings the records of each operation together and makes instances of them. */
+/* Collects the records of each operation on one process and makes instances of them. */
 static tm_status match(matcher *m, tm_error *err) {
     tm_match_input input;
     tm_match_input_init(&input);

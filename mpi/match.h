@@ -1,4 +1,4 @@
-/* Matching over all processes: records to the owners of their operation. */
+/* Matching over all processes: sends records to the owners of their operations. */
 #ifndef TMERGE_MPI_MATCH_H
 #define TMERGE_MPI_MATCH_H
 
@@ -8,18 +8,18 @@
 #include "tmerge/names.h"
 
 typedef struct tm_match_options {
-    const tm_names *names; /* the texts that the timelines refer to */
-    int64_t world_size;    /* ranks of the job: the largest that a trace names, or all there are */
+    const tm_names *names; /* texts that the timelines refer to */
+    int64_t world_size;    /* ranks of the job: the largest world size in a trace, or the number
+                              of ranks present */
     int64_t wall_uncertainty_ns; /* as in tm_align_options */
 } tm_match_options;
 
 /**
  * Matches the communication kernels of all ranks. Each operation is matched by one process, chosen
- * by hash, so that neither memory nor work of one process grows with the job.
- *
+ * by hash, so that neither memory nor work of a process grows with the job.
  * Collective: over comm.
  * @param timelines  [n] this process's
- * @param out        what this process knows of the operations; set only on TM_OK, free it with
+ * @param out        operations known to this process; set only on TM_OK, free it with
  *                   tm_collectives_free
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

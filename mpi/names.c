@@ -11,8 +11,9 @@
 
 enum { TAG_NAMES = 12 };
 
-/* What events are called stands before all else, of which each rank has some of its own: threads,
- * processes. So what is kept of each name of a rank's events does not grow with ranks. */
+/* Use of a text. Event names come before all other texts. The others include texts of a single
+ * rank, such as thread and process names, so per-name arrays over event names do not grow with the
+ * number of ranks. */
 enum { UNUSED, OF_EVENT, OF_OTHER };
 
 typedef struct word {
@@ -20,12 +21,12 @@ typedef struct word {
     const char *bytes;
 } word;
 
-/* A list of words, as it goes between processes, is a vector of char: ascending, each as its use,
+/* A list of words as sent between processes is a vector of char: ascending, each word as its use,
  * its length and its bytes. */
 enum { WORD_HEAD = 2 * sizeof(uint32_t) };
 
 typedef struct marker {
-    uint8_t *used; /* by id */
+    uint8_t *used; /* use by id */
 } marker;
 
 static void mark(void *context, uint32_t *id) {
@@ -58,7 +59,7 @@ static bool next_word(const char **p, const char *end, word *out) {
     return true;
 }
 
-/* The texts in use here, ascending, without the empty one. */
+/* Lists the texts in use here, ascending, without the empty one. */
 static tm_status own_words(const tm_names *names, tm_timeline *timelines, size_t n, tm_vec *out,
                            tm_error *err) {
     size_t n_names = tm_names_count(names), n_words = 0;
@@ -84,7 +85,7 @@ static tm_status own_words(const tm_names *names, tm_timeline *timelines, size_t
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Merges an ascending list into another; equal texts become one. */
+/* Merges an ascending list into another without duplicates. */
 static tm_status merge_words(tm_vec *into, const void *other, size_t size, tm_error *err) {
     tm_vec merged = TM_VEC(char);
     const char *p = into->data, *p_end = p + into->n;
@@ -109,8 +110,8 @@ static tm_status merge_words(tm_vec *into, const void *other, size_t size, tm_er
     return TM_OK;
 }
 
-/* A binomial tree: after it, process 0 holds the words of all. A process that failed still takes
- * part, with what it has, for its partners wait for it. */
+/* Collects the words of all processes on process 0 along a binomial tree. A process that failed
+ * still takes part with what it has, because its partners wait. */
 static tm_status reduce_words(MPI_Comm comm, tm_vec *words, tm_error *err) {
     int self, n_processes;
     tm_status status = TM_OK;
@@ -140,7 +141,7 @@ static tm_status dictionary_of(const void *words, size_t size, tm_names **out, t
     const char *p = words, *end = p + size;
     word w;
     bool ok = names != NULL;
-    while (ok && size > 0 && next_word(&p, end, &w)) /* one of both uses is of events */
+    while (ok && size > 0 && next_word(&p, end, &w)) /* with both uses it counts as event name */
         ok = tm_names_intern(names, w.bytes, w.size) != TM_NAME_FAILED;
     if (!ok) {
         tm_names_destroy(names);
@@ -153,14 +154,14 @@ static tm_status dictionary_of(const void *words, size_t size, tm_names **out, t
 typedef struct replacer {
     const tm_names *from;
     tm_names *to;
-    uint32_t *known; /* by old id: the new id, 0 where it was not asked for yet */
+    uint32_t *known; /* by old id: the new id, 0 if not yet looked up */
 } replacer;
 
 static void replace(void *context, uint32_t *id) {
     const replacer *r = context;
     if (*id != TM_NO_NAME && r->known[*id] == 0) {
         tm_text text = tm_names_text(r->from, *id);
-        /* Every text in use is in the dictionary, so this finds and never adds. */
+        /* Every text in use is in the dictionary, so this call never adds one. */
         r->known[*id] = tm_names_intern(r->to, text.bytes, text.size);
     }
     *id = r->known[*id];

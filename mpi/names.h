@@ -8,10 +8,9 @@
 #include "tmerge/timeline.h"
 
 /**
- * Makes one dictionary of all texts that the timelines of all processes use: the empty text, then
- * what events are called, then the others, each in ascending order of their bytes, so that it does
- * not depend on how the ranks were shared out. The timelines' ids are replaced.
- *
+ * Builds one dictionary of all texts used by the timelines of all processes: the empty text, then
+ * event names, then the others, each in ascending order of their bytes. It therefore does not
+ * depend on the distribution of ranks. Replaces the timelines' ids.
  * Collective: over comm.
  * @param names      this process's table, which the timelines refer to before the call
  * @param timelines  [n] this process's

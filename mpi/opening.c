@@ -14,9 +14,9 @@ typedef struct recording {
 /* A member of an operation that shows an opening. Sent as bytes. */
 typedef struct opened {
     int64_t rank;
-    int64_t after_ns; /* from the begin of its kernel until the last came */
+    int64_t after_ns; /* time from the start of its kernel to the arrival of the last member */
     uint32_t event;
-    uint32_t none; /* 0 */
+    uint32_t none; /* padding, 0 */
 } opened;
 
 static int by_rank(const void *a, const void *b) {
@@ -50,15 +50,15 @@ static bool begins_by(const void *element, const void *key) {
     return by_rank(element, key) <= 0;
 }
 
-/* The recording that a kernel of a rank is in. */
+/* Returns the recording that contains a kernel of a rank. */
 static const recording *recording_of(const tm_vec *all, const tm_comm_record *record) {
     const recording key = {record->rank, record->begin_ns, 0}, *v = all->data;
     const size_t behind = tm_bisect(v, all->n, sizeof *v, &key, begins_by);
     return behind > 0 && v[behind - 1].rank == record->rank ? &v[behind - 1] : NULL;
 }
 
-/* Whether a member waited for the recording of another to begin. Where clocks are wrong, some seem
- * to leave before the last came. */
+/* Returns whether a member waited for the recording of another to begin. With wrong clocks, some
+ * seem to leave before the last arrived. */
 static bool shows_opening(const tm_instance *instance, const tm_comm_record *members,
                           const tm_vec *all) {
     int64_t open_ns = INT64_MIN;
@@ -70,7 +70,7 @@ static bool shows_opening(const tm_instance *instance, const tm_comm_record *mem
     }
     for (size_t i = 0; i < instance->n; i++) {
         const recording *r = recording_of(all, &members[i]);
-        const int64_t before_ns = open_ns - members[i].begin_ns; /* waited, until it was open */
+        const int64_t before_ns = open_ns - members[i].begin_ns; /* waited until then */
         if (r && before_ns > 0 && before_ns >= (r->end_ns - r->begin_ns) / TM_OPENING_SHARE &&
             before_ns >= (instance->last_ns - members[i].begin_ns) / 2)
             return true;
@@ -78,7 +78,7 @@ static bool shows_opening(const tm_instance *instance, const tm_comm_record *mem
     return false;
 }
 
-/* Nobody waited in it, as far as the job is concerned. */
+/* Removes the wait of the operation's members. */
 static bool set_apart(const tm_instance *instance, tm_comm_record *members, tm_vec *out) {
     for (size_t i = 0; i < instance->n; i++) {
         const opened member = {.rank = members[i].rank,
@@ -93,7 +93,7 @@ static bool set_apart(const tm_instance *instance, tm_comm_record *members, tm_v
 
 static bool look(tm_collectives *collectives, const tm_vec *all, tm_vec *out) {
     const tm_instance *instances = collectives->instances.data;
-    int64_t latest = INT64_MIN; /* what began after all recordings had shows nothing */
+    int64_t latest = INT64_MIN; /* later operations show nothing */
     for (size_t i = 0; i < all->n; i++)
         if (((const recording *)all->data)[i].begin_ns > latest)
             latest = ((const recording *)all->data)[i].begin_ns;

@@ -1,5 +1,5 @@
-/* Profilers of a job that were opened one after the other: the ranks whose were open first waited
- * in a collective for those whose were opened last, which says nothing of the job. */
+/* Profilers that were started one after another: ranks whose profiler started first waited in a
+ * collective for ranks whose profiler started last. Such waits say nothing about the job. */
 #ifndef TMERGE_MPI_OPENING_H
 #define TMERGE_MPI_OPENING_H
 
@@ -8,24 +8,22 @@
 #include "timeline/collectives.h"
 
 /**
- * Sets apart what was before the profilers of all ranks were open.
- *
- * An operation shows an opening where a member had begun to wait in it before the recording of
- * another member began, and that is at least half of the wait, and one part in TM_OPENING_SHARE of
- * the member's recording. The opening of all of its members lasts until the last came to it:
- * `open_ns` of their spans is then, their steps begin no earlier, and nobody waited in the
- * operation. Only an operation of the first moments of a recording can show one: who comes last has
- * just opened.
- *
+ * Excludes the time before the profilers of all ranks were running.
+ * An operation shows an opening if a member began to wait in it before the recording of another
+ * member began, and this time is at least half of the wait and at least 1/TM_OPENING_SHARE of the
+ * member's recording. The opening of all its members lasts until the last member arrived: `open_ns`
+ * of their spans is set to that time, their steps begin no earlier, and the operation has no waits.
+ * Only an operation at the start of a recording can show an opening, because the last member's
+ * profiler has just started.
  * Collective: over comm.
  * @param timelines    [n] this process's
- * @param collectives  what this process matched, on the job's clock
+ * @param collectives  operations matched by this process, on the job's clock
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_opening(MPI_Comm comm, tm_timeline *timelines, size_t n,
                          tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
 
-/** The least length of an opening: the recording divided by this. */
+/** Minimum length of an opening: the length of the recording divided by this. */
 enum { TM_OPENING_SHARE = 20 };
 
 #endif

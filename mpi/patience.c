@@ -6,11 +6,11 @@
 #include "base/now.h"
 
 enum {
-    AT_ONCE_NS = 10000, /* what a message takes to one that is there */
+    AT_ONCE_NS = 10000, /* time of a message to a process that is already waiting */
     SHORTEST_NS = 10000,
     LONGEST_NS = 1000000,
-    LONGEST_OF_DATA_NS = 50000, /* MPI gets on with a large message only while it is called */
-    FEW = 1000 /* more values are on their way for longer than their processes wait */
+    LONGEST_OF_DATA_NS = 50000, /* MPI makes progress on a large message only inside its calls */
+    FEW = 1000 /* with more values, the transfer takes longer than the wait for the processes */
 };
 
 static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
@@ -20,9 +20,9 @@ static void sleep_a_part_of(int64_t waited_ns, int64_t longest_ns) {
     nanosleep(&pause, NULL);
 }
 
-/* Waits until a question of MPI is answered with yes. */
+/* A wait for an MPI test to succeed. */
 typedef struct question {
-    MPI_Request *request; /* is it done? NULL: has the message come? */
+    MPI_Request *request; /* request to complete; NULL: a message to arrive */
     MPI_Comm comm;
     int from, tag;
     int64_t longest_ns;

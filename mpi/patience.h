@@ -1,27 +1,27 @@
-/* Waiting for other processes without taking a core from them: a blocking call of MPI asks until
- * the end of its wait. */
+/* Backoff: waits for other processes without occupying a core. A blocking MPI call polls until it
+ * completes. */
 #ifndef TMERGE_MPI_PATIENCE_H
 #define TMERGE_MPI_PATIENCE_H
 
 #include <mpi.h>
 
 /**
- * Waits for a request, of whatever call, as MPI_Wait does: asks for a moment, then sleeps in
- * between, each time a fourth of what it has waited, at most a millisecond. Not for requests that
- * carry much: MPI gets on with them only while it is called.
- *
+ * Waits for any request like MPI_Wait: polls briefly, then sleeps between polls for a quarter of
+ * the time waited so far, at most a millisecond. Not for requests with much data, because MPI makes
+ * progress only inside its calls.
  * Collective: no.
- * @param status  may be MPI_STATUS_IGNORE  @return  of MPI
+ * @param status  may be MPI_STATUS_IGNORE
+ * @return        MPI's code
  */
 int tm_mpi_await(MPI_Request *request, MPI_Status *status);
 
-/** The same for a request that carries much: sleeps shortly. Collective: no. */
+/** Does the same with shorter sleeps, for a request with much data. Collective: no. */
 int tm_mpi_await_data(MPI_Request *request, MPI_Status *status);
 
-/** As MPI_Allreduce in place, with such waiting. Collective: over comm. */
+/** Does an in-place MPI_Allreduce with such waiting. Collective: over comm. */
 int tm_mpi_reduce(MPI_Comm comm, void *values, int n, MPI_Datatype type, MPI_Op op);
 
-/** As MPI_Recv of bytes, with such waiting. Collective: no. */
+/** Does an MPI_Recv of bytes with such waiting. Collective: no. */
 int tm_mpi_receive(MPI_Comm comm, void *bytes, int size, int from, int tag, MPI_Status *status);
 
 #endif

@@ -7,10 +7,10 @@
 
 enum { TAG_PROGRESS = 13 };
 
-/* Seconds between two messages of a process, and between two pictures. */
+/* Minimum time [s] between two messages of a process, and between two displays. */
 static const double interval = 0.2;
 
-/* What a process did since its last message. */
+/* Work of a process since its last message. */
 typedef struct step {
     int64_t done, events, ended;
 } step;
@@ -18,10 +18,10 @@ typedef struct step {
 struct tm_progress {
     MPI_Comm comm;
     int self, n_processes;
-    int n_ended; /* on process 0: others that have ended */
+    int n_ended; /* on process 0: number of other processes that have ended */
     tm_progress_sink sink;
     tm_progress_state state;
-    step pending, sent; /* sent must not change while the request is under way */
+    step pending, sent; /* sent must not change while the request is pending */
     MPI_Request request;
     double began, last;
 };
@@ -59,7 +59,7 @@ static void take(tm_progress *progress, const step *made) {
     progress->n_ended += made->ended != 0;
 }
 
-/* Takes in what others have sent so far. */
+/* Receives the messages that have arrived so far. */
 static void drain(tm_progress *progress) {
     for (;;) {
         int there = 0;
@@ -80,7 +80,7 @@ static void show(tm_progress *progress, double time) {
     progress->sink.show(progress->sink.context, &progress->state);
 }
 
-/* Sends what is pending, unless the message before is still under way. */
+/* Sends the pending work, unless the previous message is still in transit. */
 static void send_pending(tm_progress *progress) {
     int arrived = 1;
     MPI_Test(&progress->request, &arrived, MPI_STATUS_IGNORE);
@@ -124,7 +124,7 @@ void tm_progress_end(tm_progress *progress) {
     }
     take(progress, &progress->pending);
     for (;;) {
-        const struct timespec pause = {0, 20000000}; /* 20 ms: waiting should cost nothing */
+        const struct timespec pause = {0, 20000000}; /* 20 ms, so that waiting costs little */
         drain(progress);
         if (progress->n_ended == progress->n_processes - 1)
             break;

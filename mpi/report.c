@@ -9,7 +9,7 @@
 #include "patience.h"
 #include "report/timeline.h"
 
-/* What process 0 asks of the others, until it asks for no more. */
+/* Requests of process 0 to the others; NO_MORE ends them. */
 typedef enum order { NO_MORE, SURVEY, COLLECT } order;
 
 enum { TAG = 1 };
@@ -18,10 +18,10 @@ typedef struct job {
     MPI_Comm comm;
     int self, n_processes;
     const tm_mpi_report *report;
-    bool alone; /* the others have left, after a failure that all know of */
+    bool alone; /* the others have left after a failure that all know of */
 } job;
 
-/* Arrays on their way, each behind its size. */
+/* Serialised arrays, each after its size. */
 
 static bool put_array(tm_vec *to, const void *from, size_t size) {
     return tm_vec_append(to, &size, sizeof size) && tm_vec_append(to, from, size);
@@ -36,7 +36,7 @@ typedef struct cursor {
     size_t left;
 } cursor;
 
-/* Adds the elements of the next array. */
+/* Appends the elements of the next array. */
 static bool take_vec(cursor *from, tm_vec *out) {
     size_t size;
     assert(out->size > 0);
@@ -61,7 +61,7 @@ static bool take_array(cursor *from, void *out, size_t size) {
     return taken;
 }
 
-/* The numbers of a frame; the ranks that it names go behind them. */
+/* Numbers of a frame; its list of ranks follows. */
 typedef struct frame_numbers {
     tm_buckets lanes, strip;
     size_t steps, is_part, n_ranks;
@@ -76,7 +76,7 @@ static bool put_frame(tm_vec *to, const tm_page_frame *frame) {
            put_array(to, frame->from_0, frame->n_from_0 * sizeof *frame->from_0);
 }
 
-/* What another process than 0 has of the page. */
+/* State of a process other than 0. */
 typedef struct helper {
     tm_page_frame frame;
     tm_page_kept ranks;
@@ -118,7 +118,7 @@ static bool take_survey(cursor *from, const tm_page_frame *frame, tm_survey *out
            take_array(from, out->strip_sums, strip_bytes(frame));
 }
 
-/* What was chosen. */
+/* Serialises the choice. */
 static bool put_choice(tm_vec *to, const tm_survey *chosen) {
     const tm_operation *all = chosen->operations.all.data;
     tm_vec names = TM_VEC(tm_operation_name);
@@ -138,7 +138,8 @@ static bool put_choice(tm_vec *to, const tm_survey *chosen) {
 static bool take_choice(cursor *from, tm_survey *out) {
     size_t whole;
     tm_vec names = TM_VEC(tm_operation_name);
-    out->plan.cards.n = out->plan.parts.n = 0; /* its own ones, which are among those of all */
+    out->plan.cards.n = out->plan.parts.n = 0; /* its own ones, which are included in those
+                                                  received */
     bool taken = take_array(from, &whole, sizeof whole) && take_vec(from, &out->plan.cards) &&
                  take_vec(from, &out->plan.parts) && take_vec(from, &names);
     if (taken) {
@@ -188,7 +189,7 @@ static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_survey
     return TM_OK;
 }
 
-/* Process 0 tells the others what to do; they wait for it without taking a core. */
+/* Broadcasts a request of process 0; the others wait for it without occupying a core. */
 static tm_status tell(const job *j, void **bytes, size_t *size, tm_error *err) {
     MPI_Request request;
     MPI_Ibarrier(j->comm, &request);
@@ -196,15 +197,14 @@ static tm_status tell(const job *j, void **bytes, size_t *size, tm_error *err) {
     return tm_mpi_broadcast_bytes(j->comm, bytes, size, err);
 }
 
-/* As tm_mpi_agree; after a failure the others are gone. */
+/* Does what tm_mpi_agree does; after a failure the others have left. */
 static tm_status agree(job *j, tm_status status, tm_error *err) {
     status = tm_mpi_agree(j->comm, status, err);
     j->alone = j->alone || status != TM_OK;
     return status;
 }
 
-/* Tells the others what to do, unless it could not be put together: then they are told later that
- * there is no more. */
+/* Sends a request to the others. If it could not be built, they later get NO_MORE instead. */
 static tm_status give_order(job *j, tm_vec *message, bool whole, tm_error *err) {
     tm_status status = whole ? TM_OK : tm_fail_memory(err);
     if (whole) {
@@ -232,7 +232,7 @@ static tm_status hear(const job *j, int process, answer *out, tm_error *err) {
     return TM_OK;
 }
 
-/* All answers are taken, whatever comes of them: none must be left on its way. */
+/* Receives all answers, even after a failure: none may stay in transit. */
 static tm_status hear_surveys(const job *j, const tm_page_frame *frame, tm_survey *parts,
                               tm_error *err) {
     tm_status status = TM_OK;
@@ -332,7 +332,7 @@ static tm_status lead(job *j, tm_error *err) {
     return status == TM_OK ? told : status;
 }
 
-/* Does what was asked; the answer goes to process 0 once all agree that they have one. */
+/* Performs a request. Sends the answer to process 0 once all processes agree that they have one. */
 static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *err) {
     tm_vec message = {.size = 1};
     tm_page_draft draft;

@@ -28,7 +28,8 @@ static int64_t between(const tm_span *a, const seen *b) {
     return apart > 0 ? apart : 0;
 }
 
-/* The restarts before a recording: of the nearest ones, of several the fewest. */
+/* Returns the number of restarts before a recording: that of the nearest recordings, the minimum if
+ * there are several. */
 static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     const seen *v = all->data, *best = v;
     for (size_t i = 1; i < all->n; i++) {
@@ -39,7 +40,7 @@ static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     return best->restarts;
 }
 
-/* Numbers the steps higher by those of as many runs as were before each, or lower again. */
+/* Shifts the step numbers by the steps of the runs before each step; a negative @p by undoes it. */
 static void number_steps(tm_timeline *timeline, int64_t by) {
     for (size_t k = 0; k < timeline->n_steps && timeline->steps[k].annotated; k++)
         timeline->steps[k].number +=

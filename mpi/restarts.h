@@ -7,10 +7,9 @@
 #include "tmerge/timeline.h"
 
 /**
- * Gives ranks that lack recordings of some run, so that nothing of theirs is numbered again, the
- * run of the job in which they recorded: that of the nearest recording, by the hosts' clocks, of a
- * rank that saw every restart. Their steps are numbered as the others'.
- *
+ * Assigns recordings of ranks that lack recordings of some run to their run of the job. Such ranks
+ * show no restart in their own numbering. The run is that of the nearest recording, by the hosts'
+ * clocks, of a rank that saw every restart. Their steps are then numbered like the others'.
  * Collective: over comm.
  * @param timelines  [n] this process's
  * @return           TM_OK or TM_ERR_FAULT, the same on every process

@@ -11,9 +11,9 @@ typedef struct restorer {
     MPI_Comm comm;
     int self;
     const tm_store *store;
-    tm_timeline *ranks; /* [n] of the job; those of other processes have no arrays */
+    tm_timeline *ranks; /* [n] all ranks; those of other processes have no arrays */
     size_t n;
-    bool *wanted; /* [n] this process's */
+    bool *wanted; /* [n] whether the rank is this process's */
     tm_loaded *out;
 } restorer;
 
@@ -29,7 +29,7 @@ static tm_status plan(restorer *r, tm_share_item *items, tm_error *err) {
     return TM_OK;
 }
 
-/* The ranks of this process; all find the same plan. */
+/* Determines the ranks of this process; all processes find the same plan. */
 static tm_status share(restorer *r, tm_error *err) {
     tm_share_item *items = calloc(r->n, sizeof *items);
     r->wanted = calloc(r->n, sizeof *r->wanted);
@@ -38,7 +38,7 @@ static tm_status share(restorer *r, tm_error *err) {
     return status;
 }
 
-/* Hands this process's timelines over. */
+/* Moves this process's timelines to the result. */
 static tm_status keep_wanted(restorer *r, tm_error *err) {
     tm_loaded *out = r->out;
     out->timelines = calloc(r->n, sizeof *out->timelines);

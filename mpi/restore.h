@@ -1,4 +1,4 @@
-/* From a store to timelines, as load.h makes them from traces. */
+/* From a store to timelines, like load.h from traces. */
 #ifndef TMERGE_MPI_RESTORE_H
 #define TMERGE_MPI_RESTORE_H
 
@@ -6,12 +6,11 @@
 #include "tmerge/store.h"
 
 /**
- * Reads the timeline of every rank on some process, shared out by their events, and finds the roles
- * of the events and the steps again.
- *
+ * Reads the timeline of every rank on some process, distributed by number of events, and determines
+ * event roles and steps again.
  * Collective: over comm.
  * @param store     open on every process
- * @param patterns  its patterns alone count
+ * @param patterns  only its patterns are used
  * @param left_out  a table of the form of job.left_out: process 0 adds the store's rows
  * @param out       set only on TM_OK; free it with tm_loaded_free
  * @return          TM_OK; TM_ERR_INPUT (the store is damaged); TM_ERR_USAGE (a pattern);

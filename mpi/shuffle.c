@@ -7,7 +7,7 @@
 #include "agree.h"
 #include "patience.h"
 
-/* Counts and places, by process, in records. */
+/* Counts and offsets by process, in records. */
 typedef struct exchange {
     MPI_Comm comm;
     int n_processes;
@@ -24,7 +24,7 @@ static bool prepare(exchange *x) {
     return x->send_n != NULL;
 }
 
-/* Places from counts; the sum, or -1 where it exceeds what MPI's counts hold. */
+/* Computes offsets from counts. Returns the sum, or -1 if it exceeds MPI's int counts. */
 static long places(const int *n, int *at, int n_processes) {
     long sum = 0;
     for (int p = 0; p < n_processes; p++) {
@@ -36,7 +36,7 @@ static long places(const int *n, int *at, int n_processes) {
     return sum;
 }
 
-/* The records sorted by owner, in their order for each. */
+/* Returns the records sorted by owner; the sort is stable. */
 static char *by_owner(const tm_vec *records, exchange *x) {
     const char *data = records->data;
     char *sorted = malloc(records->n * records->size + 1);
@@ -68,7 +68,8 @@ static tm_status exchange_records(exchange *x, tm_vec *records, tm_vec *out, tm_
     long n = places(x->receive_n, x->receive_at, x->n_processes);
     char *sorted = by_owner(records, x);
     tm_status status = TM_OK;
-    tm_vec_free(records); /* before their like is received: three copies would be too many */
+    tm_vec_free(records); /* before the received records are allocated: three copies would need
+                             too much memory */
     out->n = 0;
     if (n < 0)
         status = tm_fail(err, TM_ERR_FAULT, NULL, -1, "more than 2^31 records for one process");
@@ -95,7 +96,7 @@ tm_status tm_mpi_shuffle(MPI_Comm comm, tm_vec *records,
                          tm_error *err) {
     exchange x = {.comm = comm, .owner = owner};
     MPI_Comm_size(comm, &x.n_processes);
-    if (x.n_processes == 1) { /* they are where they belong */
+    if (x.n_processes == 1) { /* records are already in place */
         tm_vec_free(out);
         tm_vec_trim(records);
         *out = *records;

@@ -12,7 +12,7 @@ static void next_column(tm_store_walk *walk) {
     walk->table++;
 }
 
-/* The next chunk of any column that has rows. */
+/* Finds the next chunk of any column that has rows. */
 static bool next_chunk(tm_store_walk *walk, tm_store_chunk *out) {
     const tm_store_layout *layout = walk->layout;
     while (walk->table < TM_N_RECORDS && walk->end >= layout->n_rows[walk->table])
@@ -36,8 +36,8 @@ static bool next_chunk(tm_store_walk *walk, tm_store_chunk *out) {
     return true;
 }
 
-/* Ranks lie one behind another, and so the chunks of a stretch of a long column are likely to be of
- * one process: the others take their share of them. */
+/* Balances chunks over processes. Ranks are stored consecutively, so adjacent chunks of a long
+ * column tend to belong to one process; the others take over their share. */
 static void share_out(tm_vec *chunks, size_t bytes, size_t *load, int n_processes) {
     tm_store_chunk *v = chunks->data;
     size_t share = bytes / (size_t)n_processes + 1;
@@ -61,8 +61,8 @@ size_t tm_store_all_bytes(const tm_store_layout *layout, size_t chunk_rows) {
 }
 
 bool tm_store_chunks_reserve(const tm_store_walk *walk, tm_vec *chunks) {
-    size_t n = walk->most_bytes / walk->chunk_rows + 1; /* no element is shorter than a byte */
-    for (int t = 0; t < TM_N_RECORDS; t++)              /* the last one of a column is shorter */
+    size_t n = walk->most_bytes / walk->chunk_rows + 1; /* an element has at least one byte */
+    for (int t = 0; t < TM_N_RECORDS; t++)              /* the last chunk of a column is shorter */
         n += (size_t)tm_record_tables[t].n_columns;
     return tm_vec_reserve(chunks, n);
 }

@@ -7,13 +7,13 @@
 #include "agree.h"
 #include "base/sorted.h"
 
-/* What a process tells of each of its timelines: the rank, then its rows in each table. */
+/* Data of each timeline that a process sends: the rank, then its rows in each table. */
 enum { WORDS = 1 + TM_N_RECORDS };
 
 typedef struct exchange {
     int n_processes, self;
-    int *counts;    /* owned; [n_processes] words that each process tells */
-    int *starts;    /* owned; [n_processes] where they stand in words */
+    int *counts;    /* owned; [n_processes] number of words from each process */
+    int *starts;    /* owned; [n_processes] offset of its words */
     int64_t *mine;  /* owned; [n][WORDS] */
     int64_t *words; /* owned; [all ranks][WORDS] in the order of processes */
 } exchange;
@@ -75,7 +75,7 @@ static void list_slots(const exchange *told, const tm_timeline *const *timelines
     qsort(layout->slots, layout->n_slots, sizeof *layout->slots, by_rank);
 }
 
-/* Finds the same on every process, for all look at the same slots. */
+/* Computes the rows of each slot. All processes have the same slots and get the same result. */
 static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
     for (size_t i = 0; i < layout->n_slots; i++) {
         tm_store_slot *slot = &layout->slots[i];

@@ -9,17 +9,17 @@
 #include "store_chunks.h"
 #include "store_layout.h"
 
-/* Chunks are taken in groups. In each all give the rows that others pack, every process packs its
- * chunks, and process 0 gets all of a process in one message and writes chunk after chunk: a wait
- * of the processes for one another costs as much as packing some chunks. */
+/* Number of chunks in a group. For each group, all processes send the rows that others pack, every
+ * process packs its chunks, and process 0 receives each process's chunks in one message and writes
+ * them. Synchronising processes per chunk would cost too much. */
 enum { GROUP_CHUNKS = 64 };
 
-/* What a process packs of a group, as it comes to process 0: the sizes of its chunks, 0 of one that
- * could not be packed, and behind them the chunks. */
+/* Packed chunks of a process for one group, as sent to process 0: their sizes (0 for a chunk that
+ * could not be packed), then the chunks. */
 typedef struct parcel {
-    size_t n;     /* chunks */
-    size_t bound; /* bytes at most */
-    size_t at;    /* byte in write_job.packed; on other processes than 0 their own one is at 0 */
+    size_t n;     /* number of chunks */
+    size_t bound; /* maximum bytes */
+    size_t at;    /* offset in write_job.packed; on processes other than 0 the own parcel is at 0 */
     size_t taken, taken_bytes;
 } parcel;
 
@@ -30,29 +30,30 @@ typedef struct write_job {
     size_t chunk_rows, group_bytes;
     tm_store_layout layout;
     tm_packer *packer; /* owned */
-    char *rows;        /* owned; [a chunk] raw rows */
-    /* owned; [group_bytes] what other processes pack, and what they gave of own chunks; none where
-     * there are no others */
+    char *rows;        /* owned; [one chunk] raw rows */
+    /* owned; [group_bytes] rows that other processes pack, and rows that they sent for this
+     * process's chunks; unused with a single process */
     char *given, *received;
-    int *counts;     /* owned; [4][n_processes] of the exchange of these: bytes and places */
+    int *counts;     /* owned; [4][n_processes] bytes and offsets of this exchange */
     parcel *parcels; /* owned; [n_processes] */
-    char *packed;    /* owned; on process 0 those of all, else its own */
+    char *packed;    /* owned; parcels of all processes on process 0, otherwise the own parcel */
     size_t *load;    /* owned; [n_processes] */
-    tm_vec chunks;   /* of tm_store_chunk: the group */
+    tm_vec chunks;   /* of tm_store_chunk: the current group */
     tm_store_walk walk;
     tm_store_writer *writer; /* owned; on process 0 */
-    int table, column; /* what the writer is at; -1: behind the last column of the table before */
-    tm_status status;  /* of this process; it goes on after a failure, without writing */
+    int table, column; /* position of the writer; column -1: before the first column of the table */
+    tm_status status;  /* of this process; after a failure it continues without writing */
     bool discard;      /* another process failed to pack */
     tm_error *err;
 } write_job;
 
-/* Bytes of a group's chunks once they are packed, with their sizes. */
+/* Returns the maximum bytes of a group's packed chunks with their sizes. */
 static size_t packed_bound(const write_job *job) {
     return tm_pack_bound(job->group_bytes) + job->chunks.cap * (tm_pack_bound(0) + sizeof(size_t));
 }
 
-/* Alone there is nobody to wait for; MPI counts bytes as int; and a small job needs less. */
+/* Returns the bytes of a group: one chunk for a single process, which waits for no other, or for
+ * long chunks, because MPI counts bytes as int; less for a small job. */
 static size_t group_bytes(const write_job *job) {
     bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
     size_t most = job->chunk_rows * sizeof(int64_t) * (one ? 1 : GROUP_CHUNKS);
@@ -63,7 +64,7 @@ static size_t group_bytes(const write_job *job) {
 static tm_status make_room(write_job *job) {
     job->group_bytes = group_bytes(job);
     size_t n = (size_t)job->n_processes, others = n > 1 ? job->group_bytes + 1 : 1;
-    size_t raw = job->chunk_rows * sizeof(int64_t); /* no element is longer */
+    size_t raw = job->chunk_rows * sizeof(int64_t); /* an element has at most 8 bytes */
     job->walk = (tm_store_walk){
         .layout = &job->layout, .chunk_rows = job->chunk_rows, .most_bytes = job->group_bytes};
     job->packer = tm_packer_create(job->plan->compress);
@@ -107,8 +108,8 @@ static void fill(const tm_store_chunk *chunk, const tm_store_piece *piece, char 
     column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
 }
 
-/* Calls @p each with the pieces of the group that are packed elsewhere than they are held, in an
- * order that both sides have. */
+/* Calls @p each for the pieces of the group that one process holds and another packs. Both sides
+ * use the same order. */
 static void each_piece(write_job *job, void (*each)(write_job *job, const tm_store_chunk *chunk,
                                                     const tm_store_piece *piece, size_t bytes)) {
     const tm_store_chunk *chunks = job->chunks.data;
@@ -167,7 +168,7 @@ static void exchange(write_job *job) {
     (void)tm_mpi_await_data(&request, MPI_STATUS_IGNORE);
 }
 
-/* Puts the rows of an own chunk in their places. */
+/* Collects the rows of one of this process's chunks. */
 static void collect(write_job *job, const tm_store_chunk *chunk) {
     size_t element = chunk->shape.element_bytes;
     tm_store_piece piece;
@@ -195,12 +196,12 @@ static void lay_out_parcels(write_job *job) {
     for (int p = 0; p < job->n_processes; p++) {
         parcel *each = &job->parcels[p];
         each->at = job->self == 0 ? at : 0;
-        each->taken_bytes = each->n * sizeof(size_t); /* the chunks are behind these */
+        each->taken_bytes = each->n * sizeof(size_t); /* the chunks follow the sizes */
         at += each->bound;
     }
 }
 
-/* Packs the own chunks; returns the bytes of the parcel. */
+/* Packs this process's chunks; returns the bytes of the parcel. */
 static size_t pack(write_job *job) {
     const tm_store_chunk *chunks = job->chunks.data;
     const parcel *own = &job->parcels[job->self];
@@ -224,7 +225,7 @@ static size_t pack(write_job *job) {
     return at;
 }
 
-/* Brings the parcels to process 0. */
+/* Sends the parcels to process 0. */
 static void deliver(write_job *job, size_t bytes) {
     MPI_Request request;
     if (job->self == 0) {
@@ -242,7 +243,8 @@ static bool can_write(const write_job *job) {
     return job->status == TM_OK && !job->discard;
 }
 
-/* Ends the columns before this one, and begins it and those without rows before it. */
+/* Advances the writer to a column: ends the current column, and begins this one and any empty ones
+ * before it. */
 static void go_to_column(write_job *job, int table, int column) {
     while (can_write(job) && (job->table != table || job->column != column)) {
         const tm_record_table *at = &tm_record_tables[job->table];
@@ -283,8 +285,8 @@ static void do_group(write_job *job) {
         put(job, &chunks[i]);
 }
 
-/* Whether some process failed is asked after each group, but the answer is taken one group later,
- * so that nobody waits for it. */
+/* A check for failures of any process. It starts after each group and its result is used one group
+ * later, so that no process waits for it. */
 typedef struct question {
     MPI_Request request;
     int mine, any;
@@ -316,7 +318,7 @@ static void write_records(write_job *job) {
         go_to_column(job, TM_N_RECORDS, -1);
 }
 
-/* A table that rests is one at a time in its cells. */
+/* Writes a table; unpacks only one packed table at a time. */
 static tm_status put_table(const write_job *job, const tm_table *table) {
     if (!table->rests)
         return tm_store_put_table(job->writer, table, job->err);
@@ -328,7 +330,7 @@ static tm_status put_table(const write_job *job, const tm_table *table) {
     return status;
 }
 
-/* Names, results and attributes: process 0 has them all. */
+/* Writes names, results and attributes, which process 0 has. */
 static tm_status write_rest(const write_job *job) {
     const tm_store_plan *plan = job->plan;
     TM_TRY(tm_store_put_names(job->writer, plan->names, job->err));
@@ -340,7 +342,7 @@ static tm_status write_rest(const write_job *job) {
     return TM_OK;
 }
 
-/* Process 0's last part. The file is complete or gone before any process hears of it. */
+/* Completes or removes the file on process 0, before any process learns the result. */
 static void finish(write_job *job, bool good) {
     if (job->self != 0)
         return;

@@ -1,4 +1,4 @@
-/* Writes the store of a job whose timelines are spread over processes. */
+/* Writes the store of a job whose timelines are distributed over processes. */
 #ifndef TMERGE_MPI_STORE_WRITE_H
 #define TMERGE_MPI_STORE_WRITE_H
 
@@ -10,31 +10,30 @@
 #include "tmerge/store.h"
 
 typedef struct tm_store_plan {
-    const char *path;                    /* of the store; the same on all processes */
+    const char *path;                    /* path of the store; the same on all processes */
     const tm_timeline *const *timelines; /* [n_timelines] this process's, ascending in rank */
     size_t n_timelines;                  /* may be 0 */
     bool compress;                       /* the same on all processes */
     size_t chunk_rows;                   /* 0: TM_STORE_CHUNK_ROWS; the same on all processes */
 
-    /* read on process 0 alone */
-    const tm_names *names;   /* the dictionary that all timelines share */
-    const tm_tables *tables; /* the result tables, may be NULL */
+    /* Used only on process 0. */
+    const tm_names *names;   /* dictionary of all timelines */
+    const tm_tables *tables; /* result tables, may be NULL */
     const char *tool_version;
-    const tm_store_attribute *attributes; /* [n_attributes] of the root: command, options, ... */
+    const tm_store_attribute *attributes; /* [n_attributes] of the root: command, options */
     size_t n_attributes;
 } tm_store_plan;
 
 /**
- * Writes the store, which appears under its name when it is complete. Every
- * process packs its share of the chunks, process 0 writes them in order, so the file is the same to
- * the byte for any number of processes and any spread of the ranks over them.
- *
+ * Writes the store, which appears under its name when complete. Every process packs its share of
+ * the chunks and process 0 writes them in order. The file is therefore identical for any number of
+ * processes and any distribution of ranks.
  * Collective: over comm. No process waits for one that failed.
  * @param plan  each rank of the job is held by one process
  * @param err   the same on all processes
- * @return      the same on all processes: TM_OK; TM_ERR_OUTPUT: the file cannot be written, and
- *              nothing is left of it while an older one of its name is untouched; TM_ERR_FAULT:
- *              memory, a rank that is held twice, 2^31 steps or more
+ * @return      the same on all processes: TM_OK; TM_ERR_OUTPUT: the file cannot be written, nothing
+ *              is left of it, and an older file of that name is untouched; TM_ERR_FAULT: memory, a
+ *              rank that is held twice, 2^31 steps or more
  */
 tm_status tm_mpi_store_write(MPI_Comm comm, const tm_store_plan *plan, tm_error *err) TM_MUST_CHECK;
 

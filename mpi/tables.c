@@ -14,7 +14,7 @@ enum { TAG_ROWS = 11 };
 static tm_status send_table(MPI_Comm comm, tm_table *table, tm_error *err) {
     tm_status status = tm_table_put_aside(table, err);
     const tm_vec *packs = status == TM_OK ? table->aside : NULL;
-    /* Process 0 waits for this message: it is sent, empty, even where packing failed. */
+    /* Sends a message even if packing failed, because process 0 waits for it. */
     tm_status sent =
         tm_mpi_send_bytes(comm, 0, TAG_ROWS, packs ? packs->data : NULL, packs ? packs->n : 0, err);
     tm_table_clear(table);
@@ -55,13 +55,13 @@ tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) 
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Rows that were put aside are joined in parts, of which each has about so many bytes of packs: on
- * their way rows take five times that, and unpacked as much again. All are gone through for each
- * part, and unpacked eighths take less than the packs: so there are no more. */
+/* Packed rows are joined in parts of about this many bytes of packs. Rows in transit take five
+ * times the bytes of their packs, and unpacked rows as much again. Every part scans all packs. With
+ * eight parts, the unpacked rows of a part take less than the packs: more would not help. */
 static const size_t PART_BYTES = (size_t)6 << 20;
 enum { MOST_PARTS = 8 };
 
-/* A row on its way: the hash of its key, a bit for each null, then 8 bytes for each column. */
+/* A row in transit: hash of its key, one null bit per column, then 8 bytes per column. */
 enum { R_HASH, R_NULLS, R_CELLS };
 
 static uint64_t hash_key(const tm_table_def *def, const tm_cell *row) {
@@ -79,14 +79,14 @@ static int owner_of(const void *record, int n_processes) {
     return (int)(hash % (uint64_t)n_processes);
 }
 
-/* Where rows are written. */
+/* Serialises the rows of one part. */
 typedef struct writer {
     const tm_table_def *def;
     tm_key_part part;
     tm_vec records;
 } writer;
 
-/* Writes a row that is of the part. */
+/* Appends a row if it belongs to the part. */
 static bool write_row(void *context, const tm_cell *row) {
     writer *w = context;
     const uint64_t hash = hash_key(w->def, row);
@@ -125,7 +125,7 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
     if (n_processes == 1 && part.n == 1)
         return tm_table_take_back(table, err);
     size_t size = ((size_t)table->def->n_columns + R_CELLS) * sizeof(uint64_t);
-    assert(table->def->n_columns <= 64); /* a word of nulls */
+    assert(table->def->n_columns <= 64); /* null bits are one word */
     writer w = {table->def, part, {.size = size}};
     tm_vec joined = {.size = size};
     tm_status status = tm_table_put_aside(table, err);
@@ -141,18 +141,18 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
     return tm_mpi_agree(comm, status, err);
 }
 
-enum { MOST_TABLES = 64 }; /* of an analysis */
+enum { MOST_TABLES = 64 }; /* per analysis */
 
-/* In how many parts the tables of an analysis are joined, and which have rows on any process. */
+/* Number of parts for joining an analysis's tables, and tables with rows on any process. */
 typedef struct joins {
     const tm_analysis *analysis;
     uint64_t n_parts;
-    uint64_t has_rows; /* a bit for each table that is to be joined */
+    uint64_t has_rows; /* one bit per table to join */
 } joins;
 
 static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tables *tables) {
     joins found = {.analysis = analysis};
-    uint64_t bytes = 0, own[1 + MOST_TABLES] = {0}; /* parts; 1 for each table with rows */
+    uint64_t bytes = 0, own[1 + MOST_TABLES] = {0}; /* parts; then 1 for each table with rows */
     assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {
         const tm_table *table = tm_tables_find(tables, analysis->tables[t]->name);

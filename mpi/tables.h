@@ -1,4 +1,4 @@
-/* Result rows of all processes, brought together. */
+/* Collects the result rows of all processes. */
 #ifndef TMERGE_MPI_TABLES_H
 #define TMERGE_MPI_TABLES_H
 
@@ -7,38 +7,36 @@
 #include "tmerge/analysis.h"
 
 /**
- * Moves the rows of every process to process 0, table by table, those put aside too. They are
- * sorted by their keys, and tables of many rows rest until tm_tables_find is asked for them.
- *
+ * Moves the rows of every process to process 0, table by table, including packed ones. Sorts them
+ * by key. Tables with many rows stay packed until tm_tables_find asks for them.
  * Collective: over comm.
- * @param tables  the same definitions on every process; without rows elsewhere than on 0 afterwards
+ * @param tables  the same definitions on every process; without rows on processes other than 0
+ *                afterwards
  * @return        TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_gather_tables(MPI_Comm comm, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Of the keys of a table every n-th, by their hashes: all rows of a key are of one part. */
+/** One of n parts of a table's keys, chosen by hash: all rows of a key are in the same part. */
 typedef struct tm_key_part {
     uint64_t number, n;
 } tm_key_part;
 
 /**
- * Brings the rows of a table with n_merged together: every row goes to the process that owns its
- * key, so that none has more than its share. Their order follows the processes;
- * sort them by their keys before use.
- *
+ * Sends every row of a table with n_merged to the process that owns its key, so that each process
+ * has its share. Rows arrive in process order; sort them by key before use.
  * Collective: over comm.
- * @param part   which rows; the others stay aside, and so do these on 2 and more processes
- * @param table  the same definition on every process; it has no text columns
+ * @param part   the rows to send; the others stay packed. With 2 or more processes, these stay
+ *               packed too
+ * @param table  the same definition on every process; without text columns
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table,
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * Joins the keys of the tables with n_merged and runs the merge part of each analysis on its own,
- * one analysis after the other, and of one with many rows on part after part of its keys: such rows
- * are the most of all, and no more of them are here at once than need be.
- *
+ * Joins the keys of the tables with n_merged and runs the merge function of each analysis on them,
+ * one analysis after another. Analyses with many rows are processed in parts of their keys, because
+ * these are the largest tables and only one part needs to be unpacked at a time.
  * Collective: over comm.
  * @return  TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -6,17 +6,17 @@
 
 #include "timeline/collectives.h"
 
-/** Pairs of ranks are kept in jobs of at most so many ranks. */
+/** Maximum number of ranks for which pairs of ranks are kept. */
 enum { TM_PAIR_RANKS_MAX = 512 };
 
 /**
- * Splits the waits of all operations, passes their cost back to what made ranks late, and tells the
- * ranks; finds what of all operations was exposed. Records must be on the job's clock.
- *
+ * Splits the waits of all operations, propagates their cost back to what made ranks late, and sends
+ * the results to the ranks. Finds the exposed part of all operations. Records must be on the job's
+ * clock.
  * Collective: over comm.
- * @param n_ranks      ranks read, of all processes
+ * @param n_ranks      ranks read by all processes
  * @param timelines    [n] this process's; their answers are set
- * @param collectives  what this process matched; values, worst, exposed, pairs, costs and
+ * @param collectives  operations matched by this process; values, worst, exposed, pairs, costs and
  *                     members are added
  * @return             TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -1,6 +1,6 @@
-/* A program of many files of tests, which the build names in TESTS:
- *     PROGRAM [-t PATTERN] NAME...  runs those of each test_NAME.c, or of them those that the
- * pattern names PROGRAM                       lists the names */
+/* A program of many test files, which the build lists in TESTS:
+ *     PROGRAM [-t PATTERN] NAME...  runs the tests of each test_NAME.c that match the pattern
+ *     PROGRAM                       lists the names */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Of program.h, whose other half is for the files of tests. */
+/* Declared in program.h, whose other half is for test files. */
 int in_full_set(void);
 size_t first_of_every(size_t nth);
 
@@ -38,7 +38,7 @@ size_t first_of_every(size_t nth) {
     return sum % nth;
 }
 
-/** How many tests of a file failed; 1 where there is no such file. */
+/** Returns the number of failed tests of a file; 1 if there is no such file. */
 static int run(const char *name) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(files[i].name, name) == 0)

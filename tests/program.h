@@ -1,6 +1,5 @@
-/* Put before every file of tests by the build, with what each of them needs. Main is the file's own
- * name for it: a program is made of many files of tests (program.c), for each program takes a
- * second to link. */
+/* The build puts this before every test file, with what each of them needs. It renames each file's
+ * main: as linking takes a second, one program has many test files (program.c). */
 #ifndef TMERGE_PROGRAM_H
 #define TMERGE_PROGRAM_H
 
@@ -17,7 +16,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* TM_OK, or TMS_OK of the generator. */
+/* TM_OK, or the generator's TMS_OK. */
 #define assert_ok(status) assert_int_equal(status, 0)
 
 /* Few tests use the state that cmocka passes. */
@@ -25,7 +24,7 @@
 
 enum { TESTS_MAX = 64 };
 
-/* The tests of a file that says TEST(name), which adds them before main begins. */
+/* Tests of a file, added by its TEST(name) before main begins. */
 static struct tests_of_file {
     struct CMUnitTest all[TESTS_MAX];
     size_t n;
@@ -39,7 +38,7 @@ static struct tests_of_file {
     }                                                                                              \
     static void name(void **state)
 
-/* The end of such a file; WITH: each test runs between set-up and tear-down. */
+/* Ends such a file; WITH: each test runs between set-up and tear-down. */
 #define RUN_TESTS() RUN_TESTS_WITH(NULL, NULL)
 #define RUN_TESTS_WITH(set_up, tear_down)                                                          \
     int main(void) {                                                                               \
@@ -50,15 +49,15 @@ static struct tests_of_file {
         return _cmocka_run_group_tests("tests", tests_of_file.all, tests_of_file.n, NULL, NULL);   \
     }
 
-/** Runs the tests of the file; returns how many failed. */
+/** Runs the tests of the file; returns the number of failures. */
 int main(void);
 
-/** Whether the full set runs (tests/README.md); a test that only that set has begins with
- *  `if (!in_full_set()) skip();`. */
+/** Whether the full set runs (tests/README.md). A test only for that set begins with the line `if
+ * (!in_full_set()) skip();`. */
 int in_full_set(void);
 
-/** For the landing set, which takes every @p nth of many places: the one to begin with, below
- *  @p nth. It changes with the environment variable TMERGE_SEED. */
+/** For the landing set, which takes every @p nth of many positions: returns the first of them
+ * (below @p nth). It varies with the environment variable TMERGE_SEED. */
 size_t first_of_every(size_t nth);
 
 #endif

@@ -1,4 +1,4 @@
-/* Traces that were recorded far apart are of no one job. */
+/* Rejects traces recorded so far apart that they cannot be of one job. */
 #ifndef TMERGE_APART_H
 #define TMERGE_APART_H
 
@@ -7,8 +7,9 @@
 #include "mpi/load/load.h"
 
 /**
- * Finds ranks that recorded far from all others: over TM_FAR_APART_NS between the last end of those
- * before and the first begin of those behind. Traces without a time of day are not compared.
+ * Finds ranks that recorded far from all others: more than TM_FAR_APART_NS between the last end of
+ * the earlier ones and the first begin of the later ones. Traces without absolute times are
+ * ignored.
  *
  * Collective: over comm.
  * @return  TM_OK; TM_ERR_INPUT, the same on every process, with the two files and their times

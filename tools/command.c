@@ -23,7 +23,7 @@ static int find_letter(const tm_command *command, char letter) {
     return -1;
 }
 
-/* What follows an option: the text behind "=" or the letter, else the next argument. */
+/* Takes an option's value: the text after "=" or the letter, else the next argument. */
 static tm_status take_value(tm_arguments *out, int option, const char *attached, char *const *next,
                             bool *used_next, tm_error *err) {
     const tm_option *o = &out->command->options[option];
@@ -41,7 +41,7 @@ static tm_status take_value(tm_arguments *out, int option, const char *attached,
     return TM_OK;
 }
 
-/* With the name of one that may have been meant. */
+/* Fails for an unknown option and suggests a similar one. */
 static tm_status fail_option(const tm_command *command, const char *text, tm_error *err) {
     char name[64], hint[TM_GUESS_HINT];
     tm_guess guess = {.word = name};

@@ -16,7 +16,7 @@ bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
 }
 
-/* Where a stream of a process leads; false where that cannot be seen. */
+/* Finds the target of a process's stream. Returns false if it cannot be read. */
 static bool stream_target(long pid, int stream, char *out, size_t size) {
     char link[64];
     snprintf(link, sizeof link, "/proc/%ld/fd/%d", pid, stream);
@@ -25,9 +25,9 @@ static bool stream_target(long pid, int stream, char *out, size_t size) {
     return n >= 0;
 }
 
-/* Under mpirun a process's own streams are pipes and pseudo terminals of the launcher, so what
- * counts is where the launcher's stream leads: that of the first process above whose stream is not
- * the same as our own, for a wrapper may stand between. */
+/* Returns whether a stream goes to a terminal. Under mpirun a process's own streams are pipes
+ * and pseudo terminals of the launcher, so the launcher's stream decides: that of the first
+ * ancestor whose stream differs from our own, because wrappers may be in between. */
 static bool person_looks_on(int stream) {
     enum { WRAPPERS_MAX = 8 };
     char own[256], target[256];
@@ -45,7 +45,7 @@ static bool person_looks_on(int stream) {
     return false;
 }
 
-/* "always", "never", or "auto" and nothing, for which @p automatic stands. */
+/* Parses "always", "never", or "auto" and NULL, which give @p automatic. */
 static tm_status choose(const char *option, const char *choice, bool automatic, bool *out,
                         tm_error *err) {
     if (!choice || strcmp(choice, "auto") == 0)
@@ -78,7 +78,7 @@ bool tm_console_redraws(void) {
     return person_looks_on(2);
 }
 
-/* A launcher's terminal has no size of its own. */
+/* Returns the width to wrap at. A launcher's terminal has no size of its own. */
 static int width_of(int stream) {
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
@@ -93,7 +93,7 @@ int tm_console_width(void) {
     return width_of(STDOUT_FILENO);
 }
 
-/* The size of the text's first word; a number and its unit are one. */
+/* Returns the size of the text's first word; a number and its unit count as one. */
 static int word_size(const char *text) {
     static const char *const units[] = {"%", "ns", "us", "ms", "s"};
     size_t size = strcspn(text, " ");
@@ -143,8 +143,8 @@ void tm_console_beside(FILE *stream, const char *left, int at, const char *text)
     tm_vec_free(&out.bytes);
 }
 
-/* One line for programs; a terminal has it broken at blanks, indented from the second line on.
- * Where memory is out it is one line, too. */
+/* Writes a single line for programs. A terminal gets it wrapped at blanks with a hanging indent,
+ * unless memory is out. */
 void tm_console_say(const char *text) {
     enum { INDENT = 2 };
     tm_out out = TM_OUT();

@@ -1,4 +1,4 @@
-/* What a person sees: messages on standard error, and whether standard output gets colours. */
+/* Messages on standard error, colours, progress and line wrapping. */
 #ifndef TMERGE_CONSOLE_H
 #define TMERGE_CONSOLE_H
 
@@ -7,52 +7,53 @@
 
 #include "tmerge/status.h"
 
-/** Escape sequences, or empty strings where there is no colour. */
+/** Escape sequences; empty strings without colours. */
 typedef struct tm_colors {
     const char *strong, *warning, *off;
 } tm_colors;
 
-/** True where this process speaks for the job: process 0, or the only one. */
+/** Returns whether this process writes for the job: process 0, or the only one. */
 bool tm_console_speaks(void);
 
-/**
- * Decides colours for a stream (1 or 2).
- * @param choice  the value of --color: "always", "never", or NULL and "auto", which asks whether a
- *                person looks on; NO_COLOR turns that off
- * @return        TM_OK; TM_ERR_USAGE for another word
- */
+/** Decides on colours for a stream (1 or 2).
+ * @param choice  the value of --color: "always", "never", or NULL and "auto": on for a terminal,
+ *                unless NO_COLOR is set
+ * @return        TM_OK; TM_ERR_USAGE for another word */
 tm_status tm_console_colors(const char *choice, int stream, tm_colors *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Whether progress is shown.
- * @param choice  the value of --progress: "always", "never", or NULL and "auto": where a person
- * looks on at standard error
- * @param quiet   -q was given: never, whatever the choice
- * @return        TM_OK; TM_ERR_USAGE for another word */
+/**
+ * Decides whether progress is shown.
+ * @param choice  the value of --progress: "always", "never", or NULL and "auto": if standard error
+ *                is a terminal
+ * @param quiet   -q was given: overrides the choice
+ * @return        TM_OK; TM_ERR_USAGE for another word
+ */
 tm_status tm_console_progress(const char *choice, bool quiet, bool *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Whether what stands on standard error may be drawn over: a person looks on. */
+/** Returns whether text on standard error may be overwritten, that is, a person watches it. */
 bool tm_console_redraws(void);
 
-/** Columns of the terminal: COLUMNS, else those of standard output where it is one, else 80. */
+/** Returns the columns of the terminal: COLUMNS, else those of standard output if it is one,
+ * else 80. */
 int tm_console_width(void);
 
-/** Prints a text to standard output, broken at blanks. Every line begins with two of them, save
- * what stands on it already, @p column characters. */
+/** Prints a text to standard output, wrapped at blanks and indented by two, except for the first
+ * line if @p column characters are already on it. */
 void tm_console_wrap(const char *text, int column, int width);
 
-/** How many lines that takes. */
+/** Returns the number of lines that tm_console_wrap prints. */
 int tm_console_lines(const char *text, int column, int width);
 
-/** Prints @p left, and from column @p at on a text, which goes on below where it began, to the
- * width of the terminal. Where left reaches so far the text is a blank behind it. */
+/** Prints @p left, then a text at column @p at, wrapped to the terminal's width and indented to
+ * that column. If left is too long, the text follows it after a blank. */
 void tm_console_beside(FILE *stream, const char *left, int at, const char *text);
 
-/** Prints a line to standard error, which a terminal has broken at blanks to its width. */
+/** Prints a line to standard error, wrapped if it is a terminal. */
 void tm_console_say(const char *text);
 
-/** Prints "tmerge: MESSAGE" so. */
+/** Print "tmerge: MESSAGE" and "tmerge: warning: MESSAGE" to standard error, wrapped likewise. */
 void tm_console_error(const tm_error *err);
 void tm_console_warn(const char *format, ...) TM_PRINTF(1, 2);
 

@@ -16,7 +16,7 @@ tm_status tm_csv_folder_make(const char *folder, tm_error *err) {
                    strerror(errno));
 }
 
-/* The text stands first, so that the sink's text is the file. */
+/* The sink's text is the first member, so that it can be cast to the file. */
 typedef struct csv_file {
     tm_out text;
     tm_draft draft;

@@ -1,21 +1,21 @@
-/* Tables as CSV, a file each: one CSV holds one table, so that any reader of CSV takes it. */
+/* Tables as CSV, one file per table, as any CSV reader expects. */
 #ifndef TMERGE_CSV_FOLDER_H
 #define TMERGE_CSV_FOLDER_H
 
 #include "table/stream.h"
 
-/** The option, for commands that print several tables. */
+/** The option of commands that print several tables. */
 #define TM_OPTION_CSV_DIR                                                                          \
     { "csv-dir", 0, "FOLDER", "a file TABLE.csv of each table in this folder, which is made" }
 
-/** Makes the folder unless it is there. TM_OK; TM_ERR_OUTPUT */
+/** Makes the folder unless it exists. TM_OK; TM_ERR_OUTPUT. */
 tm_status tm_csv_folder_make(const char *folder, tm_error *err) TM_MUST_CHECK;
 
-/** Writes the rows as FOLDER/TABLE.csv, in place of a file of that name. TM_OK; TM_ERR_OUTPUT; what
- * the rows answer */
+/** Writes the rows as FOLDER/TABLE.csv, replacing an existing file. TM_OK; TM_ERR_OUTPUT; the
+ * status of the rows. */
 tm_status tm_csv_folder_add(const char *folder, const tm_rows *rows, tm_error *err) TM_MUST_CHECK;
 
-/** Makes the folder and writes all of these tables. */
+/** Makes the folder and writes all tables. */
 tm_status tm_csv_folder_write(const char *folder, const tm_table *const *tables, size_t n_tables,
                               tm_error *err) TM_MUST_CHECK;
 

@@ -10,7 +10,7 @@
 
 enum { FIGURES_SHOWN = 12, WORD = 32 };
 
-#define LEAST_WEIGHT 0.1 /* what is real and yet of no weight is left to --json */
+#define LEAST_WEIGHT 0.1 /* minimum weight [%] of a printed change; --json has all */
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
@@ -25,15 +25,15 @@ static bool is_change(const char *verdict) {
     return true;
 }
 
-/* So few steps tell no change from chance. */
+/* Returns whether there were too few steps to distinguish the change from chance. */
 static bool is_unjudged(const char *verdict) {
     return strcmp(verdict, "too few steps") == 0;
 }
 
-/* Whether rows of such a verdict belong to a group. */
+/* Returns whether rows with a verdict belong to a group. */
 typedef bool group(const char *verdict);
 
-/* A figure in its unit, that of a time from what it is compared with. */
+/* Formats a figure in its unit; times in the unit that suits the range. */
 static void show_value(const tm_cell *cell, const char *unit, tm_shown_range range,
                        char out[WORD]) {
     if (cell->null)
@@ -48,12 +48,12 @@ static void show_value(const tm_cell *cell, const char *unit, tm_shown_range ran
         snprintf(out, WORD, "%.4g", cell->value.r);
 }
 
-/* Whether two figures are of the same steps. */
+/* Returns whether two figures are of the same kind of steps. */
 static bool same_kind(const tm_table *table, size_t a, size_t b) {
     return strcmp(text_of(table, a, "kind"), text_of(table, b, "kind")) == 0;
 }
 
-/* What a step takes in A: of the kind that a row is of. */
+/* Returns the step time in A for the kind of steps of a row. */
 static double step_of(const tm_table *table, size_t row, double step_ns) {
     for (size_t i = 0; i < table->n_rows && !tm_table_cell(table, row, "kind")->null; i++)
         if (strcmp(text_of(table, i, "figure"), "overview.step.step_ns") == 0 &&
@@ -62,13 +62,13 @@ static double step_of(const tm_table *table, size_t row, double step_ns) {
     return step_ns;
 }
 
-/* How much a change of a figure matters, in percent: of times, of the step; of shares, in points.
- */
+/* Returns the weight of a figure's change in percent: of the step for times, percentage points
+ * for shares. */
 static double weight(const tm_table *table, size_t row, double of_ns) {
     const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
-    if (change->null) /* in A or B alone */
+    if (change->null) /* only in A or B */
         return 100.0;
     if (strcmp(text_of(table, row, "unit"), "%") == 0)
         return fabs(change->value.r);
@@ -96,8 +96,7 @@ static void print_figure(const tm_table *table, size_t row) {
            of_all ? "" : text_of(table, row, "kind"));
 }
 
-/* The weight next below `last` of a figure of the group in rows [first, end); LEAST_WEIGHT or less
- * where there is none. */
+/* Returns the largest weight below `last` in the group's rows [first, end); 0 if there is none. */
 static double next_weight(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns, double last) {
     double most = 0.0;
@@ -109,8 +108,8 @@ static double next_weight(const tm_table *table, group *is_of, size_t first, siz
     return most;
 }
 
-/* Prints the figures of the group in rows [first, end), the weightiest first, and says how many
- * more there are. */
+/* Prints the group's figures in rows [first, end), largest weight first, then the number left
+ * out. */
 static void print_figures(const tm_table *table, group *is_of, size_t first, size_t end,
                           double step_ns) {
     double last = HUGE_VAL;
@@ -149,7 +148,7 @@ static void print_job(const tm_tables *found, double step_ns, const tm_colors *c
 static void print_roles(const tm_tables *found, double step_ns, const tm_colors *colors) {
     const tm_table *ranks = tm_tables_find(found, "diff.rank");
     size_t n = ranks->n_rows;
-    if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i == 0) /* all ranks: the job's figures */
+    if (n == 0 || tm_table_row(ranks, n - 1)[0].value.i == 0) /* same as the job's figures */
         return;
     for (size_t first = 0, i = 0; first < n; first = i) {
         int64_t role = tm_table_row(ranks, first)[0].value.i;
@@ -166,10 +165,10 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
     }
 }
 
-/* Which rows of a table of names. */
+/* Filter for the rows of a table of names. */
 typedef enum choice { ALL, OF_BOTH, OF_ONE, UNJUDGED } choice;
 
-/* Rows of kernels or operators that are printed, and how. */
+/* The rows of kernels or operators to print, and their format. */
 typedef struct listing {
     const tm_table *table;
     choice rows;
@@ -177,7 +176,7 @@ typedef struct listing {
     const char *unit;
     double unit_ns;
     int calls_width;
-    bool hosts; /* a row's times are those on the host */
+    bool hosts; /* some rows show times on the host */
     tm_alike names;
 } listing;
 
@@ -194,7 +193,7 @@ static bool has_time(const tm_table *table, size_t row, const char *column) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* The times of a row: those on the host where there are none of the device. */
+/* Returns whether a row has times only on the host, none on the device. */
 static bool on_host(const tm_table *table, size_t row) {
     return tm_table_column(table->def, "a_host_ns") >= 0 && !has_time(table, row, "a_ns") &&
            !has_time(table, row, "b_ns");
@@ -205,7 +204,7 @@ static const tm_cell *time_of(const tm_table *table, size_t row, int side) {
     return tm_table_cell(table, row, columns[on_host(table, row)][side]);
 }
 
-/* Of a rank; engineers do not read exponents. */
+/* Formats calls per rank, without exponents. */
 static void show_calls(const tm_table *table, size_t row, char out[WORD]) {
     double calls[2] = {tm_table_cell(table, row, "a_calls")->value.r,
                        tm_table_cell(table, row, "b_calls")->value.r};
@@ -244,7 +243,8 @@ static listing make_listing(const tm_table *table, choice rows, size_t top) {
     return l;
 }
 
-/* Different names stay different. False where memory is out, and then they may not. */
+/* Shortens names such that different ones stay different. Returns false if memory is out; then
+ * they may not. */
 static bool add_names(listing *l) {
     enum { BEFORE = 43, BEHIND = 7, LEAST = 24 };
     int width = tm_console_width() - BEFORE - l->calls_width - (l->hosts ? BEHIND : 0);
@@ -302,7 +302,7 @@ static void print_names(const tm_table *table, const char *what, choice rows, si
     tm_alike_free(&l.names);
 }
 
-/* By call, what only one of both has is no change of a call's time. */
+/* Per call, names that only one side has are listed separately, because they have no change. */
 static void print_table(const tm_table *table, const char *what, size_t top,
                         const tm_colors *colors) {
     bool by_call = table->n_rows > 0 && strcmp(text_of(table, 0, "per"), "call") == 0;
@@ -310,7 +310,7 @@ static void print_table(const tm_table *table, const char *what, size_t top,
     print_names(table, what, by_call ? OF_ONE : UNJUDGED, top, colors);
 }
 
-/* Whether a sentence is the verdict on the steps of a kind: "EXTEND: B is 4.8 % slower ...". */
+/* Returns whether a text is the verdict for a kind of steps: "EXTEND: B is 4.8 % slower ...". */
 static bool is_of_kind(const tm_tables *found, const char *text) {
     const tm_table *job = tm_tables_find(found, "diff.job");
     const char *colon = strstr(text, ": ");
@@ -323,7 +323,7 @@ static bool is_of_kind(const tm_tables *found, const char *text) {
     return false;
 }
 
-/* Those on steps of single kinds; else the first. Returns how many. */
+/* Prints the verdicts by kind of steps, else the first diagnostic. Returns the number printed. */
 static size_t print_verdicts(const tm_tables *found, const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(found, "diff.remark");
     size_t n = 0;

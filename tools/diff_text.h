@@ -1,18 +1,15 @@
-/* What tmerge diff prints for a person: the verdict, then what changed. */
+/* Text output of tmerge diff: the verdict, then the changes. */
 #ifndef TMERGE_DIFF_TEXT_H
 #define TMERGE_DIFF_TEXT_H
 
 #include "console.h"
 #include "tmerge/table.h"
 
-enum { TM_DIFF_SHOWN = 10 }; /* kernels, and operators, without --top */
+enum { TM_DIFF_SHOWN = 10 }; /* kernels and operators shown without --top */
 
-/**
- * Prints the first screen to standard output. What did not change, or not beyond noise, is not in
- * it.
+/** Prints the first screen to standard output. Leaves out figures that did not change beyond noise.
  * @param found  the tables of tm_diff_compare
- * @param top    kernels and operators that are listed
- */
+ * @param top    number of kernels and operators listed */
 void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors);
 
 #endif

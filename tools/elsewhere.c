@@ -9,8 +9,8 @@
 #include "folders.h"
 #include "identity/names.h"
 
-/* An archive of runs may hold millions of files, most of which are no traces. Entries are asked for
- * what they are, files are opened. */
+/* An archive of runs may hold millions of files, few of them traces. Each entry costs a stat,
+ * each file an open. */
 enum {
     LEVELS_MAX = 5,
     ENTRIES_MAX = 10000,
@@ -19,37 +19,37 @@ enum {
     FOLDER_FILES_MAX = 32
 };
 
-/* A folder to look into. The path comes first, for tm_path_order. */
+/* A folder to search. The path is the first member, for tm_path_order. */
 typedef struct place {
     char *path; /* owned */
-    int level;  /* below the folder that was named */
+    int level;  /* depth below the named folder */
 } place;
 
 typedef struct search {
     const char *root;
-    tm_vec places;          /* of place, the nearest first */
-    tm_vec files;           /* of char *, owned: of one place */
-    int n_entries, n_files; /* looked at so far */
+    tm_vec places;          /* of place, nearest first */
+    tm_vec files;           /* of char *, owned: files of one place */
+    int n_entries, n_files; /* examined so far */
     char names[TM_MESSAGE_MAX / 2];
-    tm_text last; /* of the names, in a place's path */
+    tm_text last; /* last name listed, a part of a place's path */
     size_t n_names;
 } search;
 
-/* Takes a path of a place's folder. False when memory is out. */
+/* Adds a path found in a place's folder. Returns false if memory is out. */
 static bool add_entry(search *s, char *path, int level) {
     struct stat info;
     const place below = {path, level + 1};
     bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (folder && level < LEVELS_MAX)
         return tm_vec_append(&s->places, &below, 1);
-    if (!folder && level > 1 && tm_is_file(path)) /* up to there it is known that there is none */
+    if (!folder && level > 1 && tm_is_file(path)) /* upper levels are known to have none */
         return tm_vec_append(&s->files, &path, 1);
     free(path);
     return true;
 }
 
-/* The path of the next entry of a folder, owned by the caller, whatever it is called; NULL where
- * there is none, or *ok is set to false. */
+/* Returns the path of a folder's next entry, hidden or not, owned by the caller; NULL at the
+ * end, or if memory is out, with *ok set to false. */
 static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     const struct dirent *item = readdir(dir);
@@ -61,7 +61,7 @@ static char *next_entry(DIR *dir, const char *folder, bool *ok) {
     return path;
 }
 
-/* What cannot be read is passed over, for nobody has named it. */
+/* Lists a folder. Unreadable ones are skipped, because the user did not name them. */
 static tm_status list(search *s, const place *at, tm_error *err) {
     DIR *dir = opendir(at->path);
     bool ok = true;
@@ -96,7 +96,7 @@ static bool holds_trace(search *s) {
     return found;
 }
 
-/* Of folders of ranks the one that they are in is meant: these are one recording. */
+/* Lists a folder's name. Folders of ranks are replaced by their parent, which is one recording. */
 static void add_name(search *s, const char *path) {
     const char *name = path + strlen(s->root), *base = strrchr(path, '/') + 1;
     name += strspn(name, "/");

@@ -1,14 +1,15 @@
-/* Where traces are, of a folder that holds none. */
+/* Finds traces deeper below a folder that has none. */
 #ifndef TMERGE_ELSEWHERE_H
 #define TMERGE_ELSEWHERE_H
 
 #include "tmerge/status.h"
 
 /**
- * Looks for traces below a folder, where neither it nor the folders in it hold any: a few levels
- * deep, in no more than thousands of files, and through no links.
+ * Searches for traces below a folder, if neither it nor its direct subfolders have any. Covers a
+ * few levels and at most thousands of entries; does not follow links.
  *
- * @return  TM_ERR_INPUT where there are some: the message names their folders; TM_OK; TM_ERR_FAULT
+ * @return  TM_ERR_INPUT if there are some, with a message that names their folders; TM_OK;
+ *          TM_ERR_FAULT
  */
 tm_status tm_elsewhere_fail(const char *folder, tm_error *err) TM_MUST_CHECK;
 

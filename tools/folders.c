@@ -25,12 +25,12 @@ bool tm_is_file(const char *path) {
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Paths of the regular files in a folder. */
+/* Lists the regular files in a folder. */
 static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_error *err) {
     const struct dirent *item;
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     for (;;) {
-        errno = 0; /* is_file may have set it */
+        errno = 0; /* tm_is_file may have set it */
         /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
         item = readdir(dir);
         if (!item)
@@ -52,8 +52,8 @@ static tm_status read_folder(const char *folder, DIR *dir, tm_vec *paths, tm_err
     return errno ? tm_fail(err, TM_ERR_INPUT, folder, -1, "%s", strerror(errno)) : TM_OK;
 }
 
-/* The pattern that matches paths below a folder, whatever characters its name has; owned by the
- * caller, NULL when memory is out. */
+/* Returns a pattern that matches paths below a folder, with the folder's name escaped; owned by
+ * the caller, NULL if memory is out. */
 static char *pattern_below(const char *folder, const char *pattern) {
     char *out = malloc(2 * strlen(folder) + strlen(pattern) + 2), *p = out;
     for (const char *c = folder; out && *c; c++) {
@@ -82,7 +82,7 @@ static bool add_matches(const char *folder, const char *pattern, tm_vec *paths) 
     return ok && code != GLOB_NOSPACE;
 }
 
-/* The name of the folder that a path is in. */
+/* Returns the name of the folder that a path is in. */
 static tm_text folder_of(const char *path) {
     const char *end = strrchr(path, '/'), *begin = end;
     while (begin > path && begin[-1] != '/')
@@ -104,9 +104,9 @@ void tm_folders_list_name(char *text, size_t room, tm_text name) {
         snprintf(text + used, room - used, "%s...", comma);
 }
 
-/* Fails, with their names, where [n] paths lie in several folders.
- * @param what    they hold
- * @param advice  how to go on */
+/* Fails with their names if [n] paths are in several folders.
+ * @param what    what the folders hold
+ * @param advice  how to resolve it */
 static tm_status check_one_folder(const char *named, char *const *paths, size_t n, const char *what,
                                   const char *advice, tm_error *err) {
     char text[TM_MESSAGE_MAX / 2] = "";
@@ -124,7 +124,7 @@ static tm_status check_one_folder(const char *named, char *const *paths, size_t 
                          n_folders, what, text, advice);
 }
 
-/* What profilers left where they leave it below a folder. */
+/* Lists the files at the places below a folder where profilers write. */
 static tm_status read_below(const char *folder, tm_vec *paths, tm_error *err) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
@@ -153,7 +153,7 @@ static bool any_trace(char *const *paths, size_t n) {
     return i < n;
 }
 
-/* Whether they lie in a folder for each rank: then these are one recording. */
+/* Returns whether there is a folder for each rank; then they are one recording. */
 static bool are_of_ranks(char *const *paths, size_t n) {
     bool are = true;
     for (size_t i = 0; i < n && are; i++) {
@@ -164,7 +164,7 @@ static bool are_of_ranks(char *const *paths, size_t n) {
     return are;
 }
 
-/* Drops what lies in folders without a trace. */
+/* Drops the paths in folders without a trace. */
 static void keep_recordings(tm_vec *paths, size_t first) {
     char **v = paths->data;
     size_t n = paths->n, to = first;
@@ -182,8 +182,8 @@ static void keep_recordings(tm_vec *paths, size_t first) {
     paths->n = to;
 }
 
-/* Recordings, a folder each, as torchtitan and torchtune leave them
- * (iteration_10/rank0_trace.json): what the folders hold that lie in one without a trace. */
+/* Lists recordings in a folder each, as written by torchtitan and torchtune
+ * (iteration_10/rank0_trace.json), if the folder itself has no trace. */
 static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, bool *any,
                                  tm_error *err) {
     size_t first = paths->n;

@@ -1,4 +1,4 @@
-/* Which files a folder stands for that somebody names. */
+/* Lists the files meant by a folder operand. */
 #ifndef TMERGE_FOLDERS_H
 #define TMERGE_FOLDERS_H
 
@@ -8,27 +8,27 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** Whether a regular file lies there. */
+/** Returns whether the path is a regular file. */
 bool tm_is_file(const char *path);
 
-/** Whether it is a trace, or a report of which a trace is made. */
+/** Returns whether it is a trace, or a report from which a trace can be made. */
 bool tm_is_trace(const char *path);
 
-/** Adds a name to those in a message ("a, b"), which end with "..." where there is no more room. */
+/** Appends a name to a list in a message ("a, b"), or "..." if there is no more room. */
 void tm_folders_list_name(char *text, size_t room, tm_text name);
 
-/** For qsort of paths: numbers in them count as such (9 before 10). */
+/** Order for qsort of paths; numbers in them compare as numbers (9 before 10). */
 int tm_path_order(const void *a, const void *b);
 
 /**
- * Lists the regular files of a folder whose names begin with no dot, and what profilers left where
- * they leave it below. Where that is no trace, the folders in it are recordings, of which one is
- * read, or all; those that are called by ranks are one.
+ * Lists the regular files of a folder, except hidden ones, and those that profilers write below it.
+ * If none is a trace, its subfolders are taken as recordings: one is read, or all if requested;
+ * subfolders named by ranks are one recording.
  *
- * @param paths  of char *, each owned by the caller, in natural order; also where the call fails
+ * @param paths  of char *, each owned by the caller, in natural order; also set on failure
  * @param any    whether one of them is a trace
- * @return       TM_OK; TM_ERR_INPUT, also where one of several folders has to be named;
- * TM_ERR_FAULT
+ * @return       TM_OK; TM_ERR_INPUT, also if the user has to name one of several folders;
+ *               TM_ERR_FAULT
  */
 tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths, bool *any,
                          tm_error *err) TM_MUST_CHECK;

@@ -13,13 +13,13 @@
 
 enum { HOST_MAX = 256 };
 
-/* An entry of the map. Sent as bytes. */
+/* An entry of the map; sent as bytes. */
 typedef struct entry {
     int64_t rank, line;
     char host[HOST_MAX];
 } entry;
 
-/* Cuts a line into its rank and host; false where it is no such line. */
+/* Splits a line into rank and host. Returns false if it is invalid. */
 static bool parse_line(const char *line, entry *out) {
     char *end = NULL;
     errno = 0;
@@ -68,7 +68,7 @@ static tm_status read_map(const char *map, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* The host's name id of a timeline; TM_NAME_FAILED when memory is out. */
+/* Returns the name id of a timeline's host; TM_NAME_FAILED if memory is out. */
 static uint32_t name_host(const tm_loaded *loaded, const tm_timeline *timeline,
                           const entry *entries, size_t n) {
     entry wanted = {.rank = timeline->rank};

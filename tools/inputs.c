@@ -21,28 +21,28 @@
 #include "operands/operands.h"
 #include "rank_map.h"
 
-/* What a host finds of the operands. */
+/* What a host finds for the operands. */
 typedef struct sighting {
-    int *absent;    /* [operands] why there is nothing; 0 where there is something */
+    int *absent;    /* [operands] why nothing was found; 0: found */
     bool any;       /* something may be a trace */
-    tm_vec without; /* of char: folders that hold none, one after the other */
+    tm_vec without; /* of char: folders without a trace, 0-terminated */
 } sighting;
 
-/* What one host lists. */
+/* State while one host lists. */
 typedef struct lister {
     tm_vec *out; /* of char: heads and paths */
     const tm_operand *operand;
-    int64_t number; /* of the operand */
+    int64_t number; /* index of the operand */
     int64_t host;
     bool all_recordings;
-    bool has_hosts; /* others list, too: inputs are told apart by what they are */
+    bool has_hosts; /* several hosts list: inputs get an identity to compare */
     sighting *seen;
 } lister;
 
-/* As errno, for a pattern that matches nothing. */
+/* In place of an errno, for a pattern without matches. */
 enum { NO_MATCH = INT_MAX - 1 };
 
-/* What was matched is the first part of the path. */
+/* Adds an input. @p match  the part of the path that the operand matched */
 static tm_status add_input(const lister *l, const char *path, const char *match, bool from_folder,
                            tm_error *err) {
     tm_input_head head = {.mapped_rank = -1,
@@ -117,7 +117,8 @@ static bool same_file(const char *a, const char *b) {
            (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-/* Whether it is there; @p was: another rank that a line before gave it. */
+/* Sets the rank of an input; returns false if there is none. @p was: rank set by an earlier
+ * line. */
 static bool map_input(tm_vec *inputs, const char *path, int64_t rank, int64_t *was) {
     bool found = false;
     *was = rank;
@@ -152,7 +153,7 @@ static tm_status map_line(void *context, const tm_line *line, tm_error *err) {
                : tm_line_fail(line, err, "%.300s has rank %" PRId64 " by a line before", path, was);
 }
 
-/* All that this host sees of the operands. */
+/* Lists what this host sees of the operands. */
 static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bool all_recordings,
                           tm_vec *out, sighting *seen, tm_error *err) {
     lister l = {.out = out,
@@ -168,7 +169,8 @@ static tm_status list_own(const tm_hosts *hosts, const tm_operands *operands, bo
     return TM_OK;
 }
 
-/* A list that can be read only once is left to who merges. */
+/* Returns an operand's list that can be read only once and must be left to the merging
+ * processes. */
 static const char *pipe_of(const tm_arguments *arguments) {
     for (size_t i = 0; i < arguments->n_operands; i++) {
         const char *list = tm_operand_list(arguments->operands[i]);
@@ -178,7 +180,7 @@ static const char *pipe_of(const tm_arguments *arguments) {
     return NULL;
 }
 
-/* Other commands than merge have no such option. */
+/* Only merge has this option. */
 static bool takes_all(const tm_arguments *arguments) {
     return tm_argument(arguments, "all-recordings") != NULL;
 }
@@ -213,7 +215,7 @@ tm_status tm_inputs_each(const tm_arguments *arguments,
     return status;
 }
 
-/* What no host has is an error: the first of the operands. */
+/* Fails for the first operand that no host has. */
 static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *absent,
                               tm_error *err) {
     MPI_Allreduce(MPI_IN_PLACE, absent, (int)operands->n, MPI_INT, MPI_MIN, comm);
@@ -225,7 +227,7 @@ static tm_status check_absent(MPI_Comm comm, const tm_operands *operands, int *a
     return TM_OK;
 }
 
-/* Where nothing is a trace, it is an error that some lie deeper below the folders. */
+/* Fails if no input is a trace but there are traces deeper below the folders. */
 static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
     int any = seen->any;
     tm_status status = TM_OK;
@@ -237,7 +239,7 @@ static tm_status check_any(MPI_Comm comm, const sighting *seen, tm_error *err) {
     return tm_mpi_agree(comm, status, err);
 }
 
-/* Whether all hosts list the same, but for their numbers. */
+/* Returns whether all hosts list the same, apart from the host's number. */
 static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own) {
     uint64_t digest = 0;
     for (size_t at = 0; hosts->leads && at < own->n;) {
@@ -251,7 +253,8 @@ static bool lists_alike(MPI_Comm comm, const tm_hosts *hosts, const tm_vec *own)
     return tm_mpi_is_one(comm, digest, hosts->leads);
 }
 
-/* On process 0 one list of what the hosts list, and who sees what; empty where all see all. */
+/* Merges the hosts' lists on process 0, with the hosts that see each input; @p seen stays empty
+ * if all hosts see the same. */
 static tm_status bring_together(MPI_Comm comm, const tm_hosts *hosts, tm_vec *bytes, tm_vec *seen,
                                 tm_error *err) {
     if (hosts->n == 1 || lists_alike(comm, hosts, bytes))
@@ -282,7 +285,7 @@ static tm_status unpack(tm_inputs *out, size_t size, const uint64_t *seen, tm_er
     return TM_OK;
 }
 
-/* What process 0 has goes to all. */
+/* Broadcasts the list from process 0. */
 static tm_status spread(MPI_Comm comm, const tm_vec *bytes, const tm_vec *seen, tm_inputs *out,
                         tm_error *err) {
     size_t size = bytes->n, seen_size = seen->n * seen->size;

@@ -1,4 +1,4 @@
-/* The list of files that the command line means, on whatever hosts they lie: the same on every
+/* The files given by the command line, on whichever hosts they are; the same list on every
  * process. */
 #ifndef TMERGE_INPUTS_H
 #define TMERGE_INPUTS_H
@@ -10,7 +10,7 @@
 #include "mpi/load/load.h"
 
 typedef struct tm_inputs {
-    tm_vec list; /* of tm_input; they point into bytes and seen */
+    tm_vec list; /* of tm_input, pointing into bytes and seen */
     void *bytes; /* owned */
     void *seen;  /* owned */
     tm_hosts hosts;
@@ -18,22 +18,22 @@ typedef struct tm_inputs {
 
 /**
  * Expands files, folders, quoted globs and lists of these on every host that has processes, and
- * reads the rank map; lists and map lie on the first host. A folder's files come in natural order
- * (9 before 10); names that begin with a dot are left out; folders.h says which they are. An
- * operand has to be on one host at least; what hosts see under one name is one file if path, size,
- * time and digest are the same.
+ * reads the rank map. Lists and map are read on the first host. A folder's files are in natural
+ * order (9 before 10), without hidden ones; see folders.h for which are included. An operand must
+ * exist on at least one host. Files of the same path on several hosts are one input if size, time
+ * and digest agree.
  *
  * Collective: over comm.
  * @param arguments  with their options --rank-map and --all-recordings
  * @param out        the same on every process; free it with tm_inputs_free
- * @return          TM_OK; TM_ERR_INPUT; TM_ERR_USAGE; TM_ERR_FAULT; the same on every process
+ * @return           TM_OK; TM_ERR_INPUT; TM_ERR_USAGE; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_inputs_list(MPI_Comm comm, const tm_arguments *arguments, tm_inputs *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Calls @p each with every file of this host that the operands mean, in their order; what is
- * missing is not told; of a list that can be read only once, itself alone. Collective: no. TM_OK;
- * TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
+/** Calls @p each with every file of this host given by the operands, in order. Missing files are
+ * not reported. Of a list that can be read only once, reports only the list itself. Collective:
+ * no. TM_OK; TM_ERR_INPUT: a folder; TM_ERR_FAULT. */
 tm_status tm_inputs_each(const tm_arguments *arguments,
                          void (*each)(void *context, const char *path), void *context,
                          tm_error *err) TM_MUST_CHECK;

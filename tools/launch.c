@@ -13,7 +13,7 @@
 #include "lifeline/lifeline.h"
 #include "signals.h"
 
-/* What of Slurm joins processes of this MPI. */
+/* Slurm's plugin that connects processes of this MPI. */
 #ifdef OPEN_MPI
 #define TMERGE_PMI "pmix"
 #else
@@ -52,7 +52,7 @@ bool tm_launch_has_hosts(void) {
     return !tm_place_is_alone(&place) && !tm_place_is_one_node(&place);
 }
 
-/* Removing one moves those behind it. */
+/* Restarts after each removal, because unsetenv moves the later variables. */
 void tm_launch_forget(void) {
     for (char **variable = environ; *variable;) {
         const char *end = strchr(*variable, '=');
@@ -64,7 +64,8 @@ void tm_launch_forget(void) {
     }
 }
 
-/* Networks of containers and virtual machines on a host: all hosts give theirs the same address. */
+/* Returns whether an interface is a network of containers or virtual machines. Such networks
+ * have the same address on every host. */
 static bool is_of_one_host(const char *interface) {
     static const char *const begins[] = {"br-", "cali",  "cni",    "docker", "flannel",
                                          "lxc", "lxdbr", "podman", "veth",   "virbr"};
@@ -74,9 +75,9 @@ static bool is_of_one_host(const char *interface) {
     return false;
 }
 
-/* Open MPI would look for other hosts there, and hang. */
+/* Excludes networks where Open MPI would look for other hosts and hang. */
 static void leave_networks_out(void) {
-    char left_out[1024] = "127.0.0.1/8,sppp"; /* as without us */
+    char left_out[1024] = "127.0.0.1/8,sppp"; /* Open MPI's default */
     size_t size = strlen(left_out);
     struct if_nameindex *interfaces = if_nameindex();
     bool told = getenv("OMPI_MCA_btl_tcp_if_include") != NULL;
@@ -91,14 +92,14 @@ static void leave_networks_out(void) {
         setenv("OMPI_MCA_btl_tcp_if_exclude", left_out, 0);
 }
 
-/* By hwloc, whose names of components and of what they do these are. */
+/* Values are hwloc's names of components and phases. */
 void tm_launch_look_at_cores(void) {
     setenv("HWLOC_COMPONENTS", "-linux:pci,-linux:io,linux,stop", 0);
     setenv("HWLOC_PLUGINS_PATH", "/dev/null", 0);
 }
 
-/* Open MPI's settings that this job is better off with, where the user has not said otherwise:
- * waiting processes give way, no single-copy probing, and on one node shared memory alone. */
+/* Sets Open MPI defaults that suit this job, unless the user has set others: waiting processes
+ * yield, no single-copy probing, and only shared memory on one node. */
 static void set_up_processes(void) {
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
@@ -107,16 +108,17 @@ static void set_up_processes(void) {
         setenv("OMPI_MCA_pml", "ob1", 0);
         setenv("OMPI_MCA_btl", "self,vader", 0);
     } else {
-        /* Open MPI from 5 on ends a process whose connection to one that was killed is closed, and
-         * mpirun then names that one's host. It is given the time to see who was killed. */
+        /* Open MPI 5 and later ends a process when its connection to a killed one is closed, and
+         * mpirun then names the wrong host. The delay lets mpirun see which process was killed. */
         setenv("OMPI_MCA_opal_abort_delay", "2", 0);
         leave_networks_out();
     }
 }
 
-/* Whatever the user has set is for processes that talk. Open MPI would start a daemon, look for
- * the launcher's, for network interfaces, PCI devices, GPUs and X servers, and make a session
- * folder, where runs that begin at once can meet. Its version 5 has no "isolated". */
+/* Sets up MPI for a single process, overriding settings meant for several. By default Open MPI
+ * would start a daemon, look for that of the launcher, for network interfaces, PCI devices, GPUs
+ * and X servers, and make a session folder, in which simultaneous runs can collide. Its version
+ * 5 has no "isolated". */
 static void set_up_alone(void) {
     static const char *const settings[][2] = {
         {"OMPI_MCA_ess", "singleton"},
@@ -146,7 +148,7 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
-/* Makes a folder for a while, where there is a place for one. */
+/* Makes a temporary folder. Returns false if no place for one is writable. */
 static bool make_folder(char *out, size_t size) {
     const char *const places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -158,12 +160,12 @@ static bool make_folder(char *out, size_t size) {
 }
 
 static bool init(void) {
-    int threads; /* of which only this one calls MPI */
+    int threads; /* thread level; only this thread calls MPI */
     return MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &threads) == MPI_SUCCESS;
 }
 
-/* Open MPI from 5 on makes folders for itself even where one process is all there is, leaves them
- * behind, and crashes where TMPDIR names no folder that it can write to. */
+/* Initializes MPI with a private TMPDIR. Open MPI 5 and later makes folders even for a single
+ * process, leaves them behind, and crashes if TMPDIR is not a writable folder. */
 static bool init_alone(void) {
     enum { OPEN_FILES = 8 };
     char folder[PATH_MAX];
@@ -186,7 +188,7 @@ static bool init_alone(void) {
     return ok;
 }
 
-/* From now on the place is what MPI says. */
+/* Updates the place from MPI. */
 static tm_status take_place(tm_error *err) {
     MPI_Comm node;
     int rank, size;
@@ -201,7 +203,7 @@ static tm_status take_place(tm_error *err) {
     place.size = size;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &place.local_size);
-    /* On one host mpirun sees whatever happens. */
+    /* On one host mpirun detects every process's end. */
     bool is_seen = tm_place_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
     if (!tm_place_is_alone(&place) && !is_seen)
         tm_lifeline_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);

@@ -1,4 +1,4 @@
-/* How this process was started, and how MPI is. */
+/* How this process and MPI are started. */
 #ifndef TMERGE_LAUNCH_H
 #define TMERGE_LAUNCH_H
 
@@ -8,39 +8,39 @@
 #include "base/place.h"
 #include "tmerge/status.h"
 
-/* In the environment of processes that tmerge has mpirun start: when it began itself. */
+/* Environment variable set for processes that tmerge starts by mpirun: when tmerge itself began. */
 #define TM_LAUNCH_STARTED "TMERGE_STARTED_NS"
 
 /** Reads the environment. Called first in main. */
 void tm_launch_begin(void);
 
-/** Which process of how many this is: as the launcher says, once MPI has started as that says. */
+/** Returns which process of how many this is: by the launcher, later by MPI once it has started. */
 const tm_place *tm_launch_place(void);
 
-/** When the program began, by CLOCK_MONOTONIC: of processes that it started itself, when it did. */
+/** Returns when the program began, by CLOCK_MONOTONIC; in self-launched processes, when the
+ * launching one began. */
 int64_t tm_launch_began_ns(void);
 
-/** Whether tmerge has had this process started itself. */
+/** Returns whether tmerge itself launched this process. */
 bool tm_launch_is_started(void);
 
-/** Takes what launchers and batch systems tell out of the environment. */
+/** Removes the variables of launchers and batch systems from the environment. */
 void tm_launch_forget(void);
 
-/** Where all processes are on this host, Open MPI has to know its cores only. Looking for devices
- * as well takes each process 20 ms: on the PCI bus, through the libraries of GPUs, and for X
- * servers, by TCP too. */
+/** Limits Open MPI's hardware detection to cores, which suffice if all processes are on this
+ * host. Detecting devices takes each process 20 ms: PCI bus, GPU libraries, and X servers, also
+ * by TCP. */
 void tm_launch_look_at_cores(void);
 
-/** Whether processes of this run are on other hosts, or may be. */
+/** Returns whether processes of this run are, or may be, on other hosts. */
 bool tm_launch_has_hosts(void);
 
 /**
- * Starts MPI where it has not been. A process without others asks neither the network nor any
- * folder for it.
+ * Starts MPI unless it is started. A single process starts it without network and folders.
  *
  * Collective: over all processes.
- * @return  TM_OK; TM_ERR_USAGE, TM_ERR_FAULT: a launcher that is not of this MPI, where each
- *          process fails alike
+ * @return  TM_OK; TM_ERR_USAGE, TM_ERR_FAULT: the launcher is not of this MPI; then all processes
+ *          fail alike
  */
 tm_status tm_launch_mpi(tm_error *err) TM_MUST_CHECK;
 

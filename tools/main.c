@@ -24,8 +24,8 @@ static bool asks(int argc, char **argv, const char *option) {
     return false;
 }
 
-/* Below such a limit on addresses (ulimit -v) MPI and HDF5 crash, or leave with a status and a
- * message of their own, before there is anything that we could do about it. */
+/* Checks the limit on address space (ulimit -v). Below it MPI and HDF5 crash or exit with a
+ * status and message of their own, before tmerge could handle it. */
 static tm_status check_memory(tm_error *err) {
     enum { LEAST_MIB = 256 };
     struct rlimit limit;
@@ -35,12 +35,12 @@ static tm_status check_memory(tm_error *err) {
     (void)tm_fail(err, TM_ERR_FAULT, NULL, -1,
                   "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
                   (long long)(limit.rlim_cur >> 20), LEAST_MIB);
-    if (tm_launch_has_hosts()) /* there is no MPI yet to ask which others it is like */
+    if (tm_launch_has_hosts()) /* without MPI, identical messages cannot be merged */
         (void)gethostname(err->host, sizeof err->host - 1);
     return TM_ERR_FAULT;
 }
 
-/* Of several processes each might see other files: all have to say so. */
+/* Returns whether all processes agree on "yes"; each might see different files. */
 static bool say_all(bool mine) {
     bool one = tm_place_is_alone(tm_launch_place()) || tm_mpi_is_one(MPI_COMM_WORLD, mine, true);
     return one && mine;
@@ -71,7 +71,7 @@ static tm_status run_command(int argc, char **argv, tm_error *err) {
     return status;
 }
 
-/* Asks for the program itself, not for a command, are answered here. */
+/* Answers requests about the program itself, such as --help. Returns false if it is a command. */
 static bool answer(int argc, char **argv, tm_status *status, tm_error *err) {
     bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
     *status = TM_OK;
@@ -82,9 +82,9 @@ static bool answer(int argc, char **argv, tm_status *status, tm_error *err) {
     return argc == 2 && tm_about(argv[1], status, err);
 }
 
-/* The first of several processes that leaves with an error may end the others, so none may before
- * process 0 has spoken, which tells what the lowest that failed met: with MPI they agree on that,
- * and MPI_Finalize waits for it. */
+/* Reports an error. The first process to exit with an error may end the others, so process 0
+ * must have reported before: with MPI the processes agree on the error of the lowest failed one,
+ * and MPI_Finalize waits for the report. */
 static void speak(const tm_error *err) {
     int started = 0;
     MPI_Initialized(&started);
@@ -95,13 +95,13 @@ static void speak(const tm_error *err) {
 }
 
 static tm_status flush_output(tm_status status, tm_error *err) {
-    /* ferror too: what failed while the buffer overflowed is not told again. */
+    /* ferror too: a failure at an earlier flush is not reported again */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == TM_OK)
         return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "standard output could not be written");
     return status;
 }
 
-/* Several processes agree on one end, whatever each has met. */
+/* Runs the command; several processes agree on one status. */
 static tm_status run_all(int argc, char **argv, tm_error *err) {
     tm_status answered;
     if (answer(argc, argv, &answered, err))
@@ -126,10 +126,10 @@ int main(int argc, char **argv) {
     tm_launch_begin();
     tm_signals_prepare();
     err.status = run_all(argc, argv, &err);
-    if (err.status != TM_OK && err.message[0] != '\0') /* else all was said */
+    if (err.status != TM_OK && err.message[0] != '\0') /* else already reported */
         speak(&err);
-    /* Once one process has left with an error mpirun ends the others: what they tell one another
-     * then is not to become their status, which is agreed. */
+    /* Once a process exits with an error, mpirun ends the others. Errors that result must not
+     * replace the agreed status. */
     if (err.status != TM_OK)
         tm_lifeline_end();
     MPI_Initialized(&started);

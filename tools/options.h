@@ -1,4 +1,4 @@
-/* Rows of options that several commands have, each written once. --help is no row: all have it. */
+/* Options shared by several commands. --help is not listed, because all commands have it. */
 #ifndef TMERGE_OPTIONS_H
 #define TMERGE_OPTIONS_H
 
@@ -8,13 +8,13 @@
 #define TM_OPTION_RANK TM_OPTION("rank", 0, "LIST", "only these ranks, such as 0,3,8-15")
 #define TM_OPTION_COLOR TM_OPTION("color", 0, "WHEN", "auto, always or never")
 
-/* Of what tm_pipeline_run knows: what no trace tells. */
+/* Options of tm_pipeline_run: sizes that traces do not contain. */
 #define TM_OPTIONS_RATES(also)                                                                     \
     TM_OPTION("samples-per-step", 0, "N",                                                          \
               "samples that the whole job takes in a step: for samples a second" also),            \
         TM_OPTION("tokens-per-step", 0, "N", "likewise tokens")
 
-/* Of what tm_pipeline_run knows: between which ranks times compare. */
+/* Options of tm_pipeline_run: comparing times between ranks. */
 #define TM_OPTIONS_CLOCKS                                                                          \
     TM_OPTION("align", 0, "HOW",                                                                   \
               "clocks: auto (from the ends of collectives), utc (as recorded), or none for no "    \
@@ -30,7 +30,7 @@
     TM_OPTION("jobs", 'j', "N",                                                                    \
               "processes, without mpirun (a core each, as far as that pays); 1: this one alone")
 
-/* Of what tm_pipeline_run knows: how a store is written, and what is told meanwhile. */
+/* Options of tm_pipeline_run: how the store is written, and what is reported meanwhile. */
 #define TM_OPTIONS_STORE                                                                           \
     TM_OPTION_JOBS,                                                                                \
         TM_OPTION("no-compress", 0, NULL, "plain chunks in the store: larger and faster"),         \

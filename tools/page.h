@@ -1,4 +1,4 @@
-/* Where a report page is written. */
+/* Path of a report page, and checks before it is written. */
 #ifndef TMERGE_PAGE_H
 #define TMERGE_PAGE_H
 
@@ -6,15 +6,14 @@
 
 #include "tmerge/status.h"
 
-/** The page of a store, beside it: its path with .html in place of .h5. malloc'ed, freed by the
- * caller; NULL where memory is out. */
+/** Returns the path of a store's page: .html in place of .h5. malloc'ed, freed by the caller;
+ * NULL if memory is out. */
 char *tm_page_path(const char *store);
 
-/** TM_OK; TM_ERR_USAGE where no page is built in. */
+/** Checks that a page is built in. TM_OK; TM_ERR_USAGE if not. */
 tm_status tm_page_built(tm_error *err) TM_MUST_CHECK;
 
-/** Whether the page can be written there: TM_OK; TM_ERR_USAGE where none is built in;
- * TM_ERR_OUTPUT. */
+/** Checks that the page can be written. TM_OK; TM_ERR_USAGE if none is built in; TM_ERR_OUTPUT. */
 tm_status tm_page_check(const char *path, bool force, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -32,7 +32,7 @@
 #include "tmerge/report.h"
 #include "tmerge/store.h"
 
-/* By tm_align: the word of --align, and of the store. */
+/* By tm_align: the word used by --align and in the store. */
 static const char *const align_words[] = {
     [TM_ALIGN_AUTO] = "auto", [TM_ALIGN_UTC] = "utc", [TM_ALIGN_NONE] = "none"};
 
@@ -52,7 +52,8 @@ tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_agree(p->comm, p->self == 0 ? check_output(p, err) : TM_OK, err);
 }
 
-/* Takes a pattern of the store. One that nobody typed is no wrong usage. */
+/* Checks a pattern from the store. A bad one is not a usage error, because the user did not type
+ * it. */
 static tm_status take_pattern(const tm_pipeline_store *from, const char *name, const char *pattern,
                               const char **out, tm_error *err) {
     regex_t compiled;
@@ -111,7 +112,7 @@ tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error 
                                       .step_pattern = p->step_pattern};
     tm_table *left_out = tm_tables_find(&p->tables, "job.left_out");
     tm_status status = tm_mpi_restore(p->comm, from->store, &patterns, left_out, &p->loaded, err);
-    tm_store_close(from->store); /* before another takes its place */
+    tm_store_close(from->store); /* before it is replaced */
     from->store = NULL;
     return status;
 }
@@ -125,7 +126,7 @@ void tm_pipeline_store_close(tm_pipeline_store *from) {
     free(from->peak);
 }
 
-/* Shows what is being done; NULL: nothing any more. */
+/* Shows the current phase; NULL: none. */
 static void say(const tm_pipeline *p, const char *what) {
     if (p->self == 0 && p->shows_progress)
         tm_line_phase(what);
@@ -154,7 +155,7 @@ static tm_status match_ranks(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Ranks whose clocks nobody compares are not replayed together. */
+/* Replays the job, unless the ranks' clocks were not compared. */
 static tm_status replay(tm_pipeline *p, tm_error *err) {
     tm_replay_result_init(&p->replay);
     if (tm_argument(p->arguments, "no-replay") ||
@@ -179,13 +180,13 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Their tables have all that is asked of them from here on. */
+/* Frees data whose results are in tables by now. */
 static void free_matched(tm_pipeline *p) {
     tm_collectives_free(&p->collectives);
     tm_replay_result_free(&p->replay);
 }
 
-/* Each rank by itself, which takes most of an analysis. */
+/* Analyses each rank by itself, the longest part of an analysis. */
 static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     const tm_progress_sink sink = {tm_line_bar, NULL};
     tm_progress_work work = {"analysing", "events", 0};
@@ -194,7 +195,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
         work.total += (int64_t)p->loaded.timelines[i].n_events;
     MPI_Allreduce(MPI_IN_PLACE, &work.total, 1, MPI_INT64_T, MPI_SUM, p->comm);
     TM_TRY(tm_progress_begin(p->comm, p->shows_progress ? &sink : NULL, &work, &progress, err));
-    tm_call_kinds call_kinds; /* of all ranks: each name is looked at once */
+    tm_call_kinds call_kinds; /* shared by all ranks, so that each name is classified once */
     tm_status status = tm_call_kinds_init(&call_kinds, p->names) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = tm_analyse_collectives(&p->collectives, &p->tables, err);
@@ -282,7 +283,7 @@ static tm_status write_store(tm_pipeline *p, tm_error *err) {
     return status;
 }
 
-/* The same page as tmerge report writes. */
+/* Writes the same page as tmerge report. */
 static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     const tm_mpi_report report = {.timelines = p->loaded.timelines,
                                   .n_timelines = p->loaded.n_timelines,
@@ -296,7 +297,7 @@ static tm_status write_page(const tm_pipeline *p, tm_error *err) {
     return tm_mpi_report_write(p->comm, &report, err);
 }
 
-/* Process 0 decides for all: only its launcher's streams tell whether a person looks on. */
+/* Broadcasts process 0's decision: only its launcher's streams show whether a person watches. */
 static void share_progress(tm_pipeline *p) {
     int shows = p->shows_progress;
     MPI_Bcast(&shows, 1, MPI_INT, 0, p->comm);
@@ -305,7 +306,7 @@ static void share_progress(tm_pipeline *p) {
         tm_line_begin(tm_console_redraws());
 }
 
-/* Says where a pattern of the user's marks no step, of all ranks or of some. */
+/* Warns if the user's step pattern matches nothing on some ranks. */
 static void warn_of_pattern(const tm_pipeline *p) {
     int64_t n = 0;
     for (size_t i = 0; i < p->loaded.n_timelines; i++) {
@@ -319,12 +320,12 @@ static void warn_of_pattern(const tm_pipeline *p) {
                         p->step_pattern, n, p->loaded.n_ranks, p->loaded.n_ranks == 1 ? "" : "s");
 }
 
-/* Says where what the user calls communication is in no name of the traces. */
+/* Warns if the user's communication pattern matches no name. */
 static void warn_of_communication(const tm_pipeline *p) {
     regex_t pattern;
     bool any = false;
     if (tm_pattern_compile(p->comm_pattern, REG_NOSUB, &pattern, NULL) != TM_OK)
-        return; /* the readers have compiled it: memory is out */
+        return; /* the readers compiled it before, so memory is out */
     for (size_t i = 0; i < tm_names_count(p->names) && !any; i++)
         any = regexec(&pattern, tm_names_text(p->names, (uint32_t)i).bytes, 0, NULL, 0) == 0;
     regfree(&pattern);
@@ -332,7 +333,7 @@ static void warn_of_communication(const tm_pipeline *p) {
         tm_console_warn("--comm-pattern '%s' matches no name in these traces", p->comm_pattern);
 }
 
-/* All is written by then: whoever asked to be strict learns why not to rely on it. */
+/* Fails for --strict if results are doubtful, after everything is written. */
 static tm_status fail_doubted(const tm_pipeline *p, tm_error *err) {
     char what[TM_DOUBT_TEXT];
     return tm_doubt_text(&p->tables, what)
@@ -435,7 +436,7 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Without the option 0, which is also what takes a stored number back. */
+/* Parses a rate; 0 without the option. An explicit 0 discards a stored rate. */
 static tm_status parse_rate(const tm_pipeline *p, const char *option, int64_t *out, tm_error *err) {
     TM_TRY(tm_count_parse(tm_argument(p->arguments, option), option, out, err));
     *out = *out < 0 ? 0 : *out;
@@ -469,7 +470,7 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
                                tm_argument(p->arguments, "quiet") != NULL, &p->shows_progress, err);
 }
 
-/* All that comes before processes talk. */
+/* Does everything that comes before processes communicate. */
 static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error *err) {
     TM_TRY(parse_options(p, err));
     tm_status status = input->has_page ? choose_page(p, err) : TM_OK;
@@ -502,5 +503,5 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
     tm_tables_destroy(&p.tables);
     free(p.page);
     MPI_Comm_free(&p.comm);
-    return status; /* main ends MPI, when the error is told */
+    return status; /* main ends MPI, after reporting the error */
 }

@@ -1,4 +1,4 @@
-/* The lines of --rank-map FILE. */
+/* Parses the lines of --rank-map FILE. */
 #ifndef TMERGE_RANK_MAP_H
 #define TMERGE_RANK_MAP_H
 
@@ -10,11 +10,9 @@ typedef enum tm_rank_map_kind {
     TM_RANK_MAP_BAD
 } tm_rank_map_kind;
 
-/**
- * Reads a line: PATH, blanks, RANK (at most 9 digits); the path may hold blanks itself.
- * @param line  is cut behind the path
- * @param path  points into the line; set for an entry, as is @p rank
- */
+/** Parses a line: PATH, blanks, RANK (at most 9 digits). The path may contain blanks.
+ * @param line  cut after the path
+ * @param path  points into the line; set for an entry, as is @p rank */
 tm_rank_map_kind tm_rank_map_line(char *line, const char **path, int64_t *rank);
 
 #endif

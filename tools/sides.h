@@ -1,4 +1,4 @@
-/* The tables of two stores that are compared. */
+/* Reads the tables of two stores to compare, and writes the result. */
 #ifndef TMERGE_SIDES_H
 #define TMERGE_SIDES_H
 
@@ -7,7 +7,7 @@
 #include "tmerge/table.h"
 
 /**
- * Reads what tmerge diff looks at. A store that an older tmerge wrote may lack a table, which is
+ * Reads the tables that tmerge diff compares. A table missing in a store of an older tmerge stays
  * empty.
  * @param paths  [2]
  * @param out    destroyed by the caller; set only on TM_OK
@@ -16,14 +16,14 @@
 tm_status tm_sides_read(char *const *paths, tm_tables out[2], tm_error *err) TM_MUST_CHECK;
 void tm_sides_destroy(tm_tables sides[2]);
 
-/** The same of one store, into empty tables of tm_analysis_tables. */
+/** Reads one store in the same way, into empty tables of tm_analysis_tables. */
 tm_status tm_side_read(const char *path, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Prints what comes of comparing them for programs: as JSON, else, of one table, CSV. TM_OK;
+/** Prints the result of a comparison for programs: as JSON, else the first table as CSV. TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_sides_print(const tm_tables *found, bool json, tm_error *err) TM_MUST_CHECK;
 
-/** The same as files of a folder. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
+/** Writes the result as CSV files in a folder. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
 tm_status tm_sides_write(const tm_tables *found, const char *folder, tm_error *err) TM_MUST_CHECK;
 
 #endif

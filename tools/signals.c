@@ -14,22 +14,22 @@
 #include "lifeline/lifeline.h"
 #include "tmerge/status.h"
 
-/* A file, or a folder that is empty by then. */
+/* A file, or a folder that is empty by then, to remove. */
 typedef struct doomed {
     struct doomed *next;
     char path[];
 } doomed;
 
-/* For the handlers, which get no argument of ours. */
-static doomed *volatile doomed_first;   /* the youngest; never freed */
-static volatile sig_atomic_t child;     /* its process group is ended; 0: none */
-static volatile sig_atomic_t is_held;   /* something is being made that is not told of yet */
-static volatile sig_atomic_t postponed; /* the signal that came meanwhile, 0: none */
-static char on_host[80];                /* " on NAME" where it matters, else empty */
+/* Globals, because signal handlers take no arguments of ours. */
+static doomed *volatile doomed_first;   /* the latest; never freed */
+static volatile sig_atomic_t child;     /* leader of the process group to end; 0: none */
+static volatile sig_atomic_t is_held;   /* something is being made that is not yet registered */
+static volatile sig_atomic_t postponed; /* signal received while held; 0: none */
+static char on_host[80];                /* " on NAME" if there may be several hosts, else empty */
 static pthread_t main_thread;
-static volatile sig_atomic_t is_halted; /* where another thread than it is to end the process */
+static volatile sig_atomic_t is_halted; /* main thread stopped; another ends the process */
 
-/* The child first, and until it is gone: it could write what was just removed once more. */
+/* Ends the child first and waits for it, because it could write a removed file again. */
 static void clean_up(void) {
     pid_t leader = child;
     if (leader > 0 && kill(-leader, SIGKILL) == 0)
@@ -61,8 +61,8 @@ static void say(const char *text) {
     (void)written;
 }
 
-/* Malloc may be what crashed, so nothing here may allocate; Open MPI's own handler, which shows a
- * stack, does and then hangs. */
+/* Reports a crash. Must not allocate, because malloc may have crashed; Open MPI's own handler,
+ * which prints a stack, does and then hangs. */
 static void tell_crash(int number) {
     (void)number;
     clean_up();
@@ -74,7 +74,7 @@ static void tell_crash(int number) {
     _exit(TM_ERR_FAULT);
 }
 
-/* Sanitizers have their own handlers by now, which tell more. */
+/* Sanitizers have installed their own handlers by now, which report more. */
 static void watch_crash(int number) {
     struct sigaction action = {.sa_handler = tell_crash}, old;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
@@ -87,7 +87,8 @@ static void watch_end(int number) {
         sigaction(number, &action, NULL);
 }
 
-/* Opened the wrong way round, so that using it still fails, and is told. */
+/* Opens a closed descriptor in the wrong direction, so that using it still fails and is
+ * reported. */
 static void open_if_closed(int fd) {
     if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
         _exit(TM_ERR_FAULT);
@@ -103,7 +104,7 @@ void tm_signals_prepare(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         open_if_closed(fd);
     sigaction(SIGXFSZ, &ignore, NULL);
-    sigaction(SIGCHLD, &usual, NULL); /* whoever ignores it cannot wait for a child */
+    sigaction(SIGCHLD, &usual, NULL); /* if ignored, children cannot be waited for */
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         watch_crash(crashes[i]);
 }
@@ -116,7 +117,7 @@ void tm_signals_remove(const char *path) {
         return;
     d->next = doomed_first;
     memcpy(d->path, path, size);
-    doomed_first = d; /* only when it is whole */
+    doomed_first = d; /* only when it is complete */
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         watch_end(ends[i]);
 }
@@ -132,7 +133,7 @@ static void clean_up_and_halt(int number) {
         pause();
 }
 
-/* By a handler, for the main thread may hold something back. */
+/* Uses a signal handler, because the main thread may be holding signals back. */
 void tm_signals_halt(void) {
     enum { TRIES = 200 };
     const struct sigaction action = {.sa_handler = clean_up_and_halt, .sa_flags = SA_NODEFER};
@@ -162,7 +163,7 @@ static void set_child(pid_t leader) {
 
 const tm_guard tm_signals_guard = {hold, release, tm_signals_remove, set_child};
 
-/* Without the last parameters it would not be what MPI calls. */
+/* The variable arguments are part of the type of MPI's handlers. */
 static void tell_mpi_failure(MPI_Comm *comm, int *code, ...) {
     char reason[MPI_MAX_ERROR_STRING] = "";
     int size = 0;

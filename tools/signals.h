@@ -1,5 +1,5 @@
-/* What ends a process from outside, or from inside at the wrong place: nothing is left behind, and
- * the end has a status and, where nobody else can tell it, a message. */
+/* Cleans up when a signal, a crash or an MPI failure ends the process, and gives the end a
+ * status and, if nothing else reports it, a message. */
 #ifndef TMERGE_SIGNALS_H
 #define TMERGE_SIGNALS_H
 
@@ -7,41 +7,34 @@
 
 #include "base/guard.h"
 
-/**
- * Called in main behind tm_launch_begin. A file of descriptor 0, 1 or 2 that is closed would take
- * what is written to the stream, so these are opened: to nothing that could be read or written.
- * Over the file size limit (ulimit -f) a write fails, instead of ending the process. Children can
- * be waited for, whatever the caller ignores. Should a library or we crash, that is told, and the
- * status is 5.
- */
+/** Sets up signal handling. Called in main after tm_launch_begin. Closed descriptors 0, 1 and 2
+ * are opened such that neither reading nor writing works; otherwise the next file opened would
+ * receive the stream's output. Beyond the file size limit (ulimit -f) writes fail instead of
+ * ending the process. Children can be waited for, whatever the caller ignores. A crash is
+ * reported, with status 5. */
 void tm_signals_prepare(void);
 
-/**
- * From now on a signal that asks for the end (SIGINT, SIGTERM, SIGHUP, SIGPIPE) removes this file,
- * or folder that is empty by then, besides those named before, before it ends the process with
- * 128 + its number, as shells count. Signals that the caller ignores (nohup) stay ignored.
- * @param path  copied; without memory for that it is not removed
- */
+/** Registers a file, or a folder that is empty by then, for removal when SIGINT, SIGTERM, SIGHUP or
+ * SIGPIPE ends the process. The exit status is then 128 + signal number, as in shells. Signals that
+ * the caller ignores (nohup) stay ignored.
+ * @param path  copied; not removed if memory for it is out */
 void tm_signals_remove(const char *path);
 
-/** The same for what the libraries make, and for their children. */
+/** The same for temp files and child processes of the libraries. */
 extern const tm_guard tm_signals_guard;
 
-/** Called from another thread: what was named is removed, and the main thread stands still for
- * good, unless a system call keeps it for two seconds more. */
+/** Called from another thread: cleans up and stops the main thread for good. Waits at most two
+ * seconds if a system call delays it. */
 void tm_signals_halt(void);
 
-/**
- * A failure in MPI itself on this communicator, or on one that is made from it, is told and ends
- * the run with status 5: processes that no longer reach one another cannot agree on anything.
- */
+/** Installs a handler for failures of MPI on this communicator and those made from it. It
+ * reports the failure and ends the run with status 5, because the processes can no longer agree
+ * on anything. */
 void tm_signals_watch_mpi(MPI_Comm comm);
 
-/**
- * Waits, in all processes but the first, for what the first has to say: when it leaves with an
- * error mpirun ends the others. For processes that fail alike and have no MPI to agree by; whoever
- * is still there behind this under mpirun is the only one that failed, or nearly so, and may speak.
- */
+/** Waits, in all processes but the first, for the first to report: when it exits with an error,
+ * mpirun ends the others. For processes that fail alike without MPI to agree by. Under mpirun, a
+ * process that continues after the wait is one of few that failed, and should report. */
 void tm_signals_let_first_speak(void);
 
 #endif

@@ -16,23 +16,23 @@
 #include "inputs.h"
 #include "launch.h"
 
-/* Measured on traces of tmerge-synth: starting processes costs 0.1 s, and 0.06 s of a core for each
- * of them (on two cores 0.18 s for two, 0.52 s for eight), while one process takes 2.8 ms for 1 MB
- * of JSON, and 16 to 35 ms for 1 MB of a format that is packed (SQLite 16, gzip and stores 32 to
- * 35). So from 256 MB of JSON on, or 21 MB of the others, there is one process for each 128 MB: a
- * second one saves more than starting costs, and each further one takes over 0.36 s of work. */
+/* Measured on traces of tmerge-synth: starting processes costs 0.1 s, plus 0.06 s of a core for
+ * each (on two cores 0.18 s for two, 0.52 s for eight), while one process takes 2.8 ms for 1 MB
+ * of JSON, and 16 to 35 ms for 1 MB of a packed format (SQLite 16, gzip and stores 32 to 35). So
+ * from 256 MB of JSON or 21 MB of other formats there is one process per 128 MB: a second one
+ * saves more than starting costs, and each further one takes over 0.36 s of work. */
 #define EACH_BYTES (INT64_C(128) << 20)
 enum { PACKED = 12 };
 
-/* A file of JSON is read by several processes from this size on (mpi/load/plan.c), a store by any
- * number; others by one. */
+/* From this size several processes read a JSON file (mpi/load/plan.c). A store is read by any
+ * number of processes, other files by one. */
 #define PIECE_BYTES (INT64_C(32) << 20)
 
-/* What there is to read. */
+/* Amount of input. */
 typedef struct work {
-    int64_t bytes;  /* as JSON */
-    int64_t pieces; /* that different processes can read */
-    bool has_pipe;  /* which can be read once, and may be this process's alone */
+    int64_t bytes;  /* equivalent in JSON */
+    int64_t pieces; /* parts that different processes can read */
+    bool has_pipe;  /* a pipe can be read only once, maybe only by this process */
 } work;
 
 static void weigh(void *context, const char *path) {
@@ -55,12 +55,12 @@ static void weigh(void *context, const char *path) {
     w->pieces += is_json || is_store ? 1 + bytes / PIECE_BYTES : 1;
 }
 
-/* How many processes pay. */
+/* Returns the number of processes that pays off. */
 static int64_t choose(const tm_arguments *arguments) {
     work w = {0};
     tm_error ignored;
     if (tm_inputs_each(arguments, weigh, &w, &ignored) != TM_OK || w.has_pipe)
-        return 1; /* told when it is read */
+        return 1; /* reported when it is read */
     int64_t n = w.bytes / EACH_BYTES, cores = n > 1 ? tm_cores("") : 1;
     n = n < w.pieces ? n : w.pieces;
     n = n < cores ? n : cores;
@@ -68,7 +68,7 @@ static int64_t choose(const tm_arguments *arguments) {
 }
 
 #ifdef OPEN_MPI
-/* Where Open MPI makes its session folder. */
+/* Returns the folder in which Open MPI makes its session folder. */
 static const char *session_base(void) {
     static const char *const names[] = {"OMPI_MCA_orte_tmpdir_base", "TMPDIR", "TEMP", "TMP"};
     const char *folder = NULL;
@@ -94,8 +94,8 @@ static bool has_network(void) {
     return has;
 }
 
-/* Open MPI hands the whole command line on as one string of the environment, for which Linux has
- * 128 KiB; some of that is for the name of the variable. */
+/* Returns whether the command line is too long. Open MPI passes it in one environment variable,
+ * which Linux limits to 128 KiB including the variable's name. */
 static bool is_too_long(const tm_arguments *arguments) {
     size_t size = 128;
     for (size_t i = 0; i < arguments->n_typed; i++)
@@ -103,7 +103,7 @@ static bool is_too_long(const tm_arguments *arguments) {
     return size > 128 << 10;
 }
 
-/* What keeps mpirun from starting processes here, as far as it can be known before. */
+/* Returns whether mpirun cannot start processes here, as far as known in advance, and why. */
 static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) {
     const char *root = getenv("OMPI_ALLOW_RUN_AS_ROOT");
     const char *sure = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
@@ -124,10 +124,10 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     return true;
 }
 
-/* Settings that the user may have made otherwise stay: where processes run, and on this machine.
- * All runs of a user on a host share the session folder of Open MPI 4, and each removes it when it
- * ends: another that starts at that moment fails. So this one has its own, which mpirun makes and
- * removes. */
+/* Configures mpirun to run on this machine only; settings of where processes run are kept. The
+ * runs of a user on a host share the session folder of Open MPI 4, and each removes it at its
+ * end, so that another that starts at that moment fails. This run therefore has its own, made
+ * and removed by mpirun. */
 static void set_up_mpirun(void) {
     char began[32], session[TM_PATH_MAX + 64];
     snprintf(began, sizeof began, "%" PRId64, tm_launch_began_ns());
@@ -140,8 +140,9 @@ static void set_up_mpirun(void) {
     setenv(TM_LAUNCH_STARTED, began, 1);
 }
 
-/* Returns where mpirun cannot be run. Processes are bound to no core: two runs at once would share
- * the first ones, and from Open MPI 5 on more processes than cores would not start. */
+/* Executes mpirun; returns if that fails. Processes are not bound to cores: two simultaneous
+ * runs would share the first ones, and Open MPI 5 and later would not start more processes than
+ * cores. */
 static void become_mpirun(const tm_arguments *arguments, int64_t n) {
     char program[TM_PATH_MAX], number[24], host[40];
     const char *head[] = {"mpirun",  "--host", host,        "-n",   number,
@@ -175,7 +176,7 @@ static void become_mpirun(const tm_arguments *arguments, int64_t n) {
 }
 #endif
 
-/* Under a launcher, that decides. */
+/* Checks --jobs under a launcher, whose number of processes counts. */
 static tm_status check_agrees(const tm_place *place, int64_t asked, tm_error *err) {
     if (asked > 0 && asked != place->size)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

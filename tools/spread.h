@@ -1,22 +1,21 @@
-/* One command on many cores: where nothing has started several processes, tmerge has mpirun start
- * them. */
+/* Self-launch: without a launcher, tmerge starts several processes by mpirun. */
 #ifndef TMERGE_SPREAD_H
 #define TMERGE_SPREAD_H
 
 #include "command.h"
 
 /**
- * Becomes mpirun, which runs this very command in several processes of this machine, and does not
- * return: where -j asks for them, or where the operands are so large that they pay. Where that
- * cannot be, it says why, and this process does it all.
+ * Executes mpirun, which runs the same command in several processes on this machine, and does not
+ * return. Happens if -j requests it or the operands are large enough to benefit. If mpirun cannot
+ * run, warns, and this process does all the work.
  *
- * Called before MPI starts, unless a launcher has started several: then it checks that -j agrees.
+ * Called before MPI starts. Under a launcher only checks that -j agrees.
  * @param arguments  with an option jobs
- * @return           TM_OK: there are as many processes as there will be; TM_ERR_USAGE
+ * @return           TM_OK: the number of processes is final; TM_ERR_USAGE
  */
 tm_status tm_spread(const tm_arguments *arguments, tm_error *err) TM_MUST_CHECK;
 
-/** The number of processes that -j asks for; below 0 none. TM_OK; TM_ERR_USAGE. */
+/** Parses the number of processes of -j; negative if not given. TM_OK; TM_ERR_USAGE. */
 tm_status tm_spread_parse(const tm_arguments *arguments, int64_t *n, tm_error *err) TM_MUST_CHECK;
 
 #endif

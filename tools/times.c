@@ -23,14 +23,15 @@ void tm_times_end(tm_times *times, const char *name) {
     times->last_ns = now;
 }
 
-/* A process, its peak of resident memory, and where it ran; as MPI_LONG_INT has it. */
+/* Peak of a process's resident memory and its host; begins like MPI_LONG_INT. */
 typedef struct peak {
     long kib;
     int process;
     char host[TM_HOST_MAX];
 } peak;
 
-/* The largest (MPI_MAXLOC) or smallest of all, the first of equal ones. Collective: over comm. */
+/* Finds the largest (MPI_MAXLOC) or smallest peak, the first of equal ones. Collective: over
+ * comm. */
 static peak find_peak(MPI_Op which, MPI_Comm comm) {
     struct rusage usage;
     peak found = {.kib = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0};

@@ -1,4 +1,4 @@
-/* How long each phase of a run took, and the memory that it needed. */
+/* Durations of a run's phases, and its peak memory. */
 #ifndef TMERGE_TIMES_H
 #define TMERGE_TIMES_H
 
@@ -12,17 +12,17 @@ typedef struct tm_times {
     const char *names[TM_TIMES_MAX];
     int64_t took_ns[TM_TIMES_MAX];
     int n;
-    int64_t last_ns; /* when the last phase ended */
+    int64_t last_ns; /* end of the last phase */
 } tm_times;
 
-/** @param began_ns  by CLOCK_MONOTONIC */
+/** Begins the first phase. @param began_ns  by CLOCK_MONOTONIC */
 void tm_times_begin(tm_times *times, int64_t began_ns);
 
-/** Ends a phase, which began where the one before it ended. @param name  static text */
+/** Ends a phase, which began when the previous one ended. @param name  static text */
 void tm_times_end(tm_times *times, const char *name);
 
-/** Prints a line of the phases of process 0 on its standard error, with the highest peak of
- * resident memory, and which process of several it is. Collective: over comm. */
+/** Prints the phases of process 0 on its standard error, with the largest and smallest peak of
+ * resident memory and the processes that had them. Collective: over comm. */
 void tm_times_print(const tm_times *times, MPI_Comm comm);
 
 #endif

@@ -10,13 +10,13 @@
 #include "console.h"
 #include "identity/file.h"
 
-/* Smaller ones hold a few events, and may well be alike. */
+/* Smaller files hold a few events and may well be identical. */
 enum { RECORDING_LEAST = 4096 };
 
 typedef struct trace {
     int64_t size;
-    uint64_t digest; /* of its head, where another is like it so far */
-    size_t place;    /* among the ranks */
+    uint64_t digest; /* of its head, if another one is equal so far */
+    size_t place;    /* row of job.rank */
     const char *path;
 } trace;
 
@@ -31,10 +31,10 @@ static bool alike(const trace *a, const trace *b) {
     return a->size == b->size && a->digest == b->digest;
 }
 
-/* Reads the heads of those alone that are alike so far: most jobs have few. */
+/* Computes digests of heads, only for traces that are equal so far; most jobs have few. */
 static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
-    bool before = false; /* the one before was like this one */
+    bool before = false; /* the previous one was equal to this one */
     for (size_t i = 0; i < n; i++) {
         const bool next = i + 1 < n && alike(&v[i], &v[i + 1]);
         if ((before || next) && tm_identity_digest(v[i].path, bytes, &v[i].digest, NULL) != TM_OK)
@@ -44,7 +44,8 @@ static void set_digests(trace *v, size_t n, size_t bytes) {
     qsort(v, n, sizeof *v, by_bytes);
 }
 
-/* Two recordings of one size differ in their first bytes: only copies are read to their end. */
+/* Compares whole files. Recordings of one size differ in their first bytes, so only copies are
+ * read to the end. */
 static bool same_bytes(const char *a, const char *b) {
     enum { PIECE = 1 << 16 };
     static const size_t both = 2 * (size_t)PIECE;
@@ -63,7 +64,7 @@ static bool same_bytes(const char *a, const char *b) {
     return same;
 }
 
-/* Whether a trace is a copy of one before it, of those from `first` on that are like it. */
+/* Returns the earlier trace, from `first` on, that a trace is a copy of; NULL if none. */
 static const trace *original_of(const trace *v, size_t first, size_t i) {
     for (size_t k = first; k < i; k++)
         if (same_bytes(v[i].path, v[k].path))
@@ -79,7 +80,7 @@ void tm_warn_of_twins(const tm_table *ranks) {
         const trace *last = (const trace *)traces.data + traces.n;
         if ((traces.n > 0 && strcmp(last[-1].path, found.path) == 0) ||
             stat(found.path, &info) != 0 || info.st_size < RECORDING_LEAST)
-            continue; /* a pipe has no size, and its bytes are gone */
+            continue; /* a pipe has no size and cannot be read again */
         found.size = info.st_size;
         if (!tm_vec_append(&traces, &found, 1))
             break; /* without memory there is no warning */

@@ -1,4 +1,4 @@
-/* Export: the events of a job, or of a window of it, in the formats of other programs. */
+/* Export: writes the events of a job, or of a window of it, in formats of other programs. */
 #ifndef TMERGE_EXPORT_H
 #define TMERGE_EXPORT_H
 
@@ -10,23 +10,23 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-/** What is exported: shared by all formats, and outlives the export. */
+/** Input of an export. Shared by all formats; outlives the export. */
 typedef struct tm_export_job {
     const tm_names *names;
-    const tm_timeline *ranks; /* [n_ranks] of the whole job, ascending in rank; their arrays may be
+    const tm_timeline *ranks; /* [n_ranks] all ranks of the job, ascending; their arrays may be
                                  absent */
-    const char *const *hosts; /* [n_ranks] the host of each; "" where none is known */
+    const char *const *hosts; /* [n_ranks] host of each rank, "" if unknown */
     size_t n_ranks;
-    const bool *wanted;     /* [n_ranks] which of them are exported */
-    int64_t begin_ns;       /* of the job, on its clock */
-    int64_t from_ns, to_ns; /* the window [from, to) on the job's clock; the whole job: INT64_MIN
-                               and INT64_MAX */
+    const bool *wanted;     /* [n_ranks] whether the rank is exported */
+    int64_t begin_ns;       /* start of the job on its clock */
+    int64_t from_ns, to_ns; /* window [from, to) on the job's clock; INT64_MIN and INT64_MAX for
+                               the whole job */
     const char *tool_version;
-    const struct tm_table *stacks; /* stacks.frame of the job, for formats of stacks, and */
-    bool of_devices;               /* whether these tell the time of devices, else of the host */
+    const struct tm_table *stacks; /* the job's stacks.frame, for stack formats */
+    bool of_devices;               /* stack formats show device time, otherwise host time */
 } tm_export_job;
 
-/** A file is known by no more bytes than these. */
+/** Maximum length [B] of the signature that identifies a file. */
 enum { TM_EXPORT_BEGINS_MAX = 64 };
 
 typedef struct tm_export tm_export;
@@ -34,72 +34,72 @@ typedef struct tm_export tm_export;
 /** An export format: one file in src/export, one row in the registry. */
 typedef struct tm_export_format {
     const char *name;    /* as typed after --format */
-    const char *file;    /* the name of its file where none is given; "-" for standard output */
+    const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
-    const char *begins;  /* the bytes with which each of its files begins, and */
-    size_t begins_size;  /* how many they are; 0: nothing tells them from other files */
-    size_t begins_at;    /* behind this many others */
-    bool of_stacks;      /* it holds call stacks of all ranks and no events: no rank, no window */
-    bool needs_file;     /* it goes back in its output, which must be a regular file */
-    bool is_database;    /* it holds the store's tables too, and is written from the store: it has
-                            no callbacks, and tm_export_create is not for it */
-    size_t state_size;   /* bytes of its state, which begin as zeros */
-    unsigned attrs;      /* bits 1 << tm_attr of what it tells of events */
-    bool metadata;       /* it tells what the ranks' traces say of themselves */
-    bool spans_alone;    /* it tells nothing of events */
+    const char *begins;  /* signature at begins_at in each of its files */
+    size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
+    size_t begins_at;    /* offset [B] of begins in the file */
+    bool of_stacks;      /* contains call stacks of all ranks and no events: ranks and windows
+                            cannot be chosen */
+    bool needs_file;     /* seeks in its output, which must be a regular file */
+    bool is_database;    /* also contains the store's tables and is written directly from the
+                            store: has no callbacks, cannot be used with tm_export_create */
+    size_t state_size;   /* bytes of its state, zeroed at the start */
+    unsigned attrs;      /* bits 1 << tm_attr of the attributes that it writes */
+    bool metadata;       /* writes the metadata of the ranks' traces */
+    bool spans_alone;    /* does not use events, only spans */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 
-    /** The wanted ranks come in ascending order; their events by tm_export_walk. */
+    /** Called for each wanted rank in ascending order; it reads the events with tm_export_walk. */
     tm_status (*rank)(tm_export *x, const tm_timeline *timeline, tm_error *err);
 
     tm_status (*end)(tm_export *x, tm_error *err);
 
-    /** Frees what the state owns, also after a failure; NULL for nothing. */
+    /** Frees what the state owns, also after a failure. NULL if there is nothing to free. */
     void (*destroy)(tm_export *x);
 } tm_export_format;
 
-/** All formats; @p n is set to their number. */
+/** Returns all formats and sets @p n to their number. */
 const tm_export_format *const *tm_export_formats(size_t *n);
 
-/** The format of this name, or NULL. */
+/** Returns the format of this name, or NULL. */
 const tm_export_format *tm_export_format_find(const char *name);
 
-/** Whether a file begins as those of the format do: then it is taken for an earlier export. False
- * also where it cannot be read. */
+/** Returns whether a file has the signature of the format and so counts as an earlier export. False
+ * also if it cannot be read. */
 bool tm_export_is_one(const tm_export_format *format, const char *path);
 
 /**
- * Begins an export. Memory does not grow with the job: a buffer, and what a format keeps of a rank.
- *
- * @param fd    open to be written, and to be read where the format needs a file; stays the caller's
+ * Begins an export. Memory does not grow with the job: a buffer, and the format's state for one
+ * rank.
+ * @param fd    open for writing, and for reading if the format needs a file; remains the caller's
  * @param path  for errors
- * @param out   set only on TM_OK; ended by tm_export_destroy
+ * @param out   set only on TM_OK; released by tm_export_destroy
  * @return      TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_export_create(const tm_export_format *format, const tm_export_job *job, int fd,
                            const char *path, tm_export **out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Writes one rank's events in the window. An event that straddles one of its borders is in it, and
- * written whole.
- *
- * @param timeline  of a wanted rank, its events and attributes only where @p rows is NULL; nothing
- *                  of it is kept
- * @param rows      its events
+ * Writes one rank's events in the window. An event that crosses a border of the window is written
+ * whole.
+ * @param timeline  of a wanted rank; has events and attributes only if @p rows is NULL. Nothing of
+ *                  it is kept
+ * @param rows      the rank's events
  * @return          TM_OK; TM_ERR_USAGE: more than the format can hold; TM_ERR_INPUT: a trace that
  *                  it needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, const tm_event_rows *rows,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Writes what stands at the end. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
+/** Writes the end of the file. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT. */
 tm_status tm_export_end(tm_export *x, tm_error *err) TM_MUST_CHECK;
 
-/** Events written so far, counters and instants among them. */
+/** Returns the number of events written so far, including counters and instants. */
 int64_t tm_export_events(const tm_export *x);
 
-/** NULL is allowed. */
+/** Frees an export. NULL is allowed. */
 void tm_export_destroy(tm_export *x);
 
 #endif

@@ -1,5 +1,5 @@
-/* Dumps of PyTorch's flight recorder: what one rank's process groups were last asked for, as a
- * pickle (_dump_nccl_trace, _dump_fr_trace, the files of the watchdog) or as JSON. */
+/* PyTorch flight recorder dumps: the last operations issued to one rank's process groups, as a
+ * pickle (_dump_nccl_trace, _dump_fr_trace, the watchdog's files) or as JSON. */
 #ifndef TMERGE_FLIGHT_H
 #define TMERGE_FLIGHT_H
 
@@ -9,78 +9,79 @@
 
 #include "tmerge/source.h"
 
-/** A process group, as the rank knows it. */
+/** A process group as the rank sees it. */
 typedef struct tm_flight_group {
-    const char *name, *desc; /* borrowed, as all texts here, until the next dump is read */
-    const int64_t *ranks;    /* [n_ranks] in their order in the group; none where not told */
+    const char *name, *desc; /* borrowed, like all texts here, until the next dump is read */
+    const int64_t *ranks;    /* [n_ranks] in group order; none if not recorded */
     size_t n_ranks;
-    uint64_t key; /* of name and ranks: the same in every dump */
+    uint64_t key; /* hash of name and ranks, the same in every dump */
 } tm_flight_group;
 
 typedef enum tm_flight_state {
-    TM_FLIGHT_SCHEDULED, /* on the host; or it is not known how far */
+    TM_FLIGHT_SCHEDULED, /* on the host, or progress unknown */
     TM_FLIGHT_STARTED,
     TM_FLIGHT_COMPLETED
 } tm_flight_state;
 
 /** An operation that the rank's host issued. */
 typedef struct tm_flight_call {
-    size_t group;        /* in the dump's */
-    int64_t seq;         /* among the collectives of the group, or among its sends and receives */
-    int64_t other_seq;   /* the other of the two numbers; -1 where not told */
-    int64_t record;      /* among all of the rank */
-    const char *backend; /* "nccl"; "" where the name has none */
+    size_t group;        /* index into the dump's groups */
+    int64_t seq;         /* number among the group's collectives, or among its sends and receives */
+    int64_t other_seq;   /* the other of the two numbers; -1 if not recorded */
+    int64_t record;      /* number among all records of the rank */
+    const char *backend; /* "nccl"; "" if the name has none */
     const char *op;      /* "all_reduce"; "send 0->1" */
-    int64_t created_ns;  /* since the epoch; 0 where not told, as the next three */
+    int64_t created_ns;  /* since the epoch; 0 if not recorded, like the next three */
     int64_t started_ns, completed_ns, timeout_ns;
-    uint64_t form;      /* of operation, sizes and types: equal where ranks agree; of a send or
-                         * receive of sizes and types */
-    int64_t group_size; /* as its sizes tell, of an all_gather; 0: they do not */
+    uint64_t form;      /* hash of operation, sizes and types, for a send or receive of sizes and
+                           types only; equal on ranks that agree */
+    int64_t group_size; /* group size implied by an all_gather's sizes; 0: unknown */
     bool is_p2p;
-    bool ends_batch;       /* what follows a coalesced batch, and stands for it */
-    bool is_retired;       /* the watchdog has left it: over, or timed out */
-    tm_flight_state state; /* of a batch's member that of the batch */
+    bool ends_batch;       /* the record that ends a coalesced batch and represents it */
+    bool is_retired;       /* no longer tracked by the watchdog: finished or timed out */
+    tm_flight_state state; /* for a member of a batch, the state of the batch */
     uint32_t values;       /* for tm_flight_text */
 } tm_flight_call;
 
 typedef struct tm_flight tm_flight;
 
-/** NULL when memory is out. */
+/** Creates a reader without a dump. NULL if memory is out. */
 tm_flight *tm_flight_create(void);
 void tm_flight_destroy(tm_flight *flight);
 
 /**
- * Reads a dump in place of the one before. No code of a pickle is ever run. A dump that was cut
- * short is read as far as it goes.
- * @return  TM_OK; TM_ERR_INPUT: no such dump, a pickle that calls code; TM_ERR_FAULT
+ * Reads a dump and replaces the previous one. Never runs code from a pickle. A truncated dump is
+ * read up to the cut.
+ * @return  TM_OK; TM_ERR_INPUT: not a dump, or a pickle that calls code; TM_ERR_FAULT
  */
 tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
-/** Whether a file is such a dump. MAYBE: it may be other JSON; or it is empty. */
+/** Whether a file is a dump. MAYBE: it may be other JSON, or it is empty. */
 typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
 
-/** As far as its first bytes tell. */
+/** Guesses from the first bytes of a file whether it is a dump. */
 tm_flight_guess tm_flight_is_dump(const char *head, size_t size);
 
 const tm_flight_group *tm_flight_groups(const tm_flight *flight, size_t *n);
 
-/** In the order in which they were issued. */
+/** Returns the calls in the order in which they were issued. */
 const tm_flight_call *tm_flight_calls(const tm_flight *flight, size_t *n);
 
-const char *tm_flight_version(const tm_flight *flight); /* "2.10"; "" where not told */
-int64_t tm_flight_rank(const tm_flight *flight);        /* -1: the dump does not say */
+const char *tm_flight_version(const tm_flight *flight); /* "2.10"; "" if not recorded */
+int64_t tm_flight_rank(const tm_flight *flight);        /* -1: not recorded */
 bool tm_flight_is_cut(const tm_flight *flight);
-int64_t tm_flight_left_out(const tm_flight *flight); /* entries that say too little */
+int64_t tm_flight_left_out(const tm_flight *flight); /* number of incomplete entries that were
+                                                        skipped */
 
-/** What a text of a call is of. */
+/** Parts of a call that are available as text. */
 typedef enum tm_flight_part {
     TM_FLIGHT_INPUTS,  /* "[[4, 4]] float32" */
-    TM_FLIGHT_OUTPUTS, /* the same */
-    TM_FLIGHT_FRAMES   /* "step train.py:12 < main train.py:80": the program's own, innermost first;
-                        * where there are none, the innermost */
+    TM_FLIGHT_OUTPUTS, /* same form */
+    TM_FLIGHT_FRAMES   /* "step train.py:12 < main train.py:80": the program's own frames,
+                          innermost first; without any, the innermost frame */
 } tm_flight_part;
 
-/** Writes a part of a call, cut to @p size; "" where it is not told. */
+/** Writes a part of a call as text, cut to @p size; "" if not recorded. */
 void tm_flight_text(const tm_flight *flight, const tm_flight_call *call, tm_flight_part part,
                     char *out, size_t size);
 

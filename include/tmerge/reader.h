@@ -1,4 +1,4 @@
-/* Trace formats: a registry of readers, and the telling of what a file is. */
+/* Trace formats: the registry of readers, and detection of file formats. */
 #ifndef TMERGE_READER_H
 #define TMERGE_READER_H
 
@@ -13,179 +13,175 @@ struct tm_part;
 struct tm_trace;
 struct tm_vec;
 
-/**
- * What is a trace of its own in a file that can hold several: a process, and those of its devices
- * that are one rank. Numbers alone, so that it can be sent.
- */
+/** One trace in a file that can hold several: a process and those of its devices that form one
+ * rank. Contains only numbers, so that it can be sent. */
 typedef struct tm_unit {
-    int64_t process; /* as the format numbers them */
-    int64_t devices; /* bit d: device d; bit 63: all from there on */
-    int64_t rank;    /* what the file says, -1 where it does not */
-    int64_t host;    /* hash of the host's name, 0 where the file does not say */
-    int64_t told; /* where a file of several is a copy of theirs: what its process groups call it,
-                     which is another number than its rank in one of several replicas */
-    int64_t clock_ns; /* what its times need for the epoch is this plus a monotonic clock of its
-                         host, -1 where the file does not say: of one host they should be equal */
+    int64_t process;  /* process number in the format */
+    int64_t devices;  /* bit d: device d; bit 63: all devices from 63 on */
+    int64_t rank;     /* rank recorded in the file, -1 if none */
+    int64_t host;     /* hash of the host's name, 0 if not recorded */
+    int64_t told;     /* in a file copied from several others: the rank according to its process
+                         groups, which differs from the rank if there are several replicas */
+    int64_t clock_ns; /* epoch minus the host's monotonic clock [ns], -1 if not recorded; should
+                         be equal for all files of a host */
 } tm_unit;
 
 enum { TM_UNIT_DEVICES_MAX = 63 };
 
-/** The bit of a device in tm_unit's devices. */
+/** Returns the bit of a device in tm_unit's devices. */
 static inline uint64_t tm_unit_device(int64_t device) {
     return UINT64_C(1) << (device < 0 || device > TM_UNIT_DEVICES_MAX ? TM_UNIT_DEVICES_MAX
                                                                       : device);
 }
 
-/**
- * Makes traces of a profiler's reports, which no reader takes, by the profiler's own program. That
- * of a report lies in a temporary folder, or beside it where somebody made it before.
- */
+/** Converts a profiler's reports, which no reader accepts, into traces with the profiler's own
+ * program. The trace is written to a temporary folder. A trace already present next to the report
+ * is used instead. */
 typedef struct tm_converter {
-    const char *program;    /* its name, looked for on the PATH */
-    const char *report_end; /* how the names of reports end: ".nsys-rep" */
-    const char *trace_end;  /* what stands there in the names of their traces: ".sqlite" */
+    const char *program;    /* file name, searched for on the PATH */
+    const char *report_end; /* file name suffix of reports: ".nsys-rep" */
+    const char *trace_end;  /* file name suffix of their traces: ".sqlite" */
 
-    /** Writes what to do with a report: a message with the command that converts it. */
+    /** Writes advice for a report: a message with the command that converts it. */
     void (*advise)(const char *report, char *out, size_t size);
 
     /**
-     * Runs the program and waits for it, as long as it takes.
+     * Runs the program and waits until it ends, without a time limit.
      * @param program  its path
-     * @param trace    the file to make, which must not exist; whatever the program leaves there,
-     *                 and beside it, is the caller's to remove
-     * @return         TM_OK: a file of the right kind lies there; TM_ERR_INPUT: it could not be
-     * run, or failed, with the report's path and what it said
+     * @param trace    file to make, which must not exist; the caller removes it and any file that
+     *                 the program leaves next to it
+     * @return         TM_OK: the file exists and is of the right kind; TM_ERR_INPUT: the program
+     *                 could not be run or failed, with the report's path and the program's output
      */
     tm_status (*convert)(const char *program, const char *report, const char *trace,
                          const struct tm_child_watch *watch, tm_error *err);
 } tm_converter;
 
-/**
- * One trace format: one folder in src/readers, one row in formats.def. Everything but name,
- * summary, sniff and read may be NULL.
- */
+/** One trace format: one folder in src/readers, one row in formats.def. Everything except name,
+ * summary, sniff and read may be NULL. */
 typedef struct tm_format {
     const char *name;        /* as stored and shown in job.rank */
     const char *summary;     /* one line for `tmerge list` */
-    const char *cannot_tell; /* what its traces never hold and another format's do, as a sentence:
-                                which results are missing for its ranks; NULL: nothing */
+    const char *cannot_tell; /* a sentence on what its traces never contain although another
+                                format's do, and which results its ranks therefore lack; NULL:
+                                nothing */
 
-    /** Where its profiler leaves traces below a folder that somebody names: patterns of paths, as
-     * glob takes them, ended by NULL. Files that lie in the folder itself are tried in any case. */
+    /** Glob patterns of the paths at which its profiler leaves traces below a folder given by the
+     * user, terminated by NULL. Files directly in the folder are always tried. */
     const char *const *in_folders;
-    bool by_path;    /* traces that tell no rank are numbered in the order of their paths (9 before
-                        10),    of a file in that of its units; false: in that of the arguments */
-    bool one_folder; /* what lies in several folders then is several jobs, of which one has to be
-                        named */
+    bool by_path;    /* traces without a rank are numbered in the order of their paths (9 before
+                        10) and, within a file, of their units; false: in the order of the
+                        arguments */
+    bool one_folder; /* several folders with traces are several jobs, of which the user must name
+                        one */
 
-    /** Tells from the first decoded bytes (at most TM_SNIFF_BYTES) whether a file has this
-     * format. @p whole: they are all of it. Zero bytes follow them (TM_JSON_PADDING). */
+    /** Returns whether a file has this format, from its first decoded bytes (at most
+     * TM_SNIFF_BYTES). @p whole: they are all of the file. Zero bytes follow them
+     * (TM_JSON_PADDING). */
     bool (*sniff)(const char *head, size_t size, bool whole);
 
-    /** Where files of several formats begin with the same bytes, as databases do: whether a file
-     * that @p sniff knew is of this one. A file that cannot be opened is of none; the last of these
-     * formats has none of this, and says what is wrong. */
+    /** For formats that begin with the same bytes, such as databases: returns whether a file that
+     * @p sniff accepted has this format. False for a file that cannot be opened; the last of these
+     * formats has no such function and reports the error. */
     bool (*claims)(const char *path);
 
     /**
-     * Reads a source from its start to its end.
+     * Reads a source from start to end.
      * @param names  texts are interned here
-     * @param out    initialised by the caller; its content counts only on TM_OK
+     * @param out    initialised by the caller; valid only on TM_OK
      * @return       TM_OK; TM_ERR_INPUT with path and decoded byte offset; TM_ERR_FAULT
      */
     tm_status (*read)(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err);
 
     /**
-     * Looks for an event at or soon behind the place where a source stands that was not read yet.
-     * The answer may be wrong: only tm_part_read's parts, if they fit, show that it is right.
-     * NULL, and the next two then, where a format cannot be read in parts.
-     *
-     * @param offset  the event's first byte; -1 where none is seen
+     * Finds an event at or soon after the current position of an unread source. The answer may be
+     * wrong; it is confirmed only if the parts from tm_part_read fit together. NULL, like the next
+     * two functions, if a format cannot be read in parts.
+     * @param offset  first byte of the event; -1 if none is found
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
     tm_status (*find_event)(tm_source *source, int64_t *offset, tm_error *err);
 
     /**
-     * Reads a source from where it stands, its start or an event, to the event that begins at byte
-     * @p stop; to the end of the content where that is -1.
-     * @param out  initialised by the caller; its content counts only on TM_OK
-     * @return     TM_OK; TM_ERR_INPUT, also where it does not arrive exactly at the stop between
-     *             two events, or is truncated; TM_ERR_FAULT
+     * Reads a source from its current position, which is its start or an event, to the event that
+     * begins at byte @p stop, or to the end of the content if @p stop is -1.
+     * @param out  initialised by the caller; valid only on TM_OK
+     * @return     TM_OK; TM_ERR_INPUT, also if reading does not arrive exactly at @p stop between
+     *             two events, or the content is truncated; TM_ERR_FAULT
      */
     tm_status (*read_part)(tm_source *source, int64_t stop, tm_names *names, struct tm_part *out,
                            tm_error *err);
 
-    /** Makes of all parts, joined, what `read` makes of the whole. TM_OK; TM_ERR_FAULT. */
+    /** Completes the joined parts to the trace that `read` would make of the whole. TM_OK;
+     * TM_ERR_FAULT. */
     tm_status (*finish)(struct tm_part *whole, tm_names *names, tm_error *err);
 
-    /**
-     * The rank that the first decoded bytes name, -1 where they do not: a hint for sharing only.
-     */
+    /** Returns the rank named in the first decoded bytes, -1 if none. Used only as a hint for
+     * distributing work. */
     int64_t (*peek_rank)(const char *head, size_t size);
 
-    /** Whether the first decoded bytes tell that the file holds several units: else it is one
-     * trace, and is not opened again to list them, unless all of it was read and is_fused. NULL:
-     * they do not tell. */
+    /** Returns whether the first decoded bytes show that the file holds several units. Otherwise it
+     * is one trace and is not opened again to list units, unless all of it was read and is_fused.
+     * NULL: the first bytes do not show this. */
     bool (*has_units)(const char *head, size_t size);
 
     /**
-     * Lists the units of a source that @p sniff knew and that was not read yet. NULL, and the next
-     * then, where a file is one trace.
-     *
-     * @param known    the rank is known from elsewhere where the file is one unit: then it is not
-     *                 looked for, and -1 in the unit
-     * @param units    of tm_unit, appended to, in an order that the content decides; none where the
+     * Lists the units of an unread source that @p sniff accepted. NULL, like the next function, if
+     * every file is one trace.
+     * @param known    the rank is known if the file is one unit: the function need not find it and
+     *                 sets -1 in the unit
+     * @param units    of tm_unit, appended to in an order determined by the content; none if the
      *                 file is one trace
-     * @param foreign  set with TM_ERR_INPUT: the file is sound and of another kind
+     * @param foreign  set with TM_ERR_INPUT: the file is valid but of another kind
      * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
     tm_status (*list_units)(tm_source *source, bool known, struct tm_vec *units, bool *foreign,
                             tm_error *err);
 
-    bool of_communicator; /* Its traces hold only communication. Where another format has a trace of
-                             the same rank, which holds more, they are left out. The rank that a
-                             trace gives is its place in its largest communicator, and the job's
-                             size is that communicator's. */
+    bool of_communicator; /* Its traces contain only communication. They are left out if another
+                             format has a richer trace of the same rank. The rank in a trace is
+                             its place in its largest communicator, whose size is the job's size. */
 
-    bool units_are_copies; /* a file of several units was made of the units' own, beside which it
-                              is left out */
+    bool units_are_copies; /* a file of several units was made from the units' own files and is
+                              left out if they are present */
 
-    /** Reads one unit, as `read` does all. The rank is that of the unit alone. */
+    /** Reads one unit in the way that `read` reads everything. The trace's rank is that of the
+     * unit. */
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
                            struct tm_trace *out, tm_error *err);
 
-    /** Reads several units in one reading of the file. The caller initialises the traces; if it
-     * fails, none of them is valid. NULL: units are read one by one. */
+    /** Reads several units in one pass over the file. The caller initialises the traces; on failure
+     * none of them is valid. NULL: units are read one by one. */
     tm_status (*read_units)(tm_source *source, const tm_unit *units, size_t n, tm_names *names,
                             struct tm_trace *const *out, tm_error *err);
 
-    /** Whether another input is a better file of the same recording, by their paths: then this one
-     * is left out. */
+    /** Returns whether another input is, by the paths, a better file of the same recording; this
+     * one is then left out. */
     bool (*is_covered)(const char *path, const char *other);
 
-    const tm_converter *converter; /* of reports that become traces of this format */
+    const tm_converter *converter; /* for reports that can be converted to this format */
 
-    const char *richer; /* who writes more metadata of collectives than some of its traces hold:
-                           "a newer PyTorch"; NULL: all of its versions tell the same */
+    const char *richer; /* source of richer collective metadata than some of its traces have: "a
+                           newer PyTorch"; NULL: all of its versions record the same */
 
-    /* Advice for collectives that stay unmatched as nothing tells their process group: where not
-     * even a name of it is known, and where only that is. Printed in brackets; a line has at most
-     * 76 characters, and two blanks before it if it is not the first. */
+    /* Advice for collectives that stay unmatched because their process group is unknown: without
+     * even its name, and with only its name. Printed in brackets. A line has at most 76 characters;
+     * every line but the first starts with two blanks. */
     const char *advice_unnamed_group, *advice_unknown_group;
 } tm_format;
 
 enum { TM_SNIFF_BYTES = 64 * 1024 };
 
-/** All formats; @p n is set to their number. */
+/** Returns all formats and sets @p n to their number. */
 const tm_format *const *tm_formats(size_t *n);
 
-/** The format of a name; NULL where there is none. */
+/** Returns the format of a name; NULL if there is none. */
 const tm_format *tm_format_find(const char *name);
 
-/** Fails with TM_ERR_INPUT for a file that is a trace of none, and names them. */
+/** Fails with TM_ERR_INPUT for a file of no known format; the message lists the formats. */
 tm_status tm_format_fail_unknown(const char *path, tm_error *err) TM_MUST_CHECK;
 
-/** What a file turned out to be. */
+/** Kind of an input file. */
 typedef enum tm_file_kind {
     TM_FILE_TRACE, /* format is set */
     TM_FILE_STORE, /* a tmerge store (HDF5) */
@@ -196,78 +192,77 @@ typedef enum tm_file_kind {
 typedef struct tm_file_info {
     const char *path; /* as given, borrowed */
     tm_file_kind kind;
-    const tm_format *format; /* NULL unless kind is TM_FILE_TRACE */
-    int64_t size_bytes;      /* of the file as it lies on disk */
-    int64_t weight;          /* estimated decoded bytes: what reading it costs */
-    int64_t rank;            /* what its first bytes say, -1 if nothing */
-    bool has_units;          /* it may hold several: list_units tells */
-    bool has_parts;          /* it can be read in parts: plain text, of a format that allows it */
+    const tm_format *format; /* set only if kind is TM_FILE_TRACE */
+    int64_t size_bytes;      /* size on disk */
+    int64_t weight;          /* estimated decoded size [B], the cost of reading it */
+    int64_t rank;            /* rank in its first bytes, -1 if none */
+    bool has_units;          /* may hold several units, see list_units */
+    bool has_parts;          /* can be read in parts: plain text of a format that supports it */
 } tm_file_info;
 
-/** Opens a file, looks at its first decoded bytes and closes it. TM_OK also for TM_FILE_OTHER;
- * TM_ERR_INPUT where it cannot be read. */
+/** Opens a file, determines its kind from the first decoded bytes and closes it. TM_OK also for
+ * TM_FILE_OTHER; TM_ERR_INPUT if it cannot be read. */
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
-/** The format's list_units of a file that holds a trace; none where a file of it is one trace. */
+/** Calls the format's list_units for a trace file; gives none if the format has no units. */
 tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec *units,
                              bool *foreign, tm_error *err) TM_MUST_CHECK;
 
-/** Which trace is read. */
+/** Selects a trace to read. */
 typedef struct tm_trace_file {
     const char *path;
-    const char *name;              /* of its source, where that is not the path; else NULL */
-    const tm_unit *unit;           /* which of the file; NULL: the one that it holds */
-    size_t n_units;                /* how many of these, for tm_trace_read_units */
-    const char *device_categories; /* names of categories that are work of a device besides those
-                                    * that a format knows, with commas between them; or NULL */
-    bool spare_core;               /* what is compressed may be decoded beside the reading */
-    const tm_format *format;       /* as tm_file_sniff told it; NULL: it is yet to be told */
+    const char *name;              /* of its source, if that differs from the path; else NULL */
+    const tm_unit *unit;           /* unit to read; NULL: the only one in the file */
+    size_t n_units;                /* number of units, for tm_trace_read_units */
+    const char *device_categories; /* comma-separated names of event categories that also count as
+                                      device work; or NULL */
+    bool spare_core;               /* a core is free to decode compressed content on a second
+                                      thread */
+    const tm_format *format;       /* format from tm_file_sniff; NULL: not yet known */
 } tm_trace_file;
 
 /**
  * Reads one trace with its format.
- *
- * @param watch  is told how far the reading has come (NULL: nobody)
- * @param out    is initialised by the call and needs tm_trace_free whatever comes of it
+ * @param watch  receives the reading progress (NULL: none)
+ * @param out    initialised by the call; needs tm_trace_free even after a failure
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_trace_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                         struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * The same of several units of a file at once, with a format that has read_units.
- *
+ * Reads several units of a file at once with a format that has read_units.
  * @param file  with its format
- * @param out   [n_units] as of tm_trace_read
+ * @param out   [n_units] as for tm_trace_read
  */
 tm_status tm_trace_read_units(const tm_trace_file *file, tm_names *names,
                               const tm_source_watch *watch, struct tm_trace *const *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** The first byte at which part @p index of @p n may begin in a file of @p size bytes: its cut.
- * Part n would begin at the end. */
+/** Returns the first byte at which part @p index of @p n may begin in a file of @p size bytes: its
+ * cut. Part n would begin at the end. */
 int64_t tm_part_cut(int64_t size, int index, int n);
 
 /**
- * Reads one part of a trace that can be read in parts, independent of the others: it begins with
- * the first event that is seen behind its cut, and ends where the next part does so.
- * The parts are the trace where all were read with TM_OK and each follows (tm_part_follows).
- *
- * @param file   that holds one trace
- * @param watch  is told of the bytes consumed of this part (NULL: nobody)
- * @param out    initialised by the caller, which part it is too; the call initialises its trace
- * @return       TM_OK; TM_ERR_INPUT: read the trace as a whole, which tells what is wrong, if
- *               anything is; TM_ERR_FAULT
+ * Reads one part of a trace that can be read in parts, independently of the others. It begins with
+ * the first event found after its cut and ends where the next part begins. The parts form the trace
+ * if all were read with TM_OK and each follows the previous one (tm_part_follows).
+ * @param file   holds one trace
+ * @param watch  receives the bytes consumed of this part (NULL: none)
+ * @param out    initialised by the caller, including its part number; the call initialises its
+ *               trace
+ * @return       TM_OK; TM_ERR_INPUT: read the trace as a whole, which reports the error if there is
+ *               one; TM_ERR_FAULT
  */
 tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_source_watch *watch,
                        struct tm_part *out, tm_error *err) TM_MUST_CHECK;
 
-/** Makes a trace of all its parts, joined into the first, which was read in this process.
- * TM_OK; TM_ERR_FAULT. */
+/** Completes a trace whose parts have been joined into the first one, which was read in this
+ * process. TM_OK; TM_ERR_FAULT. */
 tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
-/** tm_trace_read for an open source of which nothing was read, with a known format.
- * @param unit  NULL: the one that it holds */
+/** Does what tm_trace_read does, for an open, unread source with a known format.
+ * @param unit  NULL: the only one in the file */
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const tm_unit *unit,
                                tm_names *names, struct tm_trace *out, tm_error *err) TM_MUST_CHECK;
 

@@ -1,5 +1,5 @@
-/* The HTML report: one file that opens anywhere and loads nothing, made from the tables of a store
- * and, for the timeline, from its events. */
+/* HTML report: one self-contained file, made from a store's tables and, for the timeline, its
+ * events. */
 #ifndef TMERGE_REPORT_H
 #define TMERGE_REPORT_H
 
@@ -9,27 +9,25 @@
 #include "tmerge/store.h"
 #include "tmerge/table.h"
 
-/** Whether the page was built in: false where tmerge was configured with TMERGE_REPORT=OFF. */
+/** Returns whether the page was built in; false if tmerge was configured with TMERGE_REPORT=OFF. */
 bool tm_report_is_built(void);
 
-/** Whether a file is a page that tmerge wrote; false also where it cannot be read. */
+/** Returns whether a file is a page written by tmerge; false also if it cannot be read. */
 bool tm_report_is_page(const char *path);
 
 /**
- * Writes the report of a store. The same store gives the same page, to the byte.
- *
- * @param path     the page: complete under this name, or not there
+ * Writes the report of a store. The same store gives the same page, byte for byte.
+ * @param path     the page, which appears under this name only when complete
  * @param version  of the tool
- * @return         TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_OUTPUT; TM_ERR_FAULT, also
- * where no page is built in
+ * @return         TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_OUTPUT; TM_ERR_FAULT, also if
+ *                 no page is built in
  */
 tm_status tm_report_write(const tm_store *store, const char *path, const char *version,
                           tm_error *err) TM_MUST_CHECK;
 
 /**
  * Writes the page that compares two jobs.
- *
- * @param found  of tm_diff_compare
+ * @param found  from tm_diff_compare
  */
 tm_status tm_report_write_diff(const tm_tables *found, const char *path, const char *version,
                                tm_error *err) TM_MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Status codes and the caller-owned error record that every fallible call fills. */
+/* Status codes, and the caller-owned error record that every fallible call fills. */
 #ifndef TMERGE_STATUS_H
 #define TMERGE_STATUS_H
 
@@ -9,51 +9,51 @@
 #define TM_MUST_CHECK __attribute__((warn_unused_result))
 #define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-/** What came of a call. The value is also the exit status and is stored: never reuse one. */
+/** Result of a call. The value is also the exit status and is stored: never reuse one. */
 typedef enum tm_status {
     TM_OK = 0,
     TM_ERR_USAGE = 2,  /* the command line is wrong */
     TM_ERR_INPUT = 3,  /* an input is missing, unreadable or malformed */
     TM_ERR_OUTPUT = 4, /* an output could not be written */
-    TM_ERR_FAULT = 5,  /* out of memory, or a fault of ours or of MPI */
-    TM_ERR_LIMIT = 6,  /* tmerge gate: a figure is beyond its limit */
-    TM_ERR_UNSURE = 7  /* tmerge gate: none is, and of one it cannot be told */
+    TM_ERR_FAULT = 5,  /* out of memory, or an internal error of tmerge or MPI */
+    TM_ERR_LIMIT = 6,  /* tmerge gate: a figure exceeds its limit */
+    TM_ERR_UNSURE = 7  /* tmerge gate: no figure exceeds its limit, but at least one is undecided */
 } tm_status;
 
 enum { TM_PATH_MAX = 1024, TM_MESSAGE_MAX = 512, TM_HOST_MAX = 64 };
 
-/** Where and why a call failed. Holds no pointer, so it can be sent between processes as bytes. */
+/** Where and why a call failed. Contains no pointers, so that it can be sent between processes as
+ * bytes. */
 typedef struct tm_error {
     tm_status status;
-    int64_t offset;               /* byte in the decoded content of path, -1 where there is none */
-    char path[TM_PATH_MAX];       /* "" where no file is concerned */
+    int64_t offset;               /* byte in the decoded content of path, -1 if not applicable */
+    char path[TM_PATH_MAX];       /* "" if no file is concerned */
     char message[TM_MESSAGE_MAX]; /* one line without a full stop */
-    char host[TM_HOST_MAX];       /* where it failed; "" unless the job runs on several */
-    bool nothing; /* the file is empty, or ends before anything that counts: tm_fail_nothing */
+    char host[TM_HOST_MAX];       /* host on which it failed; "" unless the job runs on several */
+    bool nothing; /* the file is empty, or ends before any content that matters: tm_fail_nothing */
 } tm_error;
 
 /**
- * Fills @p err (which may be NULL) and returns @p status, so that it ends a function.
- *
- * @param path    file concerned, or NULL; an overlong one keeps its end
+ * Fills @p err (which may be NULL) and returns @p status, so that it can end a function.
+ * @param path    file concerned, or NULL; an overlong path keeps its end
  * @param offset  byte in the decoded content of the file, or -1
  * @param format  printf format of the message
  */
 tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t offset,
                   const char *format, ...) TM_PRINTF(5, 6);
 
-/** As tm_fail with TM_ERR_INPUT, where a file holds nothing yet: found in a folder it is left out.
- */
+/** Fails with TM_ERR_INPUT for a file that holds nothing yet. Such a file is skipped if it was
+ * found in a folder. */
 tm_status tm_fail_nothing(tm_error *err, const char *path, int64_t offset, const char *why);
 
-/** Shorthand for the one failure that can happen anywhere. */
+/** Fails with TM_ERR_FAULT because memory is out. */
 tm_status tm_fail_memory(tm_error *err);
 
-/** Writes "PATH: byte OFFSET: MESSAGE (on HOST)" (the parts that exist) into @p out, always
+/** Writes "PATH: byte OFFSET: MESSAGE (on HOST)" (the parts that exist) to @p out, always
  * terminated. */
 void tm_error_text(const tm_error *err, char *out, size_t size);
 
-/** Returns from the calling function when @p expression is not TM_OK. */
+/** Returns from the calling function if @p expression is not TM_OK. */
 #define TM_TRY(expression)                                                                         \
     do {                                                                                           \
         tm_status tm_try_status_ = (expression);                                                   \

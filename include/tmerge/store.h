@@ -1,5 +1,5 @@
-/* The store: one HDF5 file with the events of a job and every result table. Its schema, its serial
- * writer and its reader; mpi/store_write.h writes one from many processes. */
+/* The store: one HDF5 file with the events of a job and every result table. Schema, serial writer
+ * and reader; mpi/store_write.h writes one from many processes. */
 #ifndef TMERGE_STORE_H
 #define TMERGE_STORE_H
 
@@ -13,31 +13,31 @@
 #include "tmerge/timeline.h"
 
 enum {
-    TM_STORE_MAJOR = 1, /* raised when an older reader would misread a store */
+    TM_STORE_MAJOR = 1, /* raised if an older reader would misread a store */
     TM_STORE_MINOR = 3, /* raised when something is added */
     TM_STORE_CHUNK_ROWS = 65536,
-    TM_STORE_CHUNK_MAX = 1 << 24, /* rows; a reader needs the memory for one chunk */
+    TM_STORE_CHUNK_MAX = 1 << 24, /* rows; a reader needs memory for one chunk */
     TM_STORE_ZSTD_LEVEL = 1,
-    TM_STORE_ZSTD_FILTER = 32015 /* zstd's number in The HDF Group's registry */
+    TM_STORE_ZSTD_FILTER = 32015 /* number of zstd in The HDF Group's filter registry */
 };
 
-/* Schema. Everything that a rank has is a record table: an HDF5 group of equally long
- * one-dimensional datasets over the whole job, rank after rank. Rows refer to rows of other tables
- * by their job-wide number. */
+/* Schema. Data of ranks is kept in record tables: HDF5 groups of equally long one-dimensional
+ * datasets that cover the whole job, rank after rank. Rows refer to rows of other tables by their
+ * job-wide number. */
 
-/** What a column's numbers are, in memory and in the file. */
+/** Number type of a column, in memory and in the file. */
 typedef enum tm_element { TM_U8, TM_I32, TM_U32, TM_I64, TM_F32, TM_F64 } tm_element;
 
-/** Bytes of one number. */
+/** Returns the bytes of one number. */
 size_t tm_element_size(tm_element element);
 
-/** What the numbers of a u8 column stand for: v for words[v]. Stored as an HDF5 enumeration. */
+/** Meaning of the numbers of a u8 column: v means words[v]. Stored as an HDF5 enumeration. */
 typedef struct tm_word_list {
     const char *const *words;
     int n;
 } tm_word_list;
 
-/** What the numbers of a column point at; -1 points at nothing where that is allowed. */
+/** What the numbers of a column refer to; -1 refers to nothing where that is allowed. */
 typedef enum tm_refers {
     TM_REFERS_NOTHING,
     TM_REFERS_NAME,   /* an id in /names */
@@ -71,26 +71,27 @@ typedef enum tm_record {
     TM_N_RECORDS
 } tm_record;
 
-/** Whether it holds events or their attributes: behind the former, the latter by tm_attr. */
+/** Returns whether a table holds events or their attributes. The attribute tables follow the events
+ * in the order of tm_attr. */
 static inline bool tm_record_is_of_events(int table) {
     return table >= TM_RECORD_EVENTS && table <= TM_RECORD_EVENTS + TM_N_ATTRS;
 }
 
-/** The job-wide row at which one rank's rows begin, in each record table. */
+/** First job-wide row of one rank in each record table. */
 typedef struct tm_row_base {
     int64_t first[TM_N_RECORDS];
 } tm_row_base;
 
 typedef struct tm_record_column tm_record_column;
 
-/** Writes rows [first, first + n) of a rank's part of a column to @p out, element after element.
+/** Writes rows [first, first + n) of a rank's part of a column to @p out as consecutive elements.
  * Cannot fail. */
 typedef void tm_fill_function(const tm_record_column *column, const tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, void *out);
 
-/** The way back: takes rows [first, first + n) of a rank's part of a column from @p rows into the
- * timeline, whose arrays and numbers of rows are there. False where a row has a value that no
- * timeline gives. */
+/** Inverse of tm_fill_function: takes @p rows, which are rows [first, first + n) of a rank's part
+ * of a column, into the timeline, whose arrays and row counts exist. Returns false if a row has a
+ * value that no timeline produces. */
 typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, const void *rows);
 
@@ -100,49 +101,50 @@ struct tm_record_column {
     const char *doc;
     tm_element element;
     tm_refers refers;
-    const tm_word_list *words; /* NULL: the numbers mean themselves */
+    const tm_word_list *words; /* NULL: plain numbers */
     tm_fill_function *fill;
-    tm_take_function *take; /* NULL: the column follows from others */
-    size_t array_at;        /* where the fill finds its values: bytes to the array's pointer in
-                               tm_timeline, */
-    size_t stride;          /* bytes of a member of that array, */
-    size_t field_at;        /* bytes to the value in that member */
-    bool later; /* stores of before it was added are read as if all of it were -1, unknown */
+    tm_take_function *take; /* NULL: the column is derived from others */
+    size_t array_at;        /* source of the values: offset [B] of the array's pointer in
+                               tm_timeline */
+    size_t stride;          /* size [B] of an element of that array */
+    size_t field_at;        /* offset [B] of the value in an element */
+    bool later; /* older stores lack the column and are read as if all of it were -1, unknown */
 };
 
 typedef struct tm_record_table {
-    const char *path; /* of the group: "/events" */
-    const char *doc;  /* what a row is */
+    const char *path; /* path of the group: "/events" */
+    const char *doc;  /* meaning of a row */
     const tm_record_column *columns;
     int n_columns;
-    bool one_row; /* a rank has one row, else as many as the size_t at rows_at in tm_timeline */
-    size_t rows_at;
+    bool one_row;   /* a rank has one row; otherwise rows_at locates their number */
+    size_t rows_at; /* offset [B] of the number of rows, a size_t, in tm_timeline */
 } tm_record_table;
 
 /** The record tables, by tm_record. */
 extern const tm_record_table tm_record_tables[TM_N_RECORDS];
 
-/** The number of rows that a rank has in a record table. */
+/** Returns the number of rows that a rank has in a record table. */
 size_t tm_record_rows(const tm_record_table *table, const tm_timeline *timeline);
 
-/** Rows in each chunk of a column of @p n_rows: HDF5 refuses chunks longer than the dataset. */
+/** Returns the rows per chunk for a column of @p n_rows. HDF5 refuses chunks longer than the
+ * dataset. */
 static inline size_t tm_store_chunk_rows(size_t chunk_rows, size_t n_rows) {
     return chunk_rows < n_rows ? chunk_rows : n_rows;
 }
 
 /**
- * Called by a program before MPI_Init, and before anything else here: HDF5 then does not end itself
- * when MPI or the program ends, where it crashes after memory ran out. All that is opened here has
- * to be closed, so there is nothing left to be done for it.
+ * Prepares HDF5. A program calls this before MPI_Init and before anything else here. HDF5 then does
+ * not shut itself down when MPI or the program ends, which crashes after memory ran out. Everything
+ * opened here has to be closed explicitly, so HDF5 has nothing left to clean up.
  * @return  TM_OK; TM_ERR_FAULT: HDF5 cannot start
  */
 tm_status tm_store_start(tm_error *err) TM_MUST_CHECK;
 
-/* Writer: one process, one file. The file is written without a name, or where the file system has
- * no such files under a temporary one in the same folder, and appears under its own when
- * tm_store_commit returns TM_OK. After a failure, in whatever call, tm_store_abandon leaves nothing
- * behind; errors name the path of the complete file.
- * All calls give TM_OK, TM_ERR_OUTPUT where the file cannot be written, TM_ERR_FAULT. */
+/* Writer: one process, one file. The file is written without a name or, if the file system does not
+ * support that, under a temporary name in the same folder. It gets its own name when
+ * tm_store_commit returns TM_OK. After a failure of any call, tm_store_abandon leaves nothing
+ * behind. Errors name the path of the complete file. All calls return TM_OK, TM_ERR_OUTPUT if the
+ * file cannot be written, or TM_ERR_FAULT. */
 
 typedef struct tm_store_writer tm_store_writer;
 
@@ -153,53 +155,51 @@ typedef struct tm_store_options {
 } tm_store_options;
 
 /**
- * The name that a store may have before it is complete, in the same folder: dot, base name, what
- * tells this process from all others, ".tmerge-tmp".
- *
+ * Builds the temporary name of an incomplete store, in the same folder: dot, base name, an id
+ * unique to this process, ".tmerge-tmp".
  * @param size  of @p out; strlen(path) + 64 suffices
- * @return      false where @p size is too small; @p out is "" then
+ * @return      false if @p size is too small; @p out is then ""
  */
 bool tm_store_temporary_path(const char *path, char *out, size_t size);
 
 /**
- * Begins a store; what killed processes left of one of this name is removed.
+ * Begins a store. Removes leftovers of killed processes for the same name.
  * @param out  set only on TM_OK; ended by tm_store_commit or tm_store_abandon
  */
 tm_status tm_store_create(const char *path, const tm_store_options *options, tm_store_writer **out,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Makes the group of a record table, which its columns need. */
+/** Makes the group of a record table, which must exist before its columns. */
 tm_status tm_store_put_group(tm_store_writer *writer, const char *path, const char *doc,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Begins the dataset of a column; then come its chunks or its rows, then tm_store_end_column. */
+/** Begins the dataset of a column. Its chunks or rows follow, then tm_store_end_column. */
 tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
                                 const tm_record_column *column, size_t n_rows,
                                 tm_error *err) TM_MUST_CHECK;
 
-/** Writes the next chunk of the column, as tm_pack_chunk made it. */
+/** Writes the next chunk of the column, packed by tm_pack_chunk. */
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
-/** The same for raw rows, which are gathered to chunks and packed here. */
+/** Writes raw rows, which are collected to chunks and packed here. */
 tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Ends the column; TM_ERR_FAULT where it has not got all of its rows. */
+/** Ends the column; TM_ERR_FAULT if rows are missing. */
 tm_status tm_store_end_column(tm_store_writer *writer, tm_error *err) TM_MUST_CHECK;
 
-/** The dictionary: /names/bytes, and /names/offsets with one number more than there are names. */
+/** Writes the dictionary: /names/bytes, and /names/offsets with one more number than there are
+ * names. */
 tm_status tm_store_put_names(tm_store_writer *writer, const tm_names *names,
                              tm_error *err) TM_MUST_CHECK;
 
-/**
- * A result table "analysis.table" as /analysis/ANALYSIS/TABLE. Null is the smallest int64, NaN, ""
- * or the int8 -1; a text of size 0 is therefore read back as null.
- */
+/** Writes a result table "analysis.table" as /analysis/ANALYSIS/TABLE. Null is the smallest int64,
+ * NaN, "" or the int8 -1; a text of size 0 is therefore read back as null. */
 tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table,
                              tm_error *err) TM_MUST_CHECK;
 
-/** An attribute of the root: @p text, or @p number where it is NULL. */
+/** An attribute of the root: @p text, or @p number if @p text is NULL. */
 typedef struct tm_store_attribute {
     const char *name;
     const char *text;
@@ -209,24 +209,25 @@ typedef struct tm_store_attribute {
 tm_status tm_store_put_attribute(tm_store_writer *writer, const tm_store_attribute *attribute,
                                  tm_error *err) TM_MUST_CHECK;
 
-/** Writes all to the disk (fsync) and gives the file its name. @p writer is gone, whatever comes
- * of it; on a failure so is the file. */
+/** Writes everything to disk (fsync) and gives the file its name. Always frees @p writer; removes
+ * the file on failure. */
 tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) TM_MUST_CHECK;
 
-/** Gives up: removes the file. NULL is allowed. */
+/** Frees the writer and removes the file. NULL is allowed. */
 void tm_store_abandon(tm_store_writer *writer);
 
-/* Reader. It never writes. Every byte of a store is under a sum that is verified before the byte is
- * believed: a store that was cut short, damaged or changed by another program gives TM_ERR_INPUT,
- * when it is opened or when what is damaged is read. */
+/* Reader. It never writes. Every byte of a store is covered by a checksum that is verified before
+ * the byte is used. A store that was cut short, damaged or changed by another program gives
+ * TM_ERR_INPUT when it is opened or when the damaged part is read. */
 
 typedef struct tm_store tm_store;
 
-/** Whether a file ends as a complete tmerge store of any version does; false also where it cannot
- * be read. Quick: the rest of it is not looked at. */
+/** Returns whether a file ends like a complete tmerge store of any version; false also if it cannot
+ * be read. Fast: does not read the rest of the file. */
 bool tm_store_is_store(const char *path);
 
 /**
+ * Opens a store.
  * @param out  set only on TM_OK; closed by the caller
  * @return     TM_OK; TM_ERR_INPUT: missing, not a store, damaged, or of a newer major version;
  *             TM_ERR_FAULT
@@ -234,67 +235,66 @@ bool tm_store_is_store(const char *path);
 tm_status tm_store_open(const char *path, tm_store **out, tm_error *err) TM_MUST_CHECK;
 void tm_store_close(tm_store *store);
 
-/** The names "analysis.table" of its result tables in the order of names; owned by the store. */
+/** Returns the names "analysis.table" of the result tables, sorted; owned by the store. */
 const char *const *tm_store_tables(const tm_store *store, size_t *n);
 
 bool tm_store_has_table(const tm_store *store, const char *name);
 
 /**
- * Appends the rows of the result table that @p table->def names. Columns are found by name: one
- * that the store does not have is null, one that only the store has is passed over.
- *
+ * Appends the rows of the result table named by @p table->def. Finds columns by name: a column
+ * missing in the store is null, an additional column of the store is skipped.
  * @return  TM_OK; TM_ERR_INPUT: no such table, or a column of another type; TM_ERR_FAULT
  */
 tm_status tm_store_read_table(const tm_store *store, tm_table *table, tm_error *err) TM_MUST_CHECK;
 
-/** What is done when some more rows were appended to the table; it may take out any of them. */
+/** Called after more rows were appended to the table; may remove any of them. */
 typedef tm_status tm_store_slice_visitor(void *context, tm_table *table, tm_error *err);
 
 /**
- * The same in slices of some megabytes, for a table that need not be in memory as a whole: calls
- * the visitor after each; none where it has no rows.
- *
+ * Reads a table in slices of a few megabytes, for tables that need not be in memory as a whole.
+ * Calls the visitor after each slice; never for a table without rows.
  * @param visitor  NULL: none
- * @return         what the visitor answers, too
+ * @return         as tm_store_read_table, or the visitor's status
  */
 tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
                                tm_store_slice_visitor *visitor, void *context,
                                tm_error *err) TM_MUST_CHECK;
 
-/** The same for rows [first, first + n), as far as there are. */
+/** Appends rows [first, first + n), as far as they exist. */
 tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t first, size_t n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** How many rows a result table has, by its name. TM_OK; TM_ERR_INPUT. */
+/** Sets the number of rows of a result table, found by name. TM_OK; TM_ERR_INPUT. */
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Reads every row and keeps none: whether reading can fail later but for want of memory. @p n_rows
- * is set only on TM_OK. */
+/** Reads every row and keeps none. After TM_OK, reading the table can fail only if memory is out.
+ * @p n_rows is set only on TM_OK. */
 tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
                                 tm_error *err) TM_MUST_CHECK;
 
-/** Whether its columns are compressed: false for a store that --no-compress made. */
+/** Returns whether columns are compressed; false for a store written with --no-compress. */
 bool tm_store_is_compressed(const tm_store *store);
 
-/** A text attribute of the root. @param out malloc'ed, freed by the caller; NULL where there is
+/** Reads a text attribute of the root. @param out malloc'ed, freed by the caller; NULL if there is
  * none. */
 tm_status tm_store_read_text(const tm_store *store, const char *name, char **out,
                              tm_error *err) TM_MUST_CHECK;
 
-/** A number of the root; @p fallback where there is none. */
+/** Reads a number attribute of the root; gives @p fallback if there is none. */
 tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t fallback,
                                int64_t *out, tm_error *err) TM_MUST_CHECK;
 
-/** The dictionary, with the ids of the store. @param out destroyed by the caller */
+/** Reads the dictionary with the ids of the store. @param out destroyed by the caller */
 tm_status tm_store_read_names(const tm_store *store, tm_names **out, tm_error *err) TM_MUST_CHECK;
 
-/** A record column that is open to be read, with its last chunk unpacked. */
+/** A record column open for reading, with its last chunk unpacked. */
 typedef struct tm_store_column tm_store_column;
 
 /**
+ * Opens a record column.
  * @param path     "/events/begin_ns"
- * @param element  what the rows are read as; TM_ERR_INPUT where the column is of another type
+ * @param element  type of the rows; TM_ERR_INPUT if the column has another type
  * @param out      closed by the caller, before the store is
  */
 tm_status tm_store_open_column(const tm_store *store, const char *path, tm_element element,
@@ -303,89 +303,88 @@ void tm_store_close_column(tm_store_column *column);
 
 size_t tm_store_column_rows(const tm_store_column *column);
 
-/** Reads rows [first, first + n), which must exist, to @p out. Ascending ranges unpack each chunk
- * once. */
+/** Reads rows [first, first + n), which must exist, to @p out. If ranges ascend, each chunk is
+ * unpacked once. */
 tm_status tm_store_read_rows(tm_store_column *column, size_t first, size_t n, void *out,
                              tm_error *err) TM_MUST_CHECK;
 
-/* Timelines, as they were before they were written. */
+/* Timelines, restored from the store. */
 
 /**
- * The ranks of the job, with what /ranks says of each: all fields of the timeline that are no
- * array, and so how long the arrays are.
- *
+ * Reads the ranks of the job from /ranks: all fields of the timeline that are not arrays, including
+ * the lengths of the arrays.
  * @param out  [n] ascending in rank, the arrays NULL; malloc'ed, freed by the caller, n > 0
  * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** What of the job is read. */
+/** Selects the parts of the job to read. */
 typedef struct tm_store_choice {
     const bool *ranks; /* [n] whether a rank's arrays are wanted */
-    unsigned records; /* bits 1 << tm_record of the tables that are wanted besides the spans, steps,
-                         tracks and events; the arrays of the others stay empty */
-    bool spans_alone; /* nor are steps, tracks and events wanted; records is 0 */
-    bool no_events;   /* all but the events and their attributes, whose number stays */
+    unsigned records;  /* bits 1 << tm_record of the tables wanted besides spans, steps, tracks and
+                          events; the arrays of the others stay empty */
+    bool spans_alone;  /* steps, tracks and events are not wanted either; records is 0 */
+    bool no_events;    /* everything except the events and their attributes; n_events stays set */
 } tm_store_choice;
 
 #define TM_STORE_ALL_RECORDS (~0u)
 
 /**
- * Reads the arrays and the clocks of some ranks, but for what matching answers. Every number is
- * checked, so that no later code meets a row, an id or a time that cannot be.
- *
- * @param names   the store's, with which the ids are checked
- * @param ranks   [n] as tm_store_read_ranks gave them; the wanted ones get their arrays, which
- *                tm_timeline_destroy frees, also those that a failed call leaves
- * @param choice  which ranks, and which of their tables
- * @return        TM_OK; TM_ERR_INPUT: a column is missing, or damaged; TM_ERR_FAULT
+ * Reads the arrays and clocks of some ranks, except the results of matching. Checks every number,
+ * so that later code meets no impossible row, id or time.
+ * @param names   the store's, against which ids are checked
+ * @param ranks   [n] from tm_store_read_ranks; the wanted ones get their arrays, which
+ *                tm_timeline_destroy frees, also after a failed call
+ * @param choice  the ranks and tables to read
+ * @return        TM_OK; TM_ERR_INPUT: a column is missing or damaged; TM_ERR_FAULT
  */
 tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
                                   const tm_store_choice *choice, size_t n,
                                   tm_error *err) TM_MUST_CHECK;
 
 /**
- * Of a store that was written before /metadata_text was, the metadata of some ranks, whose lists go
- * into the names: their ids are the same on all processes that ask for the same ranks. Does nothing
- * for other stores.
- *
+ * Reads the metadata of some ranks from a store older than /metadata_text. Interns its lists into
+ * the names; ids are the same on all processes that request the same ranks. Does nothing for other
+ * stores.
  * @param wanted  [n]; NULL: all
  */
 tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, tm_timeline *ranks,
                                        const bool *wanted, size_t n, tm_error *err) TM_MUST_CHECK;
 
-/** What is done with a rank; its arrays are gone afterwards. */
+/** Called for each rank; its arrays are freed afterwards. */
 typedef tm_status tm_store_visitor(void *context, tm_timeline *timeline, size_t at, tm_error *err);
 
 typedef struct tm_store_visit_plan {
     const tm_store *store;
     const tm_names *names; /* the store's */
-    tm_timeline *ranks;    /* [n] as tm_store_read_ranks gave them, and so again afterwards */
+    tm_timeline *ranks;    /* [n] from tm_store_read_ranks, and unchanged afterwards */
     size_t n;
-    const bool *wanted; /* [n] which of them; NULL: all */
+    const bool *wanted; /* [n] ranks to visit; NULL: all */
     unsigned records;   /* as in tm_store_choice */
     bool spans_alone;   /* likewise */
-    bool no_events;     /* likewise: tm_store_read_piece gives them */
-    /* of pieces, which columns are read besides attributes' events, those of attributes that are
-     * not being 0; NULL: all */
+    bool no_events;     /* likewise: tm_store_read_piece reads them */
+    /* For pieces: returns whether to read a column. Event rows of attributes are always read;
+     * attribute columns that are not read are 0. NULL: all. */
     bool (*takes)(int table, const tm_record_column *column);
     tm_store_visitor *visitor;
     void *context;
 } tm_store_visit_plan;
 
 /**
- * Reads one rank after another, some hundred thousand events at a time, or one rank of more.
- * @return  TM_OK; what the visitor answers; TM_ERR_INPUT; TM_ERR_FAULT
+ * Visits one rank after another, reading several ranks at a time up to some hundred thousand
+ * events, or one larger rank.
+ * @return  TM_OK; the visitor's status; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_visit(const tm_store_visit_plan *plan, tm_error *err) TM_MUST_CHECK;
 
-/** The events of ranks, some at a time: memory does not grow with those that a rank has. */
+/** Reads the events of ranks in pieces, so that memory does not grow with the events of a rank. */
 typedef struct tm_store_pieces tm_store_pieces;
 
 /**
- * @param plan  its store, names, ranks and records; used as long as the pieces are
- * @param most  rows of a piece, at least 1
+ * Opens a reader of pieces.
+ * @param plan  its store, names, ranks and records are used while the pieces are open
+ * @param most  maximum rows of a piece, at least 1
  * @param out   set only on TM_OK; closed by the caller, before the store is
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -394,29 +393,31 @@ tm_status tm_store_open_pieces(const tm_store_visit_plan *plan, size_t most, tm_
 void tm_store_close_pieces(tm_store_pieces *pieces);
 
 /**
- * Reads rows of a rank from @p first on: from 0, then each time from where the last piece ended. At
- * 0 it may begin again. Of ascending ranks each chunk is unpacked once. All is checked as by
- * tm_store_read_timelines.
- *
- * @param at    of the rank, whose tracks and steps are there
+ * Reads rows of a rank from @p first on: 0, or the end of the last piece. It can restart at 0 at
+ * any time. If ranks ascend, each chunk is unpacked once. Checks everything that
+ * tm_store_read_timelines checks.
+ * @param at    index of the rank, whose tracks and steps are present
  * @param what  tm_rows_part
- * @param out   as many events as there are up to the piece's most, without tracks and steps;
- * launches and attributes name rows of the rank; valid until the next call
+ * @param out   events up to the maximum of a piece, without tracks and steps; launches and
+ *              attributes refer to rows of the rank; valid until the next call
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, unsigned what,
                               const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Looks once where the attributes of each piece stand: tm_store_seek_piece then reads nothing, and
- * of tables without a row of a piece nothing is read. Pieces begin at multiples of the most rows
- * then. Takes 8 B a piece and table.
+ * Indexes once where the attributes of each piece are stored. tm_store_seek_piece then reads
+ * nothing, and attribute tables without a row in a piece are not read. Pieces must begin at
+ * multiples of the maximum rows. Takes 8 B per piece and table.
  * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_index_pieces(tm_store_pieces *pieces, tm_error *err) TM_MUST_CHECK;
 
-/** Before a piece of a rank that does not follow the last one: its attributes are looked for.
- * @param first  of the next piece  @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+/**
+ * Finds the attributes of a piece that does not follow the last one read.
+ * @param first  first row of the next piece
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
 tm_status tm_store_seek_piece(tm_store_pieces *pieces, size_t at, size_t first,
                               tm_error *err) TM_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* A rank's timeline: its events as columns, grouped by track, ascending in begin time. */
+/* Timeline of a rank: its events as columns, grouped by track, ordered by start time. */
 #ifndef TMERGE_TIMELINE_H
 #define TMERGE_TIMELINE_H
 
@@ -10,11 +10,10 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** What an event is. Values are stored. */
+/** Kind of an event. Values are stored. */
 typedef enum tm_event_kind { TM_DURATION = 0, TM_INSTANT = 1, TM_COUNTER = 2 } tm_event_kind;
 
-/* The `cat` of an event: value (stored), word in the store, and the older words that mean the
- * same. Compared without case. */
+/* Event categories (`cat`, any case): value (stored), word in the store, older synonym. */
 #define TM_CATEGORY_LIST(X)                                                                        \
     X(TM_CAT_OTHER, 0, "other", NULL)                                                              \
     X(TM_CAT_CPU_OP, 1, "cpu_op", "operator")                                                      \
@@ -50,18 +49,18 @@ typedef enum tm_category {
         TM_N_CATEGORIES = 26
 } tm_category;
 
-/** The store's word for a category. */
+/** Returns the store's word for a category. */
 const char *tm_category_word(tm_category category);
 
-/** The category of a `cat` text, without case; TM_CAT_OTHER for one that is not in the list. */
+/** Returns the category of a `cat` text, ignoring case; TM_CAT_OTHER if it is not in the list. */
 tm_category tm_category_of(const char *bytes, size_t size);
 
-/** What a GPU event does. Values are stored. */
+/** Role of a GPU event. Values are stored. */
 typedef enum tm_role {
     TM_ROLE_NONE = 0,          /* not a GPU event */
     TM_ROLE_COMPUTE = 1,       /* P: a kernel that does not communicate */
     TM_ROLE_COMMUNICATION = 2, /* C */
-    TM_ROLE_MEMORY = 3         /* M: copies and sets */
+    TM_ROLE_MEMORY = 3         /* M: memory copies and sets */
 } tm_role;
 
 /* Kinds of collective: value (stored) and word. */
@@ -90,7 +89,7 @@ typedef enum tm_collective_kind {
 
 const char *tm_collective_word(tm_collective_kind kind);
 
-/* Kinds of recorded wait: value (stored; those of CUPTI), word, and how Kineto writes it. */
+/* Kinds of recorded wait: value (stored; CUPTI's numbers), word, and Kineto's text. */
 #define TM_WAIT_LIST(X)                                                                            \
     X(TM_WAIT_OTHER, 0, "other", "Unknown Sync")                                                   \
     X(TM_WAIT_EVENT_SYNC, 1, "event_sync", "Event Sync")                                           \
@@ -105,20 +104,20 @@ typedef enum tm_wait_kind {
         TM_N_WAIT_KINDS = 5
 } tm_wait_kind;
 
-/** How Kineto writes it. */
+/** Returns Kineto's text for a kind of wait. */
 const char *tm_wait_text(tm_wait_kind kind);
 
-/** What a count says of the events or values that it counts. */
+/** Severity of a count of events or values. */
 typedef enum tm_remark {
-    TM_REMARK_NOTE,     /* as it should be: nothing to tell the user */
-    TM_REMARK_MINOR,    /* kept as it is; no figure of the summary changes by it */
-    TM_REMARK_ODD,      /* kept as it is, and figures may be wrong by it */
-    TM_REMARK_REPAIRED, /* malformed text, repaired: the values or strings that needed it */
-    TM_REMARK_SKIPPED   /* events read and not kept */
+    TM_REMARK_NOTE,     /* as expected: not reported to the user */
+    TM_REMARK_MINOR,    /* kept unchanged; no figure of the summary is affected */
+    TM_REMARK_ODD,      /* kept unchanged, but figures may be wrong because of it */
+    TM_REMARK_REPAIRED, /* malformed text, repaired; counts the repaired values or strings */
+    TM_REMARK_SKIPPED   /* events read but not kept */
 } tm_remark;
 
-/* What is counted while a trace is read and its timeline built: id, word, remark, what it means.
- * All are in the store's /ranks, and by trace in /spans. */
+/* Counts made while a trace is read and its timeline built: id, word, severity, meaning. All are in
+ * the store's /ranks and, by trace, in /spans. */
 #define TM_COUNT_LIST(X)                                                                           \
     X(TM_COUNT_NO_TIME, "no_time", TM_REMARK_SKIPPED,                                              \
       "duration, instant or counter events without a valid ts or dur")                             \
@@ -233,10 +232,10 @@ typedef struct tm_count_def {
 
 const tm_count_def *tm_count_info(tm_count count);
 
-/** No rank is larger, and no job has more ranks. */
+/** Maximum rank, and maximum number of ranks of a job. */
 #define TM_RANK_MAX INT64_C(1000000000)
 
-/** No launch, no step, no event. */
+/** Row number for no launch or no event; TM_NO_STEP for no step. */
 #define TM_NO_EVENT UINT32_MAX
 enum { TM_NO_STEP = -1 };
 
@@ -254,8 +253,8 @@ typedef struct tm_track {
     uint32_t count;
 } tm_track;
 
-/* Attributes that few events have: tables keyed by event row, ascending. An id field that is not
- * in the trace is TM_NO_NAME, an integer -1 (correlation: 0), a real NaN. */
+/* Attributes that few events have: tables keyed by event row, ascending. A missing id field is
+ * TM_NO_NAME, a missing integer -1 (correlation: 0), a missing real NaN. */
 
 /** A call of the CUDA or HIP runtime or driver. */
 typedef struct tm_launch_attr {
@@ -263,13 +262,13 @@ typedef struct tm_launch_attr {
     uint32_t event;
 } tm_launch_attr;
 
-/** How a kernel was launched. Of a timeline there are few, which many kernels share. */
+/** Launch parameters of a kernel. A timeline has few distinct ones, shared by many kernels. */
 typedef struct tm_launch_shape {
     int32_t grid[3], block[3];   /* blocks, threads */
     int32_t registers;           /* per thread */
     int32_t shared_memory_bytes; /* per block */
     float blocks_per_sm, warps_per_sm;
-    float occupancy_pct; /* estimated achieved occupancy; NaN where it is not known */
+    float occupancy_pct; /* estimated achieved occupancy; NaN if unknown */
 } tm_launch_shape;
 
 typedef struct tm_kernel_attr {
@@ -278,34 +277,34 @@ typedef struct tm_kernel_attr {
     uint32_t shape; /* index into the timeline's shapes */
 } tm_kernel_attr;
 
-/** A copy or a set. */
+/** A memory copy or set. */
 typedef struct tm_copy_attr {
     int64_t correlation;
     int64_t bytes;
-    float bandwidth_gbps; /* GB/s as the profiler computed it */
+    float bandwidth_gbps; /* GB/s as computed by the profiler */
     uint32_t event;
 } tm_copy_attr;
 
-/** In seq: comms_id is of an operation of a program that runs again and again, and the same on all
- * ranks; which run it is, the order of its runs tells. */
+/** Value of seq: comms_id belongs to an operation of a program that runs repeatedly, and is the
+ * same on all ranks; the order of the runs identifies the run. */
 enum { TM_SEQ_REPEATED = -2 };
 
-/** A communication kernel, or the CPU operator that asked for it. Matching sets wait_ns, first_rank
- * and first_event: the last two name the operation that the kernel belongs to, complete or not; and
- * exposed_ns (waits/exposed.h). */
+/** A communication kernel, or the CPU operator that issued it. Matching sets wait_ns, exposed_ns
+ * (waits/exposed.h), and first_rank and first_event, which identify the operation that the kernel
+ * belongs to, complete or not. */
 typedef struct tm_collective_attr {
-    int64_t comms_id; /* 0 where the trace has none */
-    int64_t seq;      /* or TM_SEQ_REPEATED */
+    int64_t comms_id; /* 0 if not in the trace */
+    int64_t seq;      /* number, or TM_SEQ_REPEATED */
     int64_t in_elements, out_elements;
-    int64_t wait_ns;    /* until the operation's last rank came; -1 where it has no wait */
-    int64_t exposed_ns; /* of a kernel, while its rank computes nothing; -1 unknown */
-    int64_t call_bytes; /* of a kernel whose size is not recorded: that of the tensors that the call
-                           took which launched it, -1 unknown (timeline/comm_calls.h); not stored */
+    int64_t wait_ns;    /* wait until the operation's last rank arrived; -1 if it has no wait */
+    int64_t exposed_ns; /* of a kernel: time in which its rank computes nothing; -1 unknown */
+    int64_t call_bytes; /* of a kernel without a recorded size: size of the tensors of the call
+                           that launched it, -1 unknown (timeline/comm_calls.h); not stored */
     uint32_t event;
-    uint32_t first_event;            /* that rank's kernel: its row among the rank's events; 0 */
+    uint32_t first_event;            /* kernel's row among events of first_rank; 0 not matched */
     int32_t first_rank;              /* lowest rank of the operation, -1 not matched */
-    int32_t group_size;              /* ranks */
-    int32_t rank_start, rank_stride; /* global ranks of the group, where it is regular */
+    int32_t group_size;              /* number of ranks */
+    int32_t rank_start, rank_stride; /* global ranks of the group, if they are regularly spaced */
     int32_t src_rank, dst_rank;
     uint32_t name, dtype;              /* `Collective name`, `dtype` */
     uint32_t group, group_description; /* `Process Group Name`, `... Description` */
@@ -314,38 +313,39 @@ typedef struct tm_collective_attr {
     uint8_t kind; /* tm_collective_kind */
 } tm_collective_attr;
 
-/** A communicator of NCCL that a rank made or used, where its trace tells them by a hash and not by
- * their ranks. `src_rank` and `dst_rank` of its kernels are places in it until tm_mpi_load has
- * found those (match/communicators.h). */
+/** An NCCL communicator that a rank made or used and that its trace identifies by a hash, not by
+ * its ranks. `src_rank` and `dst_rank` of its kernels are places in the communicator until
+ * tm_mpi_load has found the ranks (match/communicators.h). */
 typedef struct tm_communicator {
-    uint32_t name;   /* name id: `group` of its kernels, the same text on all of its ranks */
-    int32_t n_ranks; /* ranks, and */
-    int32_t place;   /* of this rank among them; both -1 where its making was not recorded */
-    bool used;       /* by a kernel of this rank */
-    bool numbered;   /* its kernels have a Comms Id of NCCL's counters, which other traces lack */
-    bool joined;     /* this rank's trace tells it by name and ranks (match/joined.h) */
-    uint64_t nccl; /* the first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: it is none of these */
+    uint32_t name;   /* name id: `group` of its kernels, the same on all of its ranks */
+    int32_t n_ranks; /* number of ranks; -1 if its creation was not recorded */
+    int32_t place;   /* place of this rank in it; -1 likewise */
+    bool used;       /* used by a kernel of this rank */
+    bool numbered;   /* its kernels have a Comms Id from NCCL's counters, which other traces lack */
+    bool joined;     /* this rank's trace gives its name and ranks (match/joined.h) */
+    uint64_t nccl;   /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
 } tm_communicator;
 
-/** As many digits of a communicator's hash every profiler of NCCL writes: of up to 16. */
+/** Number of digits of a communicator's hash that every NCCL profiler writes, out of up to 16. */
 enum { TM_NCCL_DIGITS = 14 };
 
-/** The first digits of a hash, its leading zeros left out. */
+/** Returns the first digits of a hash, without leading zeros. */
 static inline uint64_t tm_nccl_digits(uint64_t hash) {
     while (hash >> (4 * TM_NCCL_DIGITS))
         hash >>= 4;
     return hash;
 }
 
-/** No job has more ranks; a group that claims to is not believed. */
+/** Maximum group size; a larger one is not believed. */
 enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 
-/** A [memory] instant: an allocation, or a release where bytes is negative. */
+/** A [memory] instant: an allocation, or a release if bytes is negative. */
 typedef struct tm_memory_attr {
-    int64_t address; /* -1 where not recorded */
+    int64_t address; /* -1 if not recorded */
     int64_t bytes;
-    int64_t allocated_bytes, reserved_bytes; /* totals after it, -1 where not recorded; of a TPU is
-                                              * reserved a part of allocated: its programs' own */
+    int64_t allocated_bytes, reserved_bytes; /* totals after it, -1 if not recorded; on a TPU,
+                                                reserved is the part of allocated owned by
+                                                programs */
     uint32_t event;
     int32_t device_type; /* 0 CPU, 1 CUDA, ... */
     int32_t device;      /* -1 CPU */
@@ -355,63 +355,62 @@ typedef struct tm_memory_attr {
 typedef struct tm_counter_attr {
     double value;
     uint32_t event;
-    uint32_t series; /* name id of the args key, which may be empty */
+    uint32_t series; /* name id of the args key, may be empty */
 } tm_counter_attr;
 
-/** What a CPU operator was called with, where the profiler recorded it. */
+/** Input shapes of a CPU operator, if the profiler recorded them. */
 typedef struct tm_shapes_attr {
     uint32_t event;
-    uint32_t shapes; /* name id of its `Input Dims` on one line: [[8, 16], [16], []] */
+    uint32_t shapes; /* name id of its `Input Dims` in one line: [[8, 16], [16], []] */
 } tm_shapes_attr;
 
-/** What tells, besides its shapes, how much an operator computes, or which parameters a model has:
- * of those alone of which that is known (timeline/counted.h). */
+/** Further inputs that determine how much an operator computes or which parameters a model has.
+ * Only for operators that are known to need them (timeline/counted.h). */
 typedef struct tm_inputs_attr {
     uint32_t event;
-    uint32_t types;    /* name id of its `Input type`: a list of texts, as JSON */
+    uint32_t types;    /* name id of its `Input type`: a JSON list of texts */
     uint32_t concrete; /* name id of its `Concrete Inputs`, likewise */
 } tm_inputs_attr;
 
-/** What autograd and Python say of a CPU operator, where the profiler recorded it. Building the
+/** Autograd and Python information on a CPU operator, if the profiler recorded it. Building the
  * timeline sets forward. */
 typedef struct tm_operator_attr {
-    int64_t sequence; /* autograd's number: that of the forward operator whose gradient it computes;
-                         -1 not recorded */
+    int64_t sequence; /* autograd's number of the operator whose gradient it computes; -1 if not
+                         recorded */
     uint32_t event;
-    uint32_t forward; /* row of that operator, TM_NO_EVENT where it is none or not in the trace */
-    uint32_t stack;   /* name id of the functions that called it, the innermost first, with ";"
-                         between */
-    int32_t thread;   /* autograd's number of the forward operator's thread; 0 where it is one */
+    uint32_t forward; /* row of that operator, TM_NO_EVENT if none or not in the trace */
+    uint32_t stack;   /* name id of its call stack, innermost function first, separated by ";" */
+    int32_t thread;   /* autograd's number of the forward thread; 0 for a forward operator */
 } tm_operator_attr;
 
-/** A recorded wait: of a stream for an event of CUDA (stream_wait), or of the host for an event, a
- * stream, or all that a context was given. Its event is the record of category cuda_sync, on whose
- * device both streams are. An event_sync may be of cudaEventQuery, which asks and does not wait:
- * the name of the call tells. Building the timeline sets call and record. */
+/** A recorded wait: of a stream for a CUDA event (stream_wait), or of the host for an event, a
+ * stream or all work of a context. Its event has category cuda_sync; both streams are on that
+ * event's device. An event_sync may come from cudaEventQuery, which does not wait: check the name
+ * of the call. Building the timeline sets call and record. */
 typedef struct tm_wait_attr {
-    int64_t correlation;        /* of the call */
+    int64_t correlation;        /* of the call that waits */
     int64_t record_correlation; /* of the call that recorded the event; 0 not recorded */
-    int64_t stream;             /* the one that waits; -1 the host */
-    int64_t on_stream;          /* waited for; -1 all of the context, or not known */
+    int64_t stream;             /* the waiting stream; -1 the host */
+    int64_t on_stream;          /* the stream waited for; -1 all of the context, or unknown */
     uint32_t event;
-    uint32_t call;   /* row of the call that asked for it (cudaStreamWaitEvent, ...), and */
-    uint32_t record; /* of the cudaEventRecord whose work is waited for; both may be TM_NO_EVENT */
+    uint32_t call;   /* row of the call that waits (cudaStreamWaitEvent, ...), or TM_NO_EVENT */
+    uint32_t record; /* row of the cudaEventRecord whose work is waited for, or TM_NO_EVENT */
     uint8_t kind;    /* tm_wait_kind */
 } tm_wait_attr;
 
-/** What XLA or TensorFlow tells of an event of the device: names it, and says what it computes. */
+/** Compiler information of XLA or TensorFlow on a device event: its names and what it computes. */
 typedef struct tm_xla_attr {
-    int64_t flops, bytes; /* of one run, as the compiler counts them, bytes of the device's main
-                             memory; -1 not told */
+    int64_t flops, bytes; /* of one run, as counted by the compiler; bytes of the device's main
+                             memory; -1 not recorded */
     uint32_t event;
-    uint32_t program;  /* name id of the module, with its fingerprint where it has one */
-    uint32_t hlo;      /* name id of the operation in it: "fusion.2" */
-    uint32_t category; /* name id of the compiler's, "loop fusion" */
-    uint32_t origin;   /* name id of what in the source it is of: "jit(f)/dot_general", "MatMul" */
-    uint32_t shape;    /* name id of what it makes, or of the operator's inputs: "bf16[8,128]" */
+    uint32_t program;  /* name id of the module, with its fingerprint if it has one */
+    uint32_t hlo;      /* name id of the operation in the module: "fusion.2" */
+    uint32_t category; /* name id of the compiler's category, "loop fusion" */
+    uint32_t origin;   /* name id of its origin in the source: "jit(f)/dot_general", "MatMul" */
+    uint32_t shape;    /* name id of the output or operator input shapes: "bf16[8,128]" */
 } tm_xla_attr;
 
-/** Of a migration or a page fault of unified memory the page's. */
+/** The page of a migration or page fault of unified memory. */
 typedef struct tm_unified_attr {
     int64_t address;
     uint32_t event;
@@ -433,187 +432,187 @@ typedef enum tm_attr {
     TM_N_ATTRS
 } tm_attr;
 
-/** A step of the rank: the annotation on the CPU that marks it, and its window. */
+/** A step of the rank: the CPU annotation that marks it, and its window. */
 typedef struct tm_step {
-    int64_t number;           /* its name's, or its place among them where names do not count steps;
-                                 0 where the whole trace is the step */
+    int64_t number;           /* number in its name, otherwise its index; 0 if the whole trace is
+                                 the step */
     int64_t begin_ns, end_ns; /* the window, half open */
     bool annotated;           /* false: the trace marks no steps */
-    uint32_t name; /* name id of the annotation; TM_NO_NAME where the trace marks no steps,
-                      and in what tm_store_read_ranks gives */
+    uint32_t name; /* name id of the annotation; TM_NO_NAME if the trace marks no steps, and in
+                      the results of tm_store_read_ranks */
 } tm_step;
 
-/** Recordings that are further apart are of no one job, on whatever clocks: none is as wrong. A
- * time before the first one is no time of day. */
+/** Recordings further apart than this belong to different jobs, whatever their clocks: no clock is
+ * that wrong. A time before TM_FIRST_DAY_NS is not a time of day. */
 #define TM_FAR_APART_NS INT64_C(600000000000)
-#define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* of 2000 */
+#define TM_FIRST_DAY_NS INT64_C(946684800000000000) /* start of 2000 */
 
-/** One trace of the rank: its path and the time that it covers. A trace in which the profiler
- * paused between steps is several spans of one source. */
+/** One trace of the rank: its path and the time that it covers. A trace whose profiler paused
+ * between steps has several spans with the same source. */
 typedef struct tm_span {
     uint32_t source;                   /* name id of the path as given */
-    int64_t begin_ns, end_ns;          /* over its duration events but for those of category
-                                        trace and of the operating system */
-    int64_t gpu_begin_ns, gpu_end_ns;  /* over its GPU events */
-    int64_t open_ns;                   /* from when on the profilers of those that it met first were
-                                          open (mpi/opening.h): begin_ns where they were by then */
-    int64_t n_durations, n_gpu_events; /* how many; a range of none is [0, 0) */
-    int64_t counts[TM_N_COUNTS];       /* of this trace alone; with the first of its spans */
-    bool truncated;                    /* it ends before its end */
+    int64_t begin_ns, end_ns;          /* range of its duration events, except category trace and
+                                          operating system events */
+    int64_t gpu_begin_ns, gpu_end_ns;  /* range of its GPU events */
+    int64_t open_ns;                   /* time from which the profilers of the ranks that it first
+                                          communicated with were running (mpi/opening.h); begin_ns
+                                          if they already were */
+    int64_t n_durations, n_gpu_events; /* numbers of events; an empty range is [0, 0) */
+    int64_t counts[TM_N_COUNTS];       /* of this trace only; kept with the first of its spans */
+    bool truncated;                    /* the trace is cut short */
 } tm_span;
 
-/** What matching says of one communication kernel. */
+/** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
-    int64_t wait_ns;          /* -1 where its operation has no wait */
-    int64_t lateness_ns;      /* L minus the runner-up's begin, where it came last alone */
-    int64_t caused_ns;        /* the wait of others that it caused: whole nanoseconds, and */
-    uint64_t caused_fraction; /* 2^-40 ns, below 2^40 */
-    int64_t doubt_ns;         /* of what it caused: what its clock may be wrong by, for each rank
-                                 that was early */
-    int64_t step;             /* of the operation, -1 for none */
+    int64_t wait_ns;          /* -1 if its operation has no wait */
+    int64_t lateness_ns;      /* time from the second-last start to its own, if it alone was last */
+    int64_t caused_ns;        /* wait of other ranks that it caused: whole nanoseconds */
+    uint64_t caused_fraction; /* rest of caused_ns in units of 2^-40 ns, below 2^40 */
+    int64_t doubt_ns;         /* uncertainty of caused_ns: clock error for each early rank */
+    int64_t step;             /* of the operation, -1 none */
     int32_t group_size;
     bool matched;    /* it belongs to an operation, complete or not */
-    bool complete;   /* of which every member gave a kernel */
-    bool at_least;   /* whose group may have further members, which no trace tells */
-    bool last, tied; /* it came last alone; it shares the last place with another */
-    bool untied;     /* one of the operation's ranks came last alone */
+    bool complete;   /* every member of the operation has a kernel */
+    bool at_least;   /* the group may have further members that no trace shows */
+    bool last, tied; /* it alone arrived last; it shares the last place with another */
+    bool untied;     /* exactly one of the operation's ranks arrived last */
 } tm_comm_answer;
 
-/** How a rank's clock was brought to the job's. */
+/** How a rank's clock was aligned to the job's. */
 typedef enum tm_clock_way {
-    TM_CLOCK_AS_RECORDED, /* by its wall clock alone */
-    TM_CLOCK_FITTED,      /* by the ends of collectives */
-    TM_CLOCK_UNKNOWN      /* it cannot be compared with others */
+    TM_CLOCK_AS_RECORDED, /* by its wall clock only */
+    TM_CLOCK_FITTED,      /* fitted to the ends of collectives */
+    TM_CLOCK_UNKNOWN      /* not comparable with other clocks */
 } tm_clock_way;
 
-/** Far below where the numbers of a double lie a half apart. */
+/** Far below the size at which adjacent doubles are 0.5 apart. */
 #define TM_SHORT_DRIFT_NS 1e15
 
-/** A rank's clock: true time = t + offset + drift x (t - middle). All 0 where it is as recorded. */
+/** A rank's clock: true time = t + offset + drift x (t - middle). All 0 if used as recorded. */
 typedef struct tm_rank_clock {
     int64_t offset_ns; /* at the middle of the rank's trace */
-    int64_t middle_ns; /* recorded */
+    int64_t middle_ns; /* recorded time */
     double drift_ppb;
-    int64_t uncertainty_ns;    /* standard deviation of the offset, the largest over the trace */
-    int64_t spread_ns;         /* robust spread of the clocks of the GPUs of its domain */
-    int64_t low_ns, high_ns;   /* where bounded: the offset's guaranteed interval */
-    int64_t residual_ns;       /* where n_residuals > 0: median of its ends against the others' */
-    int64_t n_residuals;       /* matched ends that this is of */
+    int64_t uncertainty_ns;    /* standard deviation of the offset, maximum over the trace */
+    int64_t spread_ns;         /* robust spread of the GPU clocks in its domain */
+    int64_t low_ns, high_ns;   /* if bounded: guaranteed interval of the offset */
+    int64_t residual_ns;       /* if n_residuals > 0: median difference of its ends to other
+                                  ranks' */
+    int64_t n_residuals;       /* number of matched ends in residual_ns */
     int64_t anchors;           /* collectives whose ends had weight in the fit of its domain */
-    int64_t step_ns;           /* how far the clock was set within the trace; 0: was not */
-    int32_t domain, component; /* ranks of one domain share a clock; those of one component have
-                                  clocks that can be compared */
+    int64_t step_ns;           /* how far the clock was set within the trace; 0: it was not */
+    int32_t domain, component; /* ranks of a domain share a clock; within a component, clocks are
+                                  comparable */
     bool bounded;
     uint8_t way; /* tm_clock_way */
 } tm_rank_clock;
 
-/** True time [ns] of a recorded one. */
+/** Returns the true time [ns] of a recorded time. */
 static inline int64_t tm_rank_clock_true(const tm_rank_clock *clock, int64_t recorded_ns) {
     double since = (double)(recorded_ns - clock->middle_ns), share = clock->drift_ppb * 1e-9;
     double ns = since * share;
     if (!(ns > -TM_SHORT_DRIFT_NS && ns < TM_SHORT_DRIFT_NS))
         return recorded_ns + clock->offset_ns + llround(ns);
-    /* As llround, of which the call takes as long as all else here. */
+    /* Rounds like llround, whose call takes as long as everything else here. */
     int64_t whole = (int64_t)ns;
     double rest = ns - (double)whole; /* exact */
     return recorded_ns + clock->offset_ns + whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
-/** What a level's row is of. Values are stored. */
+/** Row type of a level. Values are stored. */
 typedef enum tm_level_lane {
     TM_LEVEL_COMPUTE = 0,   /* P */
-    TM_LEVEL_TRANSFER = 1,  /* communication after its last rank came */
-    TM_LEVEL_WAIT = 2,      /* before; not where another operation transfers */
-    TM_LEVEL_UNMATCHED = 3, /* communication without wait and transfer, where no other has them */
+    TM_LEVEL_TRANSFER = 1,  /* communication after its last rank arrived */
+    TM_LEVEL_WAIT = 2,      /* communication before that, unless another operation transfers */
+    TM_LEVEL_UNMATCHED = 3, /* communication without wait or transfer, unless another has them */
     TM_LEVEL_COPIES = 4,    /* M without P */
-    TM_LEVEL_HOST = 5,      /* operators and calls of the runtime and driver, of all threads */
+    TM_LEVEL_HOST = 5,      /* operators and runtime and driver calls of all threads */
     TM_N_LEVEL_LANES
 } tm_level_lane;
 
-/** The finest level has at most a row for so many events of the rank. */
+/** Minimum number of events per row of the finest level. */
 enum { TM_LEVEL_EVENTS = 12 };
 
-/** A lane of the timeline in one bucket of time. A lane without anything in it has no row. */
+/** A sub-track of the timeline in one time bucket. Empty buckets have no row. */
 typedef struct tm_level {
-    int64_t begin_ns; /* of the bucket, on the job's clock since the epoch: a multiple of its width
-                       */
-    int64_t busy_ns;  /* of it, the lane's intervals united */
-    int64_t events;   /* that begin in it */
-    int64_t longest_ns; /* of these */
+    int64_t begin_ns;   /* start of the bucket in job time since the epoch: a multiple of its
+                           width */
+    int64_t busy_ns;    /* part of the bucket covered by the sub-track's intervals */
+    int64_t events;     /* number that begin in the bucket */
+    int64_t longest_ns; /* longest of these */
     uint8_t lane;       /* tm_level_lane */
-    uint8_t exponent;   /* of the width: 2^exponent ns */
+    uint8_t exponent;   /* of the bucket width: 2^exponent ns */
 } tm_level;
 
-/** One rank's events and all that is known of it. Arrays are owned. */
+/** One rank's events and everything known about it. Arrays are owned. */
 typedef struct tm_timeline {
     int64_t rank;
     int64_t world_size;          /* -1 unknown */
-    uint32_t host;               /* name id of what trace, file name or user say, TM_NO_NAME if
-                                    nothing does */
+    uint32_t host;               /* name id of the host from trace, file name or user, or
+                                    TM_NO_NAME */
     uint32_t format;             /* name id of the reader's name */
-    int32_t device;              /* the device with most busy time, -1 without GPU events */
-    bool truncated;              /* one of its traces is */
-    int64_t counts[TM_N_COUNTS]; /* over its traces */
+    int32_t device;              /* device with the most busy time, -1 without GPU events */
+    bool truncated;              /* at least one of its traces is truncated */
+    int64_t counts[TM_N_COUNTS]; /* sum over its traces */
 
     size_t n_events;
     int64_t *begin_ns;    /* [n_events] since the epoch, as recorded */
     int64_t *duration_ns; /* [n_events] 0 for instants and counters */
     uint32_t *name;       /* [n_events] */
     int32_t *step;        /* [n_events] index into steps, or TM_NO_STEP */
-    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT; of a call
-                             for what its thread took from a queue, of the call that put it there */
+    uint32_t *launch;     /* [n_events] row of the call that launched it, or TM_NO_EVENT; for a
+                             call on queued work: row of the call that queued it */
     uint8_t *category;    /* [n_events] tm_category */
     uint8_t *kind;        /* [n_events] tm_event_kind */
     uint8_t *role;        /* [n_events] tm_role */
 
     tm_track *tracks; /* GPU streams first, then CPU threads */
     size_t n_tracks;
-    tm_step *steps; /* ascending in begin */
+    tm_step *steps; /* ordered by start time */
     size_t n_steps;
-    uint8_t *step_marks; /* a bit for each event, NULL where none: see tm_timeline_is_step */
-    tm_span *spans;      /* ascending in begin */
+    uint8_t *step_marks; /* one bit per event, NULL if none: see tm_timeline_is_step */
+    tm_span *spans;      /* ordered by start time */
     size_t n_spans;
     void *attrs[TM_N_ATTRS]; /* arrays of tm_launch_attr, tm_kernel_attr, ... */
     size_t n_attrs[TM_N_ATTRS];
     tm_launch_shape *shapes; /* [n_shapes] of the kernels, in any order */
     size_t n_shapes;
-    char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents, and without */
-    size_t n_metadata; /* its lists (timeline/metadata.h); terminated, NULL where it has none */
+    char *metadata; /* [n_metadata] the trace's top-level JSON without traceEvents and lists,
+                       zero-terminated; NULL if none (timeline/metadata.h) */
+    size_t n_metadata;
     uint32_t *metadata_lists; /* name ids */
     size_t n_metadata_lists;
-    tm_communicator *communicators; /* NULL once the ranks of all are known */
+    tm_communicator *communicators; /* NULL once the ranks of all communicators are known */
     size_t n_communicators;
     tm_rank_clock clock;
-    tm_level *levels; /* level by level, the finest first, lane by lane; NULL until they are asked
-                         for */
+    tm_level *levels; /* by level, finest first, then by sub-track; NULL until requested */
     size_t n_levels;
     tm_comm_answer *answers; /* [n_attrs[TM_ATTR_COLLECTIVE]], NULL before matching */
 } tm_timeline;
 
-/** What is read of events, where not all of it is needed; or'ed. */
+/** Parts of events to read if not all are needed; or'ed. */
 typedef enum tm_rows_part {
     TM_ROWS_TIMES = 1,    /* begin_ns and duration_ns */
     TM_ROWS_LAUNCHES = 2, /* launch */
     TM_ROWS_KINDS = 4,    /* category, kind and role */
     TM_ROWS_ATTRS = 8,    /* the attributes */
     TM_ROWS_NAMES = 16,   /* name */
-    TM_ROWS_ALL = 31      /* step, too */
+    TM_ROWS_ALL = 31      /* the above and step */
 } tm_rows_part;
 
-/** Where the events of a rank come from, piece by piece. */
+/** Source of a rank's events, in pieces. */
 typedef struct tm_event_rows {
-    /** Events of the rank from @p first on, 0 or where the last piece ended, as tm_store_read_piece
-     * gives them. */
+    /** Reads events of the rank from @p first on, which is 0 or the end of the last piece; see
+     * tm_store_read_piece. */
     tm_status (*read)(void *context, size_t first, unsigned what, const tm_timeline **out,
                       tm_error *err);
     void *context;
 } tm_event_rows;
 
 /**
- * The next events of a rank, of which the last ones began at row *first and were as many as *piece
- * has, NULL before the first.
- *
- * @param rows  NULL: they are in the timeline, and are one piece
+ * Moves to the next events of a rank. On entry *first and *piece describe the previous piece;
+ * *piece is NULL before the first.
+ * @param rows  NULL: the events are in the timeline, as one piece
  * @param what  tm_rows_part
  */
 tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timeline, unsigned what,
@@ -621,59 +620,57 @@ tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timel
 
 void tm_timeline_destroy(tm_timeline *timeline);
 
-/** The sum of the counts with this remark: TM_REMARK_SKIPPED gives the events not kept. */
+/** Returns the sum of the counts of this severity: TM_REMARK_SKIPPED gives the events not kept. */
 int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark);
 
-/** One more than the largest name id of its events. */
+/** Returns one more than the largest name id of its events. */
 size_t tm_timeline_n_names(const tm_timeline *timeline);
 
-/** The range [ns] over its duration events but for those of category trace and of the operating
- * system; false where it has none. */
+/** Sets the range [ns] of its duration events, except those of category trace and of the operating
+ * system; returns false if there are none. */
 bool tm_timeline_range(const tm_timeline *timeline, int64_t *begin_ns, int64_t *end_ns);
 
-/** Whether nothing but communication is recorded of the rank: what it computes, and when it does
- * nothing, is not known. */
+/** Returns whether only communication is recorded: compute and idle times are unknown. */
 bool tm_timeline_lacks_compute(const tm_timeline *timeline);
 
-/** True where an event on the CPU marks a step, of the job or of the profiler alone: such encloses
- * a step's work and is none itself. All that asks what a step is asks this, for which annotations
- * are steps depends on the trace and on --step-pattern. False where steps were not found: in
- * timelines of tm_store_read_timelines. */
+/** Returns whether a CPU event marks a step of the job or of the profiler. Such an event encloses a
+ * step's work and is not work itself. Use only this function to identify steps, because which
+ * annotations are steps depends on the trace and on --step-pattern. Always false if steps were not
+ * determined, as in timelines of tm_store_read_timelines. */
 static inline bool tm_timeline_is_step(const tm_timeline *timeline, uint32_t row) {
     return timeline->step_marks && (timeline->step_marks[row / 8] >> row % 8 & 1);
 }
 
-/** The call by which the program asked for an event of the device: that launched it or, where a
- * thread did so for what it took from a queue, that put it there. TM_NO_EVENT where none is known.
- */
+/** Returns the call by which the program requested a device event: the call that launched it or, if
+ * a thread launched it from a queue, the call that queued it. TM_NO_EVENT if unknown. */
 static inline uint32_t tm_timeline_asked(const tm_timeline *timeline, uint32_t row) {
     uint32_t call = timeline->launch[row];
     uint32_t by = call == TM_NO_EVENT ? TM_NO_EVENT : timeline->launch[call];
     return by == TM_NO_EVENT ? call : by;
 }
 
-/** How a kernel of the timeline was launched. */
+/** Returns the launch parameters of a kernel. */
 static inline const tm_launch_shape *tm_kernel_shape(const tm_timeline *timeline,
                                                      const tm_kernel_attr *kernel) {
     return &timeline->shapes[kernel->shape];
 }
 
-/** The track of a row below n_events. */
+/** Returns the track of a row below n_events. */
 const tm_track *tm_timeline_track(const tm_timeline *timeline, uint32_t row);
 
-/** The first row of TM_ATTR_COLLECTIVE that belongs to this event row or to a later one; n_attrs
- * where there is none. */
+/** Returns the first row of TM_ATTR_COLLECTIVE that belongs to this event row or a later one;
+ * n_attrs if there is none. */
 size_t tm_timeline_collectives_from(const tm_timeline *timeline, uint32_t row);
 
-/** The row of TM_ATTR_COLLECTIVE of an event row; NULL where it has none. */
+/** Returns the row of TM_ATTR_COLLECTIVE of an event row; NULL if it has none. */
 const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, uint32_t row);
 
-/** The recording that a moment of the rank lies in, or that was the last to begin before it; NULL
- * where none had. Nothing is known of the time between two, so no duration reaches from one into
- * the next. */
+/** Returns the recording that contains a time of the rank, or the last one that began before it;
+ * NULL if there is none. Nothing is known of the time between recordings, so no duration extends
+ * from one into the next. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** A moment of the rank, or if the profilers were not open yet, when they were. */
+/** Returns a time of the rank, or the start of the profilers if that was later. */
 static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns) {
     const tm_span *in = timeline->spans;
     if (timeline->n_spans > 1)
@@ -682,21 +679,22 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
                                                                          : recorded_ns;
 }
 
-/** The middle [ns] of the time from the first begin to the last end of its spans; 0 without. */
+/** Returns the middle [ns] of the time from first start to last end of its spans; 0 without. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Numbers the hosts of ranks whose host nobody tells: devices of one host are numbered upwards,
- * and where ranks are missing, as many devices are. */
+/** Assigns host numbers to ranks without a recorded host. A rank is on the previous rank's host if
+ * its device number is higher and the ranks are adjacent or rank and device advance equally;
+ * without a device number, if the ranks are adjacent. */
 typedef struct tm_host_rule {
-    int64_t rank, device; /* the last ones; begin with rank -2 */
-    int32_t host;         /* the last number; begin with -1 */
+    int64_t rank, device; /* those of the last rank; start with rank -2 */
+    int32_t host;         /* last number; start with -1 */
 } tm_host_rule;
 
-/** The number, from 0, of the host of the next such rank.
+/** Returns the host number, from 0, of the next such rank.
  * @param device  its device number, -1 unknown */
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
-/** A rank whose host is told comes between: the next such rank is on another host. */
+/** Notes a rank with a recorded host: the next rank without one is on another host. */
 static inline void tm_host_rule_part(tm_host_rule *rule) {
     rule->device = INT64_MAX;
 }
@@ -705,7 +703,7 @@ static inline void tm_host_rule_part(tm_host_rule *rule) {
 typedef struct tm_host_rank {
     int64_t rank, device;
     uint32_t name;  /* name id of the host; TM_NO_NAME unknown */
-    int32_t number; /* answer */
+    int32_t number; /* result */
 } tm_host_rank;
 
 /**

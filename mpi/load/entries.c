@@ -50,10 +50,10 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
     return entry->format > 0 ? all[entry->format - 1] : NULL;
 }
 
-/* Adds a trace that was sniffed, whatever path that is: an entry for each of its units, or one for
- * the file; kind is set in `entry` too. The rank of a unit is known by now if it ever is: by the
- * map, of a file of several that of the first, whom the others follow; by the name of a file of
- * one; by what the file says. */
+/* Adds a sniffed trace, read from any path: one entry per unit, or one for the file; also sets the
+ * kind in `entry`. A unit's rank is determined here or not at all: from the rank map (which gives
+ * the first unit's rank; the other units count up from it), from the name of a file with one unit,
+ * or from the file's content. */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {
@@ -94,8 +94,7 @@ tm_status tm_entries_leave_out(tm_table *left_out, const char *path, const char 
     return tm_table_set_text(left_out, &row[2], message, err);
 }
 
-/* Of one input the entries come from one process, side by side and in their order. Returns them by
- * input; NULL when memory is out. */
+/* Sorts entries by input; those of an input are adjacent and ordered. NULL if memory is out. */
 static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     size_t *place = calloc(n_inputs + 1, sizeof *place);
     tm_entry *sorted = calloc(n + 1, sizeof *sorted);
@@ -113,8 +112,8 @@ static tm_entry *sort(const tm_entry *all, size_t n, size_t n_inputs) {
     return sorted;
 }
 
-/* Numbers that each process has, and where they go in those of all; false where they are too many
- * for one message. */
+/* Sets how many int64 numbers each process has and where they are placed in the gathered array.
+ * Returns false if they are too many for one message. */
 static bool lay_out(MPI_Comm comm, size_t n_own, int *counts, int *places, int64_t *total) {
     int n_processes;
     int64_t own = (int64_t)n_own * NUMBERS, most;
@@ -170,8 +169,9 @@ tm_status tm_mpi_entries_sum(MPI_Comm comm, tm_entry *entries, size_t n, tm_erro
     return TM_OK;
 }
 
-/* Sessions of one host share its monotonic clock: where the epochs that they give it differ by less
- * than a second, which is how their starts were read, the lowest counts for all. */
+/* Aligns epochs of sessions on the same host, which share its monotonic clock. If their epochs
+ * differ by less than a second, which is the error of reading their start times, all get the
+ * lowest. */
 static void tie_clocks(tm_entry *entries, size_t n) {
     const int64_t apart_ns = 1000000000;
     for (size_t i = 0; i < n; i++) {
@@ -179,7 +179,7 @@ static void tie_clocks(tm_entry *entries, size_t n) {
         int64_t lowest = own->clock_ns;
         for (size_t k = 0; k < n && entries[i].has_unit && own->host != 0 && lowest >= 0; k++) {
             const tm_unit *other = &entries[k].unit;
-            /* What was set before was lowered by less than a second, so it may end a chain here. */
+            /* An aligned entry was lowered by less than a second and may link to a further one. */
             if (entries[k].has_unit && other->host == own->host && other->clock_ns >= 0 &&
                 other->clock_ns < lowest && own->clock_ns - other->clock_ns < apart_ns)
                 lowest = other->clock_ns;
@@ -188,7 +188,7 @@ static void tie_clocks(tm_entry *entries, size_t n) {
     }
 }
 
-/* An entry and the path that it is ordered by. */
+/* An entry and the path by which it is ordered. */
 typedef struct by_path {
     const char *path;
     size_t place;
@@ -202,7 +202,7 @@ static int in_order(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->place, y->place);
 }
 
-/* Of formats that want it, traces without a rank change places until their paths are in order. */
+/* Puts traces without a rank into path order in the places they occupy, if by_path is set. */
 static tm_status order_by_path(tm_loader *l, tm_error *err) {
     tm_vec found = TM_VEC(by_path);
     bool ok = true;
@@ -252,7 +252,7 @@ tm_status tm_loader_bad_input(const tm_loader *l, tm_entry *entry, tm_status sta
     return tm_entries_leave_out(l->left_out, input->path, "unreadable", text, err);
 }
 
-/* A file that is read by another name, or that could not be exported. */
+/* Adds an entry for an input that is read under another name or could not be exported. */
 static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const char *path = l->options->inputs[i].path;
     int state = l->exports.states[i];
@@ -271,7 +271,7 @@ static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     return tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Another input that is a better file of the same recording; NULL where there is none. */
+/* Returns another input that is a better file of the same recording; NULL if there is none. */
 static const char *covering(const tm_loader *l, size_t i, const tm_format *format) {
     const tm_input *inputs = l->options->inputs;
     for (size_t k = 0; k < l->options->n_inputs && format->is_covered; k++)
@@ -288,7 +288,7 @@ static tm_status leave_covered(tm_loader *l, size_t i, const char *other, tm_err
 
 static const char not_a_trace[] = "not a trace";
 
-/* Adds what an input holds to `found`: one entry, or one for each unit. */
+/* Adds the content of an input to `found`: one entry, or one per unit. */
 static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err) {
     const tm_input *input = &l->options->inputs[i];
     tm_file_info info = {.kind = TM_FILE_OTHER};
@@ -347,7 +347,7 @@ tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *
     return found->n > before || tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Without a trace: what is known of a file that was left out, or that there is none. */
+/* Fails because there is no trace, with the reason for a left-out file if one is known. */
 static tm_status fail_without_traces(const tm_loader *l, tm_error *err) {
     tm_status status = TM_OK;
     for (size_t i = 0; i < l->left_out->n_rows && status == TM_OK; i++) {

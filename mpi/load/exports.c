@@ -14,7 +14,7 @@
 #include "mpi/bytes.h"
 #include "readers/converter.h"
 
-enum { NAME_MAX_CHARS = 48 }; /* of a file in the folder */
+enum { NAME_MAX_CHARS = 48 }; /* of a file name in the folder */
 
 typedef struct exporter {
     MPI_Comm comm;
@@ -24,15 +24,15 @@ typedef struct exporter {
     tm_table *left_out;
     tm_exports *out;
     tm_progress *progress;
-    size_t *older; /* [n] of this process's reports: the input that is an older export, n without */
+    size_t *older; /* [n] by own report: index of its outdated export, n if there is none */
 } exporter;
 
 static const char *path_of(const exporter *x, size_t i) {
     return x->options->inputs[i].path;
 }
 
-/* The process that exports a report, -1 of another file. Reports go round the processes that see
- * them: of one job they are of about one size. */
+/* Returns the process that exports a report, -1 for other files. Reports are assigned round robin
+ * to the processes that see them, because reports of a job have similar sizes. */
 static int exporter_of(const exporter *x, size_t *n_reports, size_t i) {
     if (!tm_converter_of(path_of(x, i)))
         return -1;
@@ -47,7 +47,7 @@ static bool has_hosts(const exporter *x) {
     return x->readers.n_hosts > 1;
 }
 
-/* Whether this host does. */
+/* Returns whether this host sees an input. */
 static bool sees(const exporter *x, size_t i) {
     return !has_hosts(x) || tm_hosts_has(x->options->inputs[i].seen, x->options->hosts->self);
 }
@@ -57,8 +57,7 @@ static const char *name_in(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The input that is the export beside a report, with what the file system says of it; n where
- * there is none. */
+/* Returns the input that is the export next to a report and sets its stat data; n if none. */
 static size_t find_export(const exporter *x, const char *report, struct stat *info) {
     size_t n = x->options->n_inputs, i = 0;
     char path[TM_PATH_MAX * 4];
@@ -66,7 +65,7 @@ static size_t find_export(const exporter *x, const char *report, struct stat *in
     if (!tm_converter_trace(tm_converter_of(report), report, path, sizeof path) ||
         stat(path, info) != 0)
         return n;
-    /* By the name first: there may be thousands of inputs on a slow file system. */
+    /* Compares names first: there may be thousands of inputs on a slow file system. */
     while (i < n && (strcmp(name_in(path_of(x, i)), name_in(path)) != 0 || !sees(x, i) ||
                      stat(path_of(x, i), &other) != 0 || other.st_dev != info->st_dev ||
                      other.st_ino != info->st_ino))
@@ -79,8 +78,8 @@ static bool is_older(const struct stat *a, const struct stat *b) {
                                                   : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
 }
 
-/* A file that is called a report and is something else, or cannot be read, is left to those who
- * read the others. */
+/* Decides how a report is read. A file with a report's name that is something else or cannot be
+ * read is left to the code that reads other files. */
 static void decide(exporter *x, size_t i) {
     const char *report = path_of(x, i);
     char program[TM_PATH_MAX];
@@ -101,7 +100,8 @@ static void decide(exporter *x, size_t i) {
     }
 }
 
-/* A state is set by one process alone, first where it is 0 on the others, then to a larger one. */
+/* Distributes the states. Only one process sets each: first while it is 0 on the others, later to a
+ * larger value. */
 static tm_status share_states(const exporter *x, tm_error *err) {
     size_t n = x->out->n;
     if (n > INT32_MAX)
@@ -110,8 +110,8 @@ static tm_status share_states(const exporter *x, tm_error *err) {
     return TM_OK;
 }
 
-/* Makes a folder whose name says whose it is, should a process be killed outright.
- * @param out  unchanged where none can be made there, and errno says why */
+/* Makes a folder whose name shows that it belongs to tmerge, in case the process is killed.
+ * @param out  unchanged if no folder can be made there; errno then holds the reason */
 static tm_status make_folder_at(const exporter *x, const char *place, int size_of_place, char **out,
                                 tm_error *err) {
     size_t size = (size_t)size_of_place + sizeof ".tmerge-XXXXXX";
@@ -136,7 +136,7 @@ static tm_status make_folder_at(const exporter *x, const char *place, int size_o
     return TM_OK;
 }
 
-/* On the first process of each host. The output may lie on the disk of another. */
+/* Makes the folder on the first process of each host. The output may be on another host's disk. */
 static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
     const char *beside = x->options->output ? x->options->output : "";
     TM_TRY(make_folder_at(x, beside, (int)(name_in(beside) - beside), out, err));
@@ -154,7 +154,7 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
                           strerror(reason));
 }
 
-/* The journal is that of SQLite, should the program write a database. */
+/* Registers an export and its SQLite journal, in case the program writes a database. */
 static void guard_export(const tm_guard *guard, const char *path, size_t size) {
     static const char journal[] = "-journal";
     char *name = malloc(size + sizeof journal);
@@ -178,10 +178,10 @@ static tm_status name_exports(const exporter *x, tm_error *err) {
         char *path = malloc(size);
         if (!path)
             return tm_fail_memory(err);
-        /* On another host it is a path of nothing, which nobody reads there. */
+        /* On another host this path does not exist and is not read. */
         snprintf(path, size, "%s/%zu%s", x->out->folder, i, converter->trace_end);
         x->out->paths[i] = path;
-        /* Every process knows all of them: one may be killed before it removes its own. */
+        /* Every process registers all, because one may be killed before it removes its own. */
         if (guard)
             guard_export(guard, path, size);
     }
@@ -241,7 +241,7 @@ static tm_status export_own(exporter *x, tm_error *err) {
     return tm_mpi_agree(x->comm, status, err);
 }
 
-/* Exports of several hosts are read where they are. */
+/* With several hosts, exports are read on the host that made them. */
 static tm_status mark_hosts(exporter *x, tm_error *err) {
     size_t n_reports = 0, n_words = tm_hosts_words(x->readers.n_hosts);
     for (size_t i = 0; i < x->out->n && has_hosts(x); i++) {
@@ -307,7 +307,7 @@ tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options,
     return status;
 }
 
-/* With whatever else the programs have left there. */
+/* Removes the folder with all files that the programs left in it. */
 static void remove_folder(const char *folder) {
     char path[TM_PATH_MAX * 2];
     DIR *dir = opendir(folder);
@@ -316,7 +316,7 @@ static void remove_folder(const char *folder) {
     while (dir && (item = readdir(dir))) {
         int n = snprintf(path, sizeof path, "%s/%s", folder, item->d_name);
         if (n > 0 && (size_t)n < sizeof path)
-            (void)unlink(path); /* which fails for the folder itself and the one above */
+            (void)unlink(path); /* fails for the folder itself and its parent */
     }
     if (dir)
         closedir(dir);

@@ -1,38 +1,39 @@
-/* Reports among the inputs, which the profiler's own program exports: the exports are read. */
+/* Exports profiler reports among the inputs with the profiler's own program and reads the exports
+ * instead. */
 #ifndef TMERGE_MPI_EXPORTS_H
 #define TMERGE_MPI_EXPORTS_H
 
 #include "mpi/load/load.h"
 #include "mpi/load/share.h"
 
-/** What becomes of an input. */
+/** What happens to an input. */
 typedef enum tm_export_state {
-    TM_EXPORT_NONE,     /* it is read as it is */
-    TM_EXPORT_DONE,     /* a report: its temporary export is read */
+    TM_EXPORT_NONE,     /* read as it is */
+    TM_EXPORT_DONE,     /* a report whose temporary export is read */
     TM_EXPORT_GIVEN,    /* a report whose up-to-date export is among the inputs: left out */
-    TM_EXPORT_OUTDATED, /* an export that is older than its report, which was exported: left out */
-    TM_EXPORT_BAD,      /* a report that cannot be exported: left out, and told */
-    TM_EXPORT_KEPT      /* an export that is older than its report, which is bad: it is read */
+    TM_EXPORT_OUTDATED, /* an export older than its report, which was exported: left out */
+    TM_EXPORT_BAD,      /* a report that cannot be exported: left out and reported */
+    TM_EXPORT_KEPT      /* an export older than its report, which is bad: read */
 } tm_export_state;
 
-/** The same on every process. */
+/** Exports of all inputs. The same on every process. */
 typedef struct tm_exports {
     int *states;     /* [n] tm_export_state by input; owned */
-    char **paths;    /* [n] of the temporary exports, NULL for others; owned */
-    uint64_t **seen; /* [n] of these: the host that has it, alone; NULL: all see it; owned */
+    char **paths;    /* [n] paths of the temporary exports, NULL for other inputs; owned */
+    uint64_t **seen; /* [n] set of hosts with this host only, for temporary exports of several
+                        hosts; NULL: all; owned */
     size_t n;
-    char *folder; /* of this host, that holds them, NULL without any; owned */
+    char *folder; /* this host's folder of exports, NULL without any; owned */
 } tm_exports;
 
 /**
- * Exports every report that needs it, each on one process and all processes at the same time, into
- * a temporary folder beside the output; where there are several hosts each has its own, if not
- * there then where temporary files go, and reads what it has exported. Without the program for it
- * (tm_converter) on the PATH of a process its reports stay as they are.
- *
+ * Exports every report that needs it, each on one process and all processes in parallel, into a
+ * temporary folder next to the output. With several hosts, each host has its own folder, if
+ * necessary in the temporary directory, and reads its own exports. If a process does not have the
+ * program (tm_converter) on its PATH, its reports stay as they are.
  * Collective: over comm.
- * @param left_out  as in tm_mpi_load: bad ones, where options allow that
- * @param out       needs tm_exports_remove whatever comes of it
+ * @param left_out  as in tm_mpi_load: gets bad reports, if options allow that
+ * @param out       needs tm_exports_remove, also after a failure
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT (no folder can be made there); TM_ERR_FAULT;
  *                  the same on every process
  */
@@ -40,8 +41,8 @@ tm_status tm_mpi_exports_make(MPI_Comm comm, const tm_load_options *options,
                               const tm_share_readers *readers, tm_table *left_out, tm_exports *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Frees what is owned and, where @p folder_too says so, removes the folder and all that lies in
- * it: for one process, when none reads them any more. Collective: no. */
+/** Frees the exports and, if @p folder_too, removes the folder with its content. Only one process
+ * removes it, once no process reads from it. Collective: no. */
 void tm_exports_remove(tm_exports *exports, bool folder_too);
 
 #endif

@@ -32,8 +32,8 @@ int tm_natural_order(const char *a, const char *b) {
 typedef struct listed_input {
     tm_input_head head;
     const char *path;
-    char *match; /* owned; what of the path was matched */
-    bool told;   /* with a file before it, which it is */
+    char *match; /* owned; part of the path that the operand matched */
+    bool told;   /* already output with an earlier entry of the same file */
 } listed_input;
 
 static int by_place(const void *a, const void *b) {
@@ -70,7 +70,8 @@ static bool is_same(const listed_input *a, const listed_input *b) {
            tm_identity_is(&a->head.identity, &b->head.identity);
 }
 
-/* Those of one name stand side by side; the first of each file keeps the hosts of the others. */
+/* Outputs each file once. Entries with the same name are adjacent; the first entry of a file gets
+ * the hosts of the others. */
 static bool keep_firsts(listed_input *v, size_t n, int n_hosts, tm_vec *out, tm_vec *seen) {
     size_t n_words = tm_hosts_words(n_hosts);
     for (size_t i = 0; i < n; i++) {

@@ -21,9 +21,10 @@ static tm_status read_by_plan(tm_loader *l, tm_error *err) {
     return tm_mpi_read_traces(l, err);
 }
 
-/* Traces of one rank may have been read on several processes where the rank became known only
- * behind the events; then the plan is made again with what is known now, and their new owner reads
- * them once more. Likewise those of several ranks in one file. */
+/* Reads all traces and builds the timelines. Traces of one rank may have been read on several
+ * processes if the rank becomes known only after the events. The plan is then made again with the
+ * ranks now known, and the new owner reads the traces again. The same applies to files with several
+ * ranks. */
 static tm_status run(tm_loader *l, tm_error *err) {
     bool fused = false, split = false;
     TM_TRY(prepare(l, err));
@@ -59,9 +60,8 @@ tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *l
     for (size_t i = 0; l.traces && i < l.n; i++)
         tm_loader_drop_trace(&l, i);
     tm_loader_drop_parts(&l);
-    tm_exports_remove(&l.exports, options->hosts
-                                      ? options->hosts->leads
-                                      : l.self == 0); /* all have agreed that the reading is over */
+    /* All processes have agreed that reading is finished. */
+    tm_exports_remove(&l.exports, options->hosts ? options->hosts->leads : l.self == 0);
     free(l.entries);
     free(l.items);
     free(l.traces);

@@ -8,11 +8,11 @@
 
 enum { TAG_PARTS = 14, PIECE_BYTES = 4 << 20 };
 
-/* The tables of a trace: the attributes, then the events. */
+/* Tables of a trace: the attributes, then the events. */
 enum { EVENTS = TM_N_ATTRS, N_TABLES };
 
-/* What every process comes to know of a part. Plain numbers, so that a sum over the processes, of
- * which its reader alone fills it, spreads them. */
+/* Data on a part that all processes get. Contains only numbers. It is filled only by the part's
+ * reader, so a sum over processes distributes it. */
 typedef struct told {
     int64_t read;
     int64_t begin, end, in_object;
@@ -88,7 +88,7 @@ static tm_status tell(joiner *j, tm_error *err) {
     return TM_OK;
 }
 
-/* Decides whether the trace whose part 0 is part `first` is joined; all processes alike. */
+/* Decides whether the trace whose part 0 is part `first` is joined; the same on all processes. */
 static void decide(joiner *j, size_t first) {
     tm_mpi_part *parts = &j->parts[first];
     size_t n = (size_t)parts->part.n;
@@ -103,7 +103,7 @@ static void decide(joiner *j, size_t first) {
     }
 }
 
-/* Makes room for all rows of a trace at once, so that it is never held twice for growing. */
+/* Reserves memory for all rows of a trace at once, so that growing never holds it twice. */
 static tm_status make_room(joiner *j, size_t first, tm_error *err) {
     tm_trace *trace = j->parts[first].part.trace;
     for (int t = 0; t < N_TABLES; t++) {
@@ -138,7 +138,7 @@ static tm_status join_own(joiner *j, tm_part *into, tm_mpi_part *from, tm_error 
     return status;
 }
 
-/* Where memory is out, an empty head goes in the place of the right one: the receiver waits. */
+/* Sends a part. If memory is out, an empty head is sent instead, because the receiver waits. */
 static tm_status send_part(joiner *j, tm_mpi_part *from, int to, tm_error *err) {
     tm_vec head = TM_VEC(char);
     tm_status status = tm_part_pack(&from->part, from->names, &head, err);
@@ -158,7 +158,8 @@ static tm_status send_part(joiner *j, tm_mpi_part *from, int to, tm_error *err) 
     return status == TM_OK ? sent : status;
 }
 
-/* After a failure the rest is received and dropped: the sender waits for that. */
+/* Receives rows and joins them. After a failure the remaining rows are received and dropped,
+ * because the sender waits. */
 static tm_status receive_rows(joiner *j, tm_part_join *join, int table, int from, tm_error *err) {
     void *bytes = NULL;
     size_t size = 0;
@@ -194,8 +195,8 @@ static tm_status receive_part(joiner *j, tm_part *into, size_t k, tm_error *err)
     return status;
 }
 
-/* One trace: all processes go through the traces and their parts in the same order, so each sender
- * meets its receiver, whatever has failed. */
+/* Joins one trace. All processes visit traces and parts in the same order, so each sender meets its
+ * receiver even after a failure. */
 static tm_status bring_together(joiner *j, size_t first, tm_error *err) {
     tm_status status = TM_OK;
     tm_mpi_part *into = &j->parts[first];

@@ -1,4 +1,4 @@
-/* Traces that several processes read, each a part of them. */
+/* Traces read in parts by several processes. */
 #ifndef TMERGE_MPI_PARTS_H
 #define TMERGE_MPI_PARTS_H
 
@@ -9,25 +9,25 @@
 #include "tmerge/reader.h"
 #include "tmerge/source.h"
 
-/** One part. All processes have the same list: the parts of a trace stand together, in order. */
+/** One part. All processes have the same list, in which the parts of a trace are adjacent and
+ * ordered. */
 typedef struct tm_mpi_part {
-    size_t input; /* the trace */
-    int reader;   /* the process that reads it; that of part 0 joins the parts */
-    bool joined;  /* the trace was read rightly, and is the whole */
-    tm_part part; /* index and n everywhere, all else on the reader */
+    size_t input; /* index of the trace */
+    int reader;   /* process that reads it; the reader of part 0 joins the parts */
+    bool joined;  /* the parts were read correctly and form the whole trace */
+    tm_part part; /* index and n on every process, the rest only on the reader */
 
-    /* on the reader */
-    tm_names *names; /* owned; the texts of this part alone, NULL for part 0 */
+    /* Set only on the reader. */
+    tm_names *names; /* owned; texts of this part only, NULL for part 0 */
     bool read;
 } tm_mpi_part;
 
-/** @p part is part @p index of @p n of a trace. */
+/** Initialises part @p index of @p n of a trace. */
 void tm_mpi_part_init(tm_mpi_part *part, size_t input, int index, int n);
 
 /**
- * Reads a part on its reader. Where the trace cannot be read in this way, that is no failure: the
+ * Reads a part on its reader. If the trace cannot be read in parts, that is not a failure: the
  * parts will not be joined.
- *
  * Collective: no.
  * @param names  this process's dictionary, for part 0
  * @param watch  or NULL
@@ -37,14 +37,13 @@ tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_name
                            const tm_source_watch *watch, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Brings the parts of each trace together where they are proven to be the whole of it, and frees
- * all that was read. Parts travel in pieces, one after another; beside the rows of the trace their
+ * Joins the parts of each trace if they are proven to form the whole trace, and frees everything
+ * that was read. Parts are sent in pieces, one after another; besides the rows of the trace their
  * receiver holds one piece.
- *
  * Collective: over comm.
  * @param parts   [n] joined is set in all parts of a trace that could be joined
- * @param names   this process's dictionary: of the traces joined here
- * @param traces  by input: set where the trace was joined here, malloc'ed and the caller's
+ * @param names   this process's dictionary, for the traces joined here
+ * @param traces  by input: set if the trace was joined here, malloc'ed and owned by the caller
  * @return        TM_OK; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_parts_join(MPI_Comm comm, tm_mpi_part *parts, size_t n, tm_names *names,

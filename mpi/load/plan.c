@@ -1,4 +1,5 @@
-/* Who reads what of a job: whole traces, and parts of those that are too large for one process. */
+/* Distributes reading over processes: whole traces, and parts of traces that are too large for one
+ * process. */
 #include <stdlib.h>
 
 #include "loader.h"

@@ -1,4 +1,4 @@
-/* Which rank each trace is of, and which ranks the job has. */
+/* Determines the rank of each trace and the ranks of the job. */
 #include <stdlib.h>
 
 #include "base/keys.h"
@@ -10,7 +10,7 @@ static bool may_claim(const tm_entry *e) {
     return e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
 }
 
-/* What is known of an entry; of a unit its rank is, if it ever is, before it is read. */
+/* Returns the claim of an entry. The rank of a unit is known before reading or never. */
 static tm_claim claim_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];
@@ -32,7 +32,7 @@ static tm_claim claim_of(const tm_loader *l, size_t i) {
     return claim;
 }
 
-/* Drops an entry that is no trace of a rank; what is left out of a file is said once. */
+/* Drops an entry that is not a rank's trace. Reports each file only once. */
 static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_error *err) {
     static const struct {
         const char *reason, *message;
@@ -74,7 +74,7 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_err
                : tm_entries_leave_out(l->left_out, path, why[claim->fate].reason, message, err);
 }
 
-/* Takes an answer, which all processes have found alike. */
+/* Applies a decision, which is the same on all processes. */
 static tm_status take(tm_loader *l, size_t i, const tm_claim *claim, bool were_read,
                       tm_error *err) {
     tm_entry *e = &l->entries[i];
@@ -117,7 +117,7 @@ static bool has_device(const tm_trace *trace) {
     return false;
 }
 
-/* What a trace tells, now that all of it was read. */
+/* Sets what a completely read trace records about its rank. */
 static void tell(const tm_trace *trace, tm_entry *e) {
     tm_span span;
     tm_trace_range(trace, &span);
@@ -130,7 +130,7 @@ static void tell(const tm_trace *trace, tm_entry *e) {
 
 tm_status tm_loader_spread(tm_loader *l, tm_error *err) {
     for (size_t i = 0; i < l->n; i++) {
-        /* Only its owner knows what a trace tells, and that it turned out bad. */
+        /* Only its owner knows a trace's data and whether it turned out to be bad. */
         if (l->items[i].owner != l->self)
             l->entries[i] = (tm_entry){0};
         if (l->traces[i])
@@ -154,10 +154,10 @@ tm_status tm_loader_list_ranks(tm_loader *l, tm_error *err) {
     return n > 0 ? TM_OK : tm_fail(err, TM_ERR_INPUT, NULL, -1, "no trace could be read");
 }
 
-/* Whether traces of one rank are of several processes. */
+/* Finds whether traces of one rank are held by several processes. */
 static tm_status find_split(const tm_loader *l, bool *split, tm_error *err) {
     tm_keys ranks = TM_KEYS(int64_t);
-    tm_vec owners = TM_VEC(int); /* of the first trace of each, + 1 */
+    tm_vec owners = TM_VEC(int); /* owner of the first trace of each rank, + 1 */
     bool ok = true;
     *split = false;
     for (size_t i = 0; i < l->n && ok; i++) {

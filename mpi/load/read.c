@@ -1,4 +1,4 @@
-/* Reads the traces of this process, whole or in parts, and tells how far it has come. */
+/* Reads this process's traces, whole or in parts, and reports progress. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -15,12 +15,12 @@ void tm_loader_drop_trace(tm_loader *l, size_t i) {
     l->traces[i] = NULL;
 }
 
-/* Traces or a part in the reading, and how much of it was told of. */
+/* Traces or a part being read, and the progress already reported. */
 typedef struct reading {
     tm_progress *progress;
-    tm_trace *const *traces; /* [n] of one file, which counts for each */
+    tm_trace *const *traces; /* [n] units of one file; its bytes count once for each */
     int64_t n;
-    int64_t most; /* bytes in all: a part reads a little further */
+    int64_t most; /* total bytes to report: a part is read a little beyond its end */
     int64_t bytes, events;
 } reading;
 
@@ -35,8 +35,8 @@ static void tell_progress(void *context, int64_t consumed_bytes) {
     r->events = events;
 }
 
-/* A trace of whose events none can be used is as bad as one that cannot be read; one without any is
- * of a rank that did nothing, where others have some. */
+/* Fails if none of a trace's events can be used; that is as bad as an unreadable trace. A trace
+ * without any events belongs to a rank that did nothing, if other traces have events. */
 static tm_status check_kept(const tm_loader *l, size_t i, tm_error *err) {
     const tm_trace *trace = l->traces[i];
     int64_t skipped = tm_trace_skipped(trace);
@@ -57,15 +57,14 @@ static tm_status drop_empty(tm_loader *l, size_t i, tm_error *err) {
     return tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
-/* Smaller ones are decoded before a thread pays. */
+/* Smaller files are decoded before a second thread pays off. */
 enum { AHEAD_MIN_BYTES = 256 * 1024 };
 
 static bool is_packed(const tm_entry *entry) {
     return entry->weight > entry->size && entry->size >= AHEAD_MIN_BYTES;
 }
 
-/* Whether more cores may be used than processes of this host read, so many more that this one of
- * them has a second one. */
+/* Returns whether the host has enough usable cores to give this process a second one. */
 static bool has_spare_core(const tm_loader *l) {
     const tm_hosts *hosts = l->options->hosts;
     bool *reads = calloc((size_t)l->n_processes, sizeof *reads), packed = false;
@@ -87,11 +86,11 @@ static bool has_spare_core(const tm_loader *l) {
     return packed && tm_cores("") - all > before;
 }
 
-/* What is read of one file in one go: an entry, or all units of a file that are this process's. */
+/* Entries read from a file in one pass: a single one, or all of its units for this process. */
 typedef struct batch {
     size_t *entries;   /* [n] */
-    tm_trace **traces; /* [n] theirs */
-    tm_unit *units;    /* [n] where they are units */
+    tm_trace **traces; /* [n] traces of the entries */
+    tm_unit *units;    /* [n] if they are units */
     size_t n;
 } batch;
 
@@ -162,8 +161,8 @@ static tm_status read_alone(tm_loader *l, size_t i, tm_progress *progress, bool 
                            : tm_loader_bad_input(l, &l->entries[i], status, err);
 }
 
-/* Reads an entry, and with it what the same reading of its file gives. Which of several units is
- * bad, or whether they are, only one reading of each tells. */
+/* Reads an entry together with the others of the same pass over its file. If that fails, reads each
+ * unit separately, which shows which of them are bad. */
 static tm_status read_one(tm_loader *l, size_t i, tm_progress *progress, bool spare_core,
                           tm_error *err) {
     batch b;
@@ -186,7 +185,7 @@ static tm_status read_part(tm_loader *l, tm_mpi_part *part, tm_progress *progres
     const tm_trace_file file = {.path = tm_loader_path(l, part->input),
                                 .device_categories = l->options->device_categories};
     TM_TRY(tm_mpi_part_read(part, &file, l->out->names, progress ? &watch : NULL, err));
-    if (part->read) /* the part before it read what lies between the cut and the first event */
+    if (part->read) /* the previous part's reader covered the bytes before the first event */
         tell_progress(&context, context.most);
     return TM_OK;
 }
@@ -199,7 +198,7 @@ static bool is_in_parts(const tm_loader *l, size_t i) {
     return false;
 }
 
-/* Reads what is this process's by the plan and was not read yet, and drops what is not. */
+/* Reads the unread traces that the plan assigns to this process, and drops the others. */
 static tm_status read_own(tm_loader *l, int64_t total_bytes, tm_error *err) {
     tm_progress *progress;
     const tm_progress_work work = {"reading", "B", total_bytes};
@@ -228,8 +227,8 @@ void tm_loader_drop_parts(tm_loader *l) {
     tm_vec_free(&l->parts);
 }
 
-/* Joins what was read in parts. A trace whose parts are not the whole is read again by its owner:
- * it is malformed, truncated, or was cut where no event begins, and one reading tells which. */
+/* Joins the traces read in parts. If the parts do not form the whole, the owner reads the trace
+ * again, which shows whether it is malformed, truncated, or was cut where no event begins. */
 static tm_status join_parts(tm_loader *l, tm_error *err) {
     const tm_mpi_part *parts = l->parts.data;
     int64_t again = 0;
@@ -265,7 +264,7 @@ static tm_status check_any(const tm_loader *l, tm_error *err) {
         }
     if (tm_mpi_reduce(l->comm, sums, 2, MPI_INT64_T, MPI_SUM) != MPI_SUCCESS)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "MPI_Allreduce failed");
-    if (sums[0] == 0 || sums[1] > 0) /* without a trace, the ranks' list tells */
+    if (sums[0] == 0 || sums[1] > 0) /* without any trace, tm_loader_list_ranks reports the error */
         return TM_OK;
     return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                    sums[0] == 1 ? "the trace holds no event" : "no trace holds an event");

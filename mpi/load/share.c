@@ -40,7 +40,7 @@ int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_
 typedef struct group {
     int64_t rank;
     int64_t weight;
-    size_t first;         /* the first item in argument order: breaks ties */
+    size_t first;         /* first item in argument order; breaks ties */
     const uint64_t *seen; /* hosts that see all of them, NULL: all */
     int owner;
 } group;
@@ -58,7 +58,7 @@ static int by_weight(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* The hosts of both sets, in room of n_words; one of them where the other is of all hosts. */
+/* Returns the intersection of two host sets, in a buffer of n_words; NULL means all hosts. */
 static const uint64_t *both(const uint64_t *a, const uint64_t *b, uint64_t *room, size_t n_words) {
     if (!a || !b || a == b)
         return a ? a : b;
@@ -67,7 +67,7 @@ static const uint64_t *both(const uint64_t *a, const uint64_t *b, uint64_t *room
     return room;
 }
 
-/* One group for each item first; those of the same rank are then folded into one. */
+/* Merges groups of the same rank; initially each item has its own group. */
 static size_t fold_groups(group *groups, size_t n, uint64_t *rooms, size_t n_words) {
     size_t kept = 0;
     qsort(groups, n, sizeof *groups, by_rank);
@@ -83,7 +83,7 @@ static size_t fold_groups(group *groups, size_t n, uint64_t *rooms, size_t n_wor
     return kept;
 }
 
-/* Of the processes that see it; -1 where there is none. */
+/* Returns the least loaded process that sees the group; -1 if there is none. */
 static int least_loaded(const tm_share_readers *readers, const group *g, const int64_t *load) {
     int least = -1;
     for (int p = 0; p < readers->n; p++)
@@ -92,7 +92,7 @@ static int least_loaded(const tm_share_readers *readers, const group *g, const i
     return least;
 }
 
-/* The traces as they are dealt out. */
+/* State of the distribution. */
 typedef struct dealing {
     tm_share_item *items; /* [n] */
     size_t n;
@@ -103,11 +103,11 @@ typedef struct dealing {
 
 static void give(const dealing *d, group *at, int owner) {
     at->owner = owner;
-    d->load[owner] += at->weight + 1; /* so that empty ones are spread too */
+    d->load[owner] += at->weight + 1; /* the 1 distributes empty traces too */
 }
 
-/* Ranks that are far less than a process's share go in blocks of neighbours, to each process until
- * it has as much as all have on average: in the store they lie side by side, too. */
+/* Gives ranks that are far smaller than a process's share to processes in blocks of neighbouring
+ * ranks, filling each process up to the average load. Their rows are adjacent in the store too. */
 static void deal_small(const dealing *d, group *small, size_t n, int n_readers, int64_t fair) {
     int owner = 0;
     qsort(small, n, sizeof *small, by_rank);
@@ -119,14 +119,14 @@ static void deal_small(const dealing *d, group *small, size_t n, int n_readers, 
 }
 
 static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_error *err) {
-    enum { FEW = 16 }; /* of a share */
+    enum { FEW = 16 }; /* fraction of a share: 1/16 */
     int64_t fair = (int64_t)d->n_groups + readers->n - 1;
     for (size_t g = 0; g < d->n_groups; g++)
         fair += d->groups[g].weight;
     fair /= readers->n;
     for (size_t g = 0; g < d->n_groups; g++) {
         group *at = &d->groups[g];
-        if (!at->seen && at->weight < fair / FEW) { /* as all behind it */
+        if (!at->seen && at->weight < fair / FEW) { /* true of all later groups too */
             deal_small(d, at, d->n_groups - g, readers->n, fair);
             break;
         }
@@ -145,7 +145,7 @@ static bool is_before(const void *element, const void *rank) {
     return ((const group *)element)->rank < *(const int64_t *)rank;
 }
 
-/* Tells the items who has their group. */
+/* Sets the owner of each item from its group. */
 static void set_owners(const dealing *d) {
     qsort(d->groups, d->n_groups, sizeof *d->groups, by_rank);
     for (size_t i = 0; i < d->n; i++) {

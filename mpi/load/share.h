@@ -1,4 +1,4 @@
-/* Who reads what: pure functions that every process runs with the same result. */
+/* Distribution of reading: pure functions that give the same result on every process. */
 #ifndef TMERGE_MPI_SHARE_H
 #define TMERGE_MPI_SHARE_H
 
@@ -9,50 +9,50 @@
 #include "tmerge/status.h"
 
 /**
- * Into how many parts a trace is cut: as many as it has fair shares of the whole, a quarter of one
- * counting as one; at most one for each process. 1: it is read as a whole.
+ * Returns the number of parts into which a trace is split: its weight in fair shares, where a
+ * remaining quarter of a share counts as one; at most one per process. 1: read as a whole.
  * Collective: no.
  * @param weight  of the trace, not above @p total
  * @param total   of all traces
  */
 int tm_share_parts(int64_t weight, int64_t total, int n_processes);
 
-/** Words of a set of hosts, of which each is a bit. */
+/** Returns the words of a bit set of hosts. */
 static inline size_t tm_hosts_words(int n_hosts) {
     return ((size_t)n_hosts + 63) / 64;
 }
 
-/** Whether a host is in a set; NULL is the set of all. */
+/** Returns whether a host is in a set; NULL is the set of all hosts. */
 static inline bool tm_hosts_has(const uint64_t *set, int host) {
     return !set || (set[host / 64] >> host % 64 & 1);
 }
 
-/** A trace, or a part of one, to be shared out. */
+/** A trace, or a part of one, to be assigned. */
 typedef struct tm_share_item {
-    int64_t rank;         /* traces of one rank go to one process; -1: not known, goes alone */
-    int64_t weight;       /* what reading it costs */
+    int64_t rank;         /* traces of one rank go to one process; -1: unknown, assigned
+                             separately */
+    int64_t weight;       /* cost of reading it */
     const uint64_t *seen; /* hosts that see it; NULL: all */
     int owner;            /* out: the process that reads it */
 } tm_share_item;
 
-/** Who could read them. */
+/** Processes that can read traces. */
 typedef struct tm_share_readers {
-    int n;              /* processes */
-    int n_hosts;        /* 1: of is not looked at */
-    const int *host_of; /* [n] */
+    int n;              /* number of processes */
+    int n_hosts;        /* 1: host_of is not used */
+    const int *host_of; /* [n] host of each process */
 } tm_share_readers;
 
-/** How many of the readers see what lies on these hosts. Collective: no. */
+/** Returns how many of the readers see a file on these hosts. Collective: no. */
 int tm_share_n_readers(const tm_share_readers *readers, const uint64_t *seen);
 
-/** The k-th of them, round and round. Collective: no. */
+/** Returns the k-th reader that sees a file on these hosts, round robin. Collective: no. */
 int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_t k);
 
 /**
- * Gives the traces out: first those that not all hosts see, of these and of the others the largest
- * rank first, each to the process with the least so far of those that see it; at last those that
- * are under a sixteenth of a process's share, in blocks of neighbouring ranks.
- * Collective: no.
+ * Assigns the traces. First come those that not all hosts see, then the others; within each, the
+ * largest rank first, to the least loaded process that sees it. Ranks below a sixteenth of a
+ * process's share come last, in blocks of neighbouring ranks. Collective: no.
  * @param items  [n] in the order of the arguments
  * @return       TM_OK; TM_ERR_INPUT (no host sees all traces of a rank); TM_ERR_FAULT
  */

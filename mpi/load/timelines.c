@@ -6,8 +6,8 @@
 #include "mpi/agree.h"
 #include "timeline/regroup.h"
 
-/* Truncated traces that lost their base time take that of the others, which are of the same job;
- * the latest, where those differ. */
+/* Gives truncated traces that lost their base time the base of the others, which belong to the same
+ * job; the latest one, if they differ. */
 static void adopt_bases(tm_loader *l) {
     int64_t base_ns = -1;
     for (size_t i = 0; i < l->n; i++)
@@ -19,7 +19,7 @@ static void adopt_bases(tm_loader *l) {
             tm_trace_adopt_base(l->traces[i], base_ns);
 }
 
-/* A trace that is here. */
+/* A trace held by this process. */
 typedef struct own_trace {
     int64_t rank;
     size_t input;
@@ -57,7 +57,6 @@ static tm_status build_rank(tm_loader *l, const own_trace *own, size_t n, tm_err
     return status;
 }
 
-/* Rank after rank. */
 static tm_status build_ranks(tm_loader *l, tm_error *err) {
     size_t n = 0;
     own_trace *own = malloc((l->n + 1) * sizeof *own);

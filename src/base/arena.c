@@ -8,7 +8,7 @@ enum { BLOCK_BYTES = 64 * 1024, ALIGNMENT = 16 };
 
 struct tm_arena_block {
     struct tm_arena_block *next;
-    size_t used; /* bytes, of room */
+    size_t used; /* bytes used, out of room */
     size_t room;
 };
 
@@ -25,7 +25,7 @@ static struct tm_arena_block *add_block(tm_arena *arena, size_t size) {
         return NULL;
     block->used = 0;
     block->room = room;
-    if (arena->blocks && room == size) { /* a large piece does not end the current block */
+    if (arena->blocks && room == size) { /* an oversized piece does not end the current block */
         block->next = arena->blocks->next;
         arena->blocks->next = block;
     } else {

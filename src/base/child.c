@@ -12,17 +12,17 @@
 
 enum { TICK_MS = 100, TAIL_MAX = 4096 };
 
-extern char **environ; /* which no header of POSIX declares */
+extern char **environ; /* not declared by any POSIX header */
 
-/* The last bytes that were printed. */
+/* The last bytes of the output. */
 typedef struct tail {
-    int fd; /* owned, -1 at its end */
+    int fd; /* owned, -1 at end of file */
     size_t n;
     char bytes[TAIL_MAX];
 } tail;
 
-/* Takes in what is there; nothing more is taken where a process that outlived the child still holds
- * the other end. */
+/* Reads the available output. Stops without waiting for end of file, because a process that
+ * outlives the child may hold the other end. */
 static void take(tail *t) {
     char piece[TAIL_MAX / 2];
     ssize_t got;
@@ -41,12 +41,12 @@ static void take(tail *t) {
     t->fd = -1;
 }
 
-/* The end of the text, its lines in one. */
+/* Sets the end of the output with its lines joined into one. */
 static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     static const char joint[] = {' ', '|', ' '};
     char line[sizeof joint * TAIL_MAX];
     size_t n = 0, most = TM_CHILD_SAID_MAX - 1;
-    bool begins = true; /* a line */
+    bool begins = true; /* at the start of a line */
     for (size_t i = 0; i < t->n; i++) {
         char c = t->bytes[i];
         bool blank = (c >= 0 && c <= ' ') || c == 0x7F;
@@ -62,13 +62,13 @@ static void tell(const tail *t, char out[TM_CHILD_SAID_MAX]) {
     }
     size_t cut = n > most ? n - most : 0;
     while (cut > 0 && cut < n && ((unsigned char)line[cut] & 0xC0) == 0x80)
-        cut++; /* not inside a character of UTF-8 */
+        cut++; /* do not cut inside a UTF-8 character */
     memcpy(out, line + cut, n - cut);
     out[n - cut] = '\0';
 }
 
-/* What a process is given: [2] what to read, a descriptor or -1 for nothing, and where it writes
- * to, or -1 for nowhere; its process group, 0: its own. */
+/* Streams and group of a process: descriptor for its input or -1 for none, descriptor for its
+ * output or -1 to discard it, and its process group, where 0 is a new one. */
 typedef struct place {
     int in, out;
     pid_t group;
@@ -94,7 +94,8 @@ static int spawn(const char *program, const char *const *arguments, const place 
     failed = posix_spawnattr_init(&attributes);
     if (!failed) {
         failed = set_up(&actions, &attributes, at);
-        /* Arguments are not const for historical reasons alone: POSIX says that they are kept. */
+        /* The parameter is not const for historical reasons only: POSIX says that the strings are
+         * not changed. */
         char *const *kept = (char *const *)(const void *)arguments;
         if (!failed)
             failed = posix_spawn(child, program, &actions, &attributes, kept, environ);
@@ -104,8 +105,9 @@ static int spawn(const char *program, const char *const *arguments, const place 
     return failed;
 }
 
-/* Reads from a pipe in which nobody writes, whose other end is gone once this process is, however
- * it ended; ends the child's group then. Without it (0) the child is waited for all the same. */
+/* Starts a watcher that reads from a pipe without a writer's data. The other end closes when this
+ * process ends, for whatever reason; the watcher then kills the child's group. Returns 0 if it
+ * cannot be started; the child is waited for anyway. */
 static pid_t watch_over(pid_t child, int alive) {
     static const char *const arguments[] = {"sh", "-c", "read -r x; kill -9 0", NULL};
     pid_t watcher = 0;
@@ -124,7 +126,7 @@ static int start(const char *program, const char *const *arguments, const tm_gua
     return failed;
 }
 
-/* Until it has ended; it is not collected yet, so that its number stays its own. */
+/* Waits until the child has ended, without reaping it, so that its process id is not reused. */
 static int await(pid_t child, const tm_child_watch *watch, tail *t) {
     for (;;) {
         siginfo_t info = {.si_pid = 0};
@@ -150,7 +152,7 @@ static int reap(pid_t child, int *status) {
 
 static int collect(pid_t child, pid_t watcher, const tm_guard *guard, tm_child_end *out) {
     int status, watched;
-    (void)kill(-child, SIGKILL); /* what the child has left running, and who watches */
+    (void)kill(-child, SIGKILL); /* processes that the child left running, and the watcher */
     if (guard)
         guard->child(0);
     int failed = watcher ? reap(watcher, &watched) : 0;
@@ -178,7 +180,7 @@ static int close_both(const int ends[2], int failed) {
 
 int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
                  tm_child_end *out) {
-    int ends[2], alive[2]; /* what is said; what tells that we are there */
+    int ends[2], alive[2]; /* output of the child; liveness of this process */
     pid_t child = 0, watcher = 0;
     tm_child_end end;
     if (!open_pipe(ends))

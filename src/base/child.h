@@ -1,4 +1,4 @@
-/* Another program, run to its end. */
+/* Runs another program to its end. */
 #ifndef TMERGE_BASE_CHILD_H
 #define TMERGE_BASE_CHILD_H
 
@@ -6,33 +6,31 @@
 
 enum { TM_CHILD_SAID_MAX = 160 };
 
-/** What a run is told to. */
+/** How to observe a run. */
 typedef struct tm_child_watch {
     const tm_guard *guard;       /* NULL: none */
-    void (*tick)(void *context); /* called several times a second while it runs; NULL: nobody */
+    void (*tick)(void *context); /* called several times a second while it runs; NULL: not called */
     void *context;
 } tm_child_watch;
 
-/** How it ended. */
+/** Result of a run. */
 typedef struct tm_child_end {
-    int status;                   /* as it exited, or -1 */
-    int signal;                   /* that ended it, or 0 */
-    char said[TM_CHILD_SAID_MAX]; /* the end of what it printed to both streams: the last lines,
-                                     joined by " | ", without control characters */
+    int status;                   /* exit status, or -1 */
+    int signal;                   /* signal that killed it, or 0 */
+    char said[TM_CHILD_SAID_MAX]; /* end of its output to both streams: the last lines, joined by
+                                     " | ", without control characters */
 } tm_child_end;
 
 /**
- * Runs a program, without a shell, in a process group of its own and with nothing to read, and
- * waits for it as long as it takes; what it leaves running of its group is ended. So is the group
- * where this process ends before, even by SIGKILL: a shell beside it (/bin/sh) sees to that.
- *
- * By posix_spawn, which shares the memory of this process until the other program is loaded: Open
- * MPI warns of fork, which copies it, registered pages of the network too.
- *
+ * Runs a program without a shell, in its own process group and without input, and waits for it
+ * without a time limit. Afterwards it kills what is still running in the group. If this process
+ * ends first, even by SIGKILL, a helper shell (/bin/sh) kills the group.
+ * Uses posix_spawn, which shares this process's memory until the other program is loaded. Open MPI
+ * warns about fork, which copies memory including registered network pages.
  * @param program    its path
  * @param arguments  its name first, NULL last
- * @param out        set only where 0 is returned
- * @return           0, or the errno of what kept it from being started or waited for
+ * @param out        set only if 0 is returned
+ * @return           0, or the errno of a failure to start it or wait for it
  */
 int tm_child_run(const char *program, const char *const *arguments, const tm_child_watch *watch,
                  tm_child_end *out);

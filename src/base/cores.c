@@ -10,7 +10,7 @@
 
 enum { PATH_SIZE = 1024, TEXT_SIZE = 8192 };
 
-/* The beginning of a file; false where there is none. */
+/* Reads the start of a file; returns false if it cannot be opened. */
 static bool read_text(const char *root, const char *folder, const char *name, char *out) {
     char path[3 * PATH_SIZE];
     snprintf(path, sizeof path, "%s%s%s", root, folder, name);
@@ -22,7 +22,7 @@ static bool read_text(const char *root, const char *folder, const char *name, ch
     return file != NULL;
 }
 
-/* INT64_MAX where it cannot be seen. */
+/* Returns INT64_MAX if the affinity is unknown. */
 static int64_t of_affinity(const char *root) {
     static const char title[] = "\nCpus_allowed_list:";
     char text[TEXT_SIZE];
@@ -42,8 +42,8 @@ static int64_t of_affinity(const char *root) {
     return n;
 }
 
-/* What two numbers leave: time that may be used in a period, which is more than a period where
- * several cores may be. */
+/* Returns the whole cores given by a quota of CPU time per period. The quota exceeds the period if
+ * several cores are allowed. */
 static int64_t whole(const char *quota, const char *period) {
     int64_t used = strtoll(quota, NULL, 10), of = strtoll(period, NULL, 10);
     if (used <= 0 || of <= 0) /* "max", or -1 */
@@ -72,8 +72,8 @@ static bool has_cpu(const char *controllers) {
     return false;
 }
 
-/* A line of /proc/self/cgroup, "ID:CONTROLLERS:PATH": the least that the group and those above it
- * leave. Inside a container its own group stands at the top, whatever its path is outside. */
+/* Evaluates a line of /proc/self/cgroup, "ID:CONTROLLERS:PATH": returns the minimum over the group
+ * and its parents. Inside a container its own group is the root, whatever its path outside. */
 static int64_t of_line(const char *root, char *line) {
     char folder[2 * PATH_SIZE];
     int64_t least = INT64_MAX;

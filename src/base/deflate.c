@@ -8,14 +8,14 @@
 enum {
     PIECE_MAX = 1 << 30, /* ISA-L counts in 32 bits */
     PACKED_BYTES = 1 << 16,
-    /* Level 1 takes an eighth of the time of level 3 where bytes repeat, as rows of tables do, and
-     * makes them 0.2 % larger; of other bytes level 3 makes less. */
+    /* Level 1 takes an eighth of the time of level 3 for repetitive bytes, such as table rows, and
+     * makes them 0.2 % larger. Level 3 compresses other bytes better. */
     FAST = 1,
     BEST = 3,
-    /* Levels 1 and 2 of ISA-L 2.30 to 2.32 hash a register that nobody has set where a stream
-     * begins with more than 16 bytes (write_first_byte in igzip_icf_body_h1_gr_bt.asm), so one
-     * stream in some thousands differs with the address of its state. One that begins with fewer
-     * and a flush does not come there: igzip_icf_finish.asm packs its first bytes. */
+    /* Levels 1 and 2 of ISA-L 2.30 to 2.32 hash an uninitialised register if a stream begins with
+     * more than 16 bytes (write_first_byte in igzip_icf_body_h1_gr_bt.asm). One stream in a few
+     * thousand then depends on the address of its state. A stream that begins with fewer bytes and
+     * a flush avoids this code: igzip_icf_finish.asm packs its first bytes. */
     BEGIN_BYTES = 8
 };
 
@@ -70,8 +70,8 @@ size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, 
     d->stream.flush = NO_FLUSH;
     if (isal_deflate(&d->stream) != COMP_OK || d->stream.internal_state.state != ZSTATE_END)
         return 0;
-    /* What the second byte of zlib's header says of the level only informs, and differs between
-     * releases of ISA-L (2.30 writes 01, 2.31 5E); stores are not to differ. 0x7801 is 31 * 991. */
+    /* The level in byte 2 of zlib's header is only informative and differs between releases of
+     * ISA-L (2.30 writes 01, 2.31 5E), while stores must be equal. 0x7801 is 31 * 991. */
     ((uint8_t *)out)[1] = 0x01;
     return most - d->stream.avail_out;
 }

@@ -1,4 +1,4 @@
-/* Bytes packed as zlib packs them, by ISA-L, which is several times as fast. */
+/* Compression in zlib's format with ISA-L, which is several times as fast as zlib. */
 #ifndef TMERGE_DEFLATE_H
 #define TMERGE_DEFLATE_H
 
@@ -6,28 +6,28 @@
 
 #include "tmerge/status.h"
 
-/** The same bytes packed in the same order give the same result in every process: what ISA-L finds
- * in its tables decides how it packs, and they are cleared when one of these is made. On other
- * processors it may be another: ISA-L looks at 16 positions at once with AVX-512, at 8 with AVX2,
- * and else at each. */
+/** A compressor. The same bytes packed in the same order give the same result in every process,
+ * because packing depends on ISA-L's tables, which are cleared on creation. The result may differ
+ * on other processors: ISA-L looks at 16 positions at once with AVX-512, at 8 with AVX2, otherwise
+ * at every position. */
 typedef struct tm_deflate tm_deflate;
 
-/** NULL when memory is out. */
+/** Creates a compressor. NULL if memory is out. */
 tm_deflate *tm_deflate_create(void);
 void tm_deflate_destroy(tm_deflate *d);
 
 /**
- * Packs all bytes at once, and fast: for what is large and is packed in each run.
+ * Packs all bytes at once and fast, for large data that is packed in each run.
  * @param out  [room]
- * @return     how many bytes came of it; 0 where they do not fit
+ * @return     packed size [B]; 0 if it exceeds room
  */
 size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, size_t room);
 
-/** Takes the next packed bytes. */
+/** Receives the next packed bytes. */
 typedef tm_status tm_deflate_sink(void *context, const void *packed, size_t size, tm_error *err);
 
-/** Packs any number of bytes as small as ISA-L can; the sink is given what came of them piece by
- * piece. TM_OK; TM_ERR_FAULT; what the sink returned. */
+/** Packs any number of bytes with ISA-L's best level and passes the result to the sink piece by
+ * piece. TM_OK; TM_ERR_FAULT; the sink's status. */
 tm_status tm_deflate_to(tm_deflate *d, const void *bytes, size_t size, tm_deflate_sink *sink,
                         void *context, tm_error *err) TM_MUST_CHECK;
 

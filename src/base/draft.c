@@ -15,19 +15,18 @@
 
 enum { LINK_MAX_CHARS = 40, READ_AND_WRITE_BY_ALL = 0666, DAY_S = 86400 };
 
-/* The name in /proc by which a file without a name can get one. */
+/* Builds the name in /proc through which a nameless file can be linked. */
 static void link_of(int fd, char out[LINK_MAX_CHARS]) {
     snprintf(out, LINK_MAX_CHARS, "/proc/self/fd/%d", fd);
 }
 
-/* Of a path, with the slash at its end. */
+/* Returns the length of a path's folder, including the trailing slash. */
 static int folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* Where a process has its number to itself: this machine, since it was started, and of its PID
- * namespaces this one. */
+/* Returns a hash of the scope of process ids: this machine since boot, and the PID namespace. */
 static unsigned machine(void) {
     char boot[40] = "", space[40] = "";
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -58,12 +57,13 @@ bool tm_draft_create(tm_draft *draft, const char *path) {
     return tm_draft_temporary_path(path, draft->temporary, size);
 }
 
-/* Returns -1 where that cannot be had; why does not matter. Such files are Linux's, not POSIX's
- * (the build defines _GNU_SOURCE for this file); elsewhere all have the temporary name. */
+/* Opens a file without a name; returns -1 if that is not possible, whatever the reason. Such files
+ * exist on Linux, not in POSIX (the build defines _GNU_SOURCE for this file); elsewhere all files
+ * get the temporary name. */
 static int open_nameless(const tm_draft *draft) {
     int fd = -1;
 #ifdef O_TMPFILE
-    /* Up to the dot with which its last part begins, the temporary name is one of the folder. */
+    /* The temporary name up to the leading dot of its last part names the folder. */
     char *slash = strrchr(draft->temporary, '/');
     char *behind_dot = slash ? slash + 2 : draft->temporary + 1, kept = *behind_dot;
     char link[LINK_MAX_CHARS];
@@ -81,8 +81,8 @@ static int open_nameless(const tm_draft *draft) {
     return fd;
 }
 
-/* Whether a name in the draft's folder is that of a draft of the same file, and nobody writes it
- * any more. Who does so on another machine cannot be asked, but would have within a day. */
+/* Returns whether a name in the folder is a temporary file of the same output that is no longer
+ * being written. Writers on other machines cannot be checked, but finish within a day. */
 static bool is_left_over(int folder, const char *name, const char *base) {
     struct stat info;
     size_t size = strlen(base);
@@ -101,7 +101,7 @@ static bool is_left_over(int folder, const char *name, const char *base) {
 
 static void clear_left_over(tm_draft *draft) {
     int size = folder_size(draft->path);
-    char kept = draft->temporary[size]; /* the dot of the name, behind the folder */
+    char kept = draft->temporary[size]; /* leading dot of the file name, after the folder */
     draft->temporary[size] = '\0';
     DIR *folder = opendir(size > 0 ? draft->temporary : ".");
     draft->temporary[size] = kept;
@@ -121,7 +121,7 @@ int tm_draft_open(tm_draft *draft) {
     draft->fd = open_nameless(draft);
     if (draft->fd >= 0)
         return 0;
-    /* exclusive: never through a link that somebody else put there */
+    /* exclusive: never through a link that someone else put there */
     draft->fd =
         open(draft->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
     if (draft->fd < 0)
@@ -130,18 +130,18 @@ int tm_draft_open(tm_draft *draft) {
     return 0;
 }
 
-/* A link cannot take the place of a file, so the temporary name comes first. */
+/* Links the file under its temporary name, to be renamed: linkat cannot replace a file. */
 static int give_name(tm_draft *draft) {
     char link[LINK_MAX_CHARS];
     link_of(draft->fd, link);
-    (void)unlink(draft->temporary); /* what came there since; if that fails, so does the link */
+    (void)unlink(draft->temporary); /* a newer file; if this fails, so does the link */
     if (linkat(AT_FDCWD, link, AT_FDCWD, draft->temporary, AT_SYMLINK_FOLLOW) != 0)
         return errno;
     draft->named = true;
     return 0;
 }
 
-/* Whether what has the temporary name is what was written. */
+/* Returns whether the file with the temporary name is the one that was written. */
 static bool is_own(const tm_draft *draft) {
     struct stat written, there;
     return fstat(draft->fd, &written) == 0 && lstat(draft->temporary, &there) == 0 &&
@@ -153,7 +153,7 @@ static int synchronise(int fd) {
     do
         failed = fsync(fd);
     while (failed && errno == EINTR);
-    return failed && errno != EINVAL ? errno : 0; /* EINVAL: a file that cannot be synchronised */
+    return failed && errno != EINVAL ? errno : 0; /* EINVAL: the file cannot be synchronised */
 }
 
 int tm_draft_publish(tm_draft *draft) {

@@ -1,33 +1,32 @@
-/* How an export to Chrome's JSON tells the ranks that it holds, where they are several, and one to
- * Perfetto what its tracks were. */
+/* Markers by which Chrome JSON exports record their ranks, if there are several, and Perfetto
+ * exports their original tracks. */
 #ifndef TMERGE_BASE_EXPORT_MARK_H
 #define TMERGE_BASE_EXPORT_MARK_H
 
-/** The first bytes of an export. Behind them stands TM_EXPORT_RANKS where it holds several ranks.
- */
+/** First bytes of an export. TM_EXPORT_RANKS follows if it holds several ranks. */
 #define TM_EXPORT_FIRST "{\"tmerge_export\": 1,\n"
 
-/** The member with the list of the ranks. */
+/** Member with the list of ranks. */
 #define TM_EXPORT_RANKS "tmerge_ranks"
 
-/** The member, behind the events, with an object for each rank: what its trace says of itself. */
+/** Member after the events with an object per rank: the metadata of its trace. */
 #define TM_EXPORT_MEMBERS "tmerge_members"
 
-/** What the processes of a rank begin with, and how much of them then is of the rank's own trace.
- */
+/** Prefix of the names of a rank's processes, and the maximum length [B] of the name from the
+ * rank's own trace. */
 #define TM_EXPORT_PROCESS "rank %lld: "
 enum { TM_EXPORT_PROCESS_MAX = 40 };
 
-/** The first packet of an export to Perfetto: it says only that it is the first of its sequence. */
+/** First packet of a Perfetto export: it only marks the first packet of its sequence. */
 #define TM_EXPORT_PACKET "\x0a\x05\x50\x01\xb8\x05\x01"
 
-/** The sequence of what is of no rank; each rank has one of its own, and its packets lie side by
- * side. */
+/** Sequence of the packets without a rank. Each rank has its own sequence; its packets are
+ * adjacent. */
 enum { TM_EXPORT_SEQUENCE = 1 };
 
-/** Fields of the descriptors of its tracks that Perfetto does not have, and passes over: of a
- * rank's process the rank and its members as in TM_EXPORT_MEMBERS, without braces and with commas
- * after them; of lanes and of the counters of traces what their track is in the store. */
+/** Fields of track descriptors that Perfetto does not know and skips. A rank's process has the rank
+ * and its members as in TM_EXPORT_MEMBERS, without braces and with commas after them. Sub-tracks
+ * and counters of traces have their track in the store. */
 enum {
     TM_EXPORT_TRACK_RANK = 9001,
     TM_EXPORT_TRACK_MEMBERS,
@@ -35,9 +34,9 @@ enum {
     TM_EXPORT_TRACK_TID,
     TM_EXPORT_TRACK_PROCESS_NAME,
     TM_EXPORT_TRACK_THREAD_NAME,
-    TM_EXPORT_TRACK_DEVICE, /* not where it is -1, as is */
+    TM_EXPORT_TRACK_DEVICE, /* omitted if -1, like the next */
     TM_EXPORT_TRACK_STREAM,
-    TM_EXPORT_TRACK_COUNTER, /* the name of its events, and */
+    TM_EXPORT_TRACK_COUNTER, /* name of its events */
     TM_EXPORT_TRACK_SERIES
 };
 

@@ -1,12 +1,12 @@
-/* What exports say of an event besides its name, category and times: the words of Perfetto's
- * annotations, which are those of the store, and what Kineto's JSON has for them. */
+/* Details that exports give for an event besides its name, category and times: the words of
+ * Perfetto annotations, which are those of the store, and the keys of Kineto's JSON. */
 #ifndef TMERGE_BASE_EXPORT_NOTES_H
 #define TMERGE_BASE_EXPORT_NOTES_H
 
 #include <stdbool.h>
 
-/** id, Perfetto's word, Kineto's key (NULL: it has none), what the value is of. Of two with one
- * word the first is of changes of memory, which are instants, and the other of what takes time. */
+/** id, Perfetto's word, Kineto's key (NULL: none), kind of value. If two have the same word, the
+ * first is for changes of memory, which are instants, and the other for events with a duration. */
 #define TM_EXPORT_NOTES(X)                                                                         \
     X(TM_NOTE_STEP, "step", NULL, ANY)                                                             \
     X(TM_NOTE_CORRELATION, "correlation", "correlation", ANY)                                      \
@@ -54,7 +54,7 @@
     X(TM_NOTE_STACK, "stack", "Call stack", ANY)
 
 typedef enum tm_export_note {
-    TM_NOTE_NONE, /* 0 is no id of Perfetto's */
+    TM_NOTE_NONE, /* 0 is not a valid id in Perfetto */
 #define TM_NOTE_ENUM(id, word, key, of) id,
     TM_EXPORT_NOTES(TM_NOTE_ENUM)
 #undef TM_NOTE_ENUM

@@ -4,14 +4,14 @@
 
 typedef struct word {
     const char *bytes;
-    uint16_t size, next; /* next: the number + 1 of another word of this head, or 0 */
+    uint16_t size, next; /* next: index + 1 of another word with the same head, or 0 */
     uint8_t list;
     bool at_begin;
 } word;
 
 static uint32_t head_of(const char *bytes) {
     uint32_t two = (unsigned char)bytes[0] | (uint32_t)(unsigned char)bytes[1] << 8;
-    return two * UINT32_C(2654435761) >> 22; /* the upper 10 bits of a multiplicative hash */
+    return two * UINT32_C(2654435761) >> 22; /* upper 10 bits of a multiplicative hash */
 }
 
 void tm_finder_init(tm_finder *finder) {
@@ -41,7 +41,7 @@ bool tm_finder_add(tm_finder *finder, int list, const char *words) {
 uint64_t tm_finder_lists(const tm_finder *finder, const char *text) {
     const word *words = finder->words.data;
     uint64_t found = 0;
-    /* Every word has two bytes, so that the last byte of a text begins none. */
+    /* Every word has at least two bytes, so none begins at the last byte of a text. */
     for (const char *at = text; at[0] && at[1]; at++)
         for (uint16_t next = finder->heads[head_of(at)]; next > 0;) {
             const word *w = &words[next - 1];

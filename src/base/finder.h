@@ -1,4 +1,4 @@
-/* Which of many lists of words stand in a text: one pass over the text, however many there are. */
+/* Finds which of many lists of words occur in a text, in one pass over the text. */
 #ifndef TMERGE_FINDER_H
 #define TMERGE_FINDER_H
 
@@ -10,25 +10,25 @@
 enum { TM_FINDER_HEADS = 1024, TM_FINDER_LISTS = 64 };
 
 typedef struct tm_finder {
-    tm_vec words;                    /* of what finder.c keeps of a word; owned */
-    uint16_t heads[TM_FINDER_HEADS]; /* by a word's first two bytes: its number + 1, or 0 */
+    tm_vec words;                    /* of the word struct in finder.c; owned */
+    uint16_t heads[TM_FINDER_HEADS]; /* by the hash of a word's first two bytes: its index + 1, or
+                                        0 */
 } tm_finder;
 
-/** An empty finder; release it with tm_finder_free. */
+/** Initialises an empty finder; release it with tm_finder_free. */
 void tm_finder_init(tm_finder *finder);
 void tm_finder_free(tm_finder *finder);
 
 /**
  * Adds the words of a list.
- *
  * @param list   its number, below TM_FINDER_LISTS
- * @param words  apart by blanks, of two bytes or more each, compared with case; one behind a ^
- *               counts at the begin of a text alone. Borrowed.
- * @return       false when memory is out
+ * @param words  separated by blanks, of two bytes or more each, case-sensitive; a word after a ^
+ *               matches only at the start of a text. Borrowed.
+ * @return       false if memory is out
  */
 bool tm_finder_add(tm_finder *finder, int list, const char *words);
 
-/** A bit for each list of which a word stands in the text. */
+/** Returns a bit for each list that has a word in the text. */
 uint64_t tm_finder_lists(const tm_finder *finder, const char *text);
 
 #endif

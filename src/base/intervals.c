@@ -10,14 +10,14 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Behind the ascending run that begins at `at`. */
+/* Returns the end of the ascending run that begins at `at`. */
 static size_t run_end(const tm_interval *v, size_t at, size_t n) {
     while (at + 1 < n && v[at].begin_ns <= v[at + 1].begin_ns)
         at++;
     return at < n ? at + 1 : n;
 }
 
-/* Merges runs two by two, [low, middle) and [middle, high); returns how many are left. */
+/* Merges pairs of runs, [low, middle) and [middle, high); returns the number of runs left. */
 static size_t merge_runs(const tm_interval *from, tm_interval *to, size_t n) {
     size_t runs = 0;
     for (size_t low = 0; low < n; runs++) {
@@ -30,7 +30,7 @@ static size_t merge_runs(const tm_interval *from, tm_interval *to, size_t n) {
     return runs;
 }
 
-/* Natural merge sort: what threads and streams add comes in long ascending runs. */
+/* Natural merge sort: threads and streams add intervals in long ascending runs. */
 static void sort_intervals(tm_interval *v, size_t n) {
     if (run_end(v, 0, n) == n)
         return;

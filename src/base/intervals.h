@@ -1,4 +1,4 @@
-/* Sets of half-open time intervals, and the lengths of what they have in common. */
+/* Sets of half-open time intervals and the lengths of their intersections. */
 #ifndef TMERGE_INTERVALS_H
 #define TMERGE_INTERVALS_H
 
@@ -10,19 +10,19 @@ typedef struct tm_interval {
     int64_t begin_ns, end_ns; /* [begin, end) */
 } tm_interval;
 
-/** A vector of tm_interval. Every operation but the first two needs a normal set: ascending, none
- * empty, none touching another. */
+/** A vector of tm_interval. All operations except the first two need a normal set: ascending,
+ * without empty or touching intervals. */
 typedef tm_vec tm_intervals;
 
 #define TM_INTERVALS() TM_VEC(tm_interval)
 
-/** Adds one interval; an empty or reversed one is left out. False when memory is out. */
+/** Adds one interval; ignores an empty or reversed one. Returns false if memory is out. */
 static inline bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
     if (end_ns <= begin_ns)
         return true;
     tm_interval *last = set->n > 0 ? (tm_interval *)set->data + (set->n - 1) : NULL;
     if (last && begin_ns >= last->begin_ns && begin_ns <= last->end_ns) {
-        /* Events come mostly in order: joining here keeps the set short before it is sorted. */
+        /* Events mostly come in order: joining here keeps the set short before it is sorted. */
         last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
         return true;
     }
@@ -32,24 +32,24 @@ static inline bool tm_intervals_add(tm_intervals *set, int64_t begin_ns, int64_t
     return added != NULL;
 }
 
-/** Sorts and merges what was added into a normal set; touching intervals become one. */
+/** Sorts and merges the intervals into a normal set; touching intervals become one. */
 void tm_intervals_normalise(tm_intervals *set);
 
-/** Sum of the lengths [ns]. */
+/** Returns the sum of the lengths [ns]. */
 int64_t tm_intervals_length(const tm_intervals *set);
 
-/** The first interval that ends behind a time; the set's n where none does. */
+/** Returns the first interval that ends after a time; the set's n if there is none. */
 size_t tm_intervals_first_behind(const tm_intervals *set, int64_t ns);
 
-/** Length of the part inside [begin, end) [ns]. */
+/** Returns the length of the part inside [begin, end) [ns]. */
 int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns);
 
-/** Length of what both have inside [begin, end) [ns]. */
+/** Returns the length of the intersection inside [begin, end) [ns]. */
 int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int64_t begin_ns,
                                int64_t end_ns);
 
-/** out = a n b, a \ b, a u b; out is another set than a and b, and its old content is dropped.
- * False when memory is out. */
+/** Compute a n b, a \ b, a u b. out is a different set than a and b; its old content is dropped.
+ * Return false if memory is out. */
 bool tm_intervals_intersect(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_subtract(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);
 bool tm_intervals_unite(const tm_intervals *a, const tm_intervals *b, tm_intervals *out);

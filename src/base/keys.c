@@ -9,7 +9,7 @@ static inline uint64_t load(const char *bytes) {
     return word;
 }
 
-/* Of a key shorter than a word. */
+/* Loads a key of less than 8 bytes. */
 static inline uint64_t load_few(const char *key, size_t size) {
     uint64_t word = 0;
     uint32_t half;
@@ -26,10 +26,10 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/* Multiply and fold, a word at a time, the last eight bytes at last: keys are a few words. */
+/* Multiplies and folds word by word, then the last eight bytes. Keys have only a few words. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
-    if (size == sizeof hash) { /* as below, without the rest of it */
+    if (size == sizeof hash) { /* as below, reduced to one word */
         hash = load(key) * 0x9E3779B97F4A7C15u;
     } else if (size < sizeof hash) {
         hash = mix(hash, load_few(key, size));
@@ -71,7 +71,7 @@ static bool grow(tm_keys *keys) {
     return true;
 }
 
-/* Where a key's number stands, or would. */
+/* Returns the slot of a key's number, or the free slot for it. */
 static inline uint32_t *slot_of(const tm_keys *keys, const void *key) {
     size_t size = keys->keys.size, at = hash_of(key, size) & keys->mask;
     while (keys->slots[at] &&

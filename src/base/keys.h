@@ -1,4 +1,4 @@
-/* Things told apart by a key of a few bytes: each different key gets the next number. */
+/* Numbers keys of a few bytes: each new key gets the next number. */
 #ifndef TMERGE_KEYS_H
 #define TMERGE_KEYS_H
 
@@ -6,7 +6,7 @@
 
 #include "vec.h"
 
-/** Keys have no padding, for all of their bytes count. */
+/** Keys have no padding, because all of their bytes are compared. */
 typedef struct tm_keys {
     tm_vec keys;     /* by number; elements have the size of a key */
     uint32_t *slots; /* owned; number + 1, 0 is free */
@@ -15,19 +15,19 @@ typedef struct tm_keys {
 
 #define TM_KEYS(type) ((tm_keys){.keys = TM_VEC(type)})
 
-/** Never the number of a key. */
+/** Never a key's number. */
 #define TM_NO_KEY UINT32_MAX
 
-/** The number of a key, new or known; new ones count from 0. TM_NO_KEY when memory is out. */
+/** Returns the number of a key, new or known; numbers start at 0. TM_NO_KEY if memory is out. */
 uint32_t tm_keys_add(tm_keys *keys, const void *key);
 
-/** The number of a key, TM_NO_KEY for one that was not added. */
+/** Returns the number of a key, TM_NO_KEY if it was not added. */
 uint32_t tm_keys_find(const tm_keys *keys, const void *key);
 
 /**
- * The value of a key, all zeros where the key is new.
- * @param values  one for each key, in their order; of one type, freed by the caller
- * @return        borrowed, until the next key is added; NULL when memory is out
+ * Returns the value of a key, zeroed for a new key.
+ * @param values  one per key, in their order; of one type, freed by the caller
+ * @return        borrowed, until the next key is added; NULL if memory is out
  */
 void *tm_keys_value(tm_keys *keys, tm_vec *values, const void *key);
 

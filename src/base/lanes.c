@@ -1,6 +1,6 @@
 #include "lanes.h"
 
-/* The build sets it where this file is built for more than the portable instruction set. */
+/* Set by the build if this file is compiled for more than the portable instruction set. */
 #ifndef TM_LANES_OF
 #define TM_LANES_OF tm_lanes_portable
 #define TM_LANES_NAME "portable"
@@ -9,7 +9,7 @@
 
 extern const tm_lanes TM_LANES_OF;
 
-/* Read as a whole before any is written, so that no compiler needs to ask whether they overlap. */
+/* All of it is read before any is written, so that the compiler need not check for overlap. */
 typedef struct lanes {
     int64_t ns[TM_LANES];
 } lanes;
@@ -27,7 +27,7 @@ static void add(int64_t *out, const int64_t *ns, size_t rows, const int64_t *con
         }
 }
 
-/* Bit by number: whether it is below 0. */
+/* Returns a bit per SIMD lane: whether its value is below 0. */
 static uint8_t signs(const uint64_t *v) {
     uint64_t bits = 0;
     for (size_t k = 0; k < TM_LANES; k++)
@@ -35,7 +35,7 @@ static uint8_t signs(const uint64_t *v) {
     return (uint8_t)bits;
 }
 
-/* least is read where it does not begin anew. */
+/* Lowers the minima; if anew, without reading the old ones. */
 static inline void lower(int64_t *least, const lanes *by, bool anew) {
     lanes most;
     for (size_t k = 0; k < TM_LANES; k++) {
@@ -134,7 +134,7 @@ static void reach(int64_t *ns, const int64_t *a, const int64_t *by, size_t n) {
 }
 
 static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
-    uint64_t below[TM_LANES] = {0}; /* the sign says whether any sum is */
+    uint64_t below[TM_LANES] = {0}; /* the sign bit is set if any sum is exceeded */
     for (size_t i = 0; i < width; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k++)
             below[k] |= (uint64_t)(a[i + k] + b[i + k] - ns[i + k]);

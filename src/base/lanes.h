@@ -1,5 +1,5 @@
-/* Rows of times side by side. Processors do the same to several of a row at once: rows are whole
- * multiples of TM_LANES wide, and what is done to them is there for each instruction set. */
+/* SIMD operations on rows of times. Rows are multiples of TM_LANES wide. Each operation exists for
+ * several instruction sets. */
 #ifndef TMERGE_LANES_H
 #define TMERGE_LANES_H
 
@@ -12,34 +12,34 @@ enum { TM_LANES = 8 };
 
 typedef struct tm_lanes {
     const char *name; /* of the instruction set */
-    /** out[row][i] = ns[row][i] + by[i], of [rows]; out may be ns. Numbers of by stand TM_LANES at
-     * a time, wherever those are */
+    /** out[row][i] = ns[row][i] + by[i], for [rows] rows; out may be ns. by has a pointer for each
+     * block of TM_LANES numbers */
     void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *const *by,
                 size_t width);
-    /** ns[i] = the larger of ns[i] and b[i] + by[i]; least[i] = the smallest of least[i], or
-     * TM_LANES_FAR where these begin anew, and ns[i] - b[i]; bit k: whether any became larger, of i
-     * that are k modulo TM_LANES */
+    /** ns[i] = max(ns[i], b[i] + by[i]); least[i] = min(least[i], ns[i] - b[i]), where least[i]
+     * starts at TM_LANES_FAR if anew. Returns bit k: whether any ns[i] with i = k modulo TM_LANES
+     * increased */
     uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
                      size_t width);
-    /** ns[i] = b[i] + by[i]; least as with raise */
+    /** ns[i] = b[i] + by[i]; least as for raise */
     void (*set)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
                 size_t width);
-    /** out[i] = a[i] + by[i] - b[i]; whether any is above most[i] */
+    /** out[i] = a[i] + by[i] - b[i]; returns whether any is above most[i] */
     bool (*apart)(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
                   const int64_t *most, size_t width);
-    /** ns[i] = the larger of ns[i] and a[i] + by[i], of any [n]; @p a  NULL: zeros */
+    /** ns[i] = max(ns[i], a[i] + by[i]), for any [n]; @p a NULL: zeros */
     void (*reach)(int64_t *ns, const int64_t *a, const int64_t *by, size_t n);
-    /** bit k: whether any ns[i] > a[i] + b[i], of i that are k modulo TM_LANES */
+    /** returns bit k: whether any ns[i] > a[i] + b[i] with i = k modulo TM_LANES */
     uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
 } tm_lanes;
 
-/** All that this processor has, the fastest last. */
+/** Returns all implementations that this processor supports, the fastest last. */
 const tm_lanes *const *tm_lanes_all(size_t *n);
 
-/** The fastest. */
+/** Returns the fastest implementation. */
 const tm_lanes *tm_lanes_best(void);
 
-/** The width of a row that holds so many. */
+/** Returns the width of a row that holds n numbers. */
 static inline size_t tm_lanes_width(size_t n) {
     return (n + TM_LANES - 1) / TM_LANES * TM_LANES;
 }

@@ -1,4 +1,4 @@
-/* ASCII letters, whatever the locale. */
+/* ASCII letters, independent of the locale. */
 #ifndef TMERGE_LETTERS_H
 #define TMERGE_LETTERS_H
 

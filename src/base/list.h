@@ -1,4 +1,4 @@
-/* Lists of whole numbers as users write them: 0,3,8-15. */
+/* Lists of whole numbers in the user's notation: 0,3,8-15. */
 #ifndef TMERGE_LIST_H
 #define TMERGE_LIST_H
 
@@ -12,14 +12,15 @@ typedef struct tm_list {
     struct {
         int64_t first, last;
     } ranges[TM_LIST_MAX];
-    size_t n; /* 0: no list was given, which holds everything */
+    size_t n; /* 0: no list given, which contains every number */
 } tm_list;
 
-/** False where @p text is no list; n is then TM_LIST_MAX where it only has too many parts. */
+/** Parses a list. Returns false if @p text is not a list; n is then TM_LIST_MAX if it only has too
+ * many parts. */
 bool tm_list_read(const char *text, tm_list *out);
 bool tm_list_has(const tm_list *list, int64_t value);
 
-/** Writes [n] ascending numbers as a list, cut where @p out is full; each is there once. */
+/** Writes [n] ascending numbers as a list without duplicates, cut to the size of @p out. */
 void tm_list_write(const int64_t *numbers, size_t n, char *out, size_t size);
 
 #endif

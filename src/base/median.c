@@ -21,10 +21,10 @@ static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* So many bits at a time, of so many values or more. */
+/* Bits per pass of the radix sort, and the minimum number of values for it. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, DIGITS_LEAST = 256 };
 
-/* Moves values to others in the order of a digit of how much they are above the least. */
+/* Sorts values into out by one digit of their difference to the minimum. */
 static void sort_digit(const int64_t *values, size_t n, int64_t least, unsigned shift,
                        int64_t *out) {
     size_t at[DIGITS + 1] = {0};
@@ -60,7 +60,7 @@ void tm_sort_values(int64_t *values, size_t n) {
     free(room);
 }
 
-/* The bits of a real as a number of the same order; the same again gives the bits back. */
+/* Maps the bits of a real to an integer of the same order; applied twice it gives the bits back. */
 static int64_t ordered_bits(int64_t bits) {
     return bits ^ (bits < 0 ? INT64_MAX : 0);
 }
@@ -85,11 +85,11 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
     if ((low < 0) != (high < 0))
         return tm_round_ratio(low + high, 2);
-    /* of one sign: their sum may not fit, their difference does */
+    /* same sign: their sum may overflow, their difference does not */
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
-/* Of so many values more than three are looked at to tell where the k-th is among them. */
+/* From this many values on, more than three samples are used to choose the pivot. */
 enum { SAMPLED = 256, SAMPLES = 16 };
 
 void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples) {
@@ -103,8 +103,8 @@ void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_
     }
 }
 
-/* A value a little to that side of the k-th of [n] on which more of them are, so that what is cut
- * off is much. */
+/* Chooses a pivot slightly beyond the k-th of [n] values, on the side with more values, so that
+ * much is cut off. */
 static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     int64_t sorted[SAMPLES];
     const size_t n_samples = n < SAMPLED ? 3 : SAMPLES;
@@ -117,12 +117,12 @@ static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     return sorted[place + 1 < n_samples ? place + 1 : place];
 }
 
-/* The number of rounds of a selection is bounded, for an order can be found that takes one for each
- * value; then the rest is sorted. */
+/* Bounds the rounds of a selection, because some orders need one round per value; the rest is then
+ * sorted. */
 enum { ROUNDS = 128 };
 
-/* Moves what is below a bound in front of the rest, and returns how many that are: without a branch
- * that depends on them, which no processor could foresee. */
+/* Moves values below a bound to the front and returns their number. Has no data-dependent branch,
+ * which the processor could not predict. */
 static size_t part_below(int64_t *values, size_t n, int64_t bound) {
     size_t below = 0;
     for (size_t i = 0; i < n; i++) {
@@ -135,7 +135,7 @@ static size_t part_below(int64_t *values, size_t n, int64_t bound) {
 }
 
 int64_t tm_select(int64_t *values, size_t n, size_t k) {
-    size_t low = 0, high = n; /* what is before and behind is as it should be */
+    size_t low = 0, high = n; /* values before low and from high on are already in place */
     for (int round = 0; high - low > 1 && round < ROUNDS; round++) {
         const int64_t pivot = choose_pivot(values + low, high - low, k - low);
         const size_t same = low + part_below(values + low, high - low, pivot);
@@ -145,7 +145,7 @@ int64_t tm_select(int64_t *values, size_t n, size_t k) {
             low = same;
         } else if (pivot == INT64_MAX) {
             return values[k];
-        } else { /* the smallest: what is equal to it comes first */
+        } else { /* the pivot is the minimum: values equal to it come first */
             low += part_below(values + low, high - low, pivot + 1);
             if (k < low)
                 return values[k];
@@ -169,7 +169,8 @@ int64_t tm_percentile_95(int64_t *values, size_t n) {
     return tm_select(values, n, (n * 95 + 99) / 100 - 1);
 }
 
-/* Wirth's: the part with the k-th is split around it until it is one value; bounded as above. */
+/* Wirth's selection: partitions the range that contains the k-th value around it until one value is
+ * left; bounded as above. */
 double tm_select_real(double *values, size_t n, size_t k) {
     ptrdiff_t place = (ptrdiff_t)k, low = 0, high = (ptrdiff_t)n - 1;
     for (int round = 0; low < high && round < ROUNDS; round++) {

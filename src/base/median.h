@@ -1,36 +1,37 @@
-/* Means and medians: of whole numbers rounded half away from zero, of reals as they are. */
+/* Means and medians: integers are rounded half away from zero, reals are not rounded. */
 #ifndef TMERGE_MEDIAN_H
 #define TMERGE_MEDIAN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** The nearest integer to numerator / denominator (above 0), half away from zero. */
+/** Returns the integer nearest to numerator / denominator (above 0), half away from zero. */
 int64_t tm_round_ratio(int64_t numerator, int64_t denominator);
 
 /** Sorts [n] values ascending. */
 void tm_sort_values(int64_t *values, size_t n);
 
-/** The same of reals, none of which is NaN; -0.0 may stand before 0.0. */
+/** Does the same for reals, none of which is NaN; -0.0 may come before 0.0. */
 void tm_sort_reals(double *values, size_t n);
 
-/** The median of [n >= 1] ascending values; of an even number, the mean of the middle two. */
+/** Returns the median of [n >= 1] ascending values; the mean of the middle two if n is even. */
 int64_t tm_median(const int64_t *sorted, size_t n);
 
-/** Moves the k-th smallest (from 0) of [n > k] values to place k, none larger before it, none
- * smaller behind it, and returns it. Faster than sorting where a few percentiles are wanted. */
+/** Moves the k-th smallest (from 0) of [n > k] values to index k, none larger before it and none
+ * smaller after it, and returns it. Faster than sorting if only a few percentiles are needed. */
 int64_t tm_select(int64_t *values, size_t n, size_t k);
 
-/** Sorts [n_samples <= n, 2 at least] of [n] values, evenly apart, into another array. */
+/** Takes [n_samples <= n, at least 2] evenly spaced samples of [n] values and sorts them into
+ * another array. */
 void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples);
 
-/** tm_median of [n >= 1] values in any order, which are moved about. */
+/** Returns tm_median of [n >= 1] values in any order; reorders them. */
 int64_t tm_median_any(int64_t *values, size_t n);
 
-/** The 95th percentile of them, by nearest rank. */
+/** Returns the 95th percentile by nearest rank; reorders the values. */
 int64_t tm_percentile_95(int64_t *values, size_t n);
 
-/** The same of reals. */
+/** Do the same for reals. */
 double tm_select_real(double *values, size_t n, size_t k);
 double tm_median_real(double *values, size_t n);
 

@@ -26,7 +26,7 @@ static inline uint64_t load(const char *bytes) {
     return word;
 }
 
-/* All of up to eight bytes, in a word. */
+/* Packs up to eight bytes into a word. */
 static inline uint64_t load_few(const char *bytes, size_t size) {
     uint32_t first, last;
     if (size < sizeof first)
@@ -39,8 +39,8 @@ static inline uint64_t load_few(const char *bytes, size_t size) {
     return (uint64_t)first << 32 | last;
 }
 
-/* Turned and multiplied, word by word, the last eight bytes at last, and folded; names are short,
- * so start-up cost is what counts. */
+/* Rotates and multiplies word by word, then the last eight bytes, and folds the result. Names are
+ * short, so start-up cost matters most. */
 static uint32_t hash_of(const char *bytes, size_t size) {
     const uint64_t k = 0x9E3779B97F4A7C15u;
     const char *end = bytes + size;
@@ -105,7 +105,7 @@ static uint32_t add(tm_names *names, size_t slot, const char *bytes, size_t size
     names->slots[slot] = id + 1;
     if (names->entries.n * 2 > names->mask && grow(names) != 0 &&
         names->entries.n * 8 > names->mask * 7)
-        return TM_NAME_FAILED; /* a full table would never end a probe */
+        return TM_NAME_FAILED; /* probing would never end in a full table */
     return id;
 }
 

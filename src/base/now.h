@@ -1,11 +1,11 @@
-/* How late it is, to tell how long something took. */
+/* Monotonic clock for measuring elapsed time. */
 #ifndef TMERGE_NOW_H
 #define TMERGE_NOW_H
 
 #include <stdint.h>
 #include <time.h>
 
-/** Nanoseconds by CLOCK_MONOTONIC, which nobody sets. */
+/** Returns CLOCK_MONOTONIC in nanoseconds; it is never set. */
 static inline int64_t tm_now_ns(void) {
     struct timespec now = {0};
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Blocks are as large as all before them, within these. */
+/* A block is as large as all previous blocks together, within these bounds. */
 static const size_t LEAST_BYTES = (size_t)64 << 10, MOST_BYTES = (size_t)8 << 20;
-static const size_t PAGE = 4096; /* or more: then less is made */
+static const size_t PAGE = 4096; /* minimum page size; with larger pages fewer are populated */
 
 void tm_pages_make(void *memory, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE

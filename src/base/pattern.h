@@ -1,4 +1,4 @@
-/* Regular expressions that a user gives. */
+/* Regular expressions given by the user. */
 #ifndef TMERGE_PATTERN_H
 #define TMERGE_PATTERN_H
 
@@ -8,9 +8,9 @@
 
 /**
  * Compiles a POSIX extended regular expression, matched without case.
- * @param flags  further ones of regcomp, or 0
- * @param out    free it with regfree where the call returned TM_OK
- * @return       TM_OK; TM_ERR_USAGE where it is no expression, with the library's reason;
+ * @param flags  further flags of regcomp, or 0
+ * @param out    free it with regfree if the call returned TM_OK
+ * @return       TM_OK; TM_ERR_USAGE if it is not a valid expression, with the library's reason;
  *               TM_ERR_FAULT
  */
 tm_status tm_pattern_compile(const char *pattern, int flags, regex_t *out,

@@ -13,7 +13,7 @@ static const char *value_of(const char *const *environment, const char *name) {
     return NULL;
 }
 
-/* The number that a text begins with; the rest of the text. */
+/* Returns the number at the start of a text and advances the text past it. */
 static int take_number(const char **text) {
     char *end;
     if (**text < '0' || **text > '9')
@@ -29,7 +29,8 @@ static int number_of(const char *const *environment, const char *name) {
     return text && *text == '\0' ? value : NOT_THERE;
 }
 
-/* Slurm's "2(x3),1": two on each of three nodes, one on the next. 0 where it does not say. */
+/* Returns the tasks on a node from Slurm's "2(x3),1": two on each of three nodes, one on the next.
+ * 0 if unknown. */
 static int of_node(const char *text, int node) {
     while (text && *text && node >= 0) {
         int tasks = take_number(&text), nodes = 1;
@@ -53,7 +54,7 @@ static int local_of_slurm(const char *const *environment) {
                    number_of(environment, "SLURM_NODEID"));
 }
 
-/* False where these variables do not say which process this is. */
+/* Returns false if these variables do not identify this process. */
 static bool take(const char *const *environment, tm_launcher launcher, const char *rank,
                  const char *size, tm_place *out) {
     tm_place place = {launcher, number_of(environment, rank), number_of(environment, size), 0};
@@ -64,8 +65,9 @@ static bool take(const char *const *environment, tm_launcher launcher, const cha
     return true;
 }
 
-/* Who started a launcher leaves its variables to what that starts. So Slurm's own PMIx comes first,
- * which stands in its names; then mpirun, which is often started by srun or in a batch job. */
+/* Determines the launcher. Processes inherit the variables of outer launchers, so the order
+ * matters: Slurm's own PMIx first, recognised by its names, then mpirun, which is often started by
+ * srun or in a batch job. */
 tm_place tm_place_read(const char *const *environment) {
     tm_place place = {TM_LAUNCHER_NONE, 0, 1, 1};
     const char *namespace = value_of(environment, "PMIX_NAMESPACE");

@@ -1,4 +1,4 @@
-/* The order of whole numbers, and where something stands in a sorted array. */
+/* Comparison, sorting and searching. */
 #ifndef TMERGE_SORTED_H
 #define TMERGE_SORTED_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Below 0, 0 or above 0, as a comparison for qsort answers; a difference might not fit. */
+/** Returns a value below 0, 0 or above 0 as qsort requires; a difference could overflow. */
 static inline int tm_order_i64(int64_t a, int64_t b) {
     return (a > b) - (a < b);
 }
@@ -17,18 +17,18 @@ static inline int tm_order_u64(uint64_t a, uint64_t b) {
     return (a > b) - (a < b);
 }
 
-/** Neither is NaN. */
+/** Neither argument is NaN. */
 static inline int tm_order_real(double a, double b) {
     return (a > b) - (a < b);
 }
 
-/** A comparison for qsort. */
+/** Comparison function for qsort. */
 typedef int tm_order(const void *a, const void *b);
 
 enum { TM_SORT_NEAR = 32, TM_SORT_RUNS = 8 };
 
-/** For tm_sort: moves element i to where it belongs among those before it, which are in order, if
- * that is near; else leaves it and returns false. */
+/** Helper of tm_sort: inserts element i among the preceding elements, which are sorted, if its
+ * place is near; else leaves it and returns false. */
 static inline bool tm_sort_in(char *v, size_t i, size_t size, tm_order *order, char *room) {
     size_t to = i;
     while (to > 0 && i - to < TM_SORT_NEAR && order(v + (to - 1) * size, v + i * size) > 0)
@@ -41,13 +41,14 @@ static inline bool tm_sort_in(char *v, size_t i, size_t size, tm_order *order, c
     return true;
 }
 
-/** Likewise: merges those before the middle, which are in order, with those from there on.
- * @param room  for those before it */
+/** Helper of tm_sort: merges the sorted elements before the middle with the sorted ones from there
+ * on.
+ * @param room  buffer for the elements before the middle */
 static inline void tm_sort_merge(char *v, size_t middle, size_t n, size_t size, tm_order *order,
                                  char *room) {
     size_t i = 0, k = middle, to = 0;
     while (i < middle && order(v + i * size, v + middle * size) <= 0)
-        i++; /* they stay */
+        i++; /* already in place */
     const size_t first = i;
     memcpy(room, v + first * size, (middle - first) * size);
     for (to = first; i < middle; to++) {
@@ -58,8 +59,8 @@ static inline void tm_sort_merge(char *v, size_t middle, size_t n, size_t size, 
     }
 }
 
-/** Sorts [n] elements by a comparison for qsort, stably; of those that are in order already, or
- * near their places, or in a few rows that are, each costs little more than a look. */
+/** Sorts [n] elements with a comparison for qsort; stable unless it falls back to qsort. Nearly
+ * linear if the elements are sorted, near their places, or in a few sorted runs. */
 static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) {
     char *v = array, *room = NULL;
     size_t first[TM_SORT_RUNS + 1] = {0}, runs = 0, i = 1;
@@ -73,7 +74,7 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
         if (!tm_sort_in(run, i - first[runs], size, order, room))
             first[++runs] = i;
     }
-    if (i < n) /* too many rows, or no room for them */
+    if (i < n) /* too many runs, or no memory to merge them */
         qsort(array, n, size, order);
     else
         for (; runs > 0; runs--)
@@ -83,12 +84,11 @@ static inline void tm_sort(void *array, size_t n, size_t size, tm_order *order) 
 }
 
 /**
- * The first of [n] elements that is not before a key, found by bisection; n where all are.
- * Inline, so that the question is, too.
- *
- * @param array      those that are before the key stand before those that are not
+ * Returns the index of the first of [n] elements that is not before a key, by bisection; n if all
+ * are. Inline, so that the comparison is inlined too.
+ * @param array      elements before the key precede all others
  * @param size       bytes of an element
- * @param is_before  asked of about log2(n) elements
+ * @param is_before  called for about log2(n) elements
  */
 static inline size_t tm_bisect(const void *array, size_t n, size_t size, const void *key,
                                bool (*is_before)(const void *element, const void *key)) {
@@ -107,7 +107,8 @@ static inline bool tm_is_less_i64(const void *value, const void *key) {
     return *(const int64_t *)value < *(const int64_t *)key;
 }
 
-/** The first of [n] ascending values that is not less than @p key; n where all are. */
+/** Returns the index of the first of [n] ascending values that is not less than @p key; n if all
+ * are. */
 static inline size_t tm_lower_bound(const int64_t *values, size_t n, int64_t key) {
     return tm_bisect(values, n, sizeof *values, &key, tm_is_less_i64);
 }

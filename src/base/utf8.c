@@ -6,7 +6,7 @@
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
 
-/* What may follow a lead byte: so many bytes, the first of them in a range of its own. */
+/* Continuation of a lead byte: number of bytes, and range of the first one. */
 typedef struct tail {
     size_t size;
     unsigned char low;
@@ -16,22 +16,22 @@ typedef struct tail {
 static tail tail_of(unsigned char lead) {
     if (lead >= 0xC2 && lead <= 0xDF)
         return (tail){1, 0x80, 0xBF};
-    if (lead == 0xE0) /* less would be overlong */
+    if (lead == 0xE0) /* below would be overlong */
         return (tail){2, 0xA0, 0xBF};
-    if (lead == 0xED) /* more would be a surrogate */
+    if (lead == 0xED) /* above would be a surrogate */
         return (tail){2, 0x80, 0x9F};
     if (lead >= 0xE1 && lead <= 0xEF)
         return (tail){2, 0x80, 0xBF};
-    if (lead == 0xF0) /* less would be overlong */
+    if (lead == 0xF0) /* below would be overlong */
         return (tail){3, 0x90, 0xBF};
     if (lead >= 0xF1 && lead <= 0xF3)
         return (tail){3, 0x80, 0xBF};
-    if (lead == 0xF4) /* more would be past U+10FFFF */
+    if (lead == 0xF4) /* above would exceed U+10FFFF */
         return (tail){3, 0x80, 0x8F};
     return (tail){0, 0, 0};
 }
 
-/* Nearly all text is, and a call for each byte would be most of the time. */
+/* Fast path: nearly all text is ASCII, and a call per byte would dominate. */
 static bool is_ascii(char byte) {
     return (unsigned char)byte < 0x80;
 }
@@ -70,7 +70,8 @@ size_t tm_utf8_length(const char *bytes, size_t size) {
     return length;
 }
 
-/* Whether all of eight bytes are ASCII and none is 0: taking 1 from each borrows at a 0 only. */
+/* Returns whether all of eight bytes are ASCII and none is 0: subtracting 1 from each borrows only
+ * at a 0. */
 static bool are_plain(const char *bytes) {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7;
     uint64_t word;
@@ -78,7 +79,7 @@ static bool are_plain(const char *bytes) {
     return ((word | (word - ones)) & tops) == 0;
 }
 
-/* Bytes at the front that are kept as they are without a closer look. */
+/* Returns the number of leading bytes that can be copied unchanged. */
 static size_t plain_run(const char *bytes, size_t size) {
     size_t run = 0;
     while (size - run >= sizeof(uint64_t) && are_plain(bytes + run))

@@ -1,5 +1,5 @@
-/* Integers in as few bytes as they need: seven bits a byte, the lowest first; the high bit says
- * that more follow. */
+/* Variable-length integers: seven bits per byte, lowest first; the high bit means that more bytes
+ * follow. */
 #ifndef TMERGE_VARINT_H
 #define TMERGE_VARINT_H
 
@@ -8,7 +8,7 @@
 
 enum { TM_VARINT_MAX = 10 };
 
-/** Writes @p value, at most TM_VARINT_MAX bytes; returns what is behind the last. */
+/** Writes @p value in at most TM_VARINT_MAX bytes; returns the end of the written bytes. */
 static inline uint8_t *tm_varint(uint8_t *p, uint64_t value) {
     while (value >= 128) {
         *p++ = (uint8_t)(value | 128);
@@ -18,8 +18,8 @@ static inline uint8_t *tm_varint(uint8_t *p, uint64_t value) {
     return p;
 }
 
-/** Reads it again from [p, end); returns what is behind it, or NULL where it is cut short or no
- * such number. */
+/** Reads a value from [p, end); returns the end of the bytes read, or NULL if the number is
+ * truncated or invalid. */
 static inline const uint8_t *tm_varint_take(const uint8_t *p, const uint8_t *end, uint64_t *value) {
     uint64_t sum = 0;
     for (int shift = 0; p < end && shift < 64; shift += 7) {
@@ -35,7 +35,7 @@ static inline const uint8_t *tm_varint_take(const uint8_t *p, const uint8_t *end
     return NULL;
 }
 
-/** Numbers near zero, of either sign, as small ones. */
+/** Maps numbers near zero of either sign to small unsigned numbers. */
 static inline uint64_t tm_zigzag(int64_t value) {
     uint64_t twice = (uint64_t)value << 1;
     return value < 0 ? ~twice : twice;

@@ -1,17 +1,17 @@
-/* What causality alone says: the fit is moved where it breaks it, and each clock gets the interval
- * in which nothing is broken. */
+/* Enforces causality: moves the fit where it violates causality, and finds the interval of each
+ * clock that violates nothing. */
 #include "fit_state.h"
 
 #include <stdlib.h>
 
 enum { MAX_SWEEPS = 50 };
-#define PROJECT_SIGMAS 3.0 /* no clock is moved further than so many of its uncertainties */
+#define PROJECT_SIGMAS 3.0 /* no clock is moved further than this multiple of its uncertainty */
 
-/* The two outermost values of an event, of different domains: whoever is bounded by an event is
- * bounded by the others in it, never by itself. Values are to be maximal. */
+/* The two outermost (largest) values of an event, from different domains: each domain is bounded by
+ * the other domains in the event, never by itself. */
 typedef struct outermost {
     double first, second;
-    int32_t domain; /* of the first; -1 without */
+    int32_t domain; /* of the first; -1 if none */
 } outermost;
 
 static void push_out(outermost *most, int32_t domain, double value) {
@@ -28,8 +28,8 @@ static double other_than(const outermost *most, int32_t domain) {
     return most->domain == domain ? most->second : most->first;
 }
 
-/* Last begins and first ends (negated) of an event by the present fit, within a component; how much
- * of each each domain's own clock still adds stands in `give` and `take` (both may be NULL). */
+/* Finds the last begins and the first ends (negated) of an event within a component, by the current
+ * fit. `give` and `take` (both may be NULL) hold corrections added to each domain's clock. */
 static void find_outermost(const tm_fit_state *state, const tm_fit_event *event, const double *give,
                            const double *take, outermost out[2]) {
     out[0] = out[1] = (outermost){.first = -HUGE_VAL, .second = -HUGE_VAL, .domain = -1};
@@ -54,8 +54,8 @@ static bool usable(const tm_fit_state *state, const tm_fit_event *event) {
     return true;
 }
 
-/* For each domain, by how much it begins too late (first half) and ends too early (second half) for
- * another of its component. Those are positive; all others 0. */
+/* Finds, for each domain, by how much it begins too late (first half) and ends too early (second
+ * half) for another of its component. Violations are positive, all others 0. */
 static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     memset(state->counts, 0, 2 * n * sizeof *state->counts);
@@ -86,9 +86,9 @@ static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *er
 }
 
 /**
- * Moves clocks until no event of a component is broken any more: each breach by half of it from
- * either side, the largest first. Where that does not succeed, or would move a clock further than
- * its uncertainty allows, the fit stays as it was.
+ * Moves clocks until no event of a component violates causality: each violation by half of it on
+ * either side, for each domain by its largest. If that fails, or would move a clock further than
+ * its uncertainty allows, the fit is left unchanged.
  * @param models  the uncertainties
  * @param moved   whether the fit has changed
  */
@@ -117,7 +117,7 @@ tm_status tm_fit_project(tm_fit_state *state, const tm_clock_model *models, bool
     return TM_OK;
 }
 
-/* The domain of a component that its events pin best. */
+/* Finds the reference of each component: the domain with the most anchors. */
 static void find_references(const tm_fit_state *state, const tm_clock_model *models,
                             int32_t *reference) {
     for (int32_t h = 0; h < state->n_domains; h++)
@@ -129,16 +129,16 @@ static void find_references(const tm_fit_state *state, const tm_clock_model *mod
     }
 }
 
-/* How far each clock can be moved up (`up`) and down (`down`) while the reference stays, negated,
- * so that the tightest is the largest; found in the rounds of Bellman and Ford. */
+/* How far each clock can be moved up (`up`) and down (`down`) while the reference is fixed.
+ * Negated, so that the tightest is the largest. Found by Bellman-Ford rounds. */
 typedef struct bounds {
     tm_fit_state *state;
     double *up, *down, slack;
-    bool *moved; /* [domains] by the last round */
-    /* Events by domain; NULL where there is no memory for them, which only takes longer. */
-    size_t *first;   /* [domains + 1] in */
+    bool *moved; /* [domains] in the last round */
+    /* Events by domain; NULL if out of memory, which only costs time. */
+    size_t *first;   /* [domains + 1] index into `event` */
     uint32_t *event; /* the events of a domain */
-    uint32_t *round; /* of an event: the last that looked at it */
+    uint32_t *round; /* last round in which an event was examined */
 } bounds;
 
 static void free_lists(bounds *b) {
@@ -175,15 +175,15 @@ static void list_events(bounds *b) {
             b->event[next[state->rows[state->events[k].first + i].domain]++] = (uint32_t)k;
 }
 
-/* Tightens what one event says of its domains, in `counts`. */
+/* Tightens the bounds that one event gives its domains, in `counts`. */
 static void tighten_by(const bounds *b, const tm_fit_event *event) {
     const tm_fit_state *state = b->state;
     size_t n = (size_t)state->n_domains;
     outermost most[2];
     if (!usable(state, event))
         return;
-    /* Latest that the last begin can get down to; earliest, negated, that the first end can get up
-     * to. */
+    /* Lowest possible value of the last begin; highest possible value, negated, of the first
+     * end. */
     find_outermost(state, event, b->down, b->up, most);
     for (size_t i = 0; i < event->n; i++) {
         const tm_fit_row *row = state->rows + event->first + i;
@@ -199,8 +199,8 @@ static void tighten_by(const bounds *b, const tm_fit_event *event) {
     }
 }
 
-/* One round, the @p round th from 1 on: over the events of domains that the one before has moved,
- * for others say what they said then. */
+/* Runs round @p round (from 1) over the events of domains that the previous round moved; other
+ * events give the same bounds as before. */
 static void tighten(const bounds *b, uint32_t round) {
     const tm_fit_state *state = b->state;
     for (size_t k = 0; k < state->n_events && !b->first; k++)
@@ -214,10 +214,10 @@ static void tighten(const bounds *b, uint32_t round) {
         }
 }
 
-/* No bound yet: so large that sums of it stay whole in a double and in an integer. */
+/* No bound yet: large, but sums of it stay exact in a double and in an integer. */
 #define FAR_NS 0x1p52
 
-/* Takes the bounds of a round, which `counts` has; whether any has moved. */
+/* Takes over the bounds of a round from `counts`; returns whether any changed. */
 static bool take_round(bounds *b) {
     const int64_t *counts = b->state->counts;
     size_t n = (size_t)b->state->n_domains;
@@ -233,7 +233,7 @@ static bool take_round(bounds *b) {
     return any;
 }
 
-/* Round after round until none moves anything; first from the references, which stay. */
+/* Repeats rounds until nothing moves, starting from the references, which are fixed. */
 static tm_status find_bounds(bounds *b, tm_error *err) {
     tm_fit_state *state = b->state;
     size_t n = (size_t)state->n_domains;
@@ -253,9 +253,9 @@ static tm_status find_bounds(bounds *b, tm_error *err) {
 }
 
 /**
- * Sets the interval of each clock in which, with the clock of its component's reference as it is,
- * no event is broken worse than by the fit as it stands (so that the fit itself is always within).
- * @param models  anchors; low, high (from the fit's offset, to which they are added) and bounded
+ * Sets the interval of each clock in which no event is violated worse than by the current fit, with
+ * the clock of its component's reference fixed. The fit itself is always inside.
+ * @param models  reads anchors; sets low and high (relative to the fit's offset) and bounded
  */
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
     size_t n = (size_t)state->n_domains;
@@ -274,7 +274,7 @@ tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *er
     free_lists(&b);
     TM_TRY(status);
     for (size_t h = 0; h < n; h++) {
-        /* Half of the range: whatever was reached from the reference is far below it. */
+        /* Half of the range: everything reached from the reference is far below it. */
         models[h].bounded =
             up[h] > -FAR_NS / 2 && down[h] > -FAR_NS / 2 && models[h].method == TM_CLOCK_FIT;
         models[h].low_ns = models[h].bounded ? (int64_t)down[h] : 0;

@@ -1,12 +1,12 @@
-/* Does the fit obey causality, and which events cannot be what they were taken for? */
+/* Checks whether the fit obeys causality, and finds events that must be mismatched. */
 #include "fit_state.h"
 
-#define SUSPECT_NOISES 5.0 /* a lead of so many times the clocks' own noise is none */
-#define FAR_NOISES 10.0    /* nor is an end so far from the others, */
-#define FAR_SHARE 0.3      /* if it is that of more than so many of the event's ranks */
+#define SUSPECT_NOISES 5.0 /* smaller leads, in noises of the clocks, are ignored */
+#define FAR_NOISES 10.0    /* distance [noises] from which an end is off */
+#define FAR_SHARE 0.3      /* share of an event's ranks with such ends, above which it is suspect */
 
-/* By how much the first end among those who take lies before the last begin of those who give;
- * -infinity where either is missing. `clock` gives a domain's true time. */
+/* Returns by how much the first end of those that take precedes the last begin of those that give;
+ * -infinity if either is missing. `clock` converts a domain's time to true time. */
 typedef double clock_reader(const tm_fit_state *state, int32_t domain, double since);
 
 static double lead_of(const tm_fit_state *state, const tm_fit_event *event, clock_reader *clock) {
@@ -25,7 +25,7 @@ static double as_recorded(const tm_fit_state *state, int32_t domain, double sinc
     return state->wall[domain] + since;
 }
 
-/* As tm_clock_true has it: whole nanoseconds. */
+/* Rounds to whole nanoseconds like tm_clock_true. */
 static double as_fitted(const tm_fit_state *state, int32_t domain, double since) {
     return rint(tm_fit_true(state, domain, since));
 }
@@ -44,7 +44,7 @@ static bool far_ends(tm_fit_state *state, const tm_fit_event *event) {
     return far > FAR_SHARE * all;
 }
 
-/* Domains of different components have no common time that could contradict them. */
+/* Domains of different components have no common time that could show a contradiction. */
 static bool one_component(const tm_fit_state *state, const tm_fit_event *event) {
     for (size_t i = 1; i < event->n; i++)
         if (state->component[state->rows[event->first + i].domain] !=
@@ -54,8 +54,8 @@ static bool one_component(const tm_fit_state *state, const tm_fit_event *event) 
 }
 
 /**
- * Marks the events that contradict the fit by more than noise can.
- * @param n  how many there are, of all processes
+ * Marks the events that contradict the fit by more than noise.
+ * @param n  number of such events, over all processes
  */
 tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     double limit = SUSPECT_NOISES * fmax(tm_fit_least_noise(state), TM_CLOCK_TOLERANCE_NS);
@@ -69,7 +69,7 @@ tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     return tm_fit_sum(state, n, 1, err);
 }
 
-/** Counts events in which somebody ended before somebody else had begun, before and after. */
+/** Counts events in which one domain ended before another had begun, before and after the fit. */
 tm_status tm_fit_check(tm_fit_state *state, tm_clock_check *out, tm_error *err) {
     int64_t counts[5] = {0}, worst[2] = {0};
     for (size_t k = 0; k < state->n_events; k++) {

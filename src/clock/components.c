@@ -1,11 +1,11 @@
-/* Which domains collectives link, and where to begin: medians over the best-linked pairs. */
+/* Finds the domains that collectives link, and starts with medians over the best-linked pairs. */
 #include <stdlib.h>
 
 #include "base/sorted.h"
 #include "fit_state.h"
 
-/* Calls for each pair of an event that is looked at: its first anchor with each other one. So every
- * link is kept, at a cost that grows with the anchors and not with their pairs. */
+/* Callback for pairs of an event: its first anchor with each other one. This keeps every link, at a
+ * cost linear in the anchors instead of quadratic. */
 typedef void pair_visitor(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other);
 
 static void visit_pairs(tm_fit_state *state, pair_visitor *visit) {
@@ -32,7 +32,7 @@ static void count_pair(tm_fit_state *state, const tm_fit_row *first, const tm_fi
         ++*n;
 }
 
-/* How many events two domains are the first and another of, either way round. */
+/* Number of events in which one of two domains is first and the other another. */
 typedef struct link {
     int32_t from, to;
     int64_t n;
@@ -44,7 +44,7 @@ static int by_ends(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->to, y->to);
 }
 
-/* The links of all processes, both ways, each once. */
+/* Gathers the links of all processes, in both directions, each once. */
 static tm_status gather_links(tm_fit_state *state, tm_vec *out, tm_error *err) {
     tm_vec own = TM_VEC(link);
     const int32_t(*pairs)[2] = state->pairs.keys.data;
@@ -70,18 +70,18 @@ static tm_status gather_links(tm_fit_state *state, tm_vec *out, tm_error *err) {
     return status;
 }
 
-/* What may come next: a domain, and in how many events it is linked to one that has come. */
+/* A candidate domain, and the number of events that link it to a domain already in the forest. */
 typedef struct offer {
     int64_t n;
     int32_t domain;
 } offer;
 
-/* Whether an offer is taken before another: of more events, or of a lower domain. */
+/* Whether an offer precedes another: more events, or the lower domain. */
 static bool is_better(const offer *a, const offer *b) {
     return a->n != b->n ? a->n > b->n : a->domain < b->domain;
 }
 
-/* A heap; each link makes at most one offer. */
+/* Max-heap; each link makes at most one offer. */
 static void push_offer(offer *heap, size_t *n, offer new) {
     size_t at = (*n)++;
     for (; at > 0 && is_better(&new, &heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -106,7 +106,7 @@ static bool is_link_before(const void *a, const void *from) {
     return ((const link *)a)->from < *(const int32_t *)from;
 }
 
-/* Takes a domain in: its links offer what they lead to. */
+/* Adds a domain to the forest and pushes offers for its links. */
 static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offer *heap,
                     size_t *n_offers) {
     const link *first = links->data, *end = first + links->n;
@@ -121,9 +121,9 @@ static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offe
         }
 }
 
-/* Prim's algorithm for the forest of most events; of equal ones the lowest domain. Sets `parent`
- * (itself for a root), `strong` and the order in which domains come, parents first.
- * Scratch: sorted holds each domain's best count, below 0 once it is in. */
+/* Grows the maximum spanning forest by Prim's algorithm: most events first, then the lowest domain.
+ * Sets `parent` (itself for a root), `strong` and the order of the domains, parents first. Scratch:
+ * sorted holds each domain's best count, below 0 once it is in the forest. */
 static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, int32_t *order) {
     int32_t n = state->n_domains, n_in = 0;
     size_t n_offers = 0;
@@ -146,7 +146,7 @@ static void grow_forest(tm_fit_state *state, const tm_vec *links, offer *heap, i
     }
 }
 
-/* How much later the child's window has its middle than the parent's, if both ended together. */
+/* Adds the offset of the child's window middle from the parent's, if both ended together. */
 static void add_difference(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other) {
     if (state->parent[other->domain] == first->domain)
         tm_median_search_add(&state->select, (size_t)other->domain, first->end - other->end);
@@ -155,8 +155,8 @@ static void add_difference(tm_fit_state *state, const tm_fit_row *first, const t
 }
 
 /**
- * Finds the components that anchors link, and begins with medians of end differences along their
- * spanning forests; drifts begin at 0.
+ * Finds the components linked by anchors, and initialises them with the medians of end differences
+ * along their spanning forests; drifts start at 0.
  */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) {
     int32_t *order = state->component; /* not yet in use */
@@ -192,7 +192,7 @@ static int by_value(const void *a, const void *b) {
     return tm_order_real(x->value, y->value);
 }
 
-/* Of an even number of equal weights, the mean of the middle two. */
+/* For an even number of equal weights: the mean of the middle two. */
 static double weighted_median(tm_fit_vote *votes, size_t n) {
     double half = 0.0, sum = 0.0;
     qsort(votes, n, sizeof *votes, by_value);
@@ -207,7 +207,8 @@ static double weighted_median(tm_fit_vote *votes, size_t n) {
 
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = 0;
-    size_t *next = state->list_first + 1; /* where the next of a list goes; in the end its end */
+    size_t *next =
+        state->list_first + 1; /* insertion point of the next list; finally the end of its own */
     for (int32_t h = 0; h < state->n_domains; h++)
         if (component[h] == h)
             state->list_of[h] = n_lists++;
@@ -223,10 +224,10 @@ int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
     return n_lists;
 }
 
-/* Of one component, given its domains. */
+/* Gauges one component, given its domains. */
 static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     size_t n_votes = 0;
-    double best = HUGE_VAL; /* smallest sigma, so that equal ones weigh exactly 1 */
+    double best = HUGE_VAL; /* smallest sigma, so that equal sigmas weigh exactly 1 */
     for (size_t i = 0; i < n; i++)
         best = state->sigma[domains[i]] < best ? state->sigma[domains[i]] : best;
     if (!isfinite(best))
@@ -244,8 +245,8 @@ static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
 }
 
 /**
- * Moves each component as a whole to where it is nearest to its wall clocks: by the median of what
- * they say, weighted by their variances, which one clock that is years off does not change.
+ * Moves each component as a whole to where it is closest to its wall clocks: by their weighted
+ * median (weights 1/variance), which a single clock that is years off does not change.
  */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component) {
     int32_t n_lists = tm_fit_list(state, component);

@@ -6,14 +6,14 @@
 #include "base/sorted.h"
 
 enum {
-    LEAST_LOG2 = 12, /* kernels shorter than 4 us are one class, those of over 128 ms another */
+    LEAST_LOG2 = 12, /* log2 [ns]: kernels under 4 us form one class, those over 128 ms another */
     DURATIONS = 16,
-    QUIET_ENDS = 64 /* that tell how noisy a class is */
+    QUIET_ENDS = 64 /* minimum number of ends to estimate the noise of a class */
 };
 #define MAD_TO_SIGMA 1.4826
 
-/* From so many bytes on a sender cannot leave its kernel before the receiver has begun: buffers
- * hold less. */
+/* From this size on, a sender cannot leave its kernel before the receiver has begun, because
+ * buffers are smaller. */
 #define LARGE_BYTES ((int64_t)64 << 20)
 
 static int by_rank(const void *a, const void *b) {
@@ -26,15 +26,15 @@ const tm_clock_seat *tm_clock_seat_of(const tm_clock_seats *seats, int64_t rank)
     return bsearch(&wanted, seats->seats, seats->n, sizeof wanted, by_rank);
 }
 
-/* A kernel of an operation, with its rank's seat. */
+/* A kernel of an operation, with its rank's domain and host. */
 typedef struct part {
     const tm_comm_record *record;
     int32_t domain, host;
 } part;
 
-/* The operation at hand. */
+/* The current operation. */
 typedef struct operation {
-    part *parts; /* [n] by domain, or by host */
+    part *parts; /* [n] sorted by domain or by host */
     size_t n;
     uint16_t noise_class;
     bool full; /* it synchronises */
@@ -71,7 +71,7 @@ static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
     return (uint16_t)(family * DURATIONS + log2);
 }
 
-/* An all-to-all of unequal sizes may send nothing between some, who then wait for nobody. */
+/* Whether each rank waits for all others. Unequal all-to-alls may send nothing between some. */
 static bool is_full(const tm_comm_record *members, size_t n) {
     bool full = tm_record_synchronises(members);
     for (size_t i = 1; i < n; i++)
@@ -80,7 +80,7 @@ static bool is_full(const tm_comm_record *members, size_t n) {
     return full;
 }
 
-/* Gathers what can be trusted of an instance; n is 0 where nothing binds clocks. */
+/* Collects the trustworthy members of an instance; n is 0 if it links no clocks. */
 static void open_operation(const tm_collectives *collectives, size_t instance,
                            const tm_clock_seats *seats, operation *op) {
     const tm_instance *in = (const tm_instance *)collectives->instances.data + instance;
@@ -102,7 +102,7 @@ static void open_operation(const tm_collectives *collectives, size_t instance,
     op->noise_class = class_of(members->kind, shortest);
 }
 
-/* Memory for the largest instance; NULL when there is none. */
+/* Allocates for the largest instance; NULL if out of memory. */
 static part *take_parts(const tm_collectives *collectives) {
     const tm_instance *instances = collectives->instances.data;
     size_t most = 1;
@@ -117,7 +117,7 @@ static uint8_t flags_of(const operation *op, const part *p) {
     return p->record->kind == TM_COLL_SEND ? TM_CLOCK_GIVES : TM_CLOCK_TAKES;
 }
 
-/* The row of the parts [from, to) of one domain, ascending in end. */
+/* Makes the row of parts [from, to) of one domain, ascending by end. */
 static tm_clock_end row_of(const operation *op, size_t instance, size_t from, size_t to) {
     const part *first = &op->parts[from];
     uint64_t identity = first->record->group + (uint64_t)31 * first->record->kind;
@@ -145,7 +145,8 @@ static bool add_rows(operation *op, size_t instance, tm_vec *out) {
         for (to = from + 1; to < op->n && op->parts[to].domain == op->parts[from].domain; to++)
             ;
         tm_clock_end row = row_of(op, instance, from, to);
-        ok = (from == 0 && to == op->n) || tm_vec_append(out, &row, 1); /* one domain alone: none */
+        ok = (from == 0 && to == op->n) ||
+             tm_vec_append(out, &row, 1); /* a single domain gives no row */
     }
     return ok;
 }
@@ -162,7 +163,7 @@ tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_seats 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Compares the parts [from, to), ascending in end, with their median. */
+/* Compares the parts [from, to), ascending by end, with their median. */
 static bool compare(const operation *op, size_t from, size_t to, tm_vec *out, int64_t *counts) {
     size_t n = to - from;
     int64_t middle = op->parts[from + (n - 1) / 2].record->end_ns;
@@ -256,7 +257,7 @@ tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec 
         for (to = from + 1; to < n && differences[to].rank == differences[from].rank; to++)
             ;
         const tm_clock_difference *own = &differences[from];
-        size_t m = to - from, half = (m + 1) / 2; /* of one end alone both halves are that */
+        size_t m = to - from, half = (m + 1) / 2; /* a single end counts in both halves */
         tm_clock_late late = {
             .rank = own->rank,
             .n = (int64_t)m,

@@ -1,4 +1,4 @@
-/* Between matched operations and the clock fit: what the ends of their kernels say. */
+/* Turns matched operations into input of the clock fit: the differences of their kernels' ends. */
 #ifndef TMERGE_CLOCK_DIFFERENCES_H
 #define TMERGE_CLOCK_DIFFERENCES_H
 
@@ -6,31 +6,31 @@
 #include "clock/fit.h"
 #include "timeline/collectives.h"
 
-/** Where a rank belongs in the fit. */
+/** A rank's host and clock domain in the fit. */
 typedef struct tm_clock_seat {
     int64_t rank;
     int32_t host;   /* from 0 */
     int32_t domain; /* from 0 */
 } tm_clock_seat;
 
-/** Seats of the job's ranks, ascending in rank. Borrowed. */
+/** Hosts and domains of the job's ranks, ascending by rank. Borrowed. */
 typedef struct tm_clock_seats {
     const tm_clock_seat *seats;
     size_t n;
 } tm_clock_seats;
 
-/** What two kernels have in common whose ends are equally noisy: their kind (folded to six) and the
- * log2 of the shortest kernel of the operation, which is about its transfer. */
+/** Number of classes of kernels with equally noisy ends: kind (folded to six) times log2 of the
+ * shortest kernel of the operation, which approximates its transfer time. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
-/** The rank's seat; every rank of a record must have one. */
+/** Returns the rank's entry; every rank of a record must have one. */
 const tm_clock_seat *tm_clock_seat_of(const tm_clock_seats *seats, int64_t rank);
 
 /**
- * Makes rows of the fit of all operations that two domains or more took part in and that bind their
- * clocks: full ones of what synchronises and of large transfers, whose sender cannot leave before
- * the receiver has come; of other transfers the sender gives and the receiver takes. Operations
- * that contradict themselves, and kernels on a wrong clock, are left out.
+ * Makes rows of the fit from all operations that link the clocks of at least two domains.
+ * Synchronising operations and large transfers, whose sender cannot leave before the receiver has
+ * arrived, give full rows; in other transfers the sender gives and the receiver takes. Omits
+ * suspect operations and kernels on a wrong clock.
  *
  * @param collectives  matched, on recorded clocks
  * @param out          of tm_clock_end; `event` is the index of the instance
@@ -39,7 +39,7 @@ const tm_clock_seat *tm_clock_seat_of(const tm_clock_seats *seats, int64_t rank)
 tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_seats *seats, tm_vec *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** How far a rank's end lay from those that it is compared with. Sent as bytes. */
+/** Deviation of a rank's end from those it is compared with. Sent as bytes. */
 typedef struct tm_clock_difference {
     int64_t rank;
     int64_t end_ns;
@@ -47,14 +47,14 @@ typedef struct tm_clock_difference {
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
-    bool by_host;        /* with the ranks of its host, else with all of the operation */
-    const bool *classes; /* [TM_CLOCK_CLASSES] those that count; NULL: all */
+    bool by_host;        /* with the ranks of its host; otherwise with all of the operation */
+    const bool *classes; /* [TM_CLOCK_CLASSES] classes to use; NULL: all */
 } tm_clock_compared;
 
 /**
- * Compares the ends of what synchronises, where there are two or more to compare.
+ * Compares the ends of synchronising operations that have at least two ends to compare.
  * @param out     of tm_clock_difference; or NULL
- * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] their sizes are added by class; or NULL
+ * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] incremented by class and magnitude; or NULL
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_seats *seats,
@@ -62,22 +62,22 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_sea
                            tm_error *err) TM_MUST_CHECK;
 
 /**
- * Chooses the classes with the steadiest ends: those at most twice as noisy as the least noisy of
- * at least 64 ends.
- * @param classes  [TM_CLOCK_CLASSES] set; all of them where no end was compared
+ * Selects the classes with the steadiest ends: those at most twice as noisy as the least noisy
+ * class that has at least 64 ends.
+ * @param classes  [TM_CLOCK_CLASSES] set; all classes if no end was compared
  */
 void tm_clock_quiet(const int64_t *counts, bool *classes);
 
-/** A rank's differences summed up. */
+/** Summary of a rank's differences. */
 typedef struct tm_clock_late {
     int64_t rank, n;
-    double early_ns, late_ns; /* medians over the first half of its ends, and over the second */
-    double all_ns;            /* over all */
-    double spread_ns;         /* robust standard deviation around that */
+    double early_ns, late_ns; /* medians over the first and the second half of its ends */
+    double all_ns;            /* median over all ends */
+    double spread_ns;         /* robust standard deviation around all_ns */
 } tm_clock_late;
 
 /**
- * Sums up the differences of each rank.
+ * Summarises the differences of each rank.
  * @param differences  [n] of whole ranks, in any order; sorted
  * @param out          of tm_clock_late, ascending in rank
  * @return             TM_OK; TM_ERR_FAULT

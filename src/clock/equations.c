@@ -1,9 +1,7 @@
-/* The normal equations of the present fit: what the events say of them, and what is known
- * beforehand.
- */
+/* Normal equations of the current fit: events and priors. */
 #include "fit_state.h"
 
-/* Adds what an event's anchors say of where they meet. False when memory is out. */
+/* Registers an event's anchors in the network, or finds its position. False if out of memory. */
 static bool visit_event(tm_fit_state *state, tm_fit_event *event, int32_t *domains, int64_t *ends,
                         bool meet) {
     size_t n = 0;
@@ -37,9 +35,7 @@ static tm_status gather(tm_fit_state *state, tm_vec *own, tm_error *err) {
     return status;
 }
 
-/**
- * Prepares tm_fit_normal, once the components are known.
- */
+/** Prepares tm_fit_normal after the components are known. */
 tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim, tm_error *err) {
     tm_network *network = &state->network;
     if (state->dense)
@@ -76,8 +72,8 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* A drift that the data tell less well than it was known before stays 0. It is decided by what it
- * makes at the ends of the window against what the offset leaves open. */
+/* A drift that the data determine worse than the prior stays 0. The criterion compares the drift's
+ * effect at the window's ends with the uncertainty of the offset. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -94,12 +90,12 @@ static void add_priors(tm_fit_state *state) {
         size_t shift = 2 * (size_t)h, rate = shift + 1;
         double drift = state->input->domains[h].drift_ppb * 1e-9 * state->reach;
         double off = state->middle[h] - state->wall[h];
-        /* Cauchy's weight: a wall clock that is wrong by seconds is wrong, and pulls no more. */
+        /* Cauchy weight: a wall clock that is wrong by seconds has little influence. */
         double wall =
             isfinite(state->sigma[h]) ? 1.0 / (state->sigma[h] * state->sigma[h] + off * off) : 0.0;
         if (isfinite(wall))
             add_prior(state, shift, wall, -wall * off);
-        /* The same for a clock that is not kept as steadily as its kind is. */
+        /* The same for a clock that is less steady than its kind. */
         if (!state->steady[h] && isfinite(drift)) {
             double gained = state->rate[h] * state->reach;
             double steady = 1.0 / (drift * drift + gained * gained);
@@ -108,14 +104,14 @@ static void add_priors(tm_fit_state *state) {
     }
 }
 
-/* How much a domain's drift counts in the common drift of its component: as the prior has it. */
+/* Returns a domain's share in the common drift of its component, according to the prior. */
 static double drift_share(const tm_fit_state *state, int32_t h, double least) {
     return isfinite(least) ? least / state->input->domains[h].drift_ppb *
                                  (least / state->input->domains[h].drift_ppb)
                            : 1.0;
 }
 
-/* Adds a weight to the square of the sum of the domains' unknowns, each times its share. */
+/* Adds a weight times the squared sum of the domains' unknowns, each multiplied by its share. */
 static void add_square(tm_fit_state *state, const int32_t *domains, const double *shares, size_t n,
                        size_t which, double weight) {
     if (!state->dense) {
@@ -128,9 +124,9 @@ static void add_square(tm_fit_state *state, const int32_t *domains, const double
                           2 * (size_t)domains[k] + which) += weight * shares[i] * shares[k];
 }
 
-/* Events tell differences alone. That a component as a whole does not move is put in as if it were
- * known far better than any of its clocks: so it costs no accuracy and no uncertainty. A common
- * drift likewise, unless clocks whose drift is given stand in for it. Scratch: sorted. */
+/* Fixes the component as a whole, because events determine only differences. The constraint is far
+ * stronger than the knowledge of any of its clocks, so that it costs no accuracy. The common drift
+ * is fixed likewise, unless clocks with known drift already fix it. Scratch: sorted. */
 static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     const double firm = 1e4;
     double shift = 0.0, rate = 0.0, least = HUGE_VAL;
@@ -153,7 +149,7 @@ static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
         add_square(state, domains, state->sorted, n, 1, firm * rate / (double)n);
 }
 
-/* Gauges, and what is not to be solved for: a clock alone, and drifts that stay as they are. */
+/* Fixes the components, and pins what is not solved for: single clocks and steady drifts. */
 static void close_components(tm_fit_state *state) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t k = 0; k < n_lists; k++) {
@@ -178,7 +174,7 @@ static tm_network_scales network_scales(const tm_fit_state *state, const double 
                                .bound = tm_exact_scale(n * TM_NETWORK_VAGUEST)};
 }
 
-/* Adds the events of this process, each anchor with what is left of its weight. */
+/* Adds the events of this process, with the reduced weight of each anchor. */
 static void add_events(tm_fit_state *state, bool robust, const tm_network_scales *scales) {
     for (size_t k = 0; k < state->n_events; k++) {
         const tm_fit_event *event = state->events + k;
@@ -197,9 +193,8 @@ static void add_events(tm_fit_state *state, bool robust, const tm_network_scales
 }
 
 /**
- * Sums the normal equations of the present fit over all processes, adds what is known beforehand
- * and factorises them.
- * @param robust  Tukey's weights, and drifts stay as steady as they are; else Huber's
+ * Sums the normal equations of the current fit over all processes, adds the priors and factorises.
+ * @param robust  Tukey weights, and the set of steady drifts is kept; otherwise Huber weights
  */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust, tm_error *err) {
     tm_normal *normal = &state->normal;

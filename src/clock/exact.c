@@ -52,12 +52,12 @@ void tm_median_search_begin(tm_median_search *select) {
     clear_counts(select);
 }
 
-/* Half of the range, which makes a value's order that of an unsigned number. */
+/* Half of the range; turns the order of signed values into that of unsigned ones. */
 #define SELECT_ZERO (UINT64_C(1) << 55)
 
 void tm_median_search_add(tm_median_search *select, size_t list, double value) {
     uint64_t key = (uint64_t)(int64_t)value + SELECT_ZERO;
-    int below = 8 * (TM_MEDIAN_SEARCH_PASSES - 1 - select->pass); /* bits behind this pass's byte */
+    int below = 8 * (TM_MEDIAN_SEARCH_PASSES - 1 - select->pass); /* bits below this pass's byte */
     assert(fabs(value) < 0x1p55);
     if (key >> below >> 8 == select->known[list])
         select->counts[list * TM_MEDIAN_SEARCH_BYTE + (key >> below & 0xff)]++;
@@ -100,7 +100,7 @@ double tm_median_search_median(const tm_median_search *select, size_t list) {
 enum { BINS_OF_OCTAVE = 16, FIRST_OCTAVE = 4 };
 
 void tm_spread_add(int64_t counts[TM_SPREAD_BINS], double magnitude) {
-    int exponent; /* magnitude = fraction * 2^exponent, fraction from 1/2 to 1 */
+    int exponent; /* magnitude = fraction * 2^exponent, 1/2 <= fraction < 1 */
     double fraction = frexp(magnitude, &exponent);
     int bin = 0;
     if (exponent > FIRST_OCTAVE)

@@ -1,4 +1,4 @@
-/* Sums and medians that do not depend on the order or the place of their values. */
+/* Sums and medians that are independent of the order and distribution of their values. */
 #ifndef TMERGE_EXACT_H
 #define TMERGE_EXACT_H
 
@@ -10,19 +10,19 @@
 #include "clock/reduce.h"
 
 /**
- * Factor that turns reals into fixed point, so that their sum is exact: a power of two, at most
- * 2^51 / @p bound. What is added is then a whole number of at most 51 bits (its rounding is the
- * one error, 2^-52 of the bound), and a sum whose parts stay within the bound has room for 2^11 of
- * its size: it cannot overflow.
+ * Returns the factor that converts reals to fixed point for exact sums: a power of two, at most
+ * 2^51 / @p bound. Each converted value is an integer of at most 51 bits; rounding it is the only
+ * error (2^-52 of the bound). A sum of values within the bound has 11 bits of headroom and cannot
+ * overflow.
  *
- * @param bound  at least the sum of all absolute values over all processes; 0 where there are none
+ * @param bound  at least the sum of all absolute values over all processes; 0 if there are none
  */
 double tm_exact_scale(double bound);
 
-/** @p value times @p scale, rounded to the nearest whole number. The product is exact, so that it
- * makes no difference whether a compiler fuses it with the sum. */
+/** Returns @p value times @p scale, rounded to the nearest integer. The product is exact, so that
+ * the result does not depend on whether a compiler fuses it with the sum. */
 static inline int64_t tm_exact_fixed(double value, double scale) {
-    /* Above 2^52 the last bit of a double counts ones: the sum's bits are the rounded product's. */
+    /* Above 2^52 a double's last bit is the unit: the sum's low bits are the rounded product. */
     const double shift = 0x1.8p52;
     const int64_t shift_bits = INT64_C(0x4338000000000000);
     double shifted = value * scale + shift;
@@ -32,19 +32,19 @@ static inline int64_t tm_exact_fixed(double value, double scale) {
     return bits - shift_bits;
 }
 
-/** What a fixed-point sum stands for. */
+/** Converts a fixed-point sum back to a real. */
 static inline double tm_exact_real(int64_t sum, double scale) {
     return (double)sum / scale;
 }
 
 /**
- * Lower medians of many lists at once, found a byte at a time: each pass counts, for the values
- * that agree with what is known of their list's median, which byte comes next. Values are whole
- * numbers of at most 55 bits and a sign.
+ * Finds the lower medians of many lists at once, one byte per pass: each pass counts the next byte
+ * of the values that match the median's known leading bytes. Values are integers of at most 55 bits
+ * plus sign.
  */
 typedef struct tm_median_search {
-    uint64_t *known; /* [n_lists] leading bytes; owned */
-    int64_t *rank;   /* [n_lists] place of the median among the values that begin so; owned */
+    uint64_t *known; /* [n_lists] leading bytes of the median; owned */
+    int64_t *rank;   /* [n_lists] rank of the median among values with these leading bytes; owned */
     int64_t *counts; /* [n_lists * 256]; owned */
     size_t n_lists;
     int pass; /* 0 to TM_MEDIAN_SEARCH_PASSES */
@@ -52,28 +52,28 @@ typedef struct tm_median_search {
 
 enum { TM_MEDIAN_SEARCH_PASSES = 7, TM_MEDIAN_SEARCH_BYTE = 256 };
 
-/** False when memory is out; freed by the caller in any case. */
+/** Allocates the search. Returns false if out of memory; the caller frees it in any case. */
 bool tm_median_search_create(tm_median_search *select, size_t n_lists);
 void tm_median_search_free(tm_median_search *select);
 
-/** Before the first pass. */
+/** Call before the first pass. */
 void tm_median_search_begin(tm_median_search *select);
 
-/** In each pass, for every value [ns, whole] of this process. */
+/** Call in each pass for every value [ns, integer] of this process. */
 void tm_median_search_add(tm_median_search *select, size_t list, double value);
 
 /** Ends a pass. Collective over the reducer's processes. */
 tm_status tm_median_search_next(tm_median_search *select, const tm_clock_reducer *reducer,
                                 tm_error *err) TM_MUST_CHECK;
 
-/** After the last pass: the list's lower median; an empty list's is 0. */
+/** Returns the list's lower median after the last pass; 0 for an empty list. */
 double tm_median_search_median(const tm_median_search *select, size_t list);
 
-/** Counts of magnitudes [ns] in sixteenths of an octave, from 16 ns (and below) to 2^36 ns. */
+/** Histogram of magnitudes [ns] in sixteenths of an octave, from 16 ns (and below) to 2^36 ns. */
 enum { TM_SPREAD_BINS = 513 };
 void tm_spread_add(int64_t counts[TM_SPREAD_BINS], double magnitude);
 
-/** Median of what was counted, 3 % accurate from 32 ns on; 0 where nothing was. */
+/** Returns the median of the histogram, accurate to 3 % from 32 ns on; 0 if it is empty. */
 double tm_spread_median(const int64_t counts[TM_SPREAD_BINS]);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "fit_state.h"
 
-/* Fits, marks what contradicts, and where there is such fits once more without it. */
+/* Fits, marks contradicting events, and if any exist fits again without them. */
 static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err) {
     int64_t n_aside = 0;
     TM_TRY(tm_fit_link(state, err));
@@ -25,7 +25,7 @@ static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err)
     return TM_OK;
 }
 
-/* Where the offset is not known from the wall clock or a fit it is 0. */
+/* The offset is 0 if neither the wall clock nor a fit determines it. */
 static void write_models(const tm_fit_state *state, tm_clock_fit *out) {
     int64_t lead = state->input->domains[state->lead].middle_ns;
     for (int32_t h = 0; h < state->n_domains; h++) {

@@ -1,7 +1,7 @@
-/* What the parts of the clock fit share while it runs. Nothing of this outlives tm_clock_fit_all.
+/* State shared by the parts of the clock fit. Nothing in it outlives tm_clock_fit_all.
  *
- * Functions with a tm_error are collective over the reducer's processes. Memory whose size follows
- * from the input is taken by tm_fit_state_create. */
+ * Functions with a tm_error are collective over the reducer's processes. tm_fit_state_create
+ * allocates everything whose size follows from the input. */
 #ifndef TMERGE_CLOCK_FIT_STATE_H
 #define TMERGE_CLOCK_FIT_STATE_H
 
@@ -9,26 +9,26 @@
 #include "network.h"
 #include "solve.h"
 
-/** A row of the input; times [ns] from the middle of its domain's window, whole and below 2^50. */
+/** A row of the input; times are integers [ns] from its window's middle, magnitude below 2^50. */
 typedef struct tm_fit_row {
     double begin, end_min, end;
-    double root; /* of its number of ranks, whose errors are not independent: 1/variance grows with
-                    it */
+    double root; /* square root of n_ranks: as the errors of a domain's ranks are not independent,
+                    1/variance grows with this */
     size_t input;
     int32_t domain, n_ranks;
     uint16_t noise_class;
     uint8_t flags, stratum;
-    bool aside; /* by tm_fit_put_aside: no anchor for now */
+    bool aside; /* set by tm_fit_put_aside: temporarily not an anchor */
 } tm_fit_row;
 
 typedef struct tm_fit_event {
-    size_t first; /* of its rows */
+    size_t first; /* first of its rows */
     size_t n, n_anchors;
     bool suspect;
-    tm_network_spot spot; /* where the equations are a network */
+    tm_network_spot spot; /* if the equations are a network */
 } tm_fit_event;
 
-/** A value with the weight it has in a median. */
+/** A value with its weight in a median. */
 typedef struct tm_fit_vote {
     double value, weight;
 } tm_fit_vote;
@@ -41,47 +41,47 @@ typedef struct tm_fit_state {
     tm_fit_event *events; /* [n_events] */
     size_t n_rows, n_events;
 
-    /* The present fit, by domain. True times count from the middle of the lead domain's window. */
+    /* The current fit, by domain. True times count from the middle of the lead domain's window. */
     double *middle; /* true time of the middle of its window [ns] */
     double *rate;   /* drift, without unit */
-    double *wall;   /* what its wall clock says of `middle`, meaningless where sigma is infinite */
-    double *sigma;  /* standard deviation of that */
-    bool *steady;   /* its drift cannot be seen, and stays 0 */
+    double *wall;   /* `middle` according to its wall clock; meaningless if sigma is infinite */
+    double *sigma;  /* standard deviation of `wall` */
+    bool *steady;   /* its drift is not observable and stays 0 */
     int32_t lead;
-    int32_t *strong;    /* lowest domain of those linked by anchors */
-    int32_t *component; /* lowest domain of those linked by anchors or bounds */
-    double *tied; /* half width of the interval that links it to its component; 0 by anchors */
+    int32_t *strong;    /* lowest domain among those linked by anchors */
+    int32_t *component; /* lowest domain among those linked by anchors or bounds */
+    double *tied; /* half width of the interval that ties it to its component; 0: anchors link it */
 
     double *noise;       /* [n_classes] spread of ends [ns] */
     double any_noise;    /* over all classes */
     int64_t *n_of_class; /* [n_classes] anchors of all processes, each by its root, rounded up */
-    double reach;        /* largest distance [ns] of an anchor from its window's middle */
+    double reach;        /* largest distance [ns] of an anchor from the middle of its window */
 
-    bool dense; /* the equations are in normal, else in network */
+    bool dense; /* whether the equations are in normal or in network */
     tm_normal normal;
     tm_network network;
-    tm_keys pairs;           /* of two int32_t: what tm_fit_link links, and */
-    tm_vec pair_counts;      /* of int64_t: in how many events */
-    bool failed;             /* memory for these is out */
-    int32_t *listed;         /* [n_domains] by tm_fit_list */
+    tm_keys pairs;           /* of two int32_t: pairs linked by tm_fit_link */
+    tm_vec pair_counts;      /* of int64_t: events of each pair */
+    bool failed;             /* out of memory for the pairs */
+    int32_t *listed;         /* [n_domains] filled by tm_fit_list, like the next two */
     size_t *list_first;      /* [n_domains + 1] */
     int32_t *list_of;        /* [n_domains] */
-    tm_median_search select; /* two lists for each domain */
-    tm_anchor *anchors;      /* [n_domains] of the event at hand */
+    tm_median_search select; /* two lists per domain */
+    tm_anchor *anchors;      /* [n_domains] of the current event */
     double *sorted;          /* [n_domains] */
     tm_fit_vote *votes;      /* [n_domains] */
     int32_t *parent;         /* [n_domains] */
-    int32_t *step_bin;       /* [n_domains] before which a clock was set; 0 where it was not */
-    double *first, *last;    /* [n_domains] true times of its events, for the bins */
+    int32_t *step_bin;       /* [n_domains] bin before which a clock was stepped; 0: none */
+    double *first, *last;    /* [n_domains] first and last true time of its events, for the bins */
     int64_t *counts;         /* [n_counts] for reductions */
     size_t n_counts;
 } tm_fit_state;
 
-/** How many bins of time each window has for the search of a set clock. */
+/** Number of time bins per window in the search for clock steps. */
 #define TM_FIT_BINS ((size_t)32)
 
-/** Copies the rows and agrees with the other processes; on failure nothing is to be freed.
- * @param ready  false where the caller is out of memory, which becomes known to all here */
+/** Copies the rows and agrees with the other processes. On failure nothing needs to be freed.
+ * @param ready  false if the caller is out of memory; makes all processes fail */
 tm_status tm_fit_state_create(const tm_clock_input *input, const tm_clock_reducer *reducer,
                               bool ready, tm_fit_state **out, tm_error *err) TM_MUST_CHECK;
 void tm_fit_state_destroy(tm_fit_state *state);
@@ -96,7 +96,7 @@ static inline tm_status tm_fit_max(const tm_fit_state *state, int64_t *values, s
     return state->reducer->max(state->reducer->context, values, n, err);
 }
 
-/** True time [ns] of a time from the middle of the domain's window, by the present fit. */
+/** Returns the true time [ns], by the current fit, of a time from the middle of the window. */
 static inline double tm_fit_true(const tm_fit_state *state, int32_t domain, double since) {
     return state->middle[domain] + since + state->rate[domain] * since;
 }
@@ -107,44 +107,45 @@ static inline double tm_fit_noise(const tm_fit_state *state, uint16_t noise_clas
 }
 
 /**
- * Fills `anchors` with those of an event and their times by the present fit.
- * @param middle  median of these [ns]; set where there are two or more
- * @return        how many there are; fewer than two say nothing
+ * Fills `anchors` with the anchors of an event and their times by the current fit.
+ * @param middle  median of these times [ns]; set if there are at least two
+ * @return        number of anchors; fewer than two are not informative
  */
 size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *middle);
 
-/** An anchor's distance from the event's middle [ns], as an end of one rank against a known middle
- * would have it. Ends are nearer to their own median than to that: by the root of 2 for two, by
- * what a simulation of normal ends gives for other even numbers, by nothing for odd ones where the
- * median itself is left out. A median of several ranks is nearer by the root of `root`. */
+/** Returns an anchor's distance from the event's middle [ns], scaled to that of one rank's end from
+ * a known middle. Ends are closer to their own median than to the true middle: by sqrt(2) for two
+ * ends; by a factor from a simulation of normal ends for other even numbers; not at all for odd
+ * numbers if the median itself is left out. A median of several ranks is closer by sqrt(`root`). */
 static inline double tm_fit_distance(const tm_fit_state *state, const tm_anchor *anchor,
                                      double middle, size_t n) {
     double nearer = n == 2 ? 1.4142 : n % 2 == 0 ? 1.0 + 1.5 / (double)n : 1.0;
     return (anchor->y - middle) * nearer * sqrt(state->rows[anchor->row].root);
 }
 
-/** Spread of an anchor's class [ns]: of ends of one rank. */
+/** Returns the spread of an anchor's class [ns], for ends of one rank. */
 static inline double tm_fit_anchor_noise(const tm_fit_state *state, const tm_anchor *anchor) {
     return tm_fit_noise(state, state->rows[anchor->row].noise_class);
 }
 
 /**
- * Lists the domains of each component: list k of those, ascending by lowest domain, is
- * listed[list_first[k]] up to [list_first[k + 1]], ascending, and list_of tells a domain's k.
- * @param component  [n_domains] a domain of each one's, which has itself  @return  how many lists
+ * Lists the domains of each component. List k, ordered by lowest domain, is listed[list_first[k]]
+ * up to [list_first[k + 1]], ascending; list_of is a domain's k.
+ * @param component  [n_domains] one domain of each one's component, the same for all  @return
+ * number of lists
  */
 int32_t tm_fit_list(tm_fit_state *state, const int32_t *component); /* components.c */
 
-/** Fails on all processes where it does on one: of memory that only some need. */
+/** Fails on all processes if it fails on one, e.g. for memory that only some need. */
 tm_status tm_fit_agree(tm_fit_state *state, bool ok, tm_error *err) TM_MUST_CHECK; /* fit_state.c */
 
-/** Whatever solves the normal equations. After tm_fit_normal: */
+/** Solvers of the normal equations. Call after tm_fit_normal: */
 tm_status tm_fit_lay_out(tm_fit_state *state, tm_network_aim aim,
                          tm_error *err) TM_MUST_CHECK; /* equations.c */
-const double *tm_fit_solve(tm_fit_state *state);       /* [2 n_domains], as tm_normal has them */
+const double *tm_fit_solve(tm_fit_state *state);       /* [2 n_domains], as in tm_normal */
 void tm_fit_covariance(tm_fit_state *state, int32_t domain, double out[3]);
 
-/** What the parts do, in this order; each is described where it is. */
+/** The parts of the fit in the order of their calls; documented at their definitions. */
 tm_status tm_fit_link(tm_fit_state *state, tm_error *err) TM_MUST_CHECK; /* components.c */
 void tm_fit_gauge(tm_fit_state *state, const int32_t *component);        /* components.c */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) TM_MUST_CHECK;  /* ties.c */

@@ -48,7 +48,7 @@ static bool take_rows(tm_ldl *ldl, size_t n, size_t n_places) {
 /* Sorts the places by row. */
 static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
     size_t *next =
-        ldl->row_first + 1; /* where the next of a row goes; in the end its last, plus 1 */
+        ldl->row_first + 1; /* insertion point of the next row; finally the end of its own */
     for (size_t i = 0; i < n_places; i++)
         next[places[i].row + 1]++;
     for (size_t r = 1; r <= ldl->n; r++)
@@ -60,9 +60,9 @@ static void set_rows(tm_ldl *ldl, const tm_ldl_place *places, size_t n_places) {
     }
 }
 
-/* The columns in which row r of the factor has values are those between the places of the row and r
- * in the tree of elimination. Calls none twice. Sets `pattern`, from its end; returns where it
- * begins: columns ascend along the tree. */
+/* Finds the columns in which row r of the factor has nonzeros: the paths in the elimination tree
+ * from the row's places to r. Visits none twice. Fills `pattern` from its end and returns its
+ * start; columns ascend along the tree. */
 static size_t reach(tm_ldl *ldl, size_t r) {
     size_t top = ldl->n;
     ldl->mark[r] = (uint32_t)r;
@@ -85,7 +85,7 @@ static void clear_marks(tm_ldl *ldl) {
         ldl->mark[i] = NONE;
 }
 
-/* Finds what elimination fills in. */
+/* Determines the fill-in. */
 static bool set_columns(tm_ldl *ldl) {
     for (size_t i = 0; i < ldl->n; i++)
         ldl->parent[i] = NONE;
@@ -110,7 +110,7 @@ bool tm_ldl_create(tm_ldl *ldl, size_t n, const tm_ldl_place *places, size_t n_p
     return set_columns(ldl);
 }
 
-/* A pivot below this share of its diagonal is what rounding leaves of 0. */
+/* A pivot below this share of its diagonal is rounding error of 0. */
 static double pivot_of(double left, double diagonal) {
     const double nothing = 1e-13, infinite = 1e300;
     return fabs(left) > nothing * fabs(diagonal) && (left > 0.0) == (diagonal > 0.0) ? left
@@ -151,8 +151,8 @@ void tm_ldl_solve(const tm_ldl *ldl, double *x) {
     }
 }
 
-/* With the inverse Z, Z L = 1 / (L' D): a column of Z follows from those behind it, and where the
- * factor has values, from such places alone. */
+/* With the inverse Z, Z L = 1 / (L' D): a column of Z follows from later columns, and at the
+ * factor's nonzeros only from such places. */
 void tm_ldl_invert(tm_ldl *ldl) {
     double *factor = ldl->work, *sum = ldl->diagonal; /* no longer needed */
     clear_marks(ldl);

@@ -1,4 +1,4 @@
-/* Which domains meet in which events, and how the matrix of that is laid out. */
+/* Finds which domains meet in which events, and plans the matrix accordingly. */
 #include "network.h"
 
 #include <math.h>
@@ -10,12 +10,13 @@
 #include "order.h"
 
 enum {
-    LEAST_SOLVE_BINS = 2, /* of a set, where it has as many events: one hides what drifts do, */
-    LEAST_BOUND_BINS = 4, /* and few lose what is told of them */
+    LEAST_SOLVE_BINS =
+        2, /* for solving: minimum bins of a set with that many events, as one bin hides drifts */
+    LEAST_BOUND_BINS = 4, /* for bounding: likewise, as too few bins lose information */
     MOST_BINS = 1000
 };
-/* Domains times the square of the bins, which is what a factorisation costs: one of many, and one
- * alone. */
+/* Limit of domains x bins^2, the cost of a factorisation: of each of many factorisations, and of a
+ * single one. */
 #define SOLVE_WORK 1.2e7
 #define BOUND_WORK 3e8
 
@@ -99,7 +100,7 @@ static void sort(tm_vec *vec, int (*compare)(const void *, const void *)) {
         qsort(vec->data, vec->n, vec->size, compare);
 }
 
-/* Sorts, and keeps one of what is equal. */
+/* Sorts and removes duplicates. */
 static void sort_once(tm_vec *vec, int (*compare)(const void *, const void *)) {
     char *data = vec->data;
     size_t kept = 0, size = vec->size;
@@ -110,7 +111,7 @@ static void sort_once(tm_vec *vec, int (*compare)(const void *, const void *)) {
     vec->n = kept;
 }
 
-/* Whether a key is new; `failed` is set when memory is out. */
+/* Whether a key is new; sets `failed` if out of memory. */
 static bool is_new(tm_keys *known, uint64_t key, bool *failed) {
     size_t before = known->keys.n;
     *failed = *failed || tm_keys_add(known, &key) == TM_NO_KEY;
@@ -165,7 +166,7 @@ bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong) {
         return false;
     for (int32_t h = 0; h < n; h++)
         w->component[h] = -1;
-    for (int32_t h = 0; h < n; h++) { /* the lowest of a component comes before the others */
+    for (int32_t h = 0; h < n; h++) { /* the lowest of a component precedes the others */
         int32_t *root = &w->component[strong[h]];
         if (strong[h] != h && *root < 0) {
             *root = (int32_t)w->roots.n;
@@ -197,7 +198,7 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
         (uint32_t)s, (uint32_t)tm_bisect(keys, set->n_keys, sizeof *keys, &key, is_key_before)};
 }
 
-/* Something with a size to be sorted by; of equal ones the lower number. */
+/* A sort key: by size, then by number. */
 typedef struct sized {
     size_t size, which;
 } sized;
@@ -208,7 +209,7 @@ static int by_size(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->which, y->which);
 }
 
-/* Gives each set its bins: small sets first, for what is eliminated first fills in least. */
+/* Distributes the bins over the sets; small sets are eliminated first, which fills in least. */
 static bool share_bins(tm_network *w) {
     tm_network_set *sets = w->sets.data;
     double work = w->aim == TM_NETWORK_SOLVE ? SOLVE_WORK : BOUND_WORK, all = (double)w->keys.n;
@@ -239,7 +240,7 @@ static bool put_place(tm_network *w, size_t a, size_t b) {
     return tm_vec_append(&w->places, &place, 1) != NULL;
 }
 
-/* Entries: of each domain one, of each link four, of each bin two for each of its domains. */
+/* Lists the entries: one per domain, four per link, and for each bin two per domain. */
 static bool put_places(tm_network *w) {
     const uint64_t *links = w->links.data;
     const tm_network_member *members = w->members.data;
@@ -268,8 +269,8 @@ static bool put_places(tm_network *w) {
     return ok;
 }
 
-/* Numbers in `fixed`: of each domain three of the matrix and two of the right side, of each link
- * four, of each bin one and three for each of its domains. */
+/* Lays out `fixed`: for each domain three numbers of the matrix and two of the right side, four per
+ * link, and per bin one plus three per domain. */
 static void number_fixed(tm_network *w) {
     const tm_network_set *sets = w->sets.data;
     for (size_t s = 0; s < w->sets.n; s++)

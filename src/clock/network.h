@@ -1,12 +1,12 @@
-/* Normal equations of many domains: those of solve.h, kept sparse.
+/* Normal equations of many domains, as in solve.h but sparse.
  *
- * An event of few domains puts entries between each two of them, as there. The common end of an
- * event of many stays an unknown of its own, which its domains' entries meet. Events of the same
- * domains that follow one another share such an unknown, a bin, where there are more of them than
- * can be afforded: then the matrix differs a little from the whole, in a way that depends on what
- * it is for (tm_network_plan).
+ * An event of few domains adds entries between each pair of them, as in solve.h. An event of many
+ * domains keeps its common end as an unknown of its own (a bin), linked to its domains. If there
+ * are too many such events, consecutive events of the same domains share a bin; the matrix then
+ * deviates a little from the exact one, in a direction that depends on its purpose
+ * (tm_network_plan).
  *
- * The same on every process, but for what is added; functions collective where they say so. */
+ * Everything but the sums is the same on every process; collective functions say so. */
 #ifndef TMERGE_NETWORK_H
 #define TMERGE_NETWORK_H
 
@@ -14,21 +14,21 @@
 #include "clock/ldl.h"
 #include "clock/solve.h"
 
-/** Events of at most so many domains get no bin. */
+/** Events of at most this many domains get no bin. */
 enum { TM_NETWORK_FEW = 8 };
 
-/** Where an event is in the network. */
+/** Position of an event in the network. */
 typedef struct tm_network_spot {
-    uint32_t set;   /* of events of the same domains; TM_NETWORK_NO_SET: of few */
-    uint32_t place; /* among those of the set, in the order of time */
+    uint32_t set;   /* of events with the same domains; TM_NETWORK_NO_SET: event of few domains */
+    uint32_t place; /* index within the set, by time */
 } tm_network_spot;
 
 #define TM_NETWORK_NO_SET UINT32_MAX
 
-/** An event of many: identified by what was recorded, which is the same wherever it lies. */
+/** Identity of an event of many domains, independent of where it is stored. */
 typedef struct tm_network_key {
     uint64_t set;     /* hash of its domains */
-    int64_t time_ns;  /* end of the lowest of them, recorded */
+    int64_t time_ns;  /* end of its lowest domain, recorded */
     uint64_t content; /* hash of all its ends */
 } tm_network_key;
 
@@ -39,44 +39,43 @@ typedef struct tm_network_member {
 
 typedef struct tm_network_set {
     uint64_t hash;
-    size_t members, n_members; /* first of `members`, how many */
-    size_t keys, n_keys;       /* the same of `keys` */
+    size_t members, n_members; /* index of the first in `members`, number */
+    size_t keys, n_keys;       /* likewise in `keys` */
     size_t first_bin, n_bins;
 } tm_network_set;
 
-/** What the bins' unknown is to be eliminated from. */
+/** Purpose of the matrix after the bins' unknowns are eliminated. */
 typedef enum tm_network_aim {
-    TM_NETWORK_SOLVE, /* at least the matrix: steps with it are never too long */
-    TM_NETWORK_BOUND  /* at most the matrix: variances by it are never too small */
+    TM_NETWORK_SOLVE, /* not below the exact matrix: steps with it are never too long */
+    TM_NETWORK_BOUND  /* not above the exact matrix: its variances are never too small */
 } tm_network_aim;
 
 typedef struct tm_network {
     int32_t n; /* domains; 0 before tm_network_join */
     tm_network_aim aim;
-    tm_vec keys, members, sets;      /* of the types above; ascending once they are joined */
+    tm_vec keys, members, sets;      /* of the types above; ascending after tm_network_join */
     tm_vec links;                    /* of uint64_t: lower domain << 32 | higher; likewise */
-    tm_keys known_sets, known_links; /* until then: of this process */
-    tm_vec roots;                    /* of int32_t: lowest domain of each component of several */
-    int32_t *component;              /* [n] place in roots; -1 of those alone; owned */
-    uint32_t *order;                 /* [n] place in the order of elimination; owned */
-    uint32_t *set_of_bin;            /* owned, as are: */
-    size_t *bin_at;                  /* first of a bin in `fixed` and in the entries of `ldl` */
+    tm_keys known_sets, known_links; /* before the join: those of this process */
+    tm_vec roots;         /* of int32_t: lowest domain of each component with several domains */
+    int32_t *component;   /* [n] index in roots; -1 for single domains; owned */
+    uint32_t *order;      /* [n] position in the elimination order; owned */
+    uint32_t *set_of_bin; /* set of each bin; owned, like the next three */
+    size_t *bin_at;       /* start of each bin in `fixed` */
     size_t *bin_entry;
-    size_t *gauge_entry; /* [n] of a domain's shift; its rate's is the next */
+    size_t *gauge_entry; /* [n] entry of a domain's shift; that of its rate is next */
     size_t n_bins, n_unknowns;
-    tm_vec places;  /* of tm_ldl_place: of the entries */
+    tm_vec places;  /* of tm_ldl_place: places of the entries */
     bool *pinned;   /* [n_unknowns] */
-    int64_t *fixed; /* to be summed up over all processes */
+    int64_t *fixed; /* [n_fixed] summed over all processes */
     size_t n_fixed;
     double *right;    /* [2n] right side, then solution */
-    double *known;    /* [2n] diagonal of the matrix with the bins' unknowns eliminated */
+    double *known;    /* [2n] diagonal of the matrix after the bins' unknowns are eliminated */
     double *solution; /* [unknowns of ldl] */
     tm_ldl ldl;
 } tm_network;
 
-/** Where an unknown stands in the order of elimination: 2h is the shift of domain h, 2h + 1 its
- * rate.
- */
+/** Returns the position of an unknown in the elimination order: 2h is the shift of domain h, 2h + 1
+ * its rate. */
 static inline size_t tm_network_unknown(const tm_network *w, size_t r) {
     return 2 * (size_t)w->order[r / 2] + r % 2;
 }
@@ -86,65 +85,65 @@ void tm_network_free(tm_network *w);
 
 /**
  * Adds an event's domains to keys and members, or to links.
- * @param domains  [n] ascending, of its anchors  @param ends_ns  [n] recorded
- * @return         false when memory is out
+ * @param domains  [n] of its anchors, ascending  @param ends_ns  [n] recorded
+ * @return         false if out of memory
  */
 bool tm_network_meet(tm_network *w, const int32_t *domains, const int64_t *ends_ns, size_t n);
 
-/** After the events of all processes came together in keys, members and links: makes sets of them.
- * @param strong  [n] lowest domain of each one's component  @return  false when memory is out */
+/** Builds the sets after the events of all processes were gathered in keys, members and links.
+ * @param strong  [n] lowest domain of each one's component  @return  false if out of memory */
 bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong);
 
-/** Where an event is; as tm_network_meet. */
+/** Returns the position of an event; parameters as in tm_network_meet. */
 tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
                                    const int64_t *ends_ns, size_t n);
 
 /**
- * Lays the matrix out. Where no bin has more than one event it is exact; else
- * - to solve, a bin's part of the matrix is what a common end of its events would leave:
- *   (sum u)(sum u)' / sum s is at most the sum of u u' / s, which is taken off;
- * - to bound, each domain's ends in a bin count as their mean alone, with its variance: whatever is
- *   linear in the ends tells less than they. Who lacks an event of the bin has no such mean.
- * @return  false when memory is out
+ * Plans the matrix. It is exact if no bin has more than one event. Otherwise
+ * - for solving, a bin's part is what a common end of its events would leave: the term taken off,
+ * (sum u)(sum u)' / sum s, is at most the exact one, the sum of u u' / s;
+ * - for bounding, a domain's ends in a bin are reduced to their mean and its variance: a linear
+ * function of the ends has less information. A domain that lacks an event of the bin has no mean.
+ * @return  false if out of memory
  */
 bool tm_network_plan(tm_network *w, tm_network_aim aim);
 
 /** Zeroes `fixed`. */
 void tm_network_clear(tm_network *w);
 
-/** What tm_network_add and _expand need to know of the weights. */
+/** Scales of the weights for tm_network_add and _expand. */
 typedef struct tm_network_scales {
-    double of[2];    /* of matrix and right side, see tm_exact_scale */
-    double least_ns; /* the least noise: variances are counted in its squares, */
-    double bound;    /* with this scale */
+    double of[2];    /* for matrix and right side, see tm_exact_scale */
+    double least_ns; /* lowest noise; variances are in units of its square */
+    double bound;    /* scale of sums that bound */
 } tm_network_scales;
 
-/** The greatest variance of an end that counts, in squares of the least noise. */
+/** Largest variance of an end that is used, in squares of the lowest noise. */
 #define TM_NETWORK_VAGUEST 1000.0
 
-/** As tm_normal_add. */
+/** Adds one event; like tm_normal_add. */
 void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchors, size_t n,
                     const tm_network_scales *scales);
 
-/** After the reduction of `fixed`: sets matrix, `known` and `right` from it. */
+/** Sets matrix, `known` and `right` from the reduced `fixed`. */
 void tm_network_expand(tm_network *w, const tm_network_scales *scales);
 
-/** Adds to the diagonal of unknown @p r, and to its right side. */
+/** Adds a prior to the diagonal and the right side of unknown @p r. */
 void tm_network_prior(tm_network *w, size_t r, double weight, double right);
 
-/** Adds @p weight times the square of the sum of a component's unknowns, each times its share:
- * shifts (@p which 0) or rates (1).
- * @param domains  [n] all of a component of several */
+/** Adds @p weight times the squared weighted sum of a component's shifts (@p which 0) or rates (1);
+ * the shares are the weights.
+ * @param domains  [n] all of a component with several domains */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight);
 
-/** As tm_normal_pin, _factor, _solve. After the second: `right` is the solution. */
+/** Same as tm_normal_pin, _factor and _solve. After _solve, `right` is the solution. */
 void tm_network_pin(tm_network *w, size_t r);
 void tm_network_factor(tm_network *w);
 void tm_network_solve(tm_network *w);
 
-/** After the factorisation: all variances and covariances at once. Then, of one domain: variance of
- * the shift, covariance, variance of the rate. */
+/** After the factorisation: computes all variances and covariances at once. _covariance then
+ * returns those of one domain: variance of the shift, covariance, variance of the rate. */
 void tm_network_invert(tm_network *w);
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]);
 

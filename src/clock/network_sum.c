@@ -1,4 +1,4 @@
-/* What the events say, in the matrix of their network. */
+/* Sums the events into the matrix of their network. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool is_link_before(const void *link, const void *key) {
     return *(const uint64_t *)link < *(const uint64_t *)key;
 }
 
-/* The four numbers of two domains, of which the first is the lower. */
+/* Returns the four numbers of two domains; @p low is the lower. */
 static int64_t *link_of(const tm_network *w, int32_t low, int32_t high) {
     uint64_t key = (uint64_t)low << 32 | (uint32_t)high;
     size_t l = tm_bisect(w->links.data, w->links.n, sizeof key, &key, is_link_before);
@@ -32,7 +32,7 @@ static void add_square(int64_t *own, double weight, double x, double scale) {
     own[2] += tm_exact_fixed(weight * x * x, scale);
 }
 
-/* The end of an event of few is eliminated at once. */
+/* Adds an event of few domains, whose common end is eliminated at once. */
 static void add_few(tm_network *w, const tm_anchor *anchors, size_t n, double sum, double scale) {
     for (size_t i = 0; i < n; i++) {
         const tm_anchor *g = anchors + i;
@@ -50,7 +50,7 @@ static void add_few(tm_network *w, const tm_anchor *anchors, size_t n, double su
     }
 }
 
-/* An event's share in the mean of its bin is the same for all domains. */
+/* Adds an event to the mean of its bin, with the same share for all domains. */
 static void add_to_mean(int64_t *bin, const tm_anchor *anchors, size_t n, double sum,
                         const tm_network_scales *scales) {
     double unit = scales->least_ns * scales->least_ns;
@@ -99,9 +99,9 @@ void tm_network_add(tm_network *w, tm_network_spot spot, const tm_anchor *anchor
         add_few(w, anchors, n, sum, scales->of[0]);
 }
 
-/* What a domain has in a bin: weight, and weight times x. To bound, the weight of the mean of its
- * ends, where it has all of the bin's, and that times the mean of their x; its square is its part
- * of the matrix. */
+/* Reads a domain's part in a bin: weight, and weight times x. For bounding: the weight of the mean
+ * of its ends, if it has all events of the bin, and that weight times their mean x; its square is
+ * its part of the matrix. */
 static void read_bin(tm_network *w, const int64_t *bin, size_t i, int32_t domain,
                      const tm_network_scales *scales, double out[2]) {
     const int64_t *own = bin + 1 + 3 * i;
@@ -169,9 +169,9 @@ void tm_network_prior(tm_network *w, size_t r, double weight, double right) {
     w->right[r] += right;
 }
 
-/* g (sum of c d)^2 is what is left when z is eliminated from 2 z (sum of c d) - z^2 / g. It comes
- * last, so that nothing is filled in. Up to then the component as a whole is held where it is by
- * what is known beforehand, or by too little to be seen. */
+/* Eliminating z from 2 z (sum of c d) - z^2 / g leaves g (sum of c d)^2. z is eliminated last, so
+ * that it causes no fill-in. Until then the component as a whole is held in place by priors, or by
+ * the added weight, which is too small to matter. */
 void tm_network_gauge(tm_network *w, const int32_t *domains, const double *shares, size_t n,
                       size_t which, double weight) {
     const double hardly = 1e-9;
@@ -214,7 +214,7 @@ void tm_network_invert(tm_network *w) {
     tm_ldl_invert(&w->ldl);
 }
 
-/* The rate of a domain is the next unknown behind its shift, and so the first in its column. */
+/* The rate of a domain directly follows its shift and so is the first in the shift's column. */
 void tm_network_covariance(const tm_network *w, int32_t domain, double out[3]) {
     size_t r = tm_network_unknown(w, 2 * (size_t)domain);
     out[0] = w->ldl.variance[r];

@@ -1,28 +1,28 @@
-/* The graph of what is not eliminated yet: a domain's neighbours are those that it began with, its
- * `near`, and all that share an element with it, which is what an eliminated domain left: its
- * neighbours then, each of which meets each other. Sets are vertices, too, with the weight of their
- * bins, but stay. */
+/* The graph of uneliminated unknowns. A domain's neighbours are its remaining original ones
+ * (`near`) and all vertices that share an element with it. An element is what an eliminated domain
+ * leaves: its neighbours, all connected to each other. Sets are vertices, too, with the weight of
+ * their bins, but are not eliminated. */
 #include "order.h"
 
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
 
-/* An element that a vertex is in. */
+/* Membership of a vertex in an element. */
 typedef struct link {
     uint32_t element, next;
 } link;
 
 typedef struct vertex {
-    size_t near, n_near; /* in `near`, as far as they are in no element with it */
+    size_t near, n_near; /* in `near`, without those that share an element with it */
     uint32_t links;      /* first in `links` */
-    uint32_t stamp;      /* is in the newest element where it is that one's */
+    uint32_t stamp;      /* stamp of the newest element that contains it */
     size_t weight;
     bool gone;
-    /* Of a domain: its degree, and its neighbours in the list of those of that degree. */
+    /* Of a domain: its degree, and its neighbours in the list of that degree. */
     size_t degree;
     uint32_t before, behind;
-    /* Of the element that it left: */
+    /* Of the element that it left when eliminated: */
     size_t held, n_held; /* in `held` */
     size_t held_weight, left;
     uint32_t left_stamp;
@@ -34,7 +34,7 @@ typedef struct graph {
     vertex *v;           /* [n] domains, then sets */
     uint32_t *near;      /* of all vertices */
     uint32_t *by_degree; /* [total + 1] first domain of each */
-    size_t least;        /* no degree is below it */
+    size_t least;        /* lower bound of all degrees */
     tm_vec held;         /* of uint32_t: vertices of the elements */
     tm_vec links;        /* of link */
 } graph;
@@ -68,7 +68,7 @@ static void unlist_domain(graph *g, uint32_t d) {
         g->v[v->behind].before = v->before;
 }
 
-/* Both vertices of each link, and each domain and its sets. */
+/* Visits both directions of each link, and each domain with its sets. */
 static void each_pair(const tm_network *w, graph *g, void (*take)(graph *, uint32_t, uint32_t)) {
     const uint64_t *links = w->links.data;
     const tm_network_set *sets = w->sets.data;
@@ -127,7 +127,7 @@ static bool make_graph(const tm_network *w, graph *g) {
     return true;
 }
 
-/* Adds a vertex to the newest element, that of domain p, once. */
+/* Adds a vertex to the newest element, that of domain p, unless it is already in. */
 static bool hold(graph *g, uint32_t p, uint32_t stamp, uint32_t u) {
     if (g->v[u].gone || g->v[u].stamp == stamp)
         return true;
@@ -136,7 +136,7 @@ static bool hold(graph *g, uint32_t p, uint32_t stamp, uint32_t u) {
     return tm_vec_append(&g->held, &u, 1) != NULL;
 }
 
-/* Makes the element of domain p, which takes in those that p was in. */
+/* Makes the element of domain p, which absorbs the elements that contained p. */
 static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[p];
     bool ok = true;
@@ -156,8 +156,8 @@ static bool make_element(graph *g, uint32_t p, uint32_t stamp) {
     return ok;
 }
 
-/* Drops the dead among the elements of vertex u; of the others takes u off what is left of them
- * outside of the newest. */
+/* Removes dead elements from vertex u's list; subtracts u's weight from what its other elements
+ * have outside of the newest. */
 static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     link *links = g->links.data;
     for (uint32_t *l = &g->v[u].links; *l != NONE;) {
@@ -175,7 +175,7 @@ static void take_off(graph *g, uint32_t u, uint32_t stamp) {
     }
 }
 
-/* Drops what the newest element of p tells from the lists of domain d, and bounds its degree. */
+/* Removes what p's newest element covers from the lists of domain d, and bounds its degree. */
 static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     vertex *v = &g->v[d];
     link *links = g->links.data;
@@ -190,7 +190,7 @@ static void renew(graph *g, uint32_t d, uint32_t p, uint32_t stamp) {
     v->n_near = kept;
     for (uint32_t *l = &v->links; *l != NONE;) {
         vertex *e = &g->v[links[*l].element];
-        e->alive = e->alive && e->left > 0; /* else all of it is in the newest */
+        e->alive = e->alive && e->left > 0; /* otherwise the newest covers it */
         if (!e->alive) {
             *l = links[*l].next;
             continue;
@@ -211,7 +211,7 @@ static bool eliminate(graph *g, uint32_t p, uint32_t stamp) {
     const size_t first = g->v[p].held, end = first + g->v[p].n_held;
     for (size_t k = first; k < end; k++)
         any = any || ((const uint32_t *)g->held.data)[k] < g->n_domains;
-    if (!any) { /* nobody will ask for it */
+    if (!any) { /* it is never used again */
         g->v[p].alive = false;
         return true;
     }

@@ -1,4 +1,4 @@
-/* How the processes of a job bring their numbers together: the one door out of the clock fit. */
+/* Reductions over the processes of a job: the only communication of the clock fit. */
 #ifndef TMERGE_CLOCK_REDUCE_H
 #define TMERGE_CLOCK_REDUCE_H
 
@@ -9,18 +9,18 @@
 #include "tmerge/status.h"
 
 /**
- * Reductions over all processes, in place, on integers alone: a sum of integers is the same in any
+ * Reductions over all processes, in place, of integers only, whose sum does not depend on the
  * order. Every process makes the same calls with the same counts; all return the same status.
  */
 typedef struct tm_clock_reducer {
-    void *context; /* handed to all; borrowed */
+    void *context; /* passed to all functions; borrowed */
     tm_status (*sum)(void *context, int64_t *values, size_t n, tm_error *err);
     tm_status (*max)(void *context, int64_t *values, size_t n, tm_error *err);
-    /* Appends what each process has, in any order; of elements without padding. */
+    /* Appends the elements of all processes, in any order. Elements have no padding. */
     tm_status (*gather)(void *context, const tm_vec *own, tm_vec *all, tm_error *err);
 } tm_clock_reducer;
 
-/** For one process, which has everything: values stay as they are. */
+/** For a single process that has everything: leaves values unchanged. */
 extern const tm_clock_reducer tm_clock_serial;
 
 #endif

@@ -1,16 +1,17 @@
-/* Iteratively reweighted least squares over events, each with its own unknown common end. */
+/* Iteratively reweighted least squares over events, each with an unknown common end of its own. */
 #include "fit_state.h"
 
 enum {
-    HUBER_ITERATIONS = 3, /* convex, from anywhere; then Tukey, which forgets wrong matches */
+    HUBER_ITERATIONS =
+        3, /* convex, converges from anywhere; followed by Tukey, which ignores wrong matches */
     LEARNING_ITERATIONS = 8,
     MAX_ITERATIONS = 25,
     FEW_RESIDUALS = 8
 };
 
-#define SETTLED_NS 10.0      /* at the middle and at the reach */
-#define LEAST_NOISE_NS 300.0 /* nothing in these traces is steadier */
-#define USUAL_NOISE_NS 10e3  /* where too few ends tell */
+#define SETTLED_NS 10.0      /* change at the middle plus at the reach */
+#define LEAST_NOISE_NS 300.0 /* no trace is steadier */
+#define USUAL_NOISE_NS 10e3  /* if there are too few ends to estimate it */
 #define MAD_TO_SIGMA 1.4826  /* of a normal distribution */
 #define HUBER 1.0
 #define TUKEY 4.685
@@ -28,7 +29,7 @@ static void count_residuals(tm_fit_state *state) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double residual = fabs(tm_fit_distance(state, anchor, middle, n));
-            /* Of an odd number one is the middle itself, which says nothing. */
+            /* Of an odd number, one is the middle itself, which is not informative. */
             if (residual == 0.0 && !skipped)
                 skipped = true;
             else
@@ -46,7 +47,7 @@ static int64_t total_of(const int64_t counts[TM_SPREAD_BINS]) {
     return total;
 }
 
-/* Learns the noise of each class from the residuals of the present fit. */
+/* Estimates the noise of each class from the residuals of the current fit. */
 static tm_status learn_noise(tm_fit_state *state, tm_error *err) {
     size_t n = (size_t)state->n_classes * TM_SPREAD_BINS;
     int64_t all[TM_SPREAD_BINS] = {0};
@@ -65,8 +66,8 @@ static tm_status learn_noise(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/** Weight of an anchor [1/ns^2]: what 1/variance its noise gives, times what is left of it by Huber
- * (else by Tukey, if @p robust) at a distance [ns] from its event's middle. */
+/** Returns the weight of an anchor [1/ns^2]: 1/variance by its noise, reduced by Huber's function
+ * (Tukey's if @p robust) at a distance [ns] from its event's middle. */
 double tm_fit_weight(const tm_fit_state *state, const tm_anchor *anchor, double distance,
                      bool robust) {
     double noise = tm_fit_anchor_noise(state, anchor), far = fabs(distance) / noise, keep = 1.0;
@@ -79,7 +80,7 @@ double tm_fit_weight(const tm_fit_state *state, const tm_anchor *anchor, double 
     return keep * state->rows[anchor->row].root / (noise * noise);
 }
 
-/** The least noise of any class [ns]. */
+/** Returns the lowest noise of any class [ns]. */
 double tm_fit_least_noise(const tm_fit_state *state) {
     double least = state->any_noise;
     for (int32_t class = 0; class < state->n_classes; class ++)
@@ -88,10 +89,10 @@ double tm_fit_least_noise(const tm_fit_state *state) {
     return least;
 }
 
-/** Scales for sums of weights and of weighted distances (see tm_exact_scale). A weight is at most
- * its root over noise^2; weight times distance from the event's mean at most 1.35 roots over noise
- * (the most that Tukey's function gives), and as much again for the mean's distance from the
- * median; x is at most 1. */
+/** Computes scales for sums of weights and of weighted distances (see tm_exact_scale). A weight is
+ * at most root / noise^2. Weight times distance from the event's mean is at most 1.35 root / noise
+ * (the maximum of Tukey's function), plus as much again for the mean's distance from the median; x
+ * is at most 1. */
 void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     double matrix = 0.0, right = 0.0;
     for (int32_t class = 0; class < state->n_classes; class ++) {
@@ -103,8 +104,8 @@ void tm_fit_scales(const tm_fit_state *state, double scales[2]) {
     scales[1] = tm_exact_scale(4.0 * right);
 }
 
-/* No clock is slewed as fast, and no end comes as late: what is further off than both makes was
- * read from a clock that was set meanwhile, or belongs to another event. */
+/* Maximum plausible slew of a clock and lateness of an end. A deviation beyond both was read from a
+ * clock that had been stepped, or belongs to another event. */
 #define FASTEST 0.002
 #define LATEST_NS 1e6
 
@@ -117,9 +118,9 @@ static double shortest_window(const tm_fit_state *state, size_t n) {
 }
 
 /**
- * Puts aside the ends that no clock can have made by the present fit: a drift would be bent to meet
- * them, for the far ends of a long lever weigh much and cost little.
- * @param n  how many there are, of all processes
+ * Puts aside ends that the current fit cannot explain by any plausible clock. They would bend the
+ * drift, because ends at the far end of a long lever have large weight and small residuals.
+ * @param n  number put aside, over all processes
  */
 tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n, tm_error *err) {
     *n = 0;
@@ -138,20 +139,20 @@ tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n, tm_error *err) {
     return tm_fit_sum(state, n, 1, err);
 }
 
-/** Ends its effect. */
+/** Undoes tm_fit_put_aside. */
 void tm_fit_take_back(tm_fit_state *state) {
     for (size_t i = 0; i < state->n_rows; i++)
         state->rows[i].aside = false;
 }
 
 /**
- * Improves the present fit until it settles.
- * @param n  iterations are added to it
+ * Iterates the fit until it converges.
+ * @param n  incremented by the number of iterations
  */
 tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n, tm_error *err) {
     double moved = HUGE_VAL;
     for (int i = 0; i < MAX_ITERATIONS && (i <= HUBER_ITERATIONS || moved > SETTLED_NS); i++) {
-        /* Weights and noise that follow one another may circle for long. */
+        /* Weights and noise that follow one another may oscillate for long. */
         if (i < LEARNING_ITERATIONS)
             TM_TRY(learn_noise(state, err));
         TM_TRY(tm_fit_normal(state, i >= HUBER_ITERATIONS, err));

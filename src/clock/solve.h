@@ -1,37 +1,37 @@
-/* Normal equations of the clock fit: summed exactly, solved by Cholesky's method. */
+/* Normal equations of the clock fit: exact sums, Cholesky solution. */
 #ifndef TMERGE_SOLVE_H
 #define TMERGE_SOLVE_H
 
 #include "clock/exact.h"
 
-/** One anchor of the event at hand: how its domain's clock reads the event's end. */
+/** One anchor of the current event: the event's end on its domain's clock. */
 typedef struct tm_anchor {
-    size_t row;     /* of the process's rows */
-    size_t place;   /* among the anchors of the event, those put aside included */
+    size_t row;     /* index among the process's rows */
+    size_t place;   /* index among the anchors of the event, including those put aside */
     int32_t domain; /* ascending within an event */
-    double x;       /* time from the middle of the domain's window, over the reach */
-    double y;       /* [ns] true time by the present fit */
+    double x;       /* time relative to the middle of the domain's window / reach */
+    double y;       /* [ns] true time by the current fit */
     double weight;  /* [1/ns^2] */
 } tm_anchor;
 
 /**
- * Symmetric system of two unknowns for each domain: a shift [ns], and a change of rate times the
- * reach [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate.
+ * Symmetric system with two unknowns per domain: a shift [ns], and a change of rate times the reach
+ * [ns]. Unknown 2h is the shift of domain h, 2h + 1 its rate.
  */
 typedef struct tm_normal {
     int32_t n;      /* domains */
-    int64_t *fixed; /* tm_normal_blocks(n) * 4 of the matrix, then 2n of the right side; owned */
-    double *lower;  /* lower triangle, row after row: the matrix, then its factor; owned */
+    int64_t *fixed; /* [tm_normal_size(n)] blocks of the matrix, then 2n of the right side; owned */
+    double *lower;  /* lower triangle, row by row: the matrix, then its factor; owned */
     double *right;  /* [2n] right side, then solution; owned */
     double *column; /* [4n] scratch; owned */
 } tm_normal;
 
-/** 2 x 2 blocks of the lower triangle: (g, h) with h <= g stands at g(g + 1)/2 + h. */
+/** Index of a 2 x 2 block of the lower triangle: (g, h) with h <= g is at g(g + 1)/2 + h. */
 static inline size_t tm_normal_block(size_t g, size_t h) {
     return g * (g + 1) / 2 + h;
 }
 
-/** Entries of `fixed`. */
+/** Number of entries of `fixed`. */
 static inline size_t tm_normal_size(int32_t n) {
     return tm_normal_block((size_t)n, 0) * 4 + 2 * (size_t)n;
 }
@@ -41,7 +41,7 @@ static inline double *tm_normal_at(tm_normal *normal, size_t r, size_t c) {
     return normal->lower + r * (r + 1) / 2 + c;
 }
 
-/** False when memory is out or @p n is too large; freed by the caller in any case. */
+/** Allocates. False if out of memory or @p n is too large; the caller frees in any case. */
 bool tm_normal_create(tm_normal *normal, int32_t n);
 void tm_normal_free(tm_normal *normal);
 
@@ -49,25 +49,25 @@ void tm_normal_free(tm_normal *normal);
 void tm_normal_clear(tm_normal *normal);
 
 /**
- * Adds one event, its common end eliminated: with J = (1, x), the sum of w J J' less
- * (sum w J)(sum w J)' / sum w; right side w (mean y - y) J.
+ * Adds one event with its common end eliminated: with J = (1, x), the sum of w J J' minus (sum w
+ * J)(sum w J)' / sum w; right side w (mean y - y) J.
  * @param scales  of matrix and right side, see tm_exact_scale
  */
 void tm_normal_add(tm_normal *normal, const tm_anchor *anchors, size_t n, const double scales[2]);
 
-/** After the reduction of `fixed`: sets `lower` and `right` from it. */
+/** Sets `lower` and `right` from the reduced `fixed`. */
 void tm_normal_expand(tm_normal *normal, const double scales[2]);
 
-/** Takes unknown @p r out: its solution is 0. */
+/** Removes unknown @p r: its solution is 0. */
 void tm_normal_pin(tm_normal *normal, size_t r);
 
-/** Factorises `lower` in place. A direction that nothing determines gets the solution 0. */
+/** Factorises `lower` in place. Undetermined directions get the solution 0. */
 void tm_normal_factor(tm_normal *normal);
 
-/** After the factorisation: `right` becomes the solution. */
+/** After the factorisation: replaces `right` by the solution. */
 void tm_normal_solve(tm_normal *normal);
 
-/** After the factorisation: variances of shift and rate of a domain, and their covariance. */
+/** After the factorisation: returns variances of a domain's shift and rate, and covariance. */
 void tm_normal_covariance(tm_normal *normal, int32_t domain, double *shift, double *both,
                           double *rate);
 

@@ -1,4 +1,4 @@
-/* Do the ranks of a host share a clock? */
+/* Decides whether the ranks of a host share a clock. */
 #include <stdlib.h>
 
 #include "base/median.h"
@@ -7,10 +7,10 @@
 
 enum { SPLIT_EVENTS = 8 };
 #define SPLIT_NOISES 5.0
-#define LEAST_SPLIT_NOISE_NS 3000.0 /* two GPUs of one host differ by some microseconds */
+#define LEAST_SPLIT_NOISE_NS 3000.0 /* GPU clocks in a host differ by microseconds */
 #define MAD_TO_SIGMA 1.4826
 
-/* The middle of a host's ranks (lower half of the scratch), and their spread around it. */
+/* Median of a host's ranks (lower half of the scratch), and their spread around it. */
 static double middle_of(const tm_clock_rank_end *ranks, size_t n, bool late, double *values) {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
@@ -39,7 +39,7 @@ static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limi
     return host;
 }
 
-/* The spread of few ranks is itself uncertain: that of no host is less than the usual one. */
+/* The spread of few ranks is itself uncertain: raise it to at least the median spread. */
 static void share_spreads(tm_clock_host *hosts, int32_t n_hosts, double *values) {
     size_t n = 0;
     for (int32_t h = 0; h < n_hosts; h++)

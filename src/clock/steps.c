@@ -1,28 +1,30 @@
-/* Clocks that were set within the window: the distance of a domain from the others jumps once. */
+/* Detects clocks stepped within the window: a domain's distance from the others jumps once. */
 #include "fit_state.h"
 
 enum {
-    STEP_EVENTS = 5, /* at least on either side */
-    STEP_BINS = 8    /* on either side tell its size: far from it a drift hides part of it */
+    STEP_EVENTS = 5, /* minimum on either side */
+    STEP_BINS =
+        8 /* bins on either side that measure its size: further away, drift hides part of it */
 };
-#define STEP_SIGMAS 5.0 /* so sure must a step be, */
-#define STEP_NOISES 2.0 /* and so large: less is no clock that was set, and of no consequence */
-#define FAR_NOISES 60.0 /* further distances count as this, lest a wrong match make a step */
+#define STEP_SIGMAS 5.0 /* minimum significance of a step */
+#define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties */
+#define FAR_NOISES 60.0 /* limit on distances: a wrong match is no step */
 
-/* An end against those of the other domains in its event. */
+/* The end of one domain relative to those of the other domains in its event. */
 typedef struct sight {
     const tm_fit_row *row;
-    double distance; /* in noises */
+    double distance; /* in units of noise */
     double far;      /* ns */
-    double time;     /* true time of the event: not by the clock that may have been set */
+    double time;     /* true time of the event, not by the possibly stepped clock */
 } sight;
 
 static double length_of(const tm_fit_state *state, const tm_anchor *anchor) {
     return (double)state->input->domains[anchor->domain].length_ns;
 }
 
-/* The middle of three and more does not follow the one that was set. Of two, setting a clock by
- * more than the recording took makes that one's window much the longer. */
+/* Returns the event's time by a clock that was not stepped. One stepped clock does not affect the
+ * middle of three or more ends. Of two, a clock stepped by more than the recording time has a much
+ * longer window; the other one is used. */
 static double time_of(const tm_fit_state *state, double middle, size_t n) {
     const tm_anchor *a = state->anchors, *b = a + 1;
     if (n == 2 && length_of(state, a) > 2.0 * length_of(state, b))
@@ -40,9 +42,9 @@ static int32_t bin_of(const tm_fit_state *state, const sight *s) {
     return bin < last ? bin : last;
 }
 
-/* Visits every anchor, those of suspect events too: a clock that was set makes half of its events
- * suspect. Of two ends nobody can tell which one is off, so pairs are for domains that have little
- * else (`parent` is then 0). */
+/* Visits every anchor, including those of suspect events, because a stepped clock makes half of its
+ * events suspect. Of two ends it is unknown which one is off, so events of two are used only for
+ * domains with few others (`parent` is then 0). */
 typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
@@ -52,7 +54,8 @@ static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {
         for (size_t i = 0; i < n && n > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             double distance = tm_fit_distance(state, anchor, middle, n);
-            double far = (n == 2 ? 2.0 : 1.0) * (anchor->y - middle); /* from the other of two */
+            double far =
+                (n == 2 ? 2.0 : 1.0) * (anchor->y - middle); /* of two: from the other one */
             const sight s = {state->rows + anchor->row,
                              distance / tm_fit_anchor_noise(state, anchor), far,
                              time_of(state, middle, n)};
@@ -68,7 +71,7 @@ static void add_to_range(tm_fit_state *state, const sight *s) {
     range[1] = time > range[1] ? time : range[1];
 }
 
-/* Sets the range of time that the bins of each domain share out. */
+/* Finds the time range covered by each domain's bins. */
 static tm_status find_ranges(tm_fit_state *state, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     for (size_t i = 0; i < 2 * n; i++)
@@ -82,7 +85,7 @@ static tm_status find_ranges(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/* Sets `parent` to 1 where events of three and more are enough. */
+/* Sets `parent` to 1 for domains with enough events of three or more. */
 static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
     size_t n = (size_t)state->n_domains;
     memset(state->counts, 0, n * sizeof *state->counts);
@@ -97,7 +100,7 @@ static tm_status find_pairs(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-/* A distance has at most 60 noises and 2^37 steps of fixed point; 2^20 of them fit a bin. */
+/* A distance is at most 60 noises with steps of 2^-37; 2^20 of them fit in a bin. */
 #define BIN_SCALE 0x1p37
 
 static void add_to_bin(tm_fit_state *state, const sight *s) {
@@ -107,7 +110,7 @@ static void add_to_bin(tm_fit_state *state, const sight *s) {
         tm_exact_fixed(fmin(fmax(s->distance, -FAR_NOISES), FAR_NOISES), BIN_SCALE);
 }
 
-/* Least squares of the bins' means on a level, a slope and a jump before bin @p split, by Gauss.
+/* Fits a level, a slope and a jump before bin @p split to the bins' means by least squares (Gauss).
  * Returns the jump's size; variance: of the jump, for events of variance 1; rest: chi square. */
 static double fit_jump(const int64_t *bins, size_t split, double *variance, double *rest) {
     double a[3][5] = {{0}}, yy = 0.0, explained = 0.0;
@@ -141,7 +144,7 @@ static double fit_jump(const int64_t *bins, size_t split, double *variance, doub
     return a[2][3] / a[2][2];
 }
 
-/* The bin before which the domain's clock was set; 0 where it was not. */
+/* Returns the bin before which the domain's clock was stepped; 0 if it was not. */
 static int32_t find_step(const int64_t *bins) {
     int64_t all = 0, before = 0;
     int used = 0;
@@ -178,8 +181,8 @@ static void select_side(tm_fit_state *state, const sight *s) {
 }
 
 /**
- * Finds clocks that were set, and adds the size of the step to their uncertainty: one line cannot
- * tell both sides. (Whoever must, makes the later side a domain of its own and fits again.)
+ * Finds stepped clocks and adds the step to their uncertainty, because a single line cannot
+ * describe both sides. (The caller can make the later side a separate domain and fit again.)
  * @param models  step_ns and step_at_ns set, uncertainties enlarged
  */
 tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *err) {
@@ -205,7 +208,7 @@ tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models, tm_error *er
         const tm_clock_domain *domain = state->input->domains + h;
         double early = tm_median_search_median(&state->select, 2 * (size_t)h);
         double step = tm_median_search_median(&state->select, 2 * (size_t)h + 1) - early;
-        /* What drew the means apart were late ends, where the medians lie together. */
+        /* If the medians agree, late ends have separated the means. */
         if (state->step_bin[h] == 0 || fabs(step) < STEP_NOISES * models[h].uncertainty_ns)
             continue;
         models[h].step_ns = (int64_t)step;

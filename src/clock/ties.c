@@ -1,19 +1,19 @@
-/* Components that no anchor links, but messages in both directions do: each bounds one side of
- * their difference, and the middle of what is left is as good a tie as half its width. */
+/* Ties components that only messages in both directions link. Each direction bounds one side of
+ * their difference; the tie is the middle of the interval, accurate to half its width. */
 #include <stdlib.h>
 
 #include "fit_state.h"
 
-/* Kept negated while maxima are reduced. */
+/* Stored negated while maxima are reduced. */
 #define NO_BOUND INT64_MIN
 
-/* The components that are in one event with others, in the order of their lowest domains; lists are
- * those of tm_fit_list, of what anchors link. */
+/* The components that share an event with others, ordered by lowest domain; lists are those of
+ * tm_fit_list for anchors. */
 typedef struct ties {
-    const int32_t *number; /* [lists] of its component; -1 where nothing bounds it */
-    int32_t *list;         /* [n] of a component; owned, as are: */
-    int64_t *negated;      /* [n * n] upper bounds of shift(g) - shift(h), and */
-    double *bounds;        /* the same */
+    const int32_t *number; /* [lists] index of its component; -1 if nothing bounds it */
+    int32_t *list;         /* [n] list of a component; owned, like the next three */
+    int64_t *negated;      /* [n * n] negated upper bounds of shift(g) - shift(h) */
+    double *bounds;        /* [n * n] the upper bounds */
     bool *had;             /* [n] others have been tied to it */
     size_t n;
 } ties;
@@ -37,7 +37,7 @@ static void bound_event(const tm_fit_state *state, const tm_fit_event *event, ti
     }
 }
 
-/* Whether an event's domains are of several lists. */
+/* Whether an event's domains belong to several lists. */
 static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
     const tm_fit_row *rows = state->rows + event->first;
     for (size_t i = 1; i < event->n; i++)
@@ -46,7 +46,7 @@ static bool is_between(const tm_fit_state *state, const tm_fit_event *event) {
     return false;
 }
 
-/* Finds which lists something may bound, and makes room for their bounds. Scratch: parent. */
+/* Finds the lists that may have bounds, and allocates the bounds. Scratch: parent. */
 static tm_status open_ties(tm_fit_state *state, int32_t n_lists, ties *t, tm_error *err) {
     size_t n = 0;
     memset(state->counts, 0, (size_t)n_lists * sizeof *state->counts);
@@ -80,7 +80,7 @@ static void close_ties(ties *t) {
     free(t->had);
 }
 
-/* Floyd and Warshall's shortest paths, over components with any bound. */
+/* Floyd-Warshall shortest paths over components with any bound. */
 static void close_bounds(double *bounds, size_t n) {
     for (size_t k = 0; k < n; k++)
         for (size_t g = 0; g < n; g++)
@@ -88,8 +88,8 @@ static void close_bounds(double *bounds, size_t n) {
                 bounds[g * n + h] = fmin(bounds[g * n + h], bounds[g * n + k] + bounds[k * n + h]);
 }
 
-/* How far the common drift of a component, which no event of it shows, may have brought its clocks
- * at the ends of their windows [ns]. */
+/* Returns the effect [ns] at the ends of the windows of a component's common drift, which its own
+ * events cannot show. */
 static double drift_of(const tm_fit_state *state, int32_t list) {
     double known = 0.0, length = 0.0;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++) {
@@ -100,7 +100,7 @@ static double drift_of(const tm_fit_state *state, int32_t list) {
     return isfinite(known) ? 1e-9 / sqrt(known) * length / 2.0 : 0.0;
 }
 
-/* Bounds of different times agree only as far as the drifts allow. */
+/* Loosens the bounds, because bounds from different times agree only up to drift. */
 static void loosen_bounds(const tm_fit_state *state, ties *t) {
     for (size_t g = 0; g < t->n; g++) {
         double drift = drift_of(state, t->list[g]);
@@ -111,7 +111,7 @@ static void loosen_bounds(const tm_fit_state *state, ties *t) {
     }
 }
 
-/* What the wall clocks of a component say of its common time, at best. */
+/* Returns the best wall-clock standard deviation in a component. */
 static double wall_of(const tm_fit_state *state, int32_t list) {
     double best = HUGE_VAL;
     for (size_t i = state->list_first[list]; i < state->list_first[list + 1]; i++)
@@ -138,13 +138,13 @@ static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
     return state->component[root] == root;
 }
 
-/* Ties to one component all that are bounded on both sides against it. The middles of the closed
- * bounds obey each of them together. Where the wall clocks are better than the bounds, theirs is
- * the position, within the bounds. */
+/* Ties all components that are bounded on both sides to one component. The middles of the closed
+ * bounds satisfy all bounds together. If the wall clocks are more accurate than the bounds, they
+ * determine the position within the bounds. */
 static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     const double *bounds = t->bounds;
     size_t n = t->n;
-    if (bounds[m * n + m] < 0.0) /* a circle of contradictions */
+    if (bounds[m * n + m] < 0.0) /* contradicting cycle */
         return;
     for (size_t g = 0; g < n; g++) {
         if (g == m || !is_free(state, t, g))
@@ -158,8 +158,8 @@ static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     }
 }
 
-/* The component of most domains that is not tied to another nor had its turn; of equal ones the
- * lowest; n at the end. */
+/* Returns the untied component with the most domains that has not had its turn, the lowest of equal
+ * ones; n if none is left. */
 static size_t largest_free(const tm_fit_state *state, const ties *t) {
     size_t best = t->n, most = 0;
     for (size_t g = 0; g < t->n; g++) {
@@ -172,7 +172,7 @@ static size_t largest_free(const tm_fit_state *state, const ties *t) {
     return best;
 }
 
-/* Names each component by its lowest domain, of which the main one need not be. */
+/* Renames each component to its lowest domain, which need not be in the main part. */
 static void rename_components(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++)
         state->parent[h] = -1;
@@ -203,9 +203,7 @@ static tm_status tie_all(tm_fit_state *state, ties *t, tm_error *err) {
     return TM_OK;
 }
 
-/**
- * Ties components that only bounds link. Each keeps its inner differences.
- */
+/** Ties components that only bounds link. Each keeps its inner differences. */
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) {
     int32_t n_lists = tm_fit_list(state, state->strong);
     for (int32_t h = 0; h < state->n_domains; h++) {

@@ -1,10 +1,10 @@
-/* How far each clock can be off: what the noise leaves open, and what no averaging takes away. */
+/* Uncertainty of each clock: what noise leaves open, plus bias that averaging cannot remove. */
 #include "fit_state.h"
 
-/* Distances from the events' middles by domain and stratum. Ends of one kind in one group are
- * biased always alike (place in the ring, slow rail, the GPU's own clock); groups and kinds are
- * biased each in its way. So their disagreement tells the size of the bias, which is then taken
- * whole, because what is common to all of them cannot be seen. */
+/* Distances from the events' middles by domain and stratum. Ends of one kind in one group always
+ * have the same bias (place in the ring, slow rail, the GPU's own clock), but groups and kinds
+ * differ. Their disagreement therefore measures the bias. It is not reduced by averaging, because a
+ * bias common to all is not observable. */
 typedef struct strata {
     int64_t *pull;    /* [n_domains * TM_CLOCK_STRATA] sum of weight times distance */
     int64_t *weight;  /* the same of weights */
@@ -43,8 +43,8 @@ static tm_status sum_strata(tm_fit_state *state, const strata *sums, tm_error *e
     return tm_fit_sum(state, state->counts, n, err);
 }
 
-/* Sum of squares [ns^2] of a domain's strata around their mean, less what noise alone gives, and
- * how many of them are free. */
+/* Returns the sum of squares [ns^2] of a domain's strata around their mean, minus the part due to
+ * noise; sets the degrees of freedom. */
 static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     size_t cell = (size_t)domain * TM_CLOCK_STRATA;
     double means[TM_CLOCK_STRATA], mean = 0.0, squares = 0.0, noise = 0.0, n = 0.0;
@@ -64,7 +64,7 @@ static double spread_of(const strata *sums, int32_t domain, double *n_free) {
     return n > 1.0 && squares > 0.0 ? squares : 0.0;
 }
 
-/* Where single strata hide their bias, the least noise stands for it. */
+/* Returns the bias for domains of a single stratum: that of others, or the lowest noise. */
 static double common_bias(const tm_fit_state *state, const strata *sums) {
     double squares = 0.0, n_free = 0.0, n;
     for (int32_t h = 0; h < state->n_domains; h++) {
@@ -75,7 +75,7 @@ static double common_bias(const tm_fit_state *state, const strata *sums) {
     return n_free > 0.0 ? squares / n_free : least * least;
 }
 
-/* At a time from the middle, over the reach. A drift that is not estimated is as open as it was. */
+/* Returns the uncertainty at time x [reach]. A drift that is not estimated keeps its prior. */
 static double at_time(const double covariance[3], double x, double floor) {
     double variance = covariance[0] + 2.0 * x * covariance[1] + x * x * covariance[2];
     return sqrt((variance > 0.0 ? variance : 0.0) + floor);
@@ -94,7 +94,7 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
     TM_TRY(sum_strata(state, &sums, err));
     double common = common_bias(state, &sums);
     for (int32_t h = 0; h < state->n_domains; h++)
-        if (state->component[h] != h) /* of a component of two or more, mark its lowest too */
+        if (state->component[h] != h) /* includes the lowest domain of a component of several */
             models[state->component[h]].method = models[h].method = TM_CLOCK_FIT;
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;
@@ -106,7 +106,7 @@ tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models, tm_error
         double floor = bias + domain->gpu_ns * domain->gpu_ns + state->tied[h] * state->tied[h];
         tm_fit_covariance(state, h, covariance);
         if (state->strong[h] == h && sums.anchors[h] == 0)
-            covariance[0] = 0.0; /* one clock alone, which `tied` tells about */
+            covariance[0] = 0.0; /* a single clock, whose uncertainty is in `tied` */
         if (state->steady[h] || sums.anchors[h] == 0) {
             covariance[1] = 0.0;
             covariance[2] = isfinite(drift) ? drift * drift : 0.0;

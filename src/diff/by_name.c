@@ -1,4 +1,4 @@
-/* diff.kernel and diff.operator: what runs, by name, for each rank and step, or of a call. */
+/* diff.kernel and diff.operator: kernels and operators by name, per rank and step, or per call. */
 #include "parts.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* The columns that both tables share. */
+/* Columns shared by both tables. */
 enum {
     K_NAME,
     K_VERDICT,
@@ -35,37 +35,36 @@ enum {
 static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
-     "added or removed; slower or faster: the change is beyond noise; else more or fewer calls (by "
-     "2 % or more); unclear: the change may be chance; same; too few steps: A or B has under 3. "
-     "Where per is call: differs: by 2 % or more, of which no steps tell what is chance; unclear: "
-     "by less."},
+     "added or removed; slower or faster: the change exceeds noise; otherwise more or fewer calls "
+     "(by 2 % or more); unclear: the change may be chance; same; too few steps: A or B has under "
+     "3. If per is call: differs: by 2 % or more, noise unknown; unclear: by less."},
     {"a_ns", TM_INT, "ns",
-     "In A: kernels.kernel.total_ns for each rank and step, 0 where it did not run; where per is "
-     "call, its mean for each call, null where there was none."},
+     "In A: kernels.kernel.total_ns per rank and step, 0 if it did not run. If per is call: mean "
+     "per call, null without calls."},
     {"b_ns", TM_INT, "ns", "The same in B."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
-     "Noise of overlap.step.compute_ns in diff.job times the root of the kernel's share of it, as "
-     "for kernels that vary independently; of communication that of comm_ns, all of it. Null with "
-     "too few steps, and where it is in A or B alone."},
+     "Noise of overlap.step.compute_ns in diff.job times the square root of the kernel's share of "
+     "it, as for kernels that vary independently; for communication the full noise of comm_ns. "
+     "Null with too few steps, or if only A or B has the kernel."},
     {"a_calls", TM_REAL, "",
-     "kernels.kernel.calls for each rank and step in A; where per is call, for each rank in all "
-     "that was recorded."},
+     "kernels.kernel.calls per rank and step in A; if per is call, per rank over the whole "
+     "recording."},
     {"b_calls", TM_REAL, "", "The same in B."},
     {"per", TM_TEXT, "",
-     "step; or call: A or B has under 2 whole steps, so that sums go with the length of what was "
-     "recorded. Calls of one name may be of other sizes."},
+     "step; or call: A or B has under 2 whole steps, so that sums depend on the length of the "
+     "recording. Calls of one name may differ in size."},
     {"a_mean_ns", TM_INT, "ns", "kernels.kernel.mean_ns in A."},
     {"b_mean_ns", TM_INT, "ns", "The same in B."},
-    {"communication", TM_BOOL, "", "It communicates."},
+    {"communication", TM_BOOL, "", "Whether it communicates."},
 };
 
 const tm_table_def tm_diff_kernel_def = {
     .name = "diff.kernel",
-    .doc = "A row for each kernel name of A or B, the largest change, up or down, first; where per "
-           "is call, that of all its calls in A, and behind these what only A or B has, the "
-           "longest of a rank first.",
+    .doc = "A row for each kernel name in A or B, the largest absolute change first. If per is "
+           "call: ordered by the change times its calls in A, then names in A or B only, the "
+           "longest per rank first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL,
     .n_keys = 1,
@@ -75,60 +74,57 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "As of diff.kernel; by its time on the host where it has none on the device. Of operators "
-     "beyond the 1000 that a store lists it is not known whether they were added or removed: "
-     "unclear."},
+     "As in diff.kernel; by host time if it has no device time. A store lists 1000 operators; "
+     "beyond them it is unknown whether one was added or removed: unclear."},
     {"a_ns", TM_INT, "ns",
-     "In A: operators.op.device_self_ns for each rank and step, or for each call: see per."},
+     "In A: operators.op.device_self_ns per rank and step, or per call: see per."},
     {"b_ns", TM_INT, "ns", "The same in B."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
-     "Of a_ns and b_ns as of diff.kernel; of times on the host 10 % of the larger, or what ranks "
-     "differ by in A or B, if that is more."},
-    {"a_calls", TM_REAL, "", "operators.op.calls, as of diff.kernel."},
+     "For a_ns and b_ns as in diff.kernel; for host times 10 % of the larger one, or the "
+     "difference between ranks in A or B if that is larger."},
+    {"a_calls", TM_REAL, "", "operators.op.calls, as in diff.kernel."},
     {"b_calls", TM_REAL, "", "The same in B."},
-    {"per", TM_TEXT, "", "As of diff.kernel: step or call."},
-    {"a_host_ns", TM_INT, "ns",
-     "operators.op.host_self_ns for each rank and step, or for each call, in A."},
+    {"per", TM_TEXT, "", "As in diff.kernel: step or call."},
+    {"a_host_ns", TM_INT, "ns", "operators.op.host_self_ns per rank and step, or per call, in A."},
     {"b_host_ns", TM_INT, "ns", "The same in B."},
     {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
 };
 
 const tm_table_def tm_diff_operator_def = {
     .name = "diff.operator",
-    .doc =
-        "A row for each operator of A or B, the largest change on the device, as of diff.kernel, "
-        "first, then on the host.",
+    .doc = "A row for each operator in A or B, the largest change on the device first, as in "
+           "diff.kernel, then the largest on the host.",
     .columns = operator_columns,
     .n_columns = N_OPERATOR,
     .n_keys = 1,
     .top = -1,
 };
 
-/* As many operators as a store keeps: with so many rows, others may have run, too. */
+/* Number of operators that a store keeps; with this many rows, others may have run, too. */
 enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
-/* Which columns of which table are compared. */
+/* The columns of a table that are compared. */
 typedef struct source {
-    const char *table, *device_column, *host_column; /* host_column NULL: has none */
+    const char *table, *device_column, *host_column; /* host_column NULL: none */
 } source;
 
-/* A name and its row in A and B, or NONE. */
+/* A name and its rows in A and B. */
 typedef struct pair {
     const char *name;
-    /* in the table of each side, NONE where it is not in it */
+    /* in the table of each side; NONE: not present */
     ptrdiff_t row[2];
-    /* for each rank and step, or each call: on the device, and on the host of operators alone */
+    /* per rank and step, or per call: on the device, and for operators on the host */
     int64_t ns[2], host_ns[2];
-    /* for each rank and step, or each rank */
+    /* per rank and step, or per rank */
     double calls[2];
-    double times;           /* by which the change counts in the order of rows */
-    bool apart;             /* ... and behind all that are not: there is no change of a call */
-    int64_t host_spread_ns; /* by which ranks differ on the host in a step */
+    double times;           /* weight of the change in the order of rows */
+    bool apart;             /* sorted last: a name in only one side has no change per call */
+    int64_t host_spread_ns; /* difference between ranks on the host in a step */
 } pair;
 
-/* How far a figure of the device may be apart by chance, and what it is on each side. */
+/* Noise and middle of a device figure on each side. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -153,7 +149,7 @@ static double weight_of(const pair *p, const int64_t ns[2]) {
     return p->times * (double)llabs(change_of(ns));
 }
 
-/* The largest change first, be it up or down; the name makes the order of equal ones one. */
+/* The largest change first, in either direction; names order equal ones. */
 static int by_change(const void *a, const void *b) {
     const pair *x = a, *y = b;
     if (x->apart != y->apart)
@@ -180,7 +176,7 @@ static bool gather(const tm_diff *diff, const char *table, tm_vec *pairs) {
     return true;
 }
 
-/* Rows of A and B with one name become one; A's stands first. */
+/* Joins the rows of A and B with the same name, starting from A's. */
 static void join(tm_vec *pairs) {
     pair *p = pairs->data;
     size_t kept = 0;
@@ -202,13 +198,13 @@ static int64_t number(const tm_table *table, ptrdiff_t row, const char *column) 
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Of a sum over all ranks and steps, what is for one rank and step; or of calls, for one. */
+/* Returns the part of a sum per rank and step, or per call. */
 static int64_t a_part(int64_t sum, double parts) {
     return llround((double)sum / parts);
 }
 
-/* Times and calls of both sides for each rank and step, so that jobs of other sizes compare; or
- * times for each call, so that recordings of other lengths do. */
+/* Computes times and calls of both sides per rank and step, which allows comparing jobs of
+ * different sizes, or per call, which allows comparing recordings of different lengths. */
 static void measure(const tm_diff *diff, const source *s, pair *p) {
     for (int side = 0; side < 2; side++) {
         const tm_table *from = tm_tables_find(diff->tables[side], s->table);
@@ -224,8 +220,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
         if (!s->host_column)
             continue;
         p->host_ns[side] = a_part(number(from, row, s->host_column), parts);
-        /* Sums of a rank over its steps, unlike the others, which are over all ranks: so by the
-         * steps of one. */
+        /* These are sums of one rank over its steps, unlike the others, which are over all ranks:
+         * divide by the steps of one rank. */
         int64_t range = number(from, row, "host_max_ns") - number(from, row, "host_min_ns");
         int64_t spread = a_part(range, steps / ranks);
         p->host_spread_ns = spread > p->host_spread_ns ? spread : p->host_spread_ns;
@@ -234,8 +230,8 @@ static void measure(const tm_diff *diff, const source *s, pair *p) {
     p->times = !diff->by_call ? 1.0 : p->calls[0] > 0.0 ? p->calls[0] : p->calls[1];
 }
 
-/* Of n kernels that vary independently the variances add up, so a kernel with a share of the time
- * has the root of that share of the noise. Communication waits for whatever is late, and varies
+/* The variances of n independent kernels add up, so a kernel's noise is the total noise times the
+ * square root of its share of the time. Communication waits for anything late, and varies
  * together. */
 static double device_noise(const noises *n, const pair *p, bool communicates) {
     if (communicates)
@@ -247,19 +243,19 @@ static double device_noise(const noises *n, const pair *p, bool communicates) {
     return sqrt(fmin(1.0, share)) * n->compute.noise;
 }
 
-/* No table has operators by step, so nothing tells what varies from step to step: a tenth is taken,
- * or what ranks differ by. */
+/* No table has operators by step, so the variation between steps is unknown: a tenth is assumed, or
+ * the difference between ranks. */
 static double host_noise(const pair *p) {
     double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
     return fmax(0.1 * larger, (double)p->host_spread_ns);
 }
 
-/* Operators that launch nothing are judged by their time on the host. */
+/* Operators that launch nothing are judged by their host time. */
 static bool on_device(const pair *p) {
     return p->ns[0] != 0 || p->ns[1] != 0;
 }
 
-/* Of the time of a call: how many there are goes with the length of what was recorded. */
+/* Judges the time per call; the number of calls depends on the length of the recording. */
 static const char *judge_call(const pair *p) {
     const int64_t *ns = on_device(p) ? p->ns : p->host_ns;
     if (change_of(ns) == 0)
@@ -268,7 +264,7 @@ static const char *judge_call(const pair *p) {
                                                                                 : TM_DIFF_UNCLEAR;
 }
 
-/* By time first, then by calls: these are counted, and need no steps to be judged by. */
+/* Judges by time first, then by calls, which are counted and need no steps to be judged. */
 static const char *judge(const pair *p, bool judges, double noise) {
     double calls = p->calls[1] - p->calls[0];
     int64_t change = change_of(on_device(p) ? p->ns : p->host_ns);
@@ -283,7 +279,7 @@ static const char *judge(const pair *p, bool judges, double noise) {
 }
 
 static bool is_communication(const tm_diff *diff, const source *s, const pair *p) {
-    /* Any side that has it; what a name stands for is the same on both. */
+    /* Any side that has it; a name means the same on both. */
     int side = p->row[0] == NONE;
     const tm_table *from = tm_tables_find(diff->tables[side], s->table);
     if (tm_table_column(from->def, "communication") >= 0)
@@ -291,7 +287,7 @@ static bool is_communication(const tm_diff *diff, const source *s, const pair *p
     return tm_call_kind_of((tm_text){p->name, strlen(p->name)}) == TM_CALL_KIND_COMMUNICATION;
 }
 
-/* True where a store lists all names, so that one which is not there did not run. */
+/* Whether a store lists all names, so that a missing name did not run. */
 static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
     int without = p->row[0] == NONE ? 0 : 1;
     return !s->host_column ||
@@ -313,7 +309,7 @@ static void set_means(const tm_diff *diff, const source *s, const pair *p, tm_ce
     }
 }
 
-/* Columns of A, of B, of the change. */
+/* Sets the columns of A, of B and of the change. */
 static void set_times(const pair *p, const int64_t ns[2], tm_cell *a, tm_cell *b, tm_cell *change) {
     if (!p->apart || p->row[0] != NONE)
         tm_cell_set_int(a, ns[0]);
@@ -331,7 +327,7 @@ static void set_numbers(const pair *p, tm_cell *row) {
         tm_cell_set_ratio(&row[K_PCT], 100, change_of(p->ns), p->ns[0]);
 }
 
-/* The row of a name; kernels and operators differ in the columns behind the shared ones. */
+/* Adds the row of a name; kernels and operators differ in the columns after the shared ones. */
 static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, const noises *n,
                           tm_table *out) {
     tm_cell *row = tm_table_add_row(out);
@@ -354,8 +350,8 @@ static tm_status add_pair(const tm_diff *diff, const source *s, const pair *p, c
                              NULL);
 }
 
-/* From the steps of the whole job: no table has kernels by step. Of steps of several kinds the mean
- * over all varies as those of each kind do, by their shares of the steps. */
+/* Derives the noise from the steps of the whole job, because no table has kernels by step. With
+ * several kinds of steps, the variances of the kinds are combined by their shares of the steps. */
 static tm_status find_noise(const tm_diff *diff, const char *column, variation *out,
                             tm_error *err) {
     tm_sample s[TM_KINDS_MAX][2];
@@ -395,7 +391,7 @@ static tm_status compare(const tm_diff *diff, const source *s, tm_table *out, tm
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         measure(diff, s, &p[i]);
     if (status == TM_OK && pairs.n > 1)
-        /* Changes are known only now; before, rows were in the order of names to be joined. */
+        /* Changes are only known now; before, rows were sorted by name for joining. */
         qsort(p, pairs.n, pairs.size, by_change);
     for (size_t i = 0; i < pairs.n && status == TM_OK; i++)
         status = add_pair(diff, s, &p[i], &n, out);

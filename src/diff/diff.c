@@ -1,4 +1,4 @@
-/* What differs between two jobs: compares their tables, and says in sentences what came of it. */
+/* Compares the tables of two jobs, and summarises the result in sentences. */
 #include "tmerge/diff.h"
 
 #include <inttypes.h>
@@ -29,30 +29,30 @@ enum {
 };
 
 static const tm_column side_columns[N_SIDE] = {
-    {"side", TM_TEXT, "", "A, which was before, or B."},
+    {"side", TM_TEXT, "", "A (before) or B (after)."},
     {"store", TM_TEXT, "", "Path of the store."},
     {"ranks", TM_INT, "", "job.job.ranks."},
     {"hosts", TM_INT, "", "job.job.hosts."},
     {"roles", TM_INT, "", "Roles of ranks: see diff.rank.role."},
-    {"format", TM_TEXT, "", "Format of the traces; several are joined by commas."},
+    {"format", TM_TEXT, "", "Format of the traces; several are separated by commas."},
     {"steps", TM_INT, "",
-     "Steps by which changes are judged: those that are not partial; 0 where none are marked."},
+     "Whole (not partial) steps, by which changes are judged; 0 if none are marked."},
     {"step_ns", TM_INT, "ns",
-     "Median over them of the mean over ranks of overview.step.step_ns; where none are marked of "
-     "the whole recording; null where the steps are of several kinds (see diff.job)."},
+     "Median over these steps of the mean over ranks of overview.step.step_ns; of the whole "
+     "recording if no steps are marked; null for several kinds of steps (see diff.job)."},
     {"step_spread_ns", TM_INT, "ns",
-     "Third quartile of the steps' absolute deviations from it: three in four are as near."},
+     "Third quartile of the steps' absolute deviations from step_ns: three in four are this close "
+     "or closer."},
     {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
-    {"straggler_rank", TM_INT, "", "stragglers.job.rank: the rank that is named."},
+    {"straggler_rank", TM_INT, "", "stragglers.job.rank: the named rank."},
     {"plan", TM_TEXT, "",
-     "The ranks that would help most, fixed together: the last plan of whatif.item; null for "
-     "none."},
-    {"plan_pct", TM_REAL, "%", "What of a step that saves."},
+     "The ranks that help most if fixed together: the last plan of whatif.item; null for none."},
+    {"plan_pct", TM_REAL, "%", "Share of a step that the plan saves."},
 };
 
 static const tm_table_def side_def = {
     .name = "diff.side",
-    .doc = "Two rows: the jobs that are compared.",
+    .doc = "Two rows: the jobs compared.",
     .columns = side_columns,
     .n_columns = N_SIDE,
     .n_keys = 1,
@@ -63,20 +63,19 @@ enum { T_PLACE, T_A_STEP, T_B_STEP, T_A, T_B, T_CHANGE, T_KIND, N_STEP };
 
 static const tm_column step_columns[N_STEP] = {
     {"place", TM_INT, "",
-     "Place of the step among those of its job, from 0; where these are of several kinds, among "
-     "those of its kind, kind after kind."},
-    {"a_step", TM_INT, "", "Its number in A; null where A has fewer."},
-    {"b_step", TM_INT, "", "Its number in B; null where B has fewer."},
-    {"a_ns", TM_INT, "ns",
-     "Mean over ranks of overview.step.step_ns in A, partial steps left out."},
+     "Position of the step among those of its job, from 0; with several kinds of steps, position "
+     "within its kind, kind by kind."},
+    {"a_step", TM_INT, "", "Its number in A; null if A has fewer."},
+    {"b_step", TM_INT, "", "Its number in B; null if B has fewer."},
+    {"a_ns", TM_INT, "ns", "Mean over ranks of overview.step.step_ns in A, without partial steps."},
     {"b_ns", TM_INT, "ns", "The same in B."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns; single steps are not judged."},
-    {"kind", TM_TEXT, "", "As diff.job.kind."},
+    {"kind", TM_TEXT, "", "As in diff.job.kind."},
 };
 
 static const tm_table_def step_def = {
     .name = "diff.step",
-    .doc = "A row for each step of A and that of B with the same place.",
+    .doc = "A row for each pair of steps of A and B at the same position.",
     .columns = step_columns,
     .n_columns = N_STEP,
     .n_keys = 1,
@@ -84,13 +83,13 @@ static const tm_table_def step_def = {
 };
 
 static const tm_column remark_columns[] = {
-    {"place", TM_INT, "", "Place of the sentence; 0 is the verdict."},
-    {"text", TM_TEXT, "", "The verdict on the step time; then what to know to read the tables."},
+    {"place", TM_INT, "", "Position of the sentence; 0 is the verdict."},
+    {"text", TM_TEXT, "", "The verdict on the step time, or a note for reading the tables."},
 };
 
 static const tm_table_def remark_def = {
     .name = "diff.remark",
-    .doc = "A row for each sentence on the whole comparison.",
+    .doc = "A row for each sentence about the whole comparison.",
     .columns = remark_columns,
     .n_columns = 2,
     .n_keys = 1,
@@ -99,7 +98,7 @@ static const tm_table_def remark_def = {
 
 enum { REMARK, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
 
-/* Behind the tables of a comparison those of tmerge gate and trend. */
+/* After the tables of a comparison, those of tmerge gate and trend. */
 static const tm_table_def *const defs[N_TABLES + 2] = {
     &remark_def,       &side_def,           &tm_diff_job_def,      &step_def,
     &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def, &tm_gate_def,
@@ -113,7 +112,7 @@ const tm_table_def *const *tm_diff_defs(size_t *n) {
 
 enum { SENTENCE_MAX = 256 };
 
-#define SHARE_PCT 0.1 /* by which the shares of kinds of steps may differ and count as the same */
+#define SHARE_PCT 0.1 /* largest difference of the shares of kinds of steps that is ignored */
 
 #define BY_CALL "kernels and operators are compared by the time of a call"
 
@@ -125,7 +124,7 @@ static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
     return tm_table_set_text(out, &row[1], text, err);
 }
 
-/* By place, not by number: two runs rarely record steps of the same numbers. */
+/* By position, not by number: two runs rarely record steps with the same numbers. */
 static tm_status add_steps_of(const tm_diff *diff, int pair, tm_vec steps[2], tm_table *out,
                               tm_error *err) {
     for (int side = 0; side < 2; side++)
@@ -161,14 +160,14 @@ static tm_status add_steps(const tm_diff *diff, tm_table *out, tm_error *err) {
     return status;
 }
 
-/* The formats of a job's traces, each once, in the order of their ranks. */
+/* Lists the formats of a job's traces, each once, in rank order. */
 static void list_formats(const tm_tables *tables, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     out[0] = '\0';
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *format = tm_table_cell(ranks, i, "format");
         size_t used = strlen(out);
-        /* No format's name is a part of another's. */
+        /* No format name is contained in another. */
         if (!format->null && !strstr(out, format->value.text))
             snprintf(out + used, size - used, "%s%s", used ? "," : "", format->value.text);
     }
@@ -203,7 +202,7 @@ static tm_status set_plan(const tm_tables *tables, tm_table *out, tm_cell *row, 
                              err);
 }
 
-/* Before the roles of both are made comparable: the row shows how many each job has. */
+/* Called before the roles of both are made comparable, to show the roles of each job. */
 static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_table *out,
                           tm_error *err) {
     const tm_tables *tables = diff->tables[side];
@@ -231,7 +230,7 @@ static tm_status add_side(const tm_diff *diff, int side, const char *store, tm_t
     return set_plan(tables, out, row, err);
 }
 
-/* True where no row of the tables with verdicts says anything but "same". */
+/* Whether all rows of the tables with verdicts say "same". */
 static bool is_same(const tm_tables *out) {
     for (size_t t = 0; t < out->n_tables; t++) {
         const tm_table *table = &out->tables[t];
@@ -247,7 +246,7 @@ static bool is_beyond(const char *verdict) {
     return strcmp(verdict, "higher") == 0 || strcmp(verdict, "lower") == 0;
 }
 
-/* A number of a side, 0 for null; words_of: a text, "" for null. */
+/* Returns a number of a side, 0 for null; words_of: a text, "" for null. */
 static int64_t whole(const tm_table *sides, int side, int column) {
     const tm_cell *cell = &tm_table_row(sides, (size_t)side)[column];
     return cell->null ? 0 : cell->value.i;
@@ -258,8 +257,8 @@ static const char *words_of(const tm_table *sides, int side, int column) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* "B is 4.8 % slower a step: 29.0 ms -> 30.4 ms (noise 20 us)", from a row of diff.job on the step
- * time. Rows are read, so that the sentence says no other numbers than the tables. */
+/* Writes "B is 4.8 % slower a step: 29.0 ms -> 30.4 ms (noise 20 us)" from a row of diff.job about
+ * the step time. Reads the row, so that the sentence has the same numbers as the tables. */
 static void say_change(const tm_table *job, size_t row, char *text, size_t size) {
     const tm_cell *noise = tm_table_cell(job, row, "noise");
     const char *verdict = tm_table_cell(job, row, "verdict")->value.text;
@@ -281,7 +280,7 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
                  to, around);
 }
 
-/* Where A and B have steps of one kind, or none. */
+/* For steps of at most one kind in A and B. */
 static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
     const tm_table *job = &out->tables[JOB], *sides = &out->tables[SIDE];
     const tm_cell *a = tm_table_cell(sides, 0, "step_ns"), *b = tm_table_cell(sides, 1, "step_ns");
@@ -307,7 +306,7 @@ static void say_verdict(const tm_tables *out, char text[SENTENCE_MAX]) {
              times[0].text, times[1].text);
 }
 
-/* The row of diff.job on the step time of a kind; n_rows where no whole step is of it. */
+/* Returns the row of diff.job about the step time of a kind; n_rows if it has no whole steps. */
 static size_t row_of_kind(const tm_table *job, const char *kind) {
     size_t row = 0;
     while (row < job->n_rows && !tm_table_cell(job, row, "kind")->null &&
@@ -316,8 +315,8 @@ static size_t row_of_kind(const tm_table *job, const char *kind) {
     return row;
 }
 
-/* How much of the job the change of a kind's steps is; 0 for what is within noise, or in A or B
- * alone. */
+/* Returns the effect on the job of a change in a kind's steps; 0 if it is within noise, or only A
+ * or B has the kind. */
 static double weight_of(const tm_diff *diff, const tm_table *job, int pair) {
     size_t row = row_of_kind(job, diff->kinds.pairs[pair].name);
     if (row == job->n_rows || !is_beyond(tm_table_cell(job, row, "verdict")->value.text))
@@ -325,7 +324,7 @@ static double weight_of(const tm_diff *diff, const tm_table *job, int pair) {
     return fabs(tm_table_cell(job, row, "change")->value.r) * diff->kinds.pairs[pair].steps[0];
 }
 
-/* "DECODE: no change ...": what is said of the steps of a kind. */
+/* Adds the sentence about the steps of a kind: "DECODE: no change ...". */
 static tm_status say_kind(const tm_diff *diff, const tm_table *job, int pair, tm_table *out,
                           tm_error *err) {
     const tm_kind_pair *kind = &diff->kinds.pairs[pair];
@@ -342,7 +341,7 @@ static tm_status say_kind(const tm_diff *diff, const tm_table *job, int pair, tm
     return add_remark(out, text, err);
 }
 
-/* A sentence for each kind, what changed most of the job's time first. */
+/* Adds a sentence for each kind, largest effect on the job's time first. */
 static tm_status say_kinds(const tm_diff *diff, const tm_tables *out, tm_error *err) {
     bool said[TM_KINDS_MAX] = {false};
     for (int i = 0; i < diff->kinds.n; i++) {
@@ -364,7 +363,7 @@ static bool is_by_call(const tm_table *sides) {
            whole(sides, 1, S_STEPS) < TM_DIFF_STEPS_OF_NAMES;
 }
 
-/* What makes numbers of A and B compare badly, in size here and in kind below. */
+/* Adds diagnostics about differences that make A and B hard to compare: sizes here, kinds below. */
 static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
     char text[SENTENCE_MAX];
     int64_t ranks[2], steps[2], roles[2];
@@ -409,7 +408,7 @@ static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *er
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
         const tm_cell *there = &tm_table_row(sides, (size_t)!side)[S_STRAGGLER_RANK];
-        /* A straggler that both have did not come or go with the change. */
+        /* A straggler in both did not appear or disappear with the change. */
         if (here->null || (!there->null && there->value.i == here->value.i))
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
@@ -430,7 +429,7 @@ static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
                  plan, tm_shown_percent(pct->value.r, 1).text);
 }
 
-/* What would help most, where that is no longer the same. */
+/* Reports the most helpful plan if it differs. */
 static tm_status remark_plans(const tm_table *sides, tm_table *out, tm_error *err) {
     char a[128], b[128], text[sizeof a + sizeof b + 16];
     if (strcmp(words_of(sides, 0, S_PLAN), words_of(sides, 1, S_PLAN)) == 0)
@@ -441,7 +440,7 @@ static tm_status remark_plans(const tm_table *sides, tm_table *out, tm_error *er
     return add_remark(out, text, err);
 }
 
-/* Sums over steps of all kinds go with how many there are of each. */
+/* Sums over steps of all kinds depend on the number of steps of each kind. */
 static tm_status remark_shift(const tm_diff *diff, tm_table *out, tm_error *err) {
     if (!diff->shifted)
         return TM_OK;
@@ -469,8 +468,8 @@ static tm_status add_remarks(const tm_diff *diff, tm_tables *out, tm_error *err)
     return remark_plans(&out->tables[SIDE], &out->tables[REMARK], err);
 }
 
-/* Whether the steps of a kind are another share of all in B than in A: what is summed over kinds
- * changes with that, and noise hardly says by how much. */
+/* Whether the shares of the kinds of steps differ between A and B. Sums over kinds then differ,
+ * which noise does not cover. */
 static bool is_shifted(const tm_kind_pairs *kinds) {
     double all[2] = {0.0, 0.0};
     for (int k = 0; k < kinds->n; k++)
@@ -483,7 +482,7 @@ static bool is_shifted(const tm_kind_pairs *kinds) {
     return false;
 }
 
-/* A job without steps counts as one, so that what is divided by it stays as it is. */
+/* A job without steps counts as one step, so that division changes nothing. */
 static double count_steps(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, "overview.rank");
     int64_t steps = 0;
@@ -492,14 +491,14 @@ static double count_steps(const tm_tables *tables) {
     return steps > 0 ? (double)steps : 1.0;
 }
 
-/* Sides and figures before remarks, whose sentences read them. */
+/* Fills sides and figures before the diagnostics, which read them. */
 static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out, tm_error *err) {
     TM_TRY(tm_kinds_pair(diff->tables, &diff->kinds, err));
     for (int side = 0; side < 2; side++)
         TM_TRY(add_side(diff, side, sides[side].store, &out->tables[SIDE], err));
     diff->shifted = is_shifted(&diff->kinds);
     diff->by_call = diff->shifted || is_by_call(&out->tables[SIDE]);
-    /* Roles are compared by number, which means something only where there are as many. */
+    /* Roles are compared by number, which is meaningful only if both have as many. */
     for (int side = 0; side < 2 && diff->roles[0].n_roles != diff->roles[1].n_roles; side++)
         tm_roles_unite(&diff->roles[side]);
     TM_TRY(tm_diff_figures(diff, &out->tables[JOB], err));

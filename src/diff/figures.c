@@ -1,35 +1,35 @@
-/* diff.job and diff.rank: figures of the job and of ranks of equal role, judged by their steps. */
+/* diff.job and diff.rank: figures of the job, and of ranks of equal role, judged by their steps. */
 #include "parts.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The columns that both tables share. */
+/* Columns shared by both tables. */
 enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED };
 
 #define FIGURE_COLUMNS                                                                             \
-    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},                        \
+    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN that defines it."},                             \
         {"kind", TM_TEXT, "",                                                                      \
-         "Of which steps it is, where A or B has several kinds of them (steps.kind); else null."}, \
+         "Kind of the steps if A or B has several kinds (steps.kind); else null."},                \
         {"unit", TM_TEXT, "", "Unit of a, b, change and noise."},                                  \
         {"a", TM_REAL, "",                                                                         \
-         "In A. Of a table of steps: the median over steps of the mean over ranks, without "       \
-         "partial steps. Counts and bytes that grow with the recording: for each rank and step. "  \
-         "Else of the job; peaks are the largest of a GPU. Of samples and tokens: what was given " \
-         "for a step over the median of step_ns."},                                                \
+         "In A. By step: the median over steps of the mean over ranks, without partial"            \
+         " steps. Counts and bytes that grow with the recording: per rank and step. "              \
+         "Otherwise the job's value; for peaks the largest of any GPU. Samples and "               \
+         "tokens per second: the given number per step over the median of step_ns."},              \
         {"b", TM_REAL, "", "The same in B."}, {"change", TM_REAL, "", "b - a."},                   \
         {"change_pct", TM_REAL, "%", "100 change / a."},                                           \
         {"noise", TM_REAL, "",                                                                     \
-         "How far a and b may be apart by chance: 3 (1 + 4 / n) standard errors of both medians, " \
-         "each 1.0895 Q / sqrt(its steps); Q is the third quartile of the steps' absolute "        \
-         "deviations from the median, the larger of the two, n the smaller number of steps. Null " \
-         "for figures without steps."},                                                            \
+         "How far a and b may differ by chance: 3 (1 + 4 / n) standard errors of both "            \
+         "medians, each 1.0895 Q / sqrt(its steps). Q is the third quartile of the "               \
+         "steps' absolute deviations from the median, the larger of A and B; n is the "            \
+         "smaller number of steps. Null for figures without steps."},                              \
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
-            "higher or lower: the change is beyond noise (without steps: 2 % or more); unclear: "  \
-            "it is not, or counts go with the kinds of steps, which have other shares in B; "      \
-            "same: "                                                                               \
-            "there is none; too few steps: A or B has under 3; only A, only B."                    \
+            "higher or lower: the change exceeds noise (without steps: 2 % or more); "             \
+            "unclear: it does not, or counts depend on the shares of kinds of steps, "             \
+            "which differ in B; same: no change; too few steps: A or B has under 3; only "         \
+            "A, only B."                                                                           \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -47,9 +47,9 @@ enum { R_ROLE, R_A_RANKS, R_B_RANKS, R_SHARED, N_RANK = R_SHARED + N_SHARED };
 
 static const tm_column rank_columns[] = {
     {"role", TM_INT, "",
-     "Ranks of one role have as many communication kernels of each kind in a step. Roles are "
-     "numbered by their lowest ranks, and compared by number; where A and B have different numbers "
-     "of roles, all ranks are one."},
+     "Ranks of one role have the same number of communication kernels of each kind per step. Roles "
+     "are numbered by their lowest ranks and compared by number; if A and B have different numbers "
+     "of roles, all ranks have one role."},
     {"a_ranks", TM_TEXT, "", "Ranks of this role in A, such as 0-3,8."},
     {"b_ranks", TM_TEXT, "", "Ranks of this role in B."},
     FIGURE_COLUMNS,
@@ -57,20 +57,20 @@ static const tm_column rank_columns[] = {
 
 const tm_table_def tm_diff_rank_def = {
     .name = "diff.rank",
-    .doc = "A row for each role of ranks and figure: the same over the ranks of this role.",
+    .doc = "A row for each role and figure: like diff.job, over the ranks of the role.",
     .columns = rank_columns,
     .n_columns = N_RANK,
     .n_keys = R_SHARED + F_KIND + 1,
     .top = -1,
 };
 
-/* How one number comes out of a table's rows. */
+/* How a figure is computed from a table's rows. */
 typedef enum how {
     BY_STEP,  /* a sample */
-    AS_IS,    /* the only row's */
-    A_STEP,   /* the sum of all rows, for each rank and step */
-    OF_A_GPU, /* the largest of the rows of GPUs */
-    RATE,     /* what a step holds, by the sample of step_ns */
+    AS_IS,    /* the value of the only row */
+    A_STEP,   /* the sum of all rows per rank and step */
+    OF_A_GPU, /* the largest value of the GPU rows */
+    RATE,     /* units per step divided by the sample of step_ns */
 } how;
 
 typedef struct figure {
@@ -79,7 +79,7 @@ typedef struct figure {
     bool of_ranks; /* also in diff.rank */
 } figure;
 
-/* In the order in which they are shown; the first is the step time, which the verdict is about. */
+/* In display order; the first is the step time, which decides the verdict. */
 static const figure figures[] = {
     {"overview.step", "step_ns", BY_STEP, true},
     {"overview.job", "samples_per_s", RATE, false},
@@ -140,7 +140,7 @@ static const figure figures[] = {
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
 bool tm_diff_reads(const char *table) {
-    /* What roles, sides, limits and diff.operator look at besides. */
+    /* Tables that roles, sides, limits and diff.operator also read. */
     static const char *const others[] = {"job.rank",     "job.integrity", "overview.rank",
                                          "overlap.kind", "operators.op",  "stragglers.job",
                                          "whatif.item",  "steps.mark"};
@@ -157,7 +157,7 @@ double tm_diff_pct(double a, double b) {
     return 100.0 * (b - a) / fabs(a);
 }
 
-/* Peaks are of GPUs: what the host took may be recorded, too. */
+/* Peaks are of GPUs, but host rows may be recorded, too. */
 static bool is_of_cpu(const tm_table *table, size_t row) {
     const tm_cell *device = tm_table_cell(table, row, "device");
     return !device->null && strncmp(device->value.text, "cpu", 3) == 0;
@@ -178,7 +178,7 @@ tm_sample tm_diff_largest(const tm_table *table, const char *column, bool of_gpu
     return found;
 }
 
-/* The sum of a table's whole numbers. As a sample its n is 1, or 0 where there are none. */
+/* Sums a table's integer column. As a sample, n is 1, or 0 if there are no values. */
 static tm_sample sum_up(const tm_table *table, const char *column) {
     tm_sample found = {0};
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -191,7 +191,7 @@ static tm_sample sum_up(const tm_table *table, const char *column) {
     return found;
 }
 
-/* A figure without steps. */
+/* Returns a figure that is not by step. */
 static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     const tm_table *table = tm_tables_find(diff->tables[side], f->table);
     if (f->how != A_STEP)
@@ -201,7 +201,7 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
     return found;
 }
 
-/* In this order: what one side lacks cannot change, and what is equal needs no steps to be so. */
+/* Order matters: a figure missing on one side cannot change, and equal values need no steps. */
 static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, double noise) {
     bool by_step = way == BY_STEP || way == RATE;
     double change = s[1].middle - s[0].middle;
@@ -211,19 +211,19 @@ static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, dou
         return TM_DIFF_SAME;
     if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && diff->by_call)
         return diff->shifted && !by_step ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
-    /* Without steps nothing tells what a figure varies by: a fixed share stands for it. */
+    /* Without steps the variation of a figure is unknown; a fixed percentage replaces it. */
     double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
     if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
         return TM_DIFF_UNCLEAR;
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* Of A's definition, which is B's: tables are made by this program, whatever wrote the stores. */
+/* From A's definition, which equals B's: this program makes the tables from any store. */
 static const char *unit_of(const tm_diff *diff, const figure *f) {
     return tm_column_of(tm_tables_find(diff->tables[0], f->table)->def, f->column)->unit;
 }
 
-/* The row of one figure from its samples; its name is that of the column where it is defined. */
+/* Fills the row of one figure from its samples; its name is that of the column that defines it. */
 static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, const figure *f,
                             const char *kind, const tm_sample s[2]) {
     char name[64] = "";
@@ -249,7 +249,7 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, noise), NULL);
 }
 
-/* As many steps tell it as tell their length, and it varies by as much of itself. */
+/* Samples a rate, which has as many steps as the step time and the same relative variation. */
 static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample_ranks of,
                              tm_sample *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, f->table);
@@ -267,8 +267,8 @@ static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample
     return TM_OK;
 }
 
-/* Both sides of a figure, over the steps of a kind and the ranks of a role, or over all where it is
- * NULL. */
+/* Samples a figure on both sides, over the steps of a kind and the ranks of a role; NULL: all
+ * ranks. */
 static tm_status sample_both(const tm_diff *diff, const figure *f, int pair, const int *role,
                              tm_sample out[2], tm_error *err) {
     for (int side = 0; side < 2; side++) {
@@ -294,7 +294,7 @@ static tm_status set_role(const tm_diff *diff, int role, tm_table *out, tm_cell 
     return tm_table_set_text(out, &row[R_B_RANKS], ranks[1], NULL);
 }
 
-/* The rows of a figure: one, of what is of steps one for each kind of them. */
+/* Adds the rows of a figure: one, or one per kind of steps if it is by step. */
 static tm_status add_figure(const tm_diff *diff, const figure *f, const int *role, tm_table *out,
                             tm_error *err) {
     const int n = f->how == BY_STEP || f->how == RATE ? diff->kinds.n : 1;
@@ -320,7 +320,7 @@ tm_status tm_diff_figures(const tm_diff *diff, tm_table *out, tm_error *err) {
 }
 
 tm_status tm_diff_ranks(const tm_diff *diff, tm_table *out, tm_error *err) {
-    /* Both sides have as many roles by now. */
+    /* Both sides have the same number of roles by now. */
     for (int role = 0; role < diff->roles[0].n_roles; role++)
         for (size_t i = 0; i < N_FIGURES; i++)
             if (figures[i].of_ranks)

@@ -1,4 +1,4 @@
-/* diff.gate: whether a figure of the steps has grown by more than it may. */
+/* diff.gate: whether a figure of the steps has grown beyond its limit. */
 #include "tmerge/gate.h"
 
 #include <errno.h>
@@ -29,33 +29,34 @@ enum {
 };
 
 static const tm_column columns[N_G] = {
-    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},
+    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN that defines it."},
     {"kind", TM_TEXT, "",
-     "Of which steps it is, where the jobs have several kinds of them (steps.kind); else null. A "
-     "kind of under 5 steps that takes under 5 % of the steps' time in both jobs has no row."},
+     "Kind of the steps if the jobs have several kinds (steps.kind); else null. A kind with under "
+     "5 steps and under 5 % of the steps' time in both jobs has no row."},
     {"a", TM_REAL, "",
-     "Before: the mean over steps of the mean over ranks, without partial steps and without the "
-     "tenth of the steps (rounded up) at either end. Of a peak: the largest of a GPU."},
+     "Before: the trimmed mean over steps of the mean over ranks, without partial steps and "
+     "without a tenth of the steps (rounded up) at either end. For a peak: the largest of any "
+     "GPU."},
     {"b", TM_REAL, "", "After: the same."},
-    {"a_steps", TM_INT, "", "Whole steps before; null for what is not of steps."},
+    {"a_steps", TM_INT, "", "Whole steps before; null for figures not by step."},
     {"b_steps", TM_INT, "", "Whole steps after."},
     {"change_pct", TM_REAL, "%", "100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
-     "How far change_pct may be off by chance, but for 1 in 200 pairs of the same job: Student's t "
-     "times the standard error of both means, from the winsorized deviations of the steps, times "
-     "sqrt((1 + r) / (1 - r)) where the correlation r of neighbouring steps is beyond 2 / "
-     "sqrt(steps). Null for what is not of steps."},
-    {"limit_pct", TM_REAL, "%", "What was allowed; below 0: so much lower."},
+     "How far change_pct may be off by chance, except for 1 in 200 pairs of the same job: "
+     "Student's t times the standard error of both means, from the winsorized deviations of the "
+     "steps, times sqrt((1 + r) / (1 - r)) if the correlation r of neighbouring steps exceeds 2 / "
+     "sqrt(steps). Null for figures not by step."},
+    {"limit_pct", TM_REAL, "%", "Allowed change; below 0: allowed decrease."},
     {"verdict", TM_TEXT, "",
-     "fail: the change is beyond the limit, and where noise_pct is beyond it, too, twice as far, "
-     "or "
-     "beyond both together; pass: neither is beyond the limit; undecided: else."},
+     "fail: the change exceeds the limit, and if noise_pct exceeds it too, also the lower of limit "
+     "+ 2 (noise - limit) and limit + noise; pass: neither exceeds the limit; undecided: "
+     "otherwise."},
     {"why", TM_TEXT, "", "Why it is undecided."},
 };
 
 const tm_table_def tm_gate_def = {
     .name = "diff.gate",
-    .doc = "A row for each figure that has a limit, of figures of steps for each kind of them.",
+    .doc = "A row for each figure with a limit; for figures by step, one for each kind of steps.",
     .columns = columns,
     .n_columns = N_G,
     .n_keys = 2,
@@ -114,7 +115,7 @@ static double clamp(double value, double low, double high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* How much steps that are like their neighbours widen the error. */
+/* Returns the factor by which autocorrelation of neighbouring steps widens the error. */
 static double widening(const tm_step_mean *steps, size_t n, double low, double high, double mean) {
     double own = 0.0, next = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -131,8 +132,8 @@ static int by_value(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
 
-/* The trimmed mean and its standard error from the winsorized deviations (Yuen 1974): one odd step,
- * such as the first, moves neither. */
+/* Computes the trimmed mean and its standard error from the winsorized deviations (Yuen 1974),
+ * which a single odd step, such as the first, does not affect. */
 static void settle(const tm_step_mean *steps, double *sorted, size_t n, tm_level *out) {
     size_t cut = (n + 9) / 10, kept = n - 2 * cut;
     for (size_t i = 0; i < n; i++)
@@ -176,7 +177,7 @@ static tm_status measure_steps(const tm_tables *tables, int name, tm_sample_rank
     return status;
 }
 
-/* What a step is said to hold; 0 where nobody says. */
+/* Returns the recorded units per step; 0 if unknown. */
 static double held_by_step(const tm_tables *tables, int name) {
     const tm_table *job = tm_tables_find(tables, names[name].table);
     const char *given_column =
@@ -189,13 +190,13 @@ static bool is_rate(int name) {
     return strcmp(names[name].table, "overview.job") == 0;
 }
 
-/* As sure as the length of a step is. */
+/* Same relative error as the step time. */
 static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                               tm_error *err) {
     double held = held_by_step(tables, name);
     if (!(held > 0.0))
         return TM_OK;
-    TM_TRY(measure_steps(tables, 0, of, out, err)); /* names[0] is the step's length */
+    TM_TRY(measure_steps(tables, 0, of, out, err)); /* names[0] is the step time */
     if (out->mean > 0.0) {
         double rate = held * 1e9 / out->mean;
         out->error = rate * out->error / out->mean;
@@ -232,8 +233,8 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
     return (tm_level_figure){names[name].alias, def->name, column, is_of_steps(tables, name)};
 }
 
-/* Student's t that 1 in 400 exceeds, from the same of the normal distribution: Abramowitz and
- * Stegun, 26.7.5. To 1.5 % from 3 degrees of freedom on; of 2, the fewest, 7 % low. */
+/* Student's t exceeded with probability 1/400, from the normal quantile: Abramowitz and Stegun,
+ * 26.7.5. Accurate to 1.5 % from 3 degrees of freedom on; for 2, the minimum, 7 % low. */
 static double student(double freedom) {
     const double z = 2.807034, z2 = z * z, f = 1.0 / freedom;
     double t = z2 * (z2 * (z2 * (79.0 * z2 + 776.0) + 1482.0) - 1920.0) - 945.0;
@@ -243,12 +244,12 @@ static double student(double freedom) {
     return z * (1.0 + t * f);
 }
 
-/* Of few steps the deviations, too, may be small by chance: degrees of freedom by Welch, as Yuen
- * has them. */
+/* With few steps the deviations may be small by chance, too: degrees of freedom by Welch, as in
+ * Yuen's test. */
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
     double both = a_square + b_square;
-    if (!(both > 0.0)) /* or not known */
+    if (!(both > 0.0)) /* or unknown */
         return both;
     double freedom =
         both * both / (a_square * a_square / a->freedom + b_square * b_square / b->freedom);
@@ -272,17 +273,17 @@ typedef struct gate {
     tm_level a, b;
     int64_t ranks[2];
     bool marked[2], of_steps;
-    bool doubted[2];      /* it could be off by more than 5 % */
+    bool doubted[2];      /* may be wrong by more than 5 % */
     double change, noise; /* [%] */
 } gate;
 
-/* Steps that a side would need for noise to fall to the limit. */
+/* Returns the number of steps per side at which noise would fall to the limit. */
 static double steps_needed(const gate *g) {
     double n = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
     return ceil(n * pow(g->noise / fabs(g->limit.pct), 2.0) - 1e-6);
 }
 
-/* Fills @p why where nothing can be decided. */
+/* Fills @p why if no decision is possible. */
 static bool lacks_data(const gate *g, char *why, size_t size) {
     if (g->ranks[0] != g->ranks[1])
         snprintf(why, size, "%" PRId64 " ranks before, %" PRId64 " after: not the same job",
@@ -313,10 +314,10 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
     return true;
 }
 
-/* What a change has to exceed [%]. A change beyond the limit is real where the noise is within; the
- * further the noise is beyond it, the surer the change has to be, up to being beyond the limit
- * itself by more than chance. Of simulated pairs of the same job with 5 to 20 steps of 1 to 5 %
- * normal noise, 200,000 of each, at most 0.12 % fail at 2 %; of 8 steps of 3 % 0.04 %. */
+/* Returns the change [%] that must be exceeded. If noise is within the limit, any change beyond the
+ * limit is real. The further noise exceeds the limit, the larger the change must be, up to the
+ * limit plus the noise. In simulated pairs of the same job with 5 to 20 steps of 1 to 5 % normal
+ * noise, 200,000 of each, at most 0.12 % fail at 2 %; with 8 steps of 3 % noise 0.04 %. */
 static double needed(const gate *g) {
     double most = fabs(g->limit.pct);
     return g->noise > most ? most + fmin(2.0 * (g->noise - most), g->noise) : most;
@@ -365,12 +366,12 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
     return tm_table_set_text(out, &row[G_WHY], *why ? why : NULL, err);
 }
 
-/* The allocator tells its peaks itself. */
+/* The allocator itself reports its peaks. */
 static bool rests_on_devices(int name) {
     return strcmp(names[name].table, "memory.device") != 0;
 }
 
-/* Whether too little of both jobs is steps of a kind to judge it, or to ask for more of them. */
+/* Whether a kind has too few steps and too little time in both jobs to judge it or request more. */
 static bool is_minor(const tm_kind_pairs *kinds, int pair) {
     double all[2] = {0.0, 0.0};
     const tm_kind_pair *own = &kinds->pairs[pair];

@@ -16,8 +16,8 @@ static void pair_names(tm_kind_pairs *out) {
     }
 }
 
-/* Whether two jobs have a kind of steps each, as prefills and decodes, that an engine says are not
- * the same. Other marks may only be called otherwise. */
+/* Whether each of two jobs has a single kind of steps, and an engine says that their phases differ,
+ * such as prefills and decodes. Other marks may differ only in name. */
 static bool of_other_phases(const tm_step_kinds sides[2]) {
     const tm_cell *phases[2];
     for (int side = 0; side < 2; side++) {

@@ -1,4 +1,4 @@
-/* The kinds of steps of two or more jobs, found again by name. */
+/* The kinds of steps of two jobs, paired by name. */
 #ifndef TMERGE_DIFF_KINDS_H
 #define TMERGE_DIFF_KINDS_H
 
@@ -6,22 +6,22 @@
 
 enum { TM_KINDS_MAX = 2 * TM_STEP_KINDS_MAX };
 
-/** A kind, and which it is of each side; -1 where that has none. */
+/** A kind and its index on each side; -1 if that side lacks it. */
 typedef struct tm_kind_pair {
-    const char *name; /* NULL: all steps, of whatever kind */
+    const char *name; /* NULL: all steps, of any kind */
     int of[2];
-    double steps[2]; /* whole steps of it, those of all ranks together one, and what they take */
+    double steps[2]; /* whole steps, counting the same step of all ranks once, and their time */
     double ns[2];
 } tm_kind_pair;
 
 typedef struct tm_kind_pairs {
     tm_step_kinds sides[2];
-    tm_kind_pair pairs[TM_KINDS_MAX]; /* [n >= 1] in the order of the alphabet */
+    tm_kind_pair pairs[TM_KINDS_MAX]; /* [n >= 1] in alphabetical order */
     int n;
 } tm_kind_pairs;
 
-/** Pairs the kinds of two jobs. Where neither has several, their steps are one pair, whatever their
- * marks are called, but for prefills beside decodes. TM_OK; TM_ERR_FAULT. */
+/** Pairs the kinds of two jobs. If neither has several, their steps form one pair, whatever their
+ * marks are called, except for prefills against decodes. @return TM_OK; TM_ERR_FAULT */
 tm_status tm_kinds_pair(const tm_tables *const sides[2], tm_kind_pairs *out,
                         tm_error *err) TM_MUST_CHECK;
 
@@ -30,7 +30,7 @@ static inline bool tm_kinds_several(const tm_kind_pairs *kinds) {
     return kinds->pairs[0].name != NULL;
 }
 
-/** Of a pair the steps of a side, over all ranks. */
+/** Selects the steps of a pair on one side, over all ranks. */
 static inline tm_sample_ranks tm_kinds_steps(const tm_kind_pairs *kinds, int pair, int side) {
     const bool all = !kinds->pairs[pair].name;
     return (tm_sample_ranks){.kinds = all ? NULL : &kinds->sides[side],

@@ -8,8 +8,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* The rows of one rank in a table whose first key it is, from *at on, where the search before
- * ended. Returns how many. */
+/* Returns the number of rows of a rank in a table whose first key is the rank, searching from *at
+ * on, where the previous search ended. */
 static size_t rows_of(const tm_table *table, int64_t rank, size_t *at) {
     size_t n = 0;
     while (*at < table->n_rows && tm_table_row(table, *at)[0].value.i < rank)
@@ -19,7 +19,7 @@ static size_t rows_of(const tm_table *table, int64_t rank, size_t *at) {
     return n;
 }
 
-/* Where a rank's rows stand in overlap.kind, and its steps. */
+/* A rank's rows in overlap.kind, and its steps. */
 typedef struct habit {
     size_t first, n;
     int64_t steps;
@@ -30,13 +30,13 @@ static const char *kind_of(const tm_table *kinds, size_t row) {
     return kind->null ? "" : kind->value.text;
 }
 
-/* Rounded, for a recording may begin or end inside a step; without steps the whole is compared. */
+/* Rounds, because a recording may begin or end within a step; without steps it compares totals. */
 static int64_t count_a_step(const tm_table *kinds, const habit *h, size_t i) {
     int64_t count = tm_table_cell(kinds, h->first + i, "count")->value.i;
     return h->steps > 0 ? tm_round_ratio(count, h->steps) : count;
 }
 
-/* Kinds of both are in one order: the rows' second key. */
+/* The kinds of both are in the same order: by the rows' second key. */
 static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     bool same = a->n == b->n;
     for (size_t i = 0; i < a->n && same; i++)
@@ -45,8 +45,8 @@ static bool same_habit(const tm_table *kinds, const habit *a, const habit *b) {
     return same;
 }
 
-/* A rank has the role of the first rank with the same habits, and `first` [n_roles] holds that rank
- * of each role: jobs have few roles, so all are tried. */
+/* Gives each rank the role of the first rank with the same kernels; `first` [n_roles] holds that
+ * rank for each role. Jobs have few roles, so all are tried. */
 static void number_roles(tm_roles *roles, const habit *habits, const tm_table *kinds,
                          size_t *first) {
     for (size_t i = 0; i < roles->n; i++) {
@@ -59,7 +59,7 @@ static void number_roles(tm_roles *roles, const habit *habits, const tm_table *k
     }
 }
 
-/* All three tables ascend in rank, so that each is gone through once. */
+/* All three tables ascend by rank, so that one pass over each suffices. */
 tm_status tm_roles_find(const tm_tables *tables, tm_roles *out, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, "job.rank");
     const tm_table *steps = tm_tables_find(tables, "overview.rank");
@@ -126,7 +126,7 @@ void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size) {
         if (last > i)
             length += snprintf(part + length, sizeof part - (size_t)length, "-%" PRId64,
                                roles->ranks[last].rank);
-        /* Behind each part there is still room to say that there are more. */
+        /* After each part there must be room for ",...". */
         if (used + (size_t)length + sizeof ",..." > size) {
             snprintf(out + used, size - used, ",...");
             return;

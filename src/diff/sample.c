@@ -13,7 +13,7 @@ static int by_step(const void *a, const void *b) {
     return tm_order_i64(x->step, y->step);
 }
 
-/* A step that was recorded in part is shorter than it was. `steps` is overlap.step. */
+/* A partially recorded step is shorter than it was. `steps` is overlap.step. */
 static bool is_partial(const tm_table *steps, int64_t rank, int64_t step) {
     size_t row = steps ? tm_table_find_row(steps, (const int64_t[]){rank, step}, 2) : 0;
     if (!steps || row == steps->n_rows)
@@ -28,8 +28,8 @@ static bool is_meant(tm_sample_ranks ranks, int64_t rank, int64_t step) {
     return !ranks.kinds || (ranks.kind >= 0 && tm_step_kind(ranks.kinds, rank, step) == ranks.kind);
 }
 
-/* A value for each row that counts, ascending in step. A table by step alone has no rank: none of
- * its rows is left out for being partial. */
+/* Appends a value for each row that counts, ascending by step. A table by step only has no rank:
+ * partial steps are not excluded from it. */
 static bool gather(const tm_tables *tables, const tm_table *from, const char *column,
                    tm_sample_ranks ranks, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -51,8 +51,8 @@ static bool gather(const tm_tables *tables, const tm_table *from, const char *co
     return true;
 }
 
-/* Values of one step become their mean, in place: first, that is, over ranks, so that each step
- * counts once in the median, however many ranks recorded it. */
+/* Replaces the values of each step by their mean over ranks, in place, so that each step counts
+ * once in the median, however many ranks recorded it. */
 static void average(tm_vec *values) {
     value *v = values->data;
     size_t n_steps = 0;
@@ -90,7 +90,7 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
         found.middle = tm_median_real(means, found.n);
         for (size_t i = 0; i < found.n; i++)
             means[i] = fabs(means[i] - found.middle);
-        /* the third quartile, by nearest rank */
+        /* third quartile by nearest rank */
         found.spread = tm_select_real(means, found.n, (3 * found.n + 3) / 4 - 1);
     }
     free(means);
@@ -100,12 +100,12 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
     return status;
 }
 
-/* 1.1503 is the third quartile of normal noise's absolute deviation in standard deviations, and
- * sqrt(pi / 2) sigma / sqrt(n) the standard error of its median. The quartile stands one odd step
- * in four, such as the first, and unlike the median of a few deviations is seldom far too small by
- * chance. What is left of that is met by the larger of the two for both, and by widening the three
- * standard errors by 1 + 4 / n: in simulations of normal, heavy-tailed and skewed noise, under
- * 1 % of figures change falsely with 4 steps each, and under 0.15 % with any other number. */
+/* 1.1503 is the third quartile of normal noise's absolute deviation in standard deviations; sqrt(pi
+ * / 2) sigma / sqrt(n) is the standard error of its median. The quartile tolerates one odd step in
+ * four, such as the first, and unlike the median of a few deviations is seldom far too small by
+ * chance. To compensate for that, both use the larger quartile, and the three standard errors are
+ * widened by 1 + 4 / n. In simulations of normal, heavy-tailed and skewed noise, under 1 % of
+ * figures change falsely with 4 steps each, and under 0.15 % with any other number. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b) {
     const double error_of_median = 1.2533 / 1.1503;
     if (a->n == 0 || b->n == 0)

@@ -1,4 +1,4 @@
-/* A figure over the steps of a job: its middle, how sure that is, and whether a change is real. */
+/* A figure over the steps of a job: its middle, its variation, and whether a change is real. */
 #ifndef TMERGE_DIFF_SAMPLE_H
 #define TMERGE_DIFF_SAMPLE_H
 
@@ -7,7 +7,7 @@
 #include "roles.h"
 #include "tmerge/table.h"
 
-/** Steps that a job needs before a change is judged. */
+/** Minimum number of steps of a job to judge a change. */
 enum { TM_DIFF_STEPS_MIN = 3 };
 
 typedef struct tm_sample {
@@ -16,7 +16,7 @@ typedef struct tm_sample {
     size_t n;      /* steps; 0: the figure does not exist */
 } tm_sample;
 
-/** Which ranks are meant, those of one role or all, and which of their steps. */
+/** Selects ranks (of one role, or all) and steps. */
 typedef struct tm_sample_ranks {
     const tm_roles *roles; /* NULL: all */
     int role;
@@ -31,28 +31,28 @@ typedef struct tm_step_mean {
 } tm_step_mean;
 
 /**
- * Reads a column of a table that has a row for each step, or for each rank and step. What is null
- * is left out, and so are steps of a rank that overlap.step calls partial.
+ * Reads a column of a table with a row for each step, or for each rank and step. Skips null values,
+ * and steps of a rank that are partial according to overlap.step.
  *
- * @param out  of tm_step_mean, empty; ascending in step; freed by the caller, also on a failure
- * @return     TM_OK; TM_ERR_FAULT where memory is out
+ * @param out  of tm_step_mean, empty; ascending by step; freed by the caller, also on failure
+ * @return     TM_OK; TM_ERR_FAULT if out of memory
  */
 tm_status tm_sample_steps(const tm_tables *tables, const char *table, const char *column,
                           tm_sample_ranks ranks, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * The same over all steps.
+ * Summarises the column over all steps.
  *
  * @param out  set only on TM_OK
- * @return     TM_OK; TM_ERR_FAULT where memory is out
+ * @return     TM_OK; TM_ERR_FAULT if out of memory
  */
 tm_status tm_sample_take(const tm_tables *tables, const char *table, const char *column,
                          tm_sample_ranks ranks, tm_sample *out, tm_error *err) TM_MUST_CHECK;
 
-/** By how much the middles of two samples may differ by chance; 0 where one has no steps. */
+/** Returns by how much the middles of two samples may differ by chance; 0 if one has no steps. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b);
 
-/** Whether both have steps enough for that to mean anything. */
+/** Whether both have enough steps for tm_sample_noise to be meaningful. */
 static inline bool tm_sample_judges(const tm_sample *a, const tm_sample *b) {
     return a->n >= TM_DIFF_STEPS_MIN && b->n >= TM_DIFF_STEPS_MIN;
 }

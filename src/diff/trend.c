@@ -1,4 +1,4 @@
-/* diff.trend: figures of several jobs, each change held against what steps vary by anyhow. */
+/* diff.trend: figures of several jobs; compares each change with the variation of steps. */
 #include "tmerge/trend.h"
 
 #include <math.h>
@@ -31,28 +31,26 @@ enum {
 };
 
 static const tm_column columns[N_T] = {
-    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN, where it is defined."},
-    {"kind", TM_TEXT, "",
-     "Of which steps it is, where a job has several kinds of them (steps.kind); else null."},
-    {"place", TM_INT, "", "Place of the job among those given, from 1."},
+    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN that defines it."},
+    {"kind", TM_TEXT, "", "Kind of the steps if a job has several kinds (steps.kind); else null."},
+    {"place", TM_INT, "", "Position of the job among those given, from 1."},
     {"store", TM_TEXT, "", "Its store, as given."},
     {"unit", TM_TEXT, "", "Unit of value."},
     {"value", TM_REAL, "",
-     "The mean over steps of the mean over ranks, as in diff.gate, under 5 steps of all of them; "
-     "of "
-     "a peak the largest of a GPU. Null where it was not recorded."},
-    {"steps", TM_INT, "", "Whole steps; null for what is not of steps."},
-    {"change_pct", TM_REAL, "%", "Against the job before."},
+     "Trimmed mean over steps of the mean over ranks, as in diff.gate; plain mean for under 5 "
+     "steps. For a peak: the largest of any GPU. Null if not recorded."},
+    {"steps", TM_INT, "", "Whole steps; null for figures not by step."},
+    {"change_pct", TM_REAL, "%", "Relative to the previous job."},
     {"noise_pct", TM_REAL, "%",
-     "How far change_pct may be off by chance, as in diff.gate; null for what is not of steps, or "
-     "of under 5."},
+     "How far change_pct may be off by chance, as in diff.gate; null for figures not by step, or "
+     "under 5 steps."},
     {"verdict", TM_TEXT, "",
-     "higher or lower: the change is beyond noise_pct (without steps: 2 % or more); unclear: it is "
-     "not; same: there is none; too few steps: one of the two has under 5; other ranks: the two "
-     "have different numbers of ranks; null where one of them is not known."},
-    {"first_change_pct", TM_REAL, "%", "Against the first job."},
-    {"first_noise_pct", TM_REAL, "%", "As noise_pct."},
-    {"first_verdict", TM_TEXT, "", "As verdict."},
+     "higher or lower: the change exceeds noise_pct (without steps: 2 % or more); unclear: it does "
+     "not; same: no change; too few steps: one of the jobs has under 5; other ranks: the jobs have "
+     "different numbers of ranks; null if a value is unknown."},
+    {"first_change_pct", TM_REAL, "%", "Relative to the first job."},
+    {"first_noise_pct", TM_REAL, "%", "As for noise_pct."},
+    {"first_verdict", TM_TEXT, "", "As for verdict."},
 };
 
 const tm_table_def tm_trend_def = {
@@ -64,9 +62,9 @@ const tm_table_def tm_trend_def = {
     .top = -1,
 };
 
-/* The figures of a job, of those of steps over the steps of a kind. */
+/* The figures of a job; figures by step are over the steps of one kind. */
 typedef struct measured {
-    char *kind; /* owned; NULL: none is known */
+    char *kind; /* owned; NULL: unknown */
     tm_level levels[FIGURES_MAX];
 } measured;
 
@@ -106,7 +104,7 @@ static int n_figures(void) {
     return tm_level_figures() < FIGURES_MAX ? tm_level_figures() : FIGURES_MAX;
 }
 
-/* Of a job with steps of one kind, or of none, all steps count. */
+/* If a job has at most one kind of steps, all steps count. */
 static tm_status measure_kind(const tm_tables *tables, const tm_step_kinds *kinds, int kind,
                               job *out, tm_error *err) {
     measured *own = &out->kinds[kind];
@@ -135,7 +133,7 @@ tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tabl
     return TM_OK;
 }
 
-/* A figure of a job over the steps of a kind, NULL for all. */
+/* Returns a figure of a job over the steps of a kind; NULL: all. */
 static const tm_level *level_of(const job *of, int f, const char *kind) {
     static const tm_level none = {0};
     if (!kind)
@@ -146,7 +144,7 @@ static const tm_level *level_of(const job *of, int f, const char *kind) {
     return &none;
 }
 
-/* What a row is of. */
+/* The figure and kind of a row. */
 typedef struct row_of {
     int f;
     const char *kind; /* NULL: all steps */
@@ -220,7 +218,7 @@ static tm_status tell_figure(const tm_trend *trend, row_of r, tm_table *out, tm_
     return TM_OK;
 }
 
-/* The next kind of any job in the order of the alphabet; NULL after the last. */
+/* Returns the next kind of any job in alphabetical order; NULL after the last. */
 static const char *next_kind(const tm_trend *trend, const char *last) {
     const job *jobs = trend->jobs.data;
     const char *next = NULL;
@@ -233,7 +231,7 @@ static const char *next_kind(const tm_trend *trend, const char *last) {
     return next;
 }
 
-/* Where a job has steps of several kinds, those of all are compared by kind. */
+/* If any job has several kinds of steps, the steps of all jobs are compared by kind. */
 tm_status tm_trend_tell(const tm_trend *trend, tm_table *out, tm_error *err) {
     const job *jobs = trend->jobs.data;
     bool several = false;

@@ -1,6 +1,6 @@
 /* The original traces in one archive that Perfetto opens merged: a tar file with a manifest that
- * says how the clock of each stands to the others (perfetto.dev, reference, trace manifest format).
- * Members are decoded: Perfetto refuses a clock for a member that is compressed by itself. */
+ * states the clock offset of each trace (perfetto.dev, reference, trace manifest format). Members
+ * are stored decoded, because Perfetto refuses clocks for compressed members. */
 #include "export.h"
 
 #include <inttypes.h>
@@ -13,12 +13,12 @@
 
 enum { TAR_BLOCK = 512, PIECE_BYTES = 1 << 20, NAME_MAX_CHARS = 100 };
 
-/* Eleven octal digits, which is what every reader of tar files takes. */
+/* Maximum size in eleven octal digits, which every tar reader accepts. */
 #define MEMBER_MAX ((INT64_C(1) << 33) - 1)
 
 #define MANIFEST_NAME "perfetto_manifest.json"
 
-/* A header of POSIX's ustar format. */
+/* A POSIX ustar header. */
 typedef struct tar_header {
     char name[NAME_MAX_CHARS], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type;
     char link[100], magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155];
@@ -35,13 +35,13 @@ enum { MAGIC_AT = 257 };
 typedef struct member {
     int64_t rank;
     size_t span;
-    int64_t since_ns; /* its time 0 on the job's clock */
+    int64_t since_ns; /* job time of the member's time 0 */
 } member;
 
 typedef struct archive {
     tm_vec members;  /* of member */
     char *piece;     /* owned; [PIECE_BYTES + 1] */
-    int64_t base_ns; /* the last that a trace told */
+    int64_t base_ns; /* last base time found in a trace */
 } archive;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -51,16 +51,15 @@ static tm_status begin(tm_export *x, tm_error *err) {
 }
 
 static tar_header header_of(const char *name, int64_t size) {
-    tar_header header = {
-        .mode = "0000644",
-        .uid = "0000000",
-        .gid = "0000000",
-        .mtime = "00000000000",
-        .sum = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}, /* so it counts in itself */
-        .type = '0',
-        .magic = MAGIC,
-        .version = {'0', '0'},
-        .user = USER};
+    tar_header header = {.mode = "0000644",
+                         .uid = "0000000",
+                         .gid = "0000000",
+                         .mtime = "00000000000",
+                         .sum = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}, /* counts as blanks */
+                         .type = '0',
+                         .magic = MAGIC,
+                         .version = {'0', '0'},
+                         .user = USER};
     unsigned char bytes[TAR_BLOCK];
     unsigned sum = 0;
     snprintf(header.name, sizeof header.name, "%s", name);
@@ -78,13 +77,13 @@ static void pad(tm_export *x, int64_t size) {
     tm_out_bytes(&x->out, zeros, (size_t)(-size & (TAR_BLOCK - 1)));
 }
 
-/* Looks for a trace's base while it goes by: times of newer profilers are relative to it. Inside a
- * string its quotes would be escaped, so the key is found nowhere else. */
+/* Searches a trace for its base time while it is copied; times of newer profilers are relative to
+ * it. Quotes inside a string are escaped, so the key does not occur elsewhere. */
 typedef struct base_search {
-    size_t matched;  /* bytes of the key, or all of it: */
-    bool colon;      /* and the colon, and */
-    uint64_t number; /* digits so far, of */
-    int n_digits;    /* as many */
+    size_t matched;  /* matched bytes of the key */
+    bool colon;      /* the colon after the key was found */
+    uint64_t number; /* value of the digits so far */
+    int n_digits;    /* number of digits so far */
     bool found;
 } base_search;
 
@@ -110,7 +109,7 @@ static void search_piece(base_search *search, const char *bytes, size_t size) {
             search_number(search, bytes[i]);
             continue;
         }
-        if (search->matched == 0) { /* most bytes are passed over here */
+        if (search->matched == 0) { /* skips most bytes */
             const char *quote = memchr(bytes + i, '"', size - i);
             if (!quote)
                 return;
@@ -126,7 +125,7 @@ static void search_piece(base_search *search, const char *bytes, size_t size) {
     }
 }
 
-/* Not the name of the trace: two may have the same one in different folders. */
+/* Builds a member's name. Traces in different folders may share their own name. */
 static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
     if (m->span == 0)
         snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 ".json", m->rank);
@@ -134,8 +133,8 @@ static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
         snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 "_%zu.json", m->rank, m->span);
 }
 
-/* Whether a trace begins as JSON does. A database is nothing that Perfetto opens, and a report of
- * Nsight Systems holds more of its host than is sent on: the whole environment. */
+/* Returns whether a trace begins like JSON. Perfetto cannot open databases, and a Nsight Systems
+ * report contains more about its host than should be passed on: the whole environment. */
 static bool is_json(const char *piece, size_t n) {
     size_t at = n >= 3 && memcmp(piece, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < n && strchr(" \t\r\n", piece[at]) && piece[at] != '\0')
@@ -143,7 +142,7 @@ static bool is_json(const char *piece, size_t n) {
     return at < n && (piece[at] == '{' || piece[at] == '[');
 }
 
-/* Its size is known only when it has gone by: then its header is written again. */
+/* Copies a trace. Its size is known only afterwards, so the header is then written again. */
 static tm_status copy_member(tm_export *x, tm_source *source, const char *name, base_search *search,
                              tm_error *err) {
     archive *a = x->state;
@@ -168,7 +167,7 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     return tm_export_flush(x, err);
 }
 
-/* A manifest has no drift, so the clock is right in the middle of the trace: of its spans. */
+/* Returns the clock offset in the middle of the trace's spans; a manifest has no drift. */
 static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     const tm_span *last = span, *end = timeline->spans + timeline->n_spans;
     while (last + 1 < end && last[1].source == span->source)
@@ -177,7 +176,7 @@ static int64_t clock_offset(const tm_timeline *timeline, const tm_span *span) {
     return tm_rank_clock_true(&timeline->clock, middle) - middle;
 }
 
-/* The base is that of the trace as it is now, for that is what goes into the archive. */
+/* Adds a span's trace. The base time is read again, because the trace is archived as it is now. */
 static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, tm_error *err) {
     archive *a = x->state;
     const tm_span *span = &timeline->spans[i];
@@ -193,7 +192,7 @@ static tm_status put_span(tm_export *x, const tm_timeline *timeline, size_t i, t
         return status;
     if (search.found)
         a->base_ns = (int64_t)search.number;
-    bool adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0; /* cut off behind its events */
+    bool adopted = span->counts[TM_COUNT_ADOPTED_BASE] > 0; /* cut off after its events */
     m.since_ns = (search.found || adopted ? a->base_ns : 0) + clock_offset(timeline, span);
     return tm_vec_append(&a->members, &m, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -207,8 +206,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     return TM_OK;
 }
 
-/* The one whose clock the others are told against: that with the earliest time 0, so that no event
- * is moved to a time below 0, which Perfetto would leave out. */
+/* Returns the reference for the other members' clocks: the one with the earliest time 0, because
+ * Perfetto drops events with negative times. */
 static size_t reference_of(const archive *a) {
     const member *members = a->members.data;
     size_t first = 0;
@@ -218,7 +217,8 @@ static size_t reference_of(const archive *a) {
     return first;
 }
 
-/* Each rank is a machine of its own: processes of ranks in containers have the same numbers. */
+/* Writes a member's entry in the manifest. Each rank is a separate machine, because processes of
+ * ranks in containers have the same numbers. */
 static void put_file(tm_out *out, const tm_export_job *job, const member *m,
                      const member *reference) {
     char name[NAME_MAX_CHARS], machine[512];
@@ -243,9 +243,9 @@ static void put_file(tm_out *out, const tm_export_job *job, const member *m,
 static tm_status end(tm_export *x, tm_error *err) {
     const archive *a = x->state;
     const member *members = a->members.data;
-    static const char zeros[2 * TAR_BLOCK]; /* the end of a tar file */
+    static const char zeros[2 * TAR_BLOCK]; /* end of a tar file */
     tm_out text = TM_OUT();
-    /* Perfetto knows a manifest by these bytes. */
+    /* Perfetto recognises a manifest by these bytes. */
     tm_out_string(&text, "{\"perfetto_manifest\": {\"version\": 1, \"files\": [");
     for (size_t i = 0; i < a->members.n; i++) {
         tm_out_string(&text, i == 0 ? "" : ",");

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* -1 is what the trace does not have. */
+/* Puts a number unless it is -1, not in the trace. */
 static void put_known(const tm_export_sink *s, tm_export_note note, int64_t value) {
     if (value != -1)
         s->put_int(s->to, note, value);
@@ -14,13 +14,13 @@ static void put_correlation(const tm_export_sink *s, int64_t correlation) {
         s->put_int(s->to, TM_NOTE_CORRELATION, correlation);
 }
 
-/* A float that the trace does not have is NaN. */
+/* Puts a float unless it is NaN, not in the trace. */
 static void put_float(const tm_export_sink *s, tm_export_note note, float value) {
     if (isfinite(value))
         s->put_float(s->to, note, value);
 }
 
-/* All three are there, or none. */
+/* Puts a triple; either all three numbers exist or none. */
 static void put_triple(const tm_export_sink *s, tm_export_note note, const int32_t triple[3]) {
     if (triple[0] >= 0)
         s->put_triple(s->to, note, triple);
@@ -61,7 +61,8 @@ static void put_copy(const tm_export_sink *s, const tm_copy_attr *copy) {
     put_float(s, TM_NOTE_BANDWIDTH, copy->bandwidth_gbps);
 }
 
-/* The name says that there are others: tmerge looks for them where it stands, be it empty. */
+/* Puts a collective's attributes. Always writes the name, even if empty, because tmerge's reader
+ * looks for the other attributes only if it is present. */
 static void put_collective(const tm_export_sink *s, const tm_names *names,
                            const tm_collective_attr *c) {
     s->put_text(s->to, TM_NOTE_COLLECTIVE, tm_names_text(names, c->name));
@@ -92,7 +93,7 @@ static void put_memory(const tm_export_sink *s, const tm_memory_attr *memory) {
     put_known(s, TM_NOTE_RESERVED, memory->reserved_bytes);
 }
 
-/* The stream is that of the track. */
+/* The waiting stream is that of the track. */
 static void put_wait(const tm_export_sink *s, const tm_wait_attr *wait) {
     const char *kind = tm_wait_text((tm_wait_kind)wait->kind);
     put_correlation(s, wait->correlation);

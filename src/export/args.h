@@ -1,27 +1,26 @@
-/* What is told of an event in the exports that are read back: to Chrome's JSON and to Perfetto. */
+/* Event details in the exports that tmerge reads back: Chrome JSON and Perfetto. */
 #ifndef TMERGE_EXPORT_ARGS_H
 #define TMERGE_EXPORT_ARGS_H
 
 #include "base/export_notes.h"
 #include "export.h"
 
-/** Where it goes. */
+/** Output of event details. */
 typedef struct tm_export_sink {
-    void *to; /* handed to each of: */
+    void *to; /* passed to each function */
     void (*put_int)(void *to, tm_export_note note, int64_t value);
-    void (*put_float)(void *to, tm_export_note note, float value); /* finite */
+    void (*put_float)(void *to, tm_export_note note, float value); /* value is finite */
     void (*put_triple)(void *to, tm_export_note note, const int32_t triple[3]);
     void (*put_text)(void *to, tm_export_note note, tm_text text);
-    /* An array of JSON, as the store has it: where it was cut short it ends in dots, and is none.
-     */
+    /* A JSON array as stored; a truncated one ends in dots and is not valid JSON. */
     void (*put_array)(void *to, tm_export_note note, tm_text text);
 } tm_export_sink;
 
-/** Puts what the event's trace said of it. */
+/** Puts the details that the event's trace recorded. */
 void tm_export_args(const tm_export_sink *sink, const tm_names *names,
                     const tm_export_event *event);
 
-/** Whether a text that the store has of an array is whole. */
+/** Returns whether a stored array text is complete. */
 bool tm_export_is_array(tm_text text);
 
 #endif

@@ -1,6 +1,6 @@
-/* Chrome's JSON of a window, as Kineto writes a rank's: tmerge reads it back. Times are relative to
- * a base that Kineto's member baseTimeNanoseconds tells, so that viewers, for which they are
- * doubles, keep the nanoseconds. */
+/* Chrome JSON of a window in Kineto's form, which tmerge reads back. Times are relative to a base
+ * in Kineto's member baseTimeNanoseconds. Viewers store times as doubles, which then keep the
+ * nanoseconds. */
 #include "chrome.h"
 
 #include <cjson/cJSON.h>
@@ -11,21 +11,21 @@
 #include "base/export_mark.h"
 #include "timeline/metadata.h"
 
-/* Viewers need several hundred bytes of memory an event, in a browser. */
+/* Viewers need several hundred bytes of browser memory per event. */
 enum { EVENTS_MAX = 4000000 };
 
 enum { SECOND_NS = 1000000000 };
 
 typedef struct chrome {
     int64_t base_ns;
-    size_t n_ranks;          /* to be written */
-    bool begun;              /* the members in front of the events are written */
-    bool any;                /* an entry of traceEvents is written */
-    tm_export_survey survey; /* of the rank */
-    tm_out members;          /* of several ranks, what each one's trace says of itself */
+    size_t n_ranks;          /* ranks to write */
+    bool begun;              /* the members before the events are written */
+    bool any;                /* at least one entry of traceEvents is written */
+    tm_export_survey survey; /* of the current rank */
+    tm_out members;          /* with several ranks, the metadata of each rank's trace */
 } chrome;
 
-/* A whole second, so that no event has the time 0, which is what profilers clamp times to. */
+/* Sets the base to a whole second before the start, so that no event has the clamped time 0. */
 static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;
@@ -67,7 +67,7 @@ void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *
     cJSON_Delete(metadata);
 }
 
-/* Which ranks a file of several holds stands in front of the events, for who reads them apart. */
+/* Writes the list of ranks before the events, for readers that read ranks separately. */
 static void put_ranks(tm_export *x) {
     const char *before = "\"" TM_EXPORT_RANKS "\": [";
     for (size_t i = 0; i < x->job->n_ranks; i++)
@@ -88,7 +88,7 @@ void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out
     tm_out_string(out, ",\n");
 }
 
-/* What each rank says of itself stands behind the events: by then all were seen. */
+/* Collects each rank's metadata, written after the events, when all ranks were seen. */
 static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
     tm_out_string(&c->members, c->members.bytes.n > 0 ? ",\n\"" : "\n\"");
@@ -99,7 +99,7 @@ static void keep_members(const tm_export *x, const tm_timeline *timeline) {
     tm_out_string(&c->members, "\"schemaVersion\": 1}");
 }
 
-/* @p timeline  NULL where there are no ranks */
+/* @p timeline NULL if there are no ranks */
 static void put_head(tm_export *x, const tm_timeline *timeline) {
     chrome *c = x->state;
     tm_out_string(&x->out, TM_EXPORT_FIRST);
@@ -115,7 +115,7 @@ static void put_head(tm_export *x, const tm_timeline *timeline) {
     c->begun = true;
 }
 
-/* As a number where it is one: so profilers write it. */
+/* Writes an id as a number if possible, as profilers do. */
 static void put_ident(tm_export *x, uint32_t id) {
     tm_text text = tm_names_text(x->job->names, id);
     if (tm_json_is_int(text))
@@ -124,7 +124,7 @@ static void put_ident(tm_export *x, uint32_t id) {
         tm_json_put_text(&x->out, text);
 }
 
-/* Ranks repeat one another's processes, so in a file of several each carries its rank. */
+/* Writes a process id, which includes the rank if there are several, because ranks share ids. */
 static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
     const chrome *c = x->state;
     char text[80];
@@ -140,7 +140,7 @@ static void put_pid(tm_export *x, const tm_timeline *timeline, uint32_t pid) {
     tm_json_put_text(&x->out, (tm_text){text, (size_t)size});
 }
 
-/* Up to the thread; the rest of the entry is the caller's. */
+/* Writes an entry up to its thread; the caller writes the rest. */
 static void put_entry(tm_export *x, const tm_timeline *timeline, const tm_track *track,
                       const char *phase) {
     chrome *c = x->state;
@@ -163,7 +163,7 @@ static void put_metadata(tm_export *x, const tm_timeline *timeline, const tm_tra
     tm_out_string(&x->out, "}}");
 }
 
-/* There are tens of tracks, so that looking at all is quick. */
+/* Linear search, as there are only tens of tracks. */
 static bool is_first_of_process(const tm_timeline *timeline, const tm_track *track) {
     for (const tm_track *other = timeline->tracks; other < track; other++)
         if (other->pid == track->pid)
@@ -171,7 +171,7 @@ static bool is_first_of_process(const tm_timeline *timeline, const tm_track *tra
     return true;
 }
 
-/* With several ranks, the rank and its host. */
+/* Writes the process's name; with several ranks, the rank and its host. */
 static void put_process_name(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     const chrome *c = x->state;
     char name[512];
@@ -234,7 +234,7 @@ static void put_arrow_end(tm_export *x, const tm_timeline *timeline, uint32_t ro
     tm_out_char(&x->out, '}');
 }
 
-/* From the call to what it launched; both in the window. */
+/* Writes an arrow from a call to what it launched, if both are in the window. */
 static void put_arrow(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
     chrome *c = x->state;
     uint32_t call = event->call;
@@ -248,7 +248,7 @@ static void put_arrow(tm_export *x, const tm_timeline *timeline, const tm_export
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     chrome *c = x->state;
     tm_export_walk walk;
-    /* Before anything of the rank is written: to refuse it late would cost minutes. */
+    /* Before any of the rank is written, because failing later would waste minutes. */
     TM_TRY(tm_export_look(&c->survey, x, timeline, true, err));
     if (x->n_events + c->survey.n_taken > EVENTS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,

@@ -1,18 +1,18 @@
-/* Chrome's JSON, with the members that Kineto writes. */
+/* Chrome JSON with Kineto's members. */
 #ifndef TMERGE_EXPORT_CHROME_H
 #define TMERGE_EXPORT_CHROME_H
 
 #include "export.h"
 #include "json_text.h"
 
-/** Appends the members of an event's args, as Kineto names them, without the braces. */
+/** Appends the members of an event's args with Kineto's names, without braces. */
 void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event);
 
-/** Appends what the rank's trace says of its place in the job and of its GPUs, as members of
- * Kineto's JSON with commas after them. */
+/** Appends the trace's metadata on the rank's place in the job and its GPUs, as members of Kineto's
+ * JSON with commas after them. */
 void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *out);
 
-/** The same of its host, where that is known. */
+/** Appends the rank's host in the same way, if known. */
 void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out);
 
 #endif

@@ -10,7 +10,7 @@ static const char *const keys[TM_N_NOTES] = {
 #undef KEY
 };
 
-/* Whether a member stands in front, which a comma has to follow. */
+/* Output state: whether the next member needs a comma before it. */
 typedef struct members {
     tm_out *out;
     bool any;
@@ -50,7 +50,7 @@ static void put_array(void *to, tm_export_note note, tm_text text) {
         tm_out_bytes(put_key(to, keys[note]), text.bytes, text.size);
 }
 
-/* What the track has: -1 is what the trace does not have. */
+/* Puts a number of the track unless it is -1, not in the trace. */
 static void put_place(members *m, const char *key, int64_t value) {
     if (value != -1)
         tm_json_put_int(put_key(m, key), value);

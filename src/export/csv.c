@@ -1,4 +1,4 @@
-/* The events of a window as comma-separated values. */
+/* Events of a window as comma-separated values. */
 #include "table/csv.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
     "rank,host,track,device,stream,thread,category,role,step,begin_ns,duration_ns,name,"           \
     "collective,group,operation,wait_ns,exposed_ns"
 
-/* No word where the store has "none": an empty cell is what spreadsheets filter by. */
+/* Empty where the store has "none", because spreadsheets filter by empty cells. */
 static const char *const roles[] = {
     [TM_ROLE_NONE] = "",
     [TM_ROLE_COMPUTE] = "compute",
@@ -20,8 +20,8 @@ static const char *const roles[] = {
 };
 
 typedef struct csv {
-    tm_vec text;   /* of char; a cell that is put together */
-    tm_vec shared; /* of char; the cells of a whole track, rank to thread, with their commas */
+    tm_vec text;   /* of char; temporary cell */
+    tm_vec shared; /* of char; cells common to a track, rank to thread, with their commas */
 } csv;
 
 static tm_status begin(tm_export *x, tm_error *err) {
@@ -31,12 +31,13 @@ static tm_status begin(tm_export *x, tm_error *err) {
     return TM_OK;
 }
 
-/* Spreadsheets take a cell that begins so for a formula, which a text from outside must not be. */
+/* Returns whether spreadsheets would evaluate a cell as a formula, which must not happen with
+ * external text. */
 static bool looks_like_formula(const char *text, size_t size) {
     return size > 0 && strchr("=+-@\t\r", text[0]) != NULL && text[0] != '\0';
 }
 
-/* Text from a trace; nothing where it is empty. */
+/* Writes text from a trace; nothing if it is empty. */
 static void put_text(tm_export *x, tm_text text) {
     csv *c = x->state;
     if (text.size == 0)
@@ -70,7 +71,7 @@ static void put_int(tm_export *x, int64_t value) {
     put_word(x, digits);
 }
 
-/* -1 is what is not known, or not there: an empty cell. */
+/* Writes a number; an empty cell if it is negative, unknown or missing. */
 static void put_known(tm_export *x, int64_t value) {
     if (value >= 0)
         put_int(x, value);
@@ -83,8 +84,7 @@ static void put_name(tm_export *x, uint32_t id) {
     put_text(x, tm_names_text(x->job->names, id));
 }
 
-/* rank,host,track,device,stream,thread */
-/* They are put together once for all events of the track. */
+/* Builds the cells rank,host,track,device,stream,thread once for all events of a track. */
 static bool share_track(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     csv *c = x->state;
     char digits[TM_DIGITS_MAX];
@@ -121,7 +121,7 @@ static void put_collective(tm_export *x, const tm_collective_attr *c) {
     put_known(x, c->exposed_ns);
 }
 
-/* The begin is aligned; the duration is the recorded one, as in every table. */
+/* Writes an event. The start is aligned; the duration is as recorded, as in every table. */
 static void put_row(tm_export *x, const tm_timeline *timeline, const tm_export_event *event) {
     const csv *c = x->state;
     int32_t step = event->step;

@@ -29,7 +29,7 @@ const tm_export_format *tm_export_format_find(const char *name) {
     return NULL;
 }
 
-/* Not blocking: what lies there may be a pipe that nobody writes to. */
+/* Opened without blocking: the path may be a pipe without a writer. */
 bool tm_export_is_one(const tm_export_format *format, const char *path) {
     char head[TM_EXPORT_BEGINS_MAX];
     int fd = format->begins_size == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -41,7 +41,7 @@ bool tm_export_is_one(const tm_export_format *format, const char *path) {
            memcmp(head, format->begins, format->begins_size) == 0;
 }
 
-/* One write takes at most 2 GiB, and a signal may end it early. */
+/* One write takes at most 2 GiB, and a signal may interrupt it. */
 static tm_status write_all(const tm_export *x, const char *bytes, size_t size, tm_error *err) {
     while (size > 0) {
         ssize_t n = write(x->fd, bytes, size);
@@ -121,12 +121,12 @@ static void set_event(tm_export_walk *walk) {
     event->role = piece->role[i];
 }
 
-/* The first attribute of the row, if it has one; passes over those of earlier rows. */
+/* Returns the first attribute of the row, or NULL; skips those of earlier rows. */
 #define ATTR_OF(walk, kind, type)                                                                  \
     ((const type *)attr_of(walk, kind, sizeof(type), offsetof(type, event)))
 
-/* Rows of attributes ascend with their events, so that the whole walk passes over each once. Their
- * types differ in all but that each names its event. */
+/* Attribute rows ascend with their events, so a walk passes each once. All attribute types differ,
+ * but each has an event row. */
 static const void *attr_of(tm_export_walk *walk, tm_attr kind, size_t size, size_t event_at) {
     const tm_timeline *piece = walk->piece;
     const char *rows = piece->attrs[kind];
@@ -160,7 +160,7 @@ static void find_attrs(tm_export_walk *walk) {
         event->n_counters++;
 }
 
-/* Whether the piece has the next row, or the next one does. */
+/* Returns whether the next row exists; reads the next piece if necessary. */
 static bool has_piece(tm_export_walk *walk) {
     while (!walk->piece || walk->row >= walk->first + walk->piece->n_events) {
         walk->status = tm_event_rows_next(walk->x->rows, walk->timeline, TM_ROWS_ALL, &walk->first,

@@ -1,4 +1,4 @@
-/* What the formats share: the output, the window, and a walk over the events of a rank. */
+/* Shared by the formats: the output, the window, and a walk over the events of a rank. */
 #ifndef TMERGE_EXPORT_EXPORT_H
 #define TMERGE_EXPORT_EXPORT_H
 
@@ -8,14 +8,14 @@
 struct tm_export {
     const tm_export_format *format;
     const tm_export_job *job;
-    const tm_event_rows *rows; /* of the rank that is written; NULL: its timeline has them */
-    int64_t *first_row;        /* owned; [n_ranks] the job-wide row of each rank's first event */
-    tm_out out;                /* text that is not yet written; tm_export_flush */
-    int64_t written;           /* bytes of the output in front of that */
-    int64_t n_events;          /* written */
+    const tm_event_rows *rows; /* rows of the current rank; NULL: they are in its timeline */
+    int64_t *first_row;        /* owned; [n_ranks] job-wide row of each rank's first event */
+    tm_out out;                /* buffered output, see tm_export_flush */
+    int64_t written;           /* bytes already written before the buffer */
+    int64_t n_events;          /* events written */
     int fd;                    /* borrowed */
     const char *path;          /* borrowed; for errors */
-    void *state;               /* owned; of the format */
+    void *state;               /* owned; state of the format */
 };
 
 extern const tm_export_format tm_export_perfetto;
@@ -26,21 +26,20 @@ extern const tm_export_format tm_export_folded;
 extern const tm_export_format tm_export_speedscope;
 extern const tm_export_format tm_export_sqlite;
 
-/** Writes what x->out holds, and empties it. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT: memory was out at
- * an append. */
+/** Writes and empties x->out. TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT: an append ran out of memory. */
 tm_status tm_export_flush(tm_export *x, tm_error *err) TM_MUST_CHECK;
 
-/** The same once there is enough of it to be worth a write. */
+/** Flushes if the buffer is large enough. */
 static inline tm_status tm_export_spill(tm_export *x, tm_error *err) {
     enum { SPILL_BYTES = 256 * 1024 };
     return x->out.bytes.n < SPILL_BYTES && !x->out.failed ? TM_OK : tm_export_flush(x, err);
 }
 
-/** Overwrites bytes that were written. TM_OK; TM_ERR_OUTPUT. */
+/** Overwrites bytes already written. TM_OK; TM_ERR_OUTPUT. */
 tm_status tm_export_patch(const tm_export *x, int64_t at, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Whether a text is ASCII without zeros, as nearly all are: then it needs no repair. */
+/** Returns whether a text is ASCII without zeros, as nearly all are, so that it needs no repair. */
 static inline bool tm_export_is_ascii(tm_text text) {
     for (size_t i = 0; i < text.size; i++)
         if ((unsigned char)(text.bytes[i] - 1) >= 0x7f)
@@ -48,19 +47,19 @@ static inline bool tm_export_is_ascii(tm_text text) {
     return true;
 }
 
-/** The position of a rank among the job's; n_ranks where it is none of them. */
+/** Returns the index of a rank in the job; n_ranks if it is not part of it. */
 size_t tm_export_rank_index(const tm_export_job *job, int64_t rank);
 
-/** "rank 3 (host1)", or without the host where it is not known. */
+/** Writes "rank 3 (host1)", or without the host if it is unknown. */
 void tm_export_rank_name(const tm_export_job *job, int64_t rank, char *out, size_t size);
 
-/** The job-wide row of the first member of the operation that a matched kernel belongs to: the
- * operation's name. */
+/** Returns the job-wide row of the first member of a matched kernel's operation, which identifies
+ * the operation. */
 static inline int64_t tm_export_operation(const tm_export *x, const tm_collective_attr *c) {
     return x->first_row[tm_export_rank_index(x->job, c->first_rank)] + c->first_event;
 }
 
-/* An event and what is told of it; what it does not have is NULL. */
+/* An event with its attributes; a missing attribute is NULL. */
 typedef struct tm_export_event {
     uint32_t row;
     uint32_t name;            /* name id */
@@ -69,8 +68,8 @@ typedef struct tm_export_event {
     uint8_t category;         /* tm_category */
     uint8_t kind;             /* tm_event_kind */
     uint8_t role;             /* tm_role */
-    int64_t begin_ns, end_ns; /* both on the job's clock: so what nests in the trace still nests,
-                                 and the difference is the duration but for the clock's drift */
+    int64_t begin_ns, end_ns; /* both converted to the job's clock, so that nesting is preserved;
+                                 the difference is the duration except for clock drift */
     int64_t duration_ns;      /* recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
@@ -86,38 +85,38 @@ typedef struct tm_export_event {
     size_t n_counters;
 } tm_export_event;
 
-/** A walk over a rank's events in the order of rows, of which it holds a piece at a time. */
+/** A walk over a rank's events in row order that holds one piece at a time. */
 typedef struct tm_export_walk {
     const tm_export *x;
     const tm_timeline *timeline; /* its tracks and steps */
     const tm_timeline *piece;    /* its events from row `first` on */
     size_t first;
-    size_t row;            /* the next one */
-    size_t at[TM_N_ATTRS]; /* the first attribute of that row or a later one */
-    tm_export_event event; /* the one that it stands at */
+    size_t row;            /* next row */
+    size_t at[TM_N_ATTRS]; /* first attribute of that row or a later one */
+    tm_export_event event; /* current event */
     tm_status status;
     tm_error *err;
 } tm_export_walk;
 
-/** Begins in front of the first row. */
+/** Begins before the first row. */
 void tm_export_walk_begin(tm_export_walk *walk, const tm_export *x, const tm_timeline *timeline,
                           tm_error *err);
 
-/** Goes on to the next event of the window in front of row @p end; false where there is none, and
- * where reading failed: then its status is not TM_OK. */
+/** Moves to the next event of the window before row @p end. Returns false if there is none or if
+ * reading failed; in the latter case walk->status is not TM_OK. */
 bool tm_export_walk_next(tm_export_walk *walk, size_t end);
 
-/* A call, an event that it launched, and when the call began, on the job's clock. */
+/* A call and an event that it launched. */
 typedef struct tm_export_launch {
     uint32_t call, row;
 } tm_export_launch;
 
-/** What is asked of rows that the walk is not at: known before it begins. */
+/** Data on rows other than the walk's current one, collected before the walk. */
 typedef struct tm_export_survey {
     tm_vec launches; /* of tm_export_launch, of the rank, ascending in call and row */
-    tm_vec begins;   /* of int64_t: when the call of each began, on the job's clock */
-    size_t at;       /* where tm_export_call_begin looked last */
-    tm_vec taken;    /* of uint8_t: a bit for each row that is in the window; empty: all are */
+    tm_vec begins;   /* of int64_t: start of each launch's call on the job's clock */
+    size_t at;       /* last position of tm_export_call_begin */
+    tm_vec taken; /* of uint8_t: a bit for each row, set if it is in the window; empty: all are */
     int64_t n_taken;
 } tm_export_survey;
 
@@ -126,29 +125,29 @@ typedef struct tm_export_survey {
                         .begins = TM_VEC(int64_t),                                                 \
                         .taken = TM_VEC(uint8_t)})
 
-/** Looks through the events of a rank. @p begins  whether tm_export_call_begin will be asked.
- * TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+/** Scans the events of a rank. @p begins whether tm_export_call_begin will be used. TM_OK;
+ * TM_ERR_INPUT; TM_ERR_FAULT. */
 tm_status tm_export_look(tm_export_survey *survey, const tm_export *x, const tm_timeline *timeline,
                          bool begins, tm_error *err) TM_MUST_CHECK;
 void tm_export_survey_free(tm_export_survey *survey);
 
-/** Whether the event of a row is in the window. */
+/** Returns whether the event of a row is in the window. */
 bool tm_export_takes(const tm_export_survey *survey, uint32_t row);
 
-/** When a call began that launched something. */
+/** Returns the start of a call that launched something. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call);
 
-/** Half open, as all ranges. What has no duration is at its begin; what straddles a border is in,
- * and so is an event that covers the whole window: to cut it would make up times that nobody
- * recorded. */
+/** Returns whether an event is in the half-open window. An event without duration counts at its
+ * start. An event that crosses a border or covers the whole window is in it; cutting it would
+ * invent times that were never recorded. */
 static inline bool tm_export_in_window(const tm_export_job *job, int64_t begin_ns, int64_t end_ns) {
     if (begin_ns == end_ns)
         return begin_ns >= job->from_ns && begin_ns < job->to_ns;
     return begin_ns < job->to_ns && end_ns > job->from_ns;
 }
 
-/** The end of a recorded event on the job's clock is brought there by itself: begin plus duration
- * would let a child outlast its parent where the clock drifts. */
+/** Returns the end of a recorded event on the job's clock. The end is converted separately, because
+ * start plus duration would let a child outlast its parent if the clock drifts. */
 static inline int64_t tm_export_end_of(const tm_rank_clock *clock, int64_t begin_ns,
                                        int64_t duration_ns) {
     return tm_rank_clock_true(clock, begin_ns + duration_ns);

@@ -8,12 +8,12 @@
 #include "base/utf8.h"
 #include "table/digits.h"
 
-/* What goes out as it is: most bytes of most texts, many at once. */
+/* Characters copied unchanged: most bytes of most texts, many at once. */
 static bool is_plain(char c) {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Kineto's readers know \u escapes, and need no other for control characters. */
+/* Writes an escape. Kineto's readers support \u escapes, which suffice for control characters. */
 static void put_special(tm_out *out, char c) {
     char escape[8];
     if (c == '"' || c == '\\')
@@ -83,7 +83,7 @@ void tm_json_put_us(tm_out *out, int64_t ns) {
     tm_out_bytes(out, digits, n);
 }
 
-/* 18 digits fit every reader; a leading zero is no JSON. */
+/* Every reader supports 18 digits; a leading zero is not valid JSON. */
 bool tm_json_is_int(tm_text text) {
     size_t sign = text.size > 0 && text.bytes[0] == '-', n = text.size - sign;
     if (n == 0 || n > 18 || (text.bytes[sign] == '0' && n > 1))

@@ -1,4 +1,4 @@
-/* JSON as it is written front to back: texts, numbers and times. */
+/* Sequential JSON output: texts, numbers and times. */
 #ifndef TMERGE_EXPORT_JSON_TEXT_H
 #define TMERGE_EXPORT_JSON_TEXT_H
 
@@ -7,21 +7,22 @@
 #include "table/out.h"
 #include "tmerge/names.h"
 
-/** A string in quotes, as valid UTF-8: bad bytes as U+FFFD, control characters escaped. */
+/** Writes a quoted string as valid UTF-8: bad bytes as U+FFFD, control characters escaped. */
 void tm_json_put_text(tm_out *out, tm_text text);
 
 void tm_json_put_int(tm_out *out, int64_t value);
 
-/** The fewest digits that give the same number again. @param value  finite */
+/** Writes the fewest digits that give the same number again. @param value finite */
 void tm_json_put_real(tm_out *out, double value);
 
-/** Six digits where they give the same float again, else nine, which do. @param value  finite */
+/** Writes six digits if they give the same float again, else nine, which always do. @param value
+ * finite */
 void tm_json_put_float(tm_out *out, float value);
 
-/** Nanoseconds as microseconds with three decimals: exact. */
+/** Writes nanoseconds as microseconds with three decimals: exact. */
 void tm_json_put_us(tm_out *out, int64_t ns);
 
-/** Whether a text is an integer as JSON writes one, so that it can stand without quotes. */
+/** Returns whether a text is a JSON integer, so that it can be written without quotes. */
 bool tm_json_is_int(tm_text text);
 
 #endif

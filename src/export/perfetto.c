@@ -1,8 +1,8 @@
-/* Perfetto's native trace, compressed, one rank after another. Its times are nanoseconds since the
- * epoch on the job's clock, which is what Perfetto calls REALTIME: Perfetto's UI shows times from
- * the begin of what it opened anyway, can show the time of day too, and puts exports of two windows
- * of a job, or a trace of the hosts, where they belong. tmerge reads it back
- * (readers/perfetto): fields that Perfetto ignores say what each track was. */
+/* Perfetto's native trace, compressed, one rank after another. Times are nanoseconds since the
+ * epoch on the job's clock, which Perfetto calls REALTIME. Perfetto's UI shows times relative to
+ * the start of the trace, can show the time of day, and places exports of two windows of a job, or
+ * a trace of the hosts, correctly. tmerge reads the file back (readers/perfetto): fields that
+ * Perfetto ignores describe the original tracks. */
 #include "perfetto.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "base/export_mark.h"
 #include "base/sorted.h"
 
-/* Ids in ClockSnapshot. */
+/* Clock ids in ClockSnapshot. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 enum { SNAPSHOT_CLOCK = 1, SNAPSHOT_PRIMARY = 2, CLOCK_ID = 1, CLOCK_TIME = 2 };
 
@@ -23,7 +23,8 @@ static void put_clock(tm_perfetto *p, uint32_t id, int64_t time_ns) {
     tm_proto_end(&p->block, clock);
 }
 
-/* The clock of the trace is REALTIME; whoever asks for BOOTTIME, Perfetto's own, gets the same. */
+/* Writes a clock snapshot. The trace clock is REALTIME; BOOTTIME, Perfetto's default, is set equal
+ * to it. */
 static void put_snapshot(tm_perfetto *p, int64_t time_ns) {
     p->sequence = TM_EXPORT_SEQUENCE;
     size_t packet = tm_perfetto_packet(p, 0);
@@ -51,8 +52,8 @@ static tm_status begin(tm_export *x, tm_error *err) {
     return tm_perfetto_pack_begin(p, err);
 }
 
-/* Flows. An id stands for one arrow, or for one operation, in the whole trace: the job-wide row of
- * the event that it leads to, or of the operation's first member. */
+/* Flows. A flow id is unique in the trace and stands for one arrow or one operation: the job-wide
+ * row of the launched event, or of the operation's first member. */
 
 static uint64_t launch_flow(int64_t first_row, uint32_t row) {
     return (uint64_t)(first_row + row + 1) * 2;
@@ -62,7 +63,7 @@ static uint64_t operation_flow(const tm_export *x, const tm_collective_attr *c) 
     return (uint64_t)(tm_export_operation(x, c) + 1) * 2 + 1;
 }
 
-/* An arrow has both ends in the window or is not drawn. */
+/* Writes the flows of an event. An arrow is drawn only if both of its ends are in the window. */
 static void put_flows(tm_export *x, const tm_export_event *event) {
     tm_perfetto *p = x->state;
     const tm_export_survey *survey = &p->survey;
@@ -81,7 +82,7 @@ static void put_flows(tm_export *x, const tm_export_event *event) {
         tm_proto_fixed64(&p->block, EVENT_FLOW, operation_flow(x, c));
 }
 
-/* The name comes with the first packet of the sequence that needs it. */
+/* Interns a name in the first packet of the sequence that needs it. */
 static void intern_name(tm_export *x, uint32_t id) {
     tm_perfetto *p = x->state;
     uint8_t bit = (uint8_t)(1u << id % 8);
@@ -126,15 +127,16 @@ static void put_end(tm_perfetto *p, uint64_t track, int64_t time_ns) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Ends what has ended on the lane: in the file too it stands in front of what begins then. */
+/* Writes the ends of events that have ended on the sub-track, before events that begin at that
+ * time. */
 static void close_lane(tm_perfetto *p, tm_lane *lane, int64_t now_ns) {
     int64_t end_ns;
     while (tm_lane_close(lane, now_ns, &end_ns))
         put_end(p, lane->id, end_ns);
 }
 
-/* A lane gets its track with its first event, so that a track without events in the window is not
- * shown. */
+/* Writes an event on a sub-track. The sub-track's track is made with its first event, so that
+ * tracks without events in the window are not shown. */
 static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track,
                              const tm_export_event *event, tm_error *err) {
     tm_perfetto *p = x->state;
@@ -150,8 +152,8 @@ static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm
     return TM_OK;
 }
 
-/* A counter is no slice: its values stand on tracks of their own. The totals of memory do too,
- * beside the instant that tells them. */
+/* Writes the events of a track. Counters are not slices: their values are on separate tracks.
+ * Memory totals are too, in addition to the instant that reports them. */
 static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *track,
                            tm_error *err) {
     tm_perfetto *p = x->state;
@@ -175,7 +177,7 @@ static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *t
     return TM_OK;
 }
 
-/* A step is not interned: its name is its number. */
+/* Writes a step. Its name is its number, so it is not interned. */
 static void put_step(tm_perfetto *p, const tm_timeline *timeline, const tm_step *step,
                      uint64_t track) {
     enum { EVENT_NAME_TEXT = 23 };
@@ -193,12 +195,12 @@ static void put_step(tm_perfetto *p, const tm_timeline *timeline, const tm_step 
     put_end(p, track, tm_rank_clock_true(&timeline->clock, step->end_ns));
 }
 
-/* Windows of steps do not overlap. */
+/* Writes the steps, which do not overlap. */
 static void put_steps(tm_export *x, const tm_timeline *timeline) {
     uint64_t track = 0;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
-        if (!step->annotated || /* all of a trace without steps */
+        if (!step->annotated || /* the whole of a trace without steps */
             tm_rank_clock_true(&timeline->clock, step->begin_ns) >= x->job->to_ns ||
             tm_rank_clock_true(&timeline->clock, step->end_ns) <= x->job->from_ns)
             continue;
@@ -208,8 +210,8 @@ static void put_steps(tm_export *x, const tm_timeline *timeline) {
     }
 }
 
-/* What was interned, and which counters there are, is forgotten: each rank is a sequence of its
- * own, that could be read without the others. */
+/* Writes a rank. Each rank is a separate sequence that can be read without the others, so interned
+ * names and counters are reset. */
 static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) {
     tm_perfetto *p = x->state;
     tm_export_walk walk;

@@ -1,5 +1,5 @@
-/* Perfetto's native trace: a Trace message of TracePackets. The numbers are those of the fields in
- * Perfetto's .proto files; tests/cli/perfetto_trace.py has the messages. */
+/* Perfetto's native trace: a Trace message of TracePackets. The numbers are the field numbers in
+ * Perfetto's .proto files; tests/cli/perfetto_trace.py lists the messages. */
 #ifndef TMERGE_EXPORT_PERFETTO_H
 #define TMERGE_EXPORT_PERFETTO_H
 
@@ -24,7 +24,7 @@ enum {
     PACKET_FIRST_OF_SEQUENCE = 87,
 };
 
-/* Values of PACKET_FLAGS: what the sequence interned before counts no more; it does. */
+/* Values of PACKET_FLAGS: names interned before in the sequence are invalid, or are needed. */
 enum { STATE_CLEARED = 1, STATE_NEEDED = 2 };
 
 enum {
@@ -40,72 +40,72 @@ enum {
 
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 
-/* Tables of interned texts, each of entries with an id and a text. */
+/* Tables of interned texts; each entry has an id and a text. */
 enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ANNOTATION = 3 };
 enum { ENTRY_ID = 1, ENTRY_TEXT = 2 };
 
 typedef enum tm_perfetto_counter_kind {
-    COUNTER_ALLOCATED, /* of a device: its type and number */
+    COUNTER_ALLOCATED, /* of a device, identified by type and number */
     COUNTER_RESERVED,
-    COUNTER_SERIES /* of the trace: the names of the event and of the series */
+    COUNTER_SERIES /* of the trace, identified by the names of event and series */
 } tm_perfetto_counter_kind;
 
 typedef struct tm_perfetto_counter {
-    uint64_t id;           /* of its track */
-    int64_t a, b;          /* what tells the rank's counters apart, and */
-    const tm_track *track; /* of a series: that of its events */
+    uint64_t id;           /* id of its track */
+    int64_t a, b;          /* identify the counter within the rank */
+    const tm_track *track; /* of a series: track of its events */
     tm_perfetto_counter_kind kind;
 } tm_perfetto_counter;
 
 typedef struct tm_perfetto {
-    tm_proto block; /* packets that are not yet compressed */
+    tm_proto block; /* packets not yet compressed */
     tm_deflate *deflate;
-    uint8_t *packed;         /* where it writes to */
-    uint64_t last_id;        /* of a track; those before it are taken */
-    uint32_t sequence;       /* of the rank */
-    int64_t first_row;       /* of the rank: the job-wide row of its first event */
-    uint64_t rank_id;        /* of the rank's process track */
-    uint8_t *interned;       /* [names / 8 + 1] a bit a name: the sequence has it */
+    uint8_t *packed;         /* output buffer of deflate */
+    uint64_t last_id;        /* last track id used */
+    uint32_t sequence;       /* sequence of the rank */
+    int64_t first_row;       /* job-wide row of the rank's first event */
+    uint64_t rank_id;        /* id of the rank's process track */
+    uint8_t *interned;       /* [names / 8 + 1] a bit per name: interned in the sequence */
     tm_export_survey survey; /* of the rank */
-    size_t next_launch;      /* the first of a call that is not behind */
+    size_t next_launch;      /* first launch whose call was not passed yet */
     tm_nest nest;
     tm_vec counters; /* of tm_perfetto_counter, of the rank */
-    tm_out text;     /* to put texts together */
+    tm_out text;     /* temporary text */
 } tm_perfetto;
 
-/** Memory for the compression. TM_OK; TM_ERR_FAULT. */
+/** Allocates memory for the compression. TM_OK; TM_ERR_FAULT. */
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) TM_MUST_CHECK;
 void tm_perfetto_pack_end(tm_perfetto *p);
 
-/** Compresses the block into the output, if there is enough of it or @p all is asked for. */
+/** Compresses the block into the output if it is large enough or @p all is set. */
 tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) TM_MUST_CHECK;
 
-/** Begins a packet of the rank's sequence, which tm_proto_end ends. */
+/** Begins a packet of the rank's sequence, to be ended with tm_proto_end. */
 size_t tm_perfetto_packet(tm_perfetto *p, uint32_t flags);
 
-/** Text as UTF-8: bad bytes as U+FFFD. */
+/** Writes text as UTF-8: bad bytes as U+FFFD. */
 void tm_perfetto_text(tm_perfetto *p, uint32_t field, tm_text text);
 
-/** The packet that has Perfetto show the processes in the order of their ranks. */
+/** Writes the packet that makes Perfetto show the processes in rank order. */
 void tm_perfetto_root(tm_perfetto *p);
 
-/** The packets in front of a rank's events: its sequence, and its process track. */
+/** Writes the packets before a rank's events: its sequence and its process track. */
 void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 
-/** A track of the rank's that takes slices. @p place  among the rank's tracks, which are shown in
- * this order. Returns its id. */
+/** Makes a track of the rank that takes slices. @param place its position among the rank's tracks.
+ * Returns its id. */
 uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 
-/** A lane of one of the timeline's tracks. */
+/** Makes a sub-track of one of the timeline's tracks and returns its id. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track);
 
-/** The values of an event's counters, in packets of their own. */
+/** Writes the values of an event's counters in packets of their own. */
 void tm_perfetto_counters(tm_export *x, const tm_track *track, const tm_export_event *event);
 
-/** Interns their names for the rank's sequence; into an open InternedData. */
+/** Interns annotation names for the rank's sequence, in an open InternedData. */
 void tm_perfetto_intern_notes(tm_perfetto *p);
 
-/** What is told of an event, into its open TrackEvent. */
+/** Writes an event's annotations into its open TrackEvent. */
 void tm_perfetto_notes(tm_export *x, const tm_timeline *timeline, const tm_export_event *event);
 
 #endif

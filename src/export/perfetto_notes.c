@@ -40,7 +40,7 @@ static void note_float(void *to, tm_export_note id, float value) {
     tm_proto_end(&p->block, note);
 }
 
-/* An array, which Perfetto shows as grid[0], grid[1], grid[2]. */
+/* Perfetto shows an array as grid[0], grid[1], grid[2]. */
 static void note_triple(void *to, tm_export_note id, const int32_t triple[3]) {
     tm_perfetto *p = to;
     size_t note = begin_note(p, id);
@@ -59,7 +59,7 @@ static void note_text(void *to, tm_export_note id, tm_text text) {
     tm_proto_end(&p->block, note);
 }
 
-/* What tmerge found out, which its reader passes over. */
+/* Writes results of tmerge, which its reader skips. */
 static void note_found(tm_perfetto *p, const tm_timeline *timeline, const tm_export_event *event) {
     const int32_t step = event->step;
     const tm_collective_attr *c = event->collective;

@@ -4,8 +4,8 @@
 
 #include "base/utf8.h"
 
-/* Perfetto takes compressed packets below 512 KiB; half of that fits also where nothing can be
- * gained. A packet that is larger by itself goes out as it is. */
+/* Perfetto accepts compressed packets below 512 KiB; half of that fits even if nothing is gained. A
+ * single larger packet is written uncompressed. */
 enum { BLOCK_BYTES = 256 * 1024, BLOCK_MAX = 480 * 1024, PACKED_MAX = 512 * 1024 };
 
 tm_status tm_perfetto_pack_begin(tm_perfetto *p, tm_error *err) {
@@ -19,7 +19,7 @@ void tm_perfetto_pack_end(tm_perfetto *p) {
     free(p->packed);
 }
 
-/* A packet that holds nothing but the compressed ones. */
+/* Writes a packet that contains only compressed packets. */
 static void put_packed(tm_export *x, const uint8_t *packed, size_t size) {
     uint8_t head[4 * TM_VARINT_MAX], inner[2 * TM_VARINT_MAX];
     uint8_t *end = tm_varint(inner, PACKET_COMPRESSED << 3 | TM_WIRE_BYTES);
@@ -31,8 +31,8 @@ static void put_packed(tm_export *x, const uint8_t *packed, size_t size) {
     tm_out_bytes(&x->out, packed, size);
 }
 
-/* Each block is compressed by itself, so that memory does not grow, and a damaged one takes no
- * other with it. */
+/* Compresses each block separately, so that memory does not grow and a damaged block does not
+ * affect others. */
 tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) {
     tm_perfetto *p = x->state;
     size_t size = p->block.bytes.n;

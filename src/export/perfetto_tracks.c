@@ -7,7 +7,7 @@
 #include "chrome.h"
 #include "tmerge/timeline.h"
 
-/* Fields of a TrackDescriptor, of its ProcessDescriptor and its CounterDescriptor. */
+/* Fields of TrackDescriptor, ProcessDescriptor and CounterDescriptor. */
 enum {
     TRACK_ID = 1,
     TRACK_NAME = 2,
@@ -25,7 +25,7 @@ enum { ORDER_EXPLICIT = 3, PROCESS_ORDER_EXPLICIT = 1 };
 enum { CLOCK_REALTIME_ID = 1 };
 enum { RANK_NAME_MAX = 512 };
 
-/* Where counters stand among the tracks of a rank: behind its steps, in front of its streams. */
+/* Positions among a rank's tracks: counters after its steps and before its streams. */
 enum { PLACE_COUNTERS = 1, PLACE_TRACKS = 2 };
 
 static void intern_categories(tm_perfetto *p) {
@@ -37,7 +37,7 @@ static void intern_categories(tm_perfetto *p) {
     }
 }
 
-/* What all packets of the rank rely on: their times are of the clock REALTIME. */
+/* Begins the rank's sequence. Sets the trace clock to REALTIME for all its packets. */
 static void begin_sequence(tm_perfetto *p) {
     size_t packet = tm_perfetto_packet(p, STATE_CLEARED);
     tm_proto_uint(&p->block, PACKET_FIRST_OF_SEQUENCE, 1);
@@ -51,7 +51,7 @@ static void begin_sequence(tm_perfetto *p) {
     tm_proto_end(&p->block, packet);
 }
 
-/* The root of all tracks: it has no events, and says that processes are in the order of ranks. */
+/* Writes the root of all tracks: it has no events and orders processes by rank. */
 void tm_perfetto_root(tm_perfetto *p) {
     size_t packet = tm_perfetto_packet(p, 0);
     size_t track = tm_proto_begin(&p->block, PACKET_TRACK);
@@ -61,7 +61,8 @@ void tm_perfetto_root(tm_perfetto *p) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Perfetto takes process 0 for the idle one and hides it, so numbers are of rank + 1. */
+/* Writes the process of a rank. Perfetto hides process 0 as the idle process, so numbers are rank +
+ * 1. */
 static void put_process(tm_perfetto *p, int64_t rank, const char *name, const char *host) {
     size_t process = tm_proto_begin(&p->block, TRACK_PROCESS);
     tm_proto_int(&p->block, PROCESS_PID, rank + 1);
@@ -71,7 +72,7 @@ static void put_process(tm_perfetto *p, int64_t rank, const char *name, const ch
     tm_proto_end(&p->block, process);
 }
 
-/* What the rank's trace says of itself, for tmerge. */
+/* Writes the metadata of the rank's trace, for tmerge. */
 static void put_members(tm_export *x, const tm_timeline *timeline) {
     tm_perfetto *p = x->state;
     p->text.bytes.n = 0;
@@ -100,7 +101,7 @@ void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline) {
     tm_proto_end(&p->block, packet);
 }
 
-/* The parts that every track below a rank's has; the caller ends the packet and the track. */
+/* An open track descriptor with the fields common to a rank's tracks; the caller ends both. */
 typedef struct open_track {
     size_t packet, track;
 } open_track;
@@ -125,7 +126,7 @@ uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place) {
     return p->last_id;
 }
 
-/* What the track is in the store, for tmerge. */
+/* Writes the track in the store, for tmerge. */
 static void put_origin(tm_export *x, const tm_track *track) {
     tm_perfetto *p = x->state;
     const tm_names *names = x->job->names;
@@ -139,7 +140,7 @@ static void put_origin(tm_export *x, const tm_track *track) {
         tm_proto_int(&p->block, TM_EXPORT_TRACK_STREAM, track->stream);
 }
 
-/* Perfetto shows tracks of one name and parent as one: that is what the lanes of a track want. */
+/* Perfetto merges tracks with the same name and parent, as intended for sub-tracks of one track. */
 uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     tm_perfetto *p = x->state;
     char made[96];
@@ -176,7 +177,7 @@ static void name_device(const tm_perfetto_counter *counter, char *out, size_t si
         snprintf(out, size, "memory %s on GPU %" PRId64, what, counter->b);
 }
 
-/* "name" or "name series"; the series of a counter that has but one is often empty. */
+/* Builds "name" or "name series"; a counter's only series often has an empty name. */
 static void name_series(const tm_names *names, const tm_perfetto_counter *counter, char *out,
                         size_t size) {
     tm_text name = tm_names_text(names, (uint32_t)counter->a);
@@ -215,7 +216,7 @@ static uint64_t counter_id(tm_export *x, tm_perfetto_counter counter) {
     return counter.id;
 }
 
-/* The caller ends the packet and the event, behind the value. */
+/* Begins a counter value; the caller ends packet and event after writing the value. */
 static open_track begin_value(tm_export *x, int64_t time_ns, tm_perfetto_counter counter) {
     tm_perfetto *p = x->state;
     uint64_t id = counter_id(x, counter);

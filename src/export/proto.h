@@ -1,4 +1,4 @@
-/* A writer of protocol buffers: the four ways in which their fields lie in a file. */
+/* Protocol buffer writer with the wire types for numbers, fixed64 and bytes. */
 #ifndef TMERGE_EXPORT_PROTO_H
 #define TMERGE_EXPORT_PROTO_H
 
@@ -8,7 +8,7 @@
 #include "base/varint.h"
 #include "base/vec.h"
 
-/* Bytes that grow. As in tm_out a failure is remembered: what is appended behind it is dropped. */
+/* Growing bytes. As in tm_out, a failure is remembered and later appends are dropped. */
 typedef struct tm_proto {
     tm_vec bytes; /* of uint8_t */
     bool failed;  /* memory ran out */
@@ -16,10 +16,10 @@ typedef struct tm_proto {
 
 #define TM_PROTO() ((tm_proto){.bytes = TM_VEC(uint8_t)})
 
-/* Wire types: the low three bits of a field's tag. */
+/* Wire types: low three bits of a field's tag. */
 enum { TM_WIRE_VARINT = 0, TM_WIRE_64 = 1, TM_WIRE_BYTES = 2 };
 
-/** Room for @p size more bytes behind those that are there; NULL where memory is out. */
+/** Returns memory for @p size more bytes after the content; NULL if memory is out. */
 static inline uint8_t *tm_proto_room(tm_proto *proto, size_t size) {
     if (proto->bytes.cap - proto->bytes.n < size &&
         !tm_vec_reserve(&proto->bytes, proto->bytes.n + size)) {
@@ -33,7 +33,7 @@ static inline void tm_proto_grow_to(tm_proto *proto, const uint8_t *end) {
     proto->bytes.n = (size_t)(end - (uint8_t *)proto->bytes.data);
 }
 
-/** A number of type uint32, uint64, enum or bool; one of int64 as the same bits. */
+/** Writes a uint32, uint64, enum or bool; an int64 is written as the same bits. */
 static inline void tm_proto_uint(tm_proto *proto, uint32_t field, uint64_t value) {
     uint8_t *p = tm_proto_room(proto, (size_t)2 * TM_VARINT_MAX);
     if (p)
@@ -44,22 +44,22 @@ static inline void tm_proto_int(tm_proto *proto, uint32_t field, int64_t value) 
     tm_proto_uint(proto, field, (uint64_t)value);
 }
 
-/** A fixed64: little endian. */
+/** Writes a fixed64: little endian. */
 void tm_proto_fixed64(tm_proto *proto, uint32_t field, uint64_t value);
 
 void tm_proto_double(tm_proto *proto, uint32_t field, double value);
 
-/** A string or bytes. */
+/** Write a string or bytes. */
 void tm_proto_bytes(tm_proto *proto, uint32_t field, const void *bytes, size_t size);
 void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
 
 /**
- * Begins a message in a field. What is appended until tm_proto_end is its content.
- * @return  where its content begins
+ * Begins a message in a field. Everything appended until tm_proto_end is its content.
+ * @return  the offset of its content
  */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field);
 
-/** Ends it: its size goes in front of it. @p begin  what tm_proto_begin returned */
+/** Ends the message and inserts its size before it. @p begin from tm_proto_begin */
 void tm_proto_end(tm_proto *proto, size_t begin);
 
 #endif

@@ -1,4 +1,4 @@
-/* Call stacks of all ranks, for tools that draw flame graphs: a line a stack, and speedscope's JSON
+/* Call stacks of all ranks for flame graph tools: one line per stack, and speedscope's JSON
  * (speedscope.app, file format). */
 #include "export.h"
 
@@ -8,12 +8,12 @@
 #include "json_text.h"
 #include "tmerge/table.h"
 
-/* The table in the order of its nodes: what a node holds follows it. */
+/* The table in preorder: a node's children follow it. */
 typedef struct stacks {
     const tm_table *table;
     int depth, name;
-    uint32_t *path;  /* owned; by depth, the row, or the number of its name, that is open */
-    uint32_t *frame; /* owned; by row, the number of its name; NULL until numbered */
+    uint32_t *path;  /* owned; by depth: row of the open node, or its name number */
+    uint32_t *frame; /* owned; by row: its name number; NULL until numbered */
 } stacks;
 
 static const char *name_of(const stacks *s, size_t row) {
@@ -21,7 +21,7 @@ static const char *name_of(const stacks *s, size_t row) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* Rows of what nothing launched have no times of the host. */
+/* Returns a row's own time. Rows of work without a recorded launch have no host times. */
 static int64_t own_time(const stacks *s, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(s->table, row, column);
     return cell->null ? 0 : cell->value.i;
@@ -56,7 +56,7 @@ static void destroy(tm_export *x) {
     free(s->frame);
 }
 
-/* Where a row stands: a damaged table may tell a depth that none of the rows above it has. */
+/* Returns a row's depth, limited because a damaged table may skip levels. */
 static size_t depth_of(const stacks *s, size_t row, size_t deepest) {
     int64_t depth = tm_table_row(s->table, row)[s->depth].value.i;
     return depth < 0 ? 0 : (uint64_t)depth > deepest ? deepest : (size_t)depth;
@@ -99,7 +99,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Functions are numbered by name, so that one on several paths is one function. */
+/* Numbers functions by name, so that a function on several paths gets one number. */
 static tm_status put_frames(tm_export *x, stacks *s, tm_error *err) {
     size_t n = s->table->n_rows;
     named *names = calloc(n, sizeof *names);
@@ -124,7 +124,7 @@ static tm_status put_frames(tm_export *x, stacks *s, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* @return  the sum of all */
+/* @return the sum of all weights */
 static int64_t put_samples(tm_export *x, stacks *s, const char *column, bool weights) {
     int64_t sum = 0;
     bool any = false;

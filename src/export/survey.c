@@ -1,4 +1,4 @@
-/* What is asked of a rank's rows before they come: which are in the window, what calls launched. */
+/* Scans a rank's rows before they are written: which are in the window, and what calls launched. */
 #include <string.h>
 
 #include "base/sorted.h"
@@ -10,7 +10,7 @@ static int by_call(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->row, y->row);
 }
 
-/* Where all are in it nothing is noted. */
+/* If all rows are in the window, none is marked. */
 static bool is_whole(const tm_export_job *job) {
     return job->from_ns == INT64_MIN && job->to_ns == INT64_MAX;
 }
@@ -39,7 +39,7 @@ static void take_rows(tm_export_survey *survey, const tm_export_job *job,
     }
 }
 
-/* Calls ascend, as rows do. */
+/* Calls ascend like rows. */
 static bool add_begins(tm_export_survey *survey, const tm_rank_clock *clock,
                        const tm_timeline *piece, size_t first) {
     const tm_export_launch *launches = survey->launches.data;
@@ -102,7 +102,7 @@ static bool is_earlier(const void *launch, const void *call) {
     return ((const tm_export_launch *)launch)->call < *(const uint32_t *)call;
 }
 
-/* What is on a stream was mostly launched soon after what was before it. */
+/* Events on a stream were mostly launched soon after the previous one: searches there first. */
 int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call) {
     enum { NEAR = 8 };
     const tm_export_launch *launches = survey->launches.data;

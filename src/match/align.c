@@ -6,9 +6,9 @@
 #include "shift.h"
 
 enum {
-    REFERENCES = 3, /* that are tried */
-    LOOPS = 3,      /* pairs of members that are compared with one another */
-    COMMON = 17     /* of whose operations are looked at */
+    REFERENCES = 3, /* references that are tried */
+    LOOPS = 3,      /* pairs of members whose offsets are cross-checked */
+    COMMON = 17     /* common operations examined for a pair */
 };
 
 typedef struct alignment {
@@ -16,10 +16,10 @@ typedef struct alignment {
     size_t n;
     size_t reference;
     int64_t *partners; /* [the longest run] */
-    bool *used;        /* [n] as a reference */
+    bool *used;        /* [n] was a reference */
 } alignment;
 
-/* Leaves a member out. */
+/* Leaves a whole member out. */
 static void leave(tm_member *member, tm_unmatched reason) {
     member->reason = reason;
     for (size_t i = 0; i < member->run.n; i++)
@@ -37,7 +37,7 @@ static void correspond(const alignment *a, tm_member *member) {
             member->operations[a->partners[i]] = (int64_t)i;
 }
 
-/* Aligns all members to the reference; gives how many correspond to it. */
+/* Aligns all members to the reference; returns how many correspond to it. */
 static size_t align_to(alignment *a, size_t reference) {
     size_t n = 0;
     a->reference = reference;
@@ -51,7 +51,7 @@ static size_t align_to(alignment *a, size_t reference) {
     return n;
 }
 
-/* The member with the most kernels that was no reference yet. */
+/* Returns the member with the most kernels that has not been a reference. */
 static size_t next_reference(const alignment *a) {
     size_t best = a->n;
     for (size_t r = 0; r < a->n; r++)
@@ -75,7 +75,7 @@ static void align(alignment *a) {
         align_to(a, best);
 }
 
-/* The next operation that both members have, from their marks *i and *j on. */
+/* Finds the next operation that both members have, starting at their marks *i and *j. */
 static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_t *j) {
     for (; *i < x->run.n; ++*i) {
         while (*j < y->run.n && y->operations[*j] < x->operations[*i])
@@ -86,9 +86,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* The differences of ends of operations that both members have, from about x's mark at the centre
- * on, or of the last ones before; *at_ns is the end of one of them. Of those that need not end
- * together only where there are no others. */
+/* Collects the end differences of operations that both members have, from about x's mark at the
+ * centre on, or else the last ones before it. Uses kernels that do not synchronise only if x has no
+ * others. Sets *at_ns to the end of one of them. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);
@@ -104,8 +104,8 @@ static size_t common_offsets(const tm_member *x, const tm_member *y, size_t cent
     return n < COMMON ? n : COMMON;
 }
 
-/* Whether the offset between two members is the one that their operations have; so it is where it
- * cannot be told. Drift is given 100 ppm. */
+/* Whether the directly fitted offset of two members agrees with that of their common operations;
+ * true if no offset can be fitted. Allows for 100 ppm of drift. */
 static bool loop_closes(const tm_member *x, const tm_member *y) {
     tm_shift shift;
     int64_t offsets[COMMON], at = 0;
@@ -117,7 +117,7 @@ static bool loop_closes(const tm_member *x, const tm_member *y) {
                          llabs(at - mark->end_ns) / 10000 + tm_mark_noise(mark, mark);
 }
 
-/* Of two members that contradict each other nobody knows which is right. */
+/* Leaves out both members of a contradicting pair, as either may be wrong. */
 static void check_loops(alignment *a) {
     for (size_t k = 0; k < LOOPS; k++) {
         size_t x = k * a->n / LOOPS, y;
@@ -133,7 +133,7 @@ static void check_loops(alignment *a) {
     }
 }
 
-/* The reference's kernels that a member has are operations, too. */
+/* Numbers those kernels of the reference that at least one member has. */
 static void number_reference(alignment *a) {
     tm_member *reference = &a->members[a->reference];
     tm_unmatched reason = TM_UNMATCHED_NOT;

@@ -3,22 +3,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Marks after which the offset is measured anew, and the fewest pairs that can tell it. */
+/* Marks per update of the offset, and the minimum number of pairs for one. */
 enum { BLOCK = 64, BLOCK_LEAST = 4 };
 
 typedef struct band {
     const tm_run *ref, *other;
     int64_t *partners;
-    int64_t offset_ns; /* as it was measured last */
-    int64_t at_ns;     /* at this end of the reference's */
+    int64_t offset_ns; /* as last measured */
+    int64_t at_ns;     /* reference time of offset_ns */
     double drift;
-    bool met; /* only what synchronises is paired by its end */
+    bool met; /* pair only synchronising kernels by their ends */
     size_t n_pairs;
-    size_t n_expected; /* such marks of the reference while the other recorded */
-    size_t n_wrong;    /* that meet another operation */
+    size_t n_expected; /* such marks of the reference inside the other's recording */
+    size_t n_wrong;    /* marks that meet a different operation */
 } band;
 
-/* Whether two marks whose ends are off_ns apart can be of one operation. */
+/* Whether two marks can belong to one operation at this clock offset. */
 static bool belong(const tm_mark *a, const tm_mark *b, int64_t offset_ns) {
     if (!a->synchronises)
         return llabs(b->end_ns - a->end_ns - offset_ns) <= tm_mark_noise(a, b);
@@ -33,7 +33,7 @@ static int64_t offset_at(const band *b, int64_t end_ns) {
     return b->offset_ns + llround(b->drift * (double)(end_ns - b->at_ns));
 }
 
-/* Whether a mark's end tells its partner. */
+/* Whether a mark is paired by its end. */
 static bool tells(const band *b, const tm_mark *mark) {
     return !b->met || mark->synchronises;
 }
@@ -42,7 +42,8 @@ static bool is_recorded(const tm_run *run, int64_t at_ns) {
     return at_ns >= run->marks[0].end_ns && at_ns <= run->marks[run->n - 1].end_ns;
 }
 
-/* Pairs the marks [from, to); gives how far each pair's ends are from where the offset says. */
+/* Pairs the marks [from, to); sets each pair's deviation from the predicted end; returns how
+ * many. */
 static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     size_t n = 0, partner;
     for (size_t i = from; i < to; i++) {
@@ -62,8 +63,8 @@ static size_t pair_block(band *b, size_t from, size_t to, int64_t *errors) {
     return n;
 }
 
-/* Pairs a block and moves the offset to what it measures. False where the block is not coherent
- * with what was measured before; it is left unpaired then. */
+/* Pairs a block and updates the offset. Returns false and leaves the block unpaired if it is not
+ * coherent with the offset so far. */
 static bool follow_block(band *b, size_t from, size_t to) {
     int64_t errors[BLOCK];
     size_t expected = b->n_expected, wrong = b->n_wrong, n = pair_block(b, from, to, errors);
@@ -75,7 +76,7 @@ static bool follow_block(band *b, size_t from, size_t to) {
     if (few || jumps) {
         for (size_t i = from; i < to; i++)
             b->partners[i] = -1;
-        b->n_wrong = wrong; /* its marks are still expected, and lacking */
+        b->n_wrong = wrong; /* its marks still count as expected but missing */
         return false;
     }
     if (n >= BLOCK_LEAST) {
@@ -92,7 +93,7 @@ static void begin_at(band *b, const tm_shift *shift) {
     b->drift = shift->drift;
 }
 
-/* Whatever pairs cross would be paired wrongly by one of them. */
+/* Drops pairs that cross an earlier pair. */
 static void drop_crossings(band *b) {
     int64_t last = -1;
     for (size_t i = 0; i < b->ref->n; i++) {
@@ -107,7 +108,7 @@ static void drop_crossings(band *b) {
     }
 }
 
-/* Whether [n] marks of both are the same by their order: none is paired by its end. */
+/* Whether [n] marks of both pair by position: tokens agree, none is paired by its end. */
 static bool is_same(const band *b, size_t i, size_t j, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (tells(b, &b->ref->marks[i + k]) || tells(b, &b->other->marks[j + k]) ||
@@ -121,14 +122,14 @@ static void pair_all(band *b, size_t i, size_t j, size_t n) {
         b->partners[i + k] = (int64_t)(j + k);
 }
 
-/* The next mark that is paired, from one on; the reference's n where there is none. */
+/* Returns the next paired mark from i on; the reference's n if none. */
 static size_t next_paired(const band *b, size_t i) {
     while (i < b->ref->n && b->partners[i] < 0)
         i++;
     return i;
 }
 
-/* Whether one of the two lacks nothing that the other has, between the first pair and the last. */
+/* Whether one run lacks nothing that the other has between the first and the last pair. */
 static bool is_whole(const band *b, size_t first) {
     bool ref_lacks = false, other_lacks = false;
     for (size_t i = first, next; (next = next_paired(b, i + 1)) < b->ref->n; i = next) {
@@ -143,8 +144,8 @@ static bool is_whole(const band *b, size_t first) {
     return !ref_lacks || !other_lacks;
 }
 
-/* Marks behind one, or before it, until one that is paired by its end; *ends is set where the run
- * does before. */
+/* Counts the marks after or before one up to the next that is paired by its end; sets *ends if the
+ * run ends first. */
 static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
     size_t n = 0, most = behind ? run->n - i - 1 : i;
     while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
@@ -153,7 +154,7 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
     return n;
 }
 
-/* Pairs what lies outside of all pairs where both recorded it: one of them has no more. */
+/* Pairs the marks outside of all pairs, if equally many up to the end of one run. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);
@@ -164,9 +165,9 @@ static void pair_edge(band *b, size_t i, bool behind) {
         pair_all(b, from, others, n);
 }
 
-/* Of what need not end together the place between what does tells the partner: where one of the
- * runs lacks nothing, equal counts are of the same kernels. Where each lacks some, it may be
- * another one, and nothing shows it. */
+/* Pairs non-synchronising kernels by their position between synchronising ones. If one of the runs
+ * lacks nothing, equal counts mean the same kernels; if each lacks some, they may differ
+ * unnoticed. */
 static void pair_rest(band *b) {
     size_t first = next_paired(b, 0), last = first;
     if (!b->met || first == b->ref->n || !is_whole(b, first))

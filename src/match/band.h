@@ -1,4 +1,4 @@
-/* The kernels of two ranks brought together along the offset of their clocks. */
+/* Pairs the kernels of two ranks by their clock offset. */
 #ifndef TMERGE_BAND_H
 #define TMERGE_BAND_H
 
@@ -6,14 +6,14 @@
 
 /**
  * Pairs marks of the reference with those of another run, from the shift's centre outwards. Kernels
- * that either rank lacks are passed over: each pair must meet in time by itself, within a band of
- * half the way to the next operation of its token. The offset follows the clocks' drift, 64 kernels
- * at a time, and the pairing ends where they stop being coherent.
+ * that one rank lacks are skipped: each pair must match in time by itself, within half the distance
+ * to the next operation with its token. The offset is updated every 64 kernels to follow clock
+ * drift; pairing stops where the ends stop being coherent.
  *
- * What synchronises must have run on both ranks at the same time for half of the shorter kernel;
- * that tells a late end from the next operation. Anything else need not end together: it has its
- * place between what synchronises, which tells it where one of the ranks lacks no kernel. Where
- * nothing synchronises, it must end together within its noise.
+ * Synchronising kernels must overlap on both ranks for half of the shorter one; this distinguishes
+ * a late end from the next operation. Other kernels need not end together: they are paired by their
+ * position between synchronising ones, if one of the ranks lacks no kernel. In runs without
+ * synchronising kernels, ends must agree within their noise.
  *
  * @param ref       prepared, as is @p other
  * @param partners  [ref->n] the index of the other's mark, or -1; ascending. All -1 unless matched

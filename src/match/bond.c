@@ -5,28 +5,28 @@
 
 #include "pairing.h"
 
-/* What ends on one clock differ by at least. */
+/* Minimum noise of ends on one clock. */
 #define LEAST_NOISE_NS 1000
 #define BETWEEN_HOSTS_NS 10000
 
-/* The clocks of two GPUs of a host, at most. */
+/* Largest clock offset of two GPUs of one host. */
 #define DEVICES_APART_NS 10000
 
-/* A half of a normal distribution lies within its deviation over this. */
+/* Half of a normal distribution lies within sigma / 1.48 of its median. */
 #define MEDIAN_TO_SIGMA 1.48
 
-/* Clocks that drift faster are none. */
+/* Maximum plausible clock drift. */
 static const double drift_limit = 200e-6;
 
-/* What the operations that both have tell. */
+/* The operations that both clusters have, and their differences. */
 typedef struct weighing {
     const tm_party *a, *b;
     const int64_t *partners;
     bool one_clock;
-    size_t n;         /* operations that are compared */
-    size_t *index;    /* [n] a's */
-    int64_t *late;    /* [n] how much later the other came */
-    int64_t *apart;   /* [n] and left */
+    size_t n;         /* operations compared */
+    size_t *index;    /* [n] index among a's operations */
+    int64_t *late;    /* [n] by how much later b arrived */
+    int64_t *apart;   /* [n] by how much later b left */
     int64_t *scratch; /* [n] */
     tm_bridge bridge;
 } weighing;
@@ -54,7 +54,7 @@ static int32_t most_ranks(const tm_party *party) {
     return most;
 }
 
-/* Takes what is told by half of the ranks of both at least. */
+/* Collects the informative operations that at least half of the ranks of both clusters have. */
 static void collect(weighing *w) {
     const tm_party *a = w->a, *b = w->b;
     int32_t of_a = most_ranks(a), of_b = most_ranks(b);
@@ -79,8 +79,7 @@ static int64_t median_of(weighing *w, const int64_t *values, size_t from, size_t
     return tm_party_median(w->scratch, n);
 }
 
-/* Where clocks differ: an offset and a drift are taken from the ends, and then the median of the
- * lateness. */
+/* For different clocks: fits offset and drift to the ends, then subtracts the median lateness. */
 static void fit_clocks(weighing *w) {
     size_t third = w->n / 3;
     tm_bridge *bridge = &w->bridge;
@@ -101,8 +100,7 @@ static void fit_clocks(weighing *w) {
         w->late[k] -= middle;
 }
 
-/* On one host a constant offset of the ends is that of two GPUs' clocks, where it is small enough.
- */
+/* On one host: treats a small constant offset of the ends as the offset of two GPUs' clocks. */
 static void set_devices(weighing *w) {
     int64_t offset = median_of(w, w->apart, 0, w->n);
     if (llabs(offset) > DEVICES_APART_NS)
@@ -114,7 +112,7 @@ static void set_devices(weighing *w) {
     }
 }
 
-/* Whether all of one party had left before the last of the other came, by more than noise. */
+/* Whether one whole cluster left before the last rank of the other arrived, by more than noise. */
 static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     size_t i = w->index[k], j = (size_t)w->partners[i];
     const tm_mark *a = &w->a->run.marks[i], *b = &w->b->run.marks[j];
@@ -124,8 +122,8 @@ static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     return a->synchronises && (lead > slack_ns || other > slack_ns);
 }
 
-/* What ends may be apart for the time that the transfer takes: 6 %. It is no longer than either
- * party was in it after its last came. */
+/* Returns the part of the end noise that is due to the transfer: 6 % of its time, which is at most
+ * what either cluster spent after its last arrival. */
 static int64_t transfer_noise(const weighing *w, size_t k) {
     const tm_mark *a = &w->a->run.marks[w->index[k]];
     const tm_mark *b = &w->b->run.marks[w->partners[w->index[k]]];
@@ -133,7 +131,7 @@ static int64_t transfer_noise(const weighing *w, size_t k) {
     return (x < y ? x : y) / 50 * 3;
 }
 
-/* Weighs the operations, or those without metadata alone; gives the bits against. */
+/* Weighs all operations, or only those without metadata; returns the contradicting bits. */
 static double weigh(const weighing *w, bool bare_alone, tm_bond *bond) {
     double against = 0.0;
     int64_t noise = bond->noise_ns;
@@ -156,8 +154,9 @@ static bool is_contradicted(const tm_bond *bond) {
     return 3 * bond->n_contradicted > bond->n_explained;
 }
 
-/* Kernels with metadata on the same stream bear witness for the others, which a communicator has to
- * itself; but those must not contradict it, a single late end apart. */
+/* Decides on the pairing. Kernels with metadata on the same stream, which belongs to one
+ * communicator, count as evidence for the others; but these must not contradict it themselves,
+ * except for a single late end. */
 static void judge(const weighing *w, tm_bond *bond) {
     tm_bond bare = {.noise_ns = bond->noise_ns};
     double against = weigh(w, false, bond), bare_against = weigh(w, true, &bare);
@@ -172,7 +171,7 @@ static void judge(const weighing *w, tm_bond *bond) {
         bond->state = bond->bits >= 4.0 ? TM_BOND_HOLDS : TM_BOND_OPEN;
 }
 
-/* How far the ends of the two vary against one another. */
+/* Returns the median deviation of the end distances from their median. */
 static int64_t scatter_of(weighing *w) {
     int64_t middle = median_of(w, w->apart, 0, w->n);
     for (size_t k = 0; k < w->n; k++)
@@ -180,8 +179,8 @@ static int64_t scatter_of(weighing *w) {
     return tm_party_median(w->scratch, w->n);
 }
 
-/* Whether that is far more than inside each, where it is known. The network between hosts adds to
- * it. */
+/* Whether that scatter is far larger than inside each cluster, if known. The network between hosts
+ * adds to it. */
 static bool is_scattered(const weighing *w, int64_t scatter_ns) {
     int64_t spread = w->a->spread_ns > w->b->spread_ns ? w->a->spread_ns : w->b->spread_ns;
     int64_t least = w->one_clock ? LEAST_NOISE_NS : BETWEEN_HOSTS_NS;

@@ -42,7 +42,7 @@ tm_status tm_memberships_list(const tm_timeline *timeline, const tm_names *names
     return TM_OK;
 }
 
-/* A rank with several traces may have said more in one than in another: that first. */
+/* A rank with several traces may have recorded more in one of them; that one comes first. */
 static int by_communicator(const void *a, const void *b) {
     const tm_membership *x = a, *y = b;
     int order = tm_order_u64(x->communicator, y->communicator);
@@ -68,7 +68,7 @@ static int by_value(const void *a, const void *b) {
     return tm_order_i64(*(const int32_t *)a, *(const int32_t *)b);
 }
 
-/* Addresses the members [first, end) to each of their processes. */
+/* Sends the members [first, end) to each of their processes. */
 static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *out) {
     const tm_membership *v = members->data;
     int32_t *processes = malloc((end - first + 1) * sizeof *processes);
@@ -87,7 +87,7 @@ static bool answer_run(const tm_vec *members, size_t first, size_t end, tm_vec *
     return ok;
 }
 
-/* One rank alone uses it, and nobody recorded how many it has: others did not tell all theirs. */
+/* Whether only one rank uses it, with unknown size: others did not report all of theirs. */
 static bool is_alone(const tm_membership *run, size_t n) {
     bool used = false;
     for (size_t i = 0; i < n; i++) {
@@ -110,20 +110,20 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone, t
     return TM_OK;
 }
 
-/* What is known of a communicator, once all have told. */
+/* A communicator after all ranks have reported. */
 typedef struct group {
     uint32_t name;
-    uint32_t told;     /* the name that its kernels get: another where ranks name it differently */
+    uint32_t told;     /* name that its kernels get; differs if ranks name it differently */
     bool joined;       /* as in tm_communicator */
     bool mixed;        /* ranks name it differently, or number its operations */
-    uint32_t list;     /* name id of its ranks, TM_NO_NAME where they are not known */
+    uint32_t list;     /* name id of its ranks; TM_NO_NAME if unknown */
     int32_t size;      /* -1 unknown */
     size_t n;          /* members in the job */
     int64_t *ranks;    /* [n] ascending; owned */
-    int64_t *by_place; /* [n] NULL where places are not known; owned */
+    int64_t *by_place; /* [n] NULL if places are unknown; owned */
 } group;
 
-/* The members of the run, each once; false when memory is out. */
+/* Lists the members of the run, each once; false if out of memory. */
 static bool list_members(const tm_membership *run, size_t n, group *out) {
     out->ranks = malloc(n * sizeof *out->ranks);
     out->by_place = malloc(n * sizeof *out->by_place);
@@ -133,7 +133,7 @@ static bool list_members(const tm_membership *run, size_t n, group *out) {
     return out->ranks && out->by_place;
 }
 
-/* The size that was recorded: -1 where none was, 0 where there are several. */
+/* Returns the recorded size: -1 if none, 0 if contradictory. */
 static int32_t recorded_size(const tm_membership *run, size_t n) {
     int32_t size = -1;
     for (size_t i = 0; i < n; i++)
@@ -145,7 +145,7 @@ static int32_t recorded_size(const tm_membership *run, size_t n) {
     return size;
 }
 
-/* Puts every member at its place; forgets places unless each has one, and one only. */
+/* Puts every member at its place; discards all places unless each member has exactly one. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
     bool clear = (size_t)g->size == g->n;
@@ -168,7 +168,7 @@ static void order_by_place(const tm_membership *run, size_t n, group *g) {
     g->by_place = NULL;
 }
 
-/* "[0, 1, 2]", as the profiler writes it; "[0, 1, ?]" where of others there is no trace. */
+/* Prints "[0, 1, 2]" like the profiler, or "[0, 1, ?]" if some ranks have no trace. */
 static bool print_list(group *g, tm_names *names) {
     tm_vec text = TM_VEC(char);
     char part[32];
@@ -188,7 +188,7 @@ static bool is_lower(const void *member, const void *communicator) {
     return ((const tm_membership *)member)->communicator < *(const uint64_t *)communicator;
 }
 
-/* One name where ranks have several. */
+/* Chooses one name if ranks use several. */
 static bool find_name(const tm_membership *run, size_t n, const tm_communicator *of,
                       tm_names *names, group *out) {
     bool differ = false;
@@ -223,7 +223,7 @@ static bool find_group(const tm_vec *answers, bool all_told, const tm_communicat
     return print_list(out, names);
 }
 
-/* The global rank of a peer's place, -1 unknown. */
+/* Returns the global rank of a peer's place; -1 unknown. */
 static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     if (place < 0 || (size_t)place >= g->n || (size_t)g->size != g->n)
         return -1;
@@ -232,7 +232,7 @@ static int32_t peer_of(const group *g, int64_t own, int32_t place) {
     return g->n == 2 ? (int32_t)g->ranks[g->ranks[0] == own] : -1;
 }
 
-/* What a piece of every rank comes to; -1 where that is not known, or absurd. */
+/* Returns the size of all ranks' pieces together; -1 if unknown or implausible. */
 static int64_t all_pieces(int64_t piece, int32_t n_ranks) {
     return n_ranks > 0 && piece >= 0 && piece < INT64_MAX / 64 / n_ranks ? piece * n_ranks : -1;
 }
@@ -255,7 +255,7 @@ static void apply_group(const group *g, int64_t rank, tm_collective_attr *attr) 
         attr->in_elements = all_pieces(attr->out_elements, g->size);
 }
 
-/* Groups are few, and the next kernel's is often the last one's. */
+/* Groups are few, and consecutive kernels usually share one. */
 static void apply_groups(const group *groups, size_t n, tm_timeline *timeline) {
     tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t k = 0;

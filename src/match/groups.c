@@ -12,11 +12,11 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* Ranks of groups, and groups, are found once for all ranks of a process. */
+/* Lists of ranks and groups are resolved once for all ranks of a process. */
 
-/* How a list, or start and stride, tell the ranks of a group. */
+/* Source of a group's ranks: a list, or start and stride. */
 typedef struct set_key {
-    int64_t start, stride; /* of size ranks, where there is no list */
+    int64_t start, stride; /* of size ranks, if there is no list */
     int32_t size;
     uint32_t list; /* name id */
 } set_key;
@@ -24,7 +24,7 @@ typedef struct set_key {
 typedef struct group_key {
     uint32_t name;
     int32_t size;
-    uint32_t set; /* number, TM_NO_KEY: not known */
+    uint32_t set; /* number; TM_NO_KEY: unknown */
 } group_key;
 
 typedef struct shared_group {
@@ -32,7 +32,7 @@ typedef struct shared_group {
     bool made;
 } shared_group;
 
-/* Groups repeat over the kernels of a rank; the fields that tell one are remembered. */
+/* Cache: kernels of a rank repeat their groups, so the identifying fields are remembered. */
 typedef struct known_group {
     uint32_t name, ranks;
     int32_t size, start, stride;
@@ -51,7 +51,7 @@ struct tm_group_finder {
     tm_keys set_keys, group_keys; /* of set_key, group_key */
     tm_vec sets;                  /* of tm_rank_list, by number */
     tm_vec groups;                /* of shared_group, by number */
-    /* of the rank at hand */
+    /* of the current rank */
     const tm_timeline *timeline;
     tm_vec known;   /* of known_group */
     tm_vec configs; /* of config */
@@ -98,7 +98,7 @@ void tm_group_finder_destroy(tm_group_finder *finder) {
     free(finder);
 }
 
-/* The entries of pg_config: of several with one name, the first counts. */
+/* Reads the entries of pg_config; of several with one name, the first counts. */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) {
     bool ok = true;
@@ -123,7 +123,7 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The name id of the list of the pg_config entry with this name. */
+/* Returns the name id of the ranks of the pg_config entry with this name. */
 static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     const config *configs = finder->configs.data;
     for (size_t i = 0; i < finder->configs.n; i++)
@@ -133,8 +133,8 @@ static uint32_t configured_list(const tm_group_finder *finder, tm_text name) {
     return TM_NO_NAME;
 }
 
-/* The operator whose call launched the kernel carries start and stride, which kernels lack: the
- * last one on the thread of the launch that holds the launch's begin. */
+/* Returns the operator whose call launched the kernel, which has the start and stride that kernels
+ * lack: the last operator on the launch's thread that contains the launch's begin. */
 static const tm_collective_attr *asking_operator(const tm_timeline *timeline, uint32_t kernel) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     uint32_t launch = timeline->launch[kernel];
@@ -150,7 +150,7 @@ static const tm_collective_attr *asking_operator(const tm_timeline *timeline, ui
     return NULL;
 }
 
-/* False when memory is out. */
+/* False if out of memory. */
 static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_list *out) {
     bool ok = true;
     if (key->list != TM_NO_NAME)
@@ -163,8 +163,8 @@ static bool read_set(const tm_group_finder *finder, const set_key *key, tm_rank_
     return ok;
 }
 
-/* The number of the set, found before or now; TM_NO_KEY where the key tells none. False when memory
- * is out. */
+/* Finds or creates the number of a set; TM_NO_KEY if the key yields no ranks. False if out of
+ * memory. */
 static bool find_set(tm_group_finder *finder, const set_key *key, uint32_t *out) {
     tm_rank_list *set = tm_keys_value(&finder->set_keys, &finder->sets, key);
     if (!set || (!set->read && !read_set(finder, key, set)))
@@ -191,7 +191,7 @@ static bool find_regular(tm_group_finder *finder, const tm_collective_attr *attr
     return find_set(finder, &key, out);
 }
 
-/* A group of the size of the job has all of its ranks. */
+/* A group as large as the job contains all of its ranks. */
 static bool find_all(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     const set_key key = {0, 1, attr->group_size, TM_NO_NAME};
     return !can_count(attr) || attr->group_size != finder->world_size ||
@@ -204,7 +204,7 @@ static bool has_rank(const tm_rank_list *set, int64_t rank) {
     return at < set->ranks.n && ranks[at] == rank;
 }
 
-/* "0-3,8": ascending ranks as a list of ranges, cut with "..." where there is no room. */
+/* Prints ascending ranks as ranges ("0-3,8"), truncated with "..." if they do not fit. */
 static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_MAX]) {
     size_t used = 0;
     for (size_t i = 0; i < n;) {
@@ -225,7 +225,7 @@ static void print_ranks(const int64_t *ranks, size_t n, char out[TM_GROUP_TEXT_M
     }
 }
 
-/* Cuts at a character, so that the text stays UTF-8. */
+/* Truncates at a character boundary, so that the text stays valid UTF-8. */
 static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     size_t size = text.size < TM_GROUP_TEXT_MAX ? text.size : TM_GROUP_TEXT_MAX - 1;
     while (size > 0 && size < text.size && ((unsigned char)text.bytes[size] & 0xC0) == 0x80)
@@ -234,7 +234,7 @@ static void copy_text(tm_text text, char out[TM_GROUP_TEXT_MAX]) {
     out[size] = '\0';
 }
 
-/* @param set  NULL: not known */
+/* @param set  NULL: unknown */
 static tm_group make_group(const tm_group_finder *finder, const group_key *key,
                            const tm_rank_list *set) {
     tm_text name = tm_names_text(finder->names, key->name);
@@ -255,7 +255,7 @@ static tm_group make_group(const tm_group_finder *finder, const group_key *key,
     return group;
 }
 
-/* The number of the set of a kernel's group; TM_NO_KEY where nothing tells its ranks. */
+/* Finds the number of the set of a kernel's group; TM_NO_KEY if its ranks are unknown. */
 static bool find_ranks(tm_group_finder *finder, const tm_collective_attr *attr, uint32_t *out) {
     tm_text name = tm_names_text(finder->names, attr->group);
     *out = TM_NO_KEY;
@@ -276,7 +276,7 @@ tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr
     return TM_OK;
 }
 
-/* The group of a kernel as the rank at hand sees it. */
+/* Finds the group of a kernel as seen by the current rank. */
 static bool find_group(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out) {
     group_key key = {attr->group, attr->group_size, TM_NO_KEY};
     bool ok = find_ranks(finder, attr, &key.set);

@@ -1,4 +1,4 @@
-/* Process groups: which ranks a communication kernel's group has, told the same way on every
+/* Process groups: the ranks of a communication kernel's group, identified the same way on every
  * rank. */
 #ifndef TMERGE_GROUPS_H
 #define TMERGE_GROUPS_H
@@ -8,9 +8,9 @@
 
 /** A process group as one rank sees it. */
 typedef struct tm_group {
-    uint64_t id; /* of its sorted ranks and its name; equal on all members */
+    uint64_t id; /* hash of its sorted ranks and its name; equal on all members */
     int32_t n_ranks;
-    bool known;                   /* its ranks are, and this one is among them */
+    bool known;                   /* its ranks are known and include this one */
     char text[TM_GROUP_TEXT_MAX]; /* its name, else its ranks as a list ("0-7"); terminated */
 } tm_group;
 
@@ -18,24 +18,25 @@ typedef struct tm_group_finder tm_group_finder;
 struct tm_rank_list;
 
 /**
- * Prepares to find groups of many ranks, which share what lists of ranks tell.
- * @param names       the texts of their timelines; borrowed, none is added before it is destroyed
+ * Creates a finder of groups for many ranks, which shares parsed lists of ranks.
+ * @param names       texts of the timelines; borrowed; no name may be added before destruction
  * @param world_size  ranks of the job
  */
 tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_group_finder **out,
                                  tm_error *err) TM_MUST_CHECK;
 void tm_group_finder_destroy(tm_group_finder *finder);
 
-/** Goes on to a rank, whose groups are found from now on; its metadata's pg_config is read once.
+/** Switches to a rank, whose groups are found from now on; parses its metadata's pg_config once.
  * @param timeline  borrowed until the next rank */
 tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
                                 tm_error *err) TM_MUST_CHECK;
 
 /**
- * The group of a kernel that carries metadata. Its ranks come from `Process Group Ranks`; where the
- * profiler cut that list (over 30), from pg_config, else from start and stride of the operator that
- * asked for it, else from its size where that is the job's. Where nothing tells them, name and size
- * stand for them, which other groups may share: such a group is not known, and not to be matched.
+ * Finds the group of a kernel with metadata. Its ranks come from `Process Group Ranks`; if the
+ * profiler truncated that list (over 30), from pg_config; else from start and stride of the
+ * operator that issued it; else from its size if that equals the job's. If all fail, name and size
+ * stand in for the ranks. Other groups may share them, so such a group is unknown and is not
+ * matched.
  *
  * @param attr  the kernel's attribute row
  * @param out   set only on TM_OK
@@ -43,12 +44,12 @@ tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *time
 tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
                         tm_error *err) TM_MUST_CHECK;
 
-/** The ranks of a kernel's group, told as there; NULL where nothing tells them. Borrowed until the
- * next call. TM_OK; TM_ERR_FAULT. */
+/** Returns the ranks of a kernel's group, found as above; NULL if unknown. Borrowed until the next
+ * call. @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
                          const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;
 
-/** The group of some ranks, [n >= 1] ascending, that has no name. */
+/** Returns the unnamed group of some ranks, [n >= 1] ascending. */
 tm_group tm_group_of_ranks(const int64_t *ranks, size_t n);
 
 #endif

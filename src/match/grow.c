@@ -6,30 +6,30 @@
 
 #include "bond.h"
 
-/* Parties that are all compared with one another. */
+/* Up to this many clusters, all pairs are compared. */
 enum { FEW = 160 };
 
-/* What a bond says of two seats' clocks. */
+/* Clock offset of two slots according to one join. */
 typedef struct tie {
     int64_t from, to;
-    double offset_ns; /* of the second one's from the first one's */
+    double offset_ns; /* second clock minus first */
     tm_bond bond;
 } tie;
 
 typedef struct garden {
-    tm_party *parties; /* [n]; without voices: it joined another */
+    tm_party *parties; /* [n]; no members: merged into another */
     size_t n;
     const tm_growth *growth;
-    tm_bond *bonds;    /* [n x n] of i < j */
-    int64_t *partners; /* [the most operations] */
-    tm_vec ties;       /* of tie: of the joins that were made */
+    tm_bond *bonds;    /* [n x n] for i < j */
+    int64_t *partners; /* [the largest number of operations] */
+    tm_vec ties;       /* of tie: one for each join made */
 } garden;
 
 static tm_bond *bond_of(const garden *g, size_t i, size_t j) {
     return &g->bonds[i < j ? i * g->n + j : j * g->n + i];
 }
 
-/* The one with the most operations is the one that others are brought to; of two the first. */
+/* Whether i is the base of the comparison: it has at least as many operations as j. */
 static bool leads(const garden *g, size_t i, size_t j) {
     return g->parties[i].run.n >= g->parties[j].run.n;
 }
@@ -42,7 +42,7 @@ static bool share_a_seat(const tm_party *a, const tm_party *b) {
     return false;
 }
 
-/* Sets the bond of two parties, i < j, and the partners. */
+/* Evaluates the pairing evidence of two clusters, i < j, and sets the partners. */
 static tm_status try_bond(garden *g, size_t i, size_t j, tm_error *err) {
     const tm_party *a = &g->parties[i], *b = &g->parties[j];
     tm_bond *bond = bond_of(g, i, j);
@@ -53,7 +53,7 @@ static tm_status try_bond(garden *g, size_t i, size_t j, tm_error *err) {
     return tm_bond_try(first ? a : b, first ? b : a, g->growth->one_clock, g->partners, bond, err);
 }
 
-/* The offset of the second one's clock from the first one's. */
+/* Returns the clock offset of j from i. */
 static double offset_between(const garden *g, size_t i, size_t j) {
     double offset = (double)bond_of(g, i, j)->offset_ns;
     return leads(g, i < j ? i : j, i < j ? j : i) == (i < j) ? offset : -offset;
@@ -78,7 +78,7 @@ static bool agree(const tie *a, const tie *b) {
     return fabs(a->offset_ns - b->offset_ns) <= slack;
 }
 
-/* Whether two other parties of the same seats tell the same offset. */
+/* Whether another pair of clusters from the same two slots implies the same offset. */
 static bool is_told_again(const garden *g, size_t i, size_t j) {
     tie own = tie_of(g, i, j);
     for (size_t k = 0; k < g->n; k++) {
@@ -96,7 +96,7 @@ static bool is_told_again(const garden *g, size_t i, size_t j) {
     return false;
 }
 
-/* Joins that were made say how two seats' clocks stand. */
+/* Whether two clusters may be joined: earlier joins of their slots fix the clock offset. */
 static bool may_join(const garden *g, size_t i, size_t j) {
     const tm_bond *bond = bond_of(g, i, j);
     const tie *ties = g->ties.data;
@@ -112,8 +112,8 @@ static bool may_join(const garden *g, size_t i, size_t j) {
     return llabs(bond->offset_ns) <= g->growth->limit_ns || is_told_again(g, i, j);
 }
 
-/* The two whose join has the most evidence, of equal ones those whose ends are nearest: of groups
- * in step ends tell little. False where nothing is to be joined. */
+/* Finds the pair with the most evidence; of equal pairs the one with the nearest ends, which carry
+ * little information for groups in lockstep. False if no pair can be joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_bond *best = NULL;
     for (size_t i = 0; i < g->n; i++)
@@ -131,7 +131,7 @@ static bool find_surest(const garden *g, size_t *a, size_t *b) {
     return best != NULL;
 }
 
-/* Puts both into the first one's place; its bonds are made anew where wanted. */
+/* Merges j into i; re-evaluates the pairing evidence of the result if requested. */
 static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     TM_TRY(try_bond(g, i, j, err));
     const tm_bond *bond = bond_of(g, i, j);
@@ -154,14 +154,14 @@ static tm_status join(garden *g, size_t i, size_t j, bool anew, tm_error *err) {
     return TM_OK;
 }
 
-/* Of what stays open, or may not be joined, neither may be whole. */
+/* Marks two clusters as possibly incomplete if their pairing stays open or must not be joined. */
 static void mark_open(garden *g, size_t i, size_t j) {
     const tm_bond *bond = bond_of(g, i, j);
     if (i != j && (bond->state == TM_BOND_OPEN || bond->state == TM_BOND_HOLDS))
         g->parties[i].at_least = g->parties[j].at_least = true;
 }
 
-/* Takes out those that joined another; bonds are lost. */
+/* Removes merged clusters; invalidates the pairing evidence. */
 static void compact(garden *g) {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)
@@ -170,8 +170,8 @@ static void compact(garden *g) {
     g->n = kept;
 }
 
-/* Where parties are many, each is brought to the groups before it alone, so that the work is that
- * of the groups by the parties. */
+/* For many clusters: compares each one only with the groups before it, so that the work is groups x
+ * clusters. */
 static tm_status grow_by_turns(garden *g, tm_error *err) {
     for (size_t i = 1; i < g->n; i++) {
         size_t best = i;

@@ -1,30 +1,30 @@
-/* Groups grown from single ranks, by evidence alone. */
+/* Grows clusters of ranks that ran the same operations, starting from single ranks. */
 #ifndef TMERGE_GROW_H
 #define TMERGE_GROW_H
 
 #include "base/vec.h"
 #include "party.h"
 
-/** What parties that are to be joined have in common. */
+/** Properties shared by all clusters that are to be joined. */
 typedef struct tm_growth {
-    bool one_clock; /* all parties do; else each seat has its own */
-    /* Where each seat has its own: how far two clocks may be apart before one pair of parties is
-     * not enough to say so. */
+    bool one_clock; /* all clusters share a clock; otherwise each slot has its own */
+    /* If each slot has its own clock: largest clock offset that a single pair of clusters may
+     * establish. */
     int64_t limit_ns;
 } tm_growth;
 
 /**
- * Joins parties whose bond holds (tm_bond_try), those with the most evidence first, until none is
- * left; two of one seat never. Marks `at_least` those of which it stays open whether they belong
- * together. A join that says that two seats' clocks are further apart than the limit is made only
- * where a second pair of parties of the two seats says the same.
+ * Joins clusters whose pairing evidence holds (tm_bond_try), strongest evidence first, until none
+ * is left. Never joins two clusters that share a slot. Sets `at_least` on clusters that may or may
+ * not belong together. A join that implies a clock offset above the limit requires a second pair of
+ * clusters from the same two slots with the same offset.
  *
- * Work: the square of the parties by their operations; of more than some hundred, the groups by the
- * parties. Memory: the square of the parties.
+ * Work: (clusters)^2 x operations; above a hundred or so clusters, groups x clusters. Memory:
+ * (clusters)^2.
  *
- * @param parties  of tm_party, in an order that content gives; those that joined another are freed
- *                 and taken out
- * @return         TM_OK; TM_ERR_FAULT, and the parties are still to be freed
+ * @param parties  of tm_party, in an order determined by their content; clusters that were merged
+ * into another are freed and removed
+ * @return         TM_OK; TM_ERR_FAULT: the caller still frees the clusters
  */
 tm_status tm_parties_grow(tm_vec *parties, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;
 

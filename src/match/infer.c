@@ -10,7 +10,7 @@
 #include "left_out.h"
 #include "records.h"
 
-/* The kernels of one rank and lane among the records. */
+/* The records of one rank and stream. */
 typedef struct lane {
     size_t first, n;
 } lane;
@@ -64,9 +64,9 @@ static bool same_lane(const tm_comm_record *a, const tm_comm_record *b) {
     return a->rank == b->rank && lane_of(a) == lane_of(b);
 }
 
-/* Whether SendRecv kernels of a lane have all of its ranks: a quarter of it synchronises, so that
- * they are all-to-alls, or the job has but two ranks. Of transfers each is left with the one at its
- * other end, whoever that is. */
+/* Whether all ranks take part in a stream's SendRecv kernels: a quarter of the stream synchronises,
+ * so that they are all-to-alls, or the job has only two ranks. Otherwise they are transfers, each
+ * of which ends together with its unknown peer. */
 static bool exchanges_all(const tm_comm_record *records, size_t n) {
     size_t n_full = 0;
     for (size_t i = 0; i < n; i++)
@@ -98,7 +98,7 @@ static tm_status add_party(const tm_comm_record *records, size_t n, tm_voice voi
     return status;
 }
 
-/* Joins the ranks of a host: the lanes from @p first on, of records of one host. */
+/* Joins the ranks of one host: the streams from @p first on. */
 static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
     static const tm_growth growth = {.one_clock = true};
     const tm_comm_record *records = v->records.data;
@@ -128,8 +128,8 @@ static int by_value(const void *a, const void *b) {
     return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* What parties have in common whose operations may correspond: the least of the tokens that at
- * least half as many kernels have as the most frequent one. */
+/* Returns what clusters must share for their operations to correspond: the smallest of the tokens
+ * that occur at least half as often as the most frequent one. */
 static tm_status family_of(const tm_party *party, uint64_t *out, tm_error *err) {
     size_t n = party->run.n, most = 0;
     uint64_t *tokens = calloc(n + 1, sizeof *tokens);
@@ -153,7 +153,7 @@ static tm_status family_of(const tm_party *party, uint64_t *out, tm_error *err) 
     return TM_OK;
 }
 
-/* What is the same for all that a party sends. */
+/* Fields shared by everything that a cluster sends. */
 typedef struct sender {
     uint64_t family;
     int32_t host, party;
@@ -205,7 +205,7 @@ static tm_status send_members(const tm_inference *v, const tm_party *party, cons
     return TM_OK;
 }
 
-/* The number of a party among those of its host. */
+/* Returns the index of a cluster within its host. */
 static int32_t number_of(const tm_inference *v, size_t p) {
     const int32_t *hosts = v->hosts.data;
     int32_t number = 0;
@@ -259,18 +259,18 @@ static int by_answer(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
-/* Where kernels go. */
+/* Destinations of the kernels. */
 typedef struct finisher {
-    const tm_group_answer *group; /* of the party at hand */
+    const tm_group_answer *group; /* of the current cluster */
     tm_vec *out, *left_out;
 } finisher;
 
-/* Adds the kernel of a voice, or counts it; @p answer is NULL where the party does not have it. */
+/* Adds a member's kernel, or counts it as unmatched; @p answer is NULL if the cluster lacks it. */
 static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
                                const tm_operation_answer *answer, tm_error *err) {
     const tm_group_answer *group = f->group;
     if (record->way != TM_MATCH_INFERRED)
-        return TM_OK; /* its metadata matched it */
+        return TM_OK; /* already matched by its metadata */
     if (group->size < 2)
         return tm_left_out_add(f->left_out, "", -1, TM_UNMATCHED_ORDER, err);
     if (!answer || answer->alone)
@@ -285,7 +285,7 @@ static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
     return tm_vec_append(f->out, record, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Answers for a party's operations, each with the kernels of its voices. */
+/* Applies the answers for a cluster's operations to the kernels of its members. */
 static tm_status finish_party(const finisher *f, tm_inference *v, const tm_party *party,
                               const tm_operation_answer *answers, tm_error *err) {
     const lane *lanes = v->lanes.data;

@@ -1,63 +1,63 @@
-/* Kernels that say nothing of their operation: groups and operations that the traces prove. A
- * host's kernels come together first, then what was found of each host. */
+/* Matches kernels without metadata: derives groups and operations from the traces, first within
+ * each host, then between hosts. */
 #ifndef TMERGE_INFER_H
 #define TMERGE_INFER_H
 
 #include "timeline/collectives.h"
 
-/** An operation of a party of one host, as it goes to where the hosts meet. Sent as bytes, as are
- * the others: no pointers. */
+/** An operation of a host's cluster of ranks, as sent to the inter-host step. Like the other
+ * messages here it is sent as bytes and has no pointers. */
 typedef struct tm_host_operation {
-    uint64_t family; /* of the party: others of it may be of one group */
+    uint64_t family; /* of the cluster: clusters of one family may belong to one group */
     uint64_t token;
     int64_t last_ns, end_ns, first_end_ns; /* as in tm_party */
     int64_t step;
-    int32_t host, party, place; /* its number among the party's operations */
+    int32_t host, party, place; /* place: index among the cluster's operations */
     int32_t n;                  /* ranks that have it */
     bool synchronises, telling, bare;
 } tm_host_operation;
 
-/** A rank of such a party. */
+/** A rank of such a cluster. */
 typedef struct tm_host_member {
     uint64_t family;
     int64_t rank;
-    int64_t lane; /* of the rank's lanes without metadata */
+    int64_t lane; /* number of the rank's stream without metadata */
     int64_t spread_ns;
     double bits;
     int32_t host, party;
-    int32_t origin; /* the process that holds the host: the answer goes there */
+    int32_t origin; /* process that holds the host and receives the answer */
     bool at_least;
 } tm_host_member;
 
-/** What became of a party. */
+/** The group found for a cluster. */
 typedef struct tm_group_answer {
     uint64_t group;
     int32_t host, party, origin;
-    int32_t size; /* ranks of the group; 1: nothing is proven */
-    int32_t bits; /* evidence for the weakest join, rounded down */
+    int32_t size; /* ranks of the group; 1: nothing proven */
+    int32_t bits; /* evidence of the weakest join, rounded down */
     bool at_least;
     char text[TM_GROUP_TEXT_MAX];
 } tm_group_answer;
 
-/** What became of one of its operations. */
+/** The result for one of the cluster's operations. */
 typedef struct tm_operation_answer {
     uint64_t key; /* as in tm_comm_record */
     int32_t host, party, place, origin;
     bool alone; /* no other rank has it */
 } tm_operation_answer;
 
-/** What a process has of the hosts that it owns. */
+/** A process's data about the hosts that it owns. */
 typedef struct tm_inference {
-    tm_vec records; /* of tm_comm_record: of all ranks of the hosts; see tm_match_input.bare */
-    tm_vec lanes;   /* of the runs of one rank and lane among them */
-    tm_vec parties; /* of tm_party, host after host */
-    tm_vec hosts;   /* of int32_t: the host of each party */
+    tm_vec records; /* of tm_comm_record: all ranks of the hosts; see tm_match_input.bare */
+    tm_vec lanes;   /* runs of one rank and stream among the records */
+    tm_vec parties; /* of tm_party, host by host */
+    tm_vec hosts;   /* of int32_t: the host of each cluster */
 } tm_inference;
 
 void tm_inference_init(tm_inference *inference);
 void tm_inference_free(tm_inference *inference);
 
-/** What is told of the hosts' parties, and what is answered. */
+/** The hosts' clusters as reported, and the answers to them. */
 typedef struct tm_host_report {
     tm_vec operations; /* of tm_host_operation */
     tm_vec members;    /* of tm_host_member */
@@ -74,7 +74,7 @@ void tm_host_report_free(tm_host_report *report);
 void tm_host_answers_free(tm_host_answers *answers);
 
 /**
- * Joins the ranks of each host, whose clocks are one.
+ * Joins the ranks of each host, which share a clock.
  * @param origin  this process
  * @param out     appended to
  * @return        TM_OK; TM_ERR_FAULT
@@ -82,15 +82,15 @@ void tm_host_answers_free(tm_host_answers *answers);
 tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** How hosts are joined. */
+/** Options for joining hosts. */
 typedef struct tm_infer_options {
     int64_t wall_uncertainty_ns; /* of a host's wall clock, one standard deviation */
-    bool all_here;               /* every rank of the job has a trace, of one format */
+    bool all_here;               /* every rank of the job has a trace, all in one format */
 } tm_infer_options;
 
 /**
- * Joins what was found of hosts, and names the groups.
- * @param report  all of some families, in any order; sorted by the call
+ * Joins the clusters of the hosts, and names the groups.
+ * @param report  complete families, in any order; sorted by the call
  * @param out     appended to
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -98,7 +98,7 @@ tm_status tm_infer_job(tm_host_report *report, const tm_infer_options *options,
                        tm_host_answers *out, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Gives the kernels group and key. Those that are not proven to be of any operation are counted.
+ * Sets group and key of the kernels. Counts those that are not proven to belong to any operation.
  * @param answers   for the hosts of this process, in any order; sorted by the call
  * @param out       of tm_comm_record, appended to
  * @param left_out  of tm_left_out

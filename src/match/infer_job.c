@@ -1,4 +1,4 @@
-/* Where the hosts meet. */
+/* Joins the clusters of different hosts. */
 #include "infer.h"
 
 #include <math.h>
@@ -12,10 +12,10 @@
 #include "grow.h"
 #include "records.h"
 
-/* Clocks of two hosts differ by so many standard deviations of one at most: 3 roots of 2. */
+/* Maximum clock difference of two hosts, in standard deviations of one clock: 3 sqrt(2). */
 #define FURTHEST 4.25
 
-/* What a party of a host sent. */
+/* The data sent for one cluster of a host. */
 typedef struct sent {
     const tm_host_operation *operations;
     const tm_host_member *members;
@@ -38,7 +38,7 @@ static int by_rank(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Appends what each party sent, in the order of families and hosts. */
+/* Appends the data sent for each cluster, ordered by family and host. */
 static tm_status list_sent(tm_host_report *report, tm_vec *out, tm_error *err) {
     tm_vec *operations = &report->operations, *members = &report->members;
     const tm_host_operation *o = operations->data;
@@ -87,7 +87,7 @@ static tm_status add_party(const sent *from, size_t number, tm_vec *out, tm_erro
     return status;
 }
 
-/* The ranks of a group, ascending, and the lane of the lowest. */
+/* Lists the ranks of a group, ascending, and the stream of the lowest. */
 static tm_status list_ranks(const tm_party *party, const sent *all, tm_vec *ranks, uint64_t *lane,
                             tm_error *err) {
     ranks->n = 0;
@@ -153,7 +153,7 @@ static tm_status answer(const tm_party *party, const sent *all, const tm_infer_o
     return status;
 }
 
-/* Joins the parties of one family. */
+/* Joins the clusters of one family. */
 static tm_status infer_family(const sent *family, size_t n, const tm_infer_options *options,
                               tm_host_answers *out, tm_error *err) {
     const tm_growth growth = {.limit_ns = llround(FURTHEST * (double)options->wall_uncertainty_ns)};

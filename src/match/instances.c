@@ -26,8 +26,8 @@ static bool contradicts(const tm_comm_record *a, const tm_comm_record *b) {
     return a->kind != TM_COLL_ALLTOALL && a->bytes != b->bytes && !a->tagged;
 }
 
-/* Whether the last rank to come is among the members of a barrier that lacks some: it moves
- * nothing, so who stays no longer than the barrier itself takes waited for nobody. */
+/* Whether the last arrival is among the members of an incomplete barrier. A barrier moves no data,
+ * so a rank that stays no longer than the barrier itself takes waited for no one. */
 static bool has_last(const tm_comm_record *records, size_t n) {
     bool found = false;
     for (size_t i = 0; i < n; i++)
@@ -35,13 +35,13 @@ static bool has_last(const tm_comm_record *records, size_t n) {
     return found && records->kind == TM_COLL_BARRIER;
 }
 
-/* Kinds that kernels have whose own names leave theirs open: see tm_comm_calls_ask. */
+/* Kinds of kernels whose own names leave the kind open: see tm_comm_calls_ask. */
 static bool is_open(uint8_t kind) {
     return kind == TM_COLL_SENDRECV || kind == TM_COLL_OTHER;
 }
 
-/* A recording that begins between the call and its kernel lacks the call: where those of other
- * ranks tell the operation's kind, the kernel is of it as well. */
+/* Copies the kind from other ranks. A recording that begins between a call and its kernel lacks the
+ * call; if other ranks know the operation's kind, the kernel gets it too. */
 static void agree_on_kind(tm_comm_record *records, size_t n) {
     const tm_comm_record *told = records;
     for (size_t i = 1; i < n && is_open(told->kind); i++)
@@ -71,7 +71,7 @@ static tm_instance make_instance(const tm_comm_record *records, size_t first, si
     return instance;
 }
 
-/* The receiver of a message of MPI has what its sender gave. */
+/* Sets the size at the receiver of an MPI message to that at its sender. */
 static void agree_on_bytes(tm_comm_record *records, size_t n) {
     if (n != 2 || !records->tagged)
         return;

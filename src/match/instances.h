@@ -1,4 +1,4 @@
-/* Records of one operation brought together. */
+/* Groups the records of one operation into instances. */
 #ifndef TMERGE_INSTANCES_H
 #define TMERGE_INSTANCES_H
 
@@ -6,12 +6,12 @@
 
 /**
  * Sorts the records and makes an instance of all that share group, way and key. An operation is
- * complete when every member of its group gave one kernel, and suspect when members contradict one
- * another in kind or size, or one gave two; all-to-alls may differ in size, the two ends of a
- * transfer in kind. Complete ones have waits, and a barrier that lacks ranks where one of those
- * that are there stayed for TM_BARRIER_NS at most: it was the last of all to come.
+ * complete if every member of its group contributed one kernel. It is suspect if members disagree
+ * in kind or size, or one contributed two kernels; all-to-alls may differ in size, and the two ends
+ * of a transfer in kind. Waits are known for complete operations, and for a barrier that lacks
+ * ranks if one of its members stayed for at most TM_BARRIER_NS: that one arrived last of all.
  *
- * @param collectives  its records; instances are added
+ * @param collectives  its records; instances are appended
  * @return             TM_OK; TM_ERR_FAULT
  */
 tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;

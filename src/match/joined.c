@@ -8,12 +8,12 @@
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 
-/* A group that kernels of the rank name. */
+/* A group named by kernels of the rank. */
 typedef struct named {
     uint32_t name;
-    tm_vec ranks; /* of int64_t, in the order of their places */
-    size_t n_fit; /* communicators that it can be, and others with them; and */
-    size_t first; /* the last of these: where its members begin */
+    tm_vec ranks; /* of int64_t, in order of place */
+    size_t n_fit; /* fitting communicators, each counted once per group that it fits */
+    size_t first; /* offset of the members of the last such communicator */
 } named;
 
 static named *find_named(const tm_vec *groups, uint32_t name) {
@@ -29,7 +29,7 @@ static bool is_kernel(const tm_timeline *timeline, const tm_collective_attr *att
            attr->group != TM_NO_NAME;
 }
 
-/* The groups of its kernels whose ranks are all told. */
+/* Lists the groups of the rank's kernels whose ranks are all recorded. */
 static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timeline, tm_vec *out,
                              tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -51,7 +51,7 @@ static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timelin
     return TM_OK;
 }
 
-/* The place of a rank in a group, its size where it is not there. */
+/* Returns a rank's place in a group; the group's size if it is not a member. */
 static size_t place_of(const named *group, int64_t rank) {
     const int64_t *ranks = group->ranks.data;
     size_t at = tm_lower_bound(ranks, group->ranks.n, rank);
@@ -73,7 +73,7 @@ static bool has_told(const tm_vec *told, int64_t rank) {
     return at < told->n && v[at] == rank;
 }
 
-/* Whether the communicator of the members [n] can be a group. */
+/* Whether the communicator with members [n] can be this group. */
 static bool can_be(const tm_membership *run, size_t n, const named *group, const tm_vec *told) {
     const int64_t *ranks = group->ranks.data;
     size_t n_members = 0, n_told = 0;
@@ -91,7 +91,7 @@ static bool can_be(const tm_membership *run, size_t n, const named *group, const
     return fits && used && n_told == n_members;
 }
 
-/* Counts for each group the communicators that it alone can be, and such that others can, too. */
+/* Finds the communicators that fit each group; n_fit is 1 only for a unique match. */
 static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups) {
     const tm_membership *v = members->data;
     named *g = groups->data;
@@ -108,7 +108,7 @@ static void fit(const tm_vec *members, const tm_vec *told, const tm_vec *groups)
     }
 }
 
-/* Adds the rank, and those of the group that told nothing. */
+/* Adds the rank and the group's ranks that recorded no communicators. */
 static bool add_members(const named *group, tm_communicator own, int64_t rank,
                         const tm_join_with *with, const tm_names *names) {
     const int64_t *ranks = group->ranks.data;
@@ -148,7 +148,7 @@ static tm_status join(const named *group, const tm_join_with *with, tm_timeline 
     return TM_OK;
 }
 
-/* Lists the groups of the rank with the communicators that they can be. */
+/* Lists the rank's groups and the communicators that they can be. */
 static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timeline,
                               const tm_names *names, tm_vec *out, tm_error *err) {
     tm_group_finder *finder = NULL;
@@ -157,7 +157,7 @@ static tm_status list_fitting(const tm_join_with *with, const tm_timeline *timel
         status = list_groups(finder, timeline, out, err);
     if (status == TM_OK)
         fit(with->members, with->told, out);
-    tm_group_finder_destroy(finder); /* it holds for as long as no name is added */
+    tm_group_finder_destroy(finder); /* it is valid only until a name is added */
     return status;
 }
 

@@ -1,32 +1,32 @@
-/* Communicators that some ranks of a job tell by NCCL's hash, and process groups that others, whose
- * profiler knows no hash, tell by name and ranks: where a communicator can be one group alone, and
- * this no other, they are one. */
+/* Identifies process groups with communicators. Some ranks record NCCL's hash of a communicator;
+ * others, whose profiler lacks the hash, record the group's name and ranks. If exactly one group
+ * fits a communicator, and it fits no other, they are the same. */
 #ifndef TMERGE_JOINED_H
 #define TMERGE_JOINED_H
 
 #include "communicators.h"
 #include "groups.h"
 
-/** What the groups of a rank are joined with, and where what it tells then goes. */
+/** Inputs for joining a rank's groups with communicators, and where the result goes. */
 typedef struct tm_join_with {
-    const tm_vec *members; /* of tm_membership, sorted: all that the job's ranks tell */
-    const tm_vec *told;    /* of int64_t, by tm_joins_list_told: whose they are */
-    int64_t world_size;    /* ranks of the job */
-    int process;           /* that holds the rank */
-    tm_vec *own;           /* of tm_membership, appended to: the rank's, and those of the other
-                              ranks of its groups that told nothing */
+    const tm_vec *members; /* of tm_membership, sorted: all that the job's ranks recorded */
+    const tm_vec *told; /* of int64_t, from tm_joins_list_told: ranks that recorded communicators */
+    int64_t world_size; /* ranks of the job */
+    int process;        /* process that holds the rank */
+    tm_vec *own; /* of tm_membership, appended to: this rank, and the other ranks of its groups that
+                    recorded no communicators */
 } tm_join_with;
 
-/** Lists the ranks that told communicators, ascending. False when memory is out. */
+/** Lists the ranks that recorded communicators, ascending. False if out of memory. */
 bool tm_joins_list_told(const tm_vec *members, tm_vec *out);
 
 /**
- * Joins the groups of a rank that tells no communicators with those that others tell: from then on
- * it has them as communicators, and its kernels their names.
+ * Joins the groups of a rank that recorded no communicators with those that other ranks recorded:
+ * it gets them as communicators, and its kernels get their names.
  *
- * A group can be a communicator of its size where each member that told its place stands there in
- * the list of the group's ranks, no other rank of the list told any communicators, and both are
- * used.  @return  TM_OK; TM_ERR_FAULT
+ * A group fits a communicator of its size if each member that recorded its place has the same place
+ * in the group's list of ranks, no other rank of the list recorded communicators, and both are
+ * used. @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_groups_join(const tm_join_with *with, tm_timeline *timeline, tm_names *names,
                          tm_error *err) TM_MUST_CHECK;

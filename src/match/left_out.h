@@ -1,14 +1,14 @@
-/* Kernels that belong to no operation, counted by group and reason. */
+/* Counts unmatched kernels by group and reason. */
 #ifndef TMERGE_LEFT_OUT_H
 #define TMERGE_LEFT_OUT_H
 
 #include "timeline/collectives.h"
 
 /**
- * Adds to the count of a group and reason.
+ * Counts one unmatched kernel under its group and reason.
  * @param left_out    of tm_left_out
  * @param group_text  as in tm_comm_record
- * @param group_size  its ranks; -1 unknown
+ * @param group_size  ranks of the group; -1 unknown
  * @return            TM_OK; TM_ERR_FAULT
  */
 tm_status tm_left_out_add(tm_vec *left_out, const char *group_text, int32_t group_size,

@@ -9,9 +9,9 @@
 #include "left_out.h"
 #include "records.h"
 
-/* The kernels of one group and lane. */
+/* The kernels of one group and lane (numbered stream). */
 typedef struct assembly {
-    tm_comm_record *records; /* rank after rank, ascending in end */
+    tm_comm_record *records; /* rank by rank, ascending by end */
     size_t n;
     tm_mark *marks;      /* [n] */
     int64_t *operations; /* [n] */
@@ -63,7 +63,7 @@ static void assemble(assembly *a) {
     }
 }
 
-/* Why a kernel of a rank that corresponds to the others belongs to none of its operations. */
+/* Returns why a kernel is unmatched although its rank corresponds to the others. */
 static tm_unmatched reason_of(const tm_member *member, const tm_comm_record *record) {
     if (member->reason != TM_UNMATCHED_NOT)
         return member->reason;
@@ -71,7 +71,7 @@ static tm_unmatched reason_of(const tm_member *member, const tm_comm_record *rec
     return placed ? TM_UNMATCHED_PLACE : TM_UNMATCHED_ALONE;
 }
 
-/* Sets the keys of what is matched, and moves it to the front; *n_kept is their number. */
+/* Sets the keys of matched records and moves these to the front; *n_kept is their number. */
 static tm_status take_answers(assembly *a, size_t *n_kept, tm_vec *left_out, tm_error *err) {
     size_t kept = 0, i = 0;
     for (size_t r = 0; r < a->n_members; r++) {

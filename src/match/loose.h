@@ -1,20 +1,20 @@
-/* Records whose order their ranks do not agree on: aligned by what they are and when they end. */
+/* Aligns records on whose order the ranks disagree, by kind, size and end. */
 #ifndef TMERGE_LOOSE_H
 #define TMERGE_LOOSE_H
 
 #include "timeline/collectives.h"
 
-/** What tells a kernel that is matched by its order from others: its kind and size, and its
- * operation where it is named. All-to-alls may
- * differ in size from rank to rank. */
+/** Returns the token of a kernel that is matched by order: hash of kind and size, and of the
+ * operation if it is named. The size of all-to-alls is excluded, as it may differ from rank to
+ * rank. */
 uint64_t tm_record_token(const tm_comm_record *record);
 
 /**
- * Gives the kernels of whole groups the key of their operation. Those that belong to none are taken
- * out and counted.
+ * Sets the operation key of the kernels of whole groups. Removes and counts kernels that belong to
+ * no operation.
  *
- * @param records   of tm_comm_record, way ORDER; all that any rank has of their groups and lanes,
- *                  in any order
+ * @param records   of tm_comm_record, way ORDER; all records of their groups and lanes from all
+ * ranks, in any order
  * @param left_out  of tm_left_out
  * @return          TM_OK; TM_ERR_FAULT
  */

@@ -6,18 +6,18 @@
 #include "run.h"
 
 enum {
-    SAMPLES = 64, /* that the offset of the clocks is taken from */
-    PLACES = 8,   /* that an end is looked for before and behind its own */
-    SHIFTS = 64,  /* of a whole sequence that are tried */
-    LEAST = 10,   /* ends that a shift must leave to compare */
-    BETTER = 5,   /* times smaller is the spread at the shift that is right */
-    APART = 8     /* of so many operations on hosts one may have an end that was told wrongly */
+    SAMPLES = 64, /* samples for estimating the clock offset */
+    PLACES = 8,   /* places searched before and after an end's own place */
+    SHIFTS = 64,  /* shifts of a whole sequence that are tried */
+    LEAST = 10,   /* minimum number of ends left to compare after a shift */
+    BETTER = 5,   /* factor by which the spread must shrink at the correct shift */
+    APART = 8     /* on hosts, one operation in this many may have a wrong end */
 };
 
-/* What end noise a profiler leaves at best: smaller spreads are equal. */
+/* The lowest end noise of any profiler; smaller spreads count as equal. */
 static const int64_t least_spread_ns = 1000;
 
-/* Ends within it are the same; also the noise of what clocks leave after offset and drift. */
+/* Ends within this count as equal; also the clock noise left after offset and drift. */
 static const int64_t same_ns = 100000;
 
 typedef struct line {
@@ -25,21 +25,21 @@ typedef struct line {
     double drift;
 } line;
 
-/* Two sequences that are held against each other, and where their clocks stand. */
+/* Two sequences under comparison, and the relation of their clocks. */
 typedef struct sight {
     const tm_end *a, *b;
     size_t n;
-    bool met; /* only at ends that should meet: those of what synchronises */
+    bool met; /* compare only ends of synchronising kernels, which should meet */
     line line;
 } sight;
 
-/* Whether an end tells something. From a broadcast each rank leaves when it likes: a rank that
- * comes late to several leaves each with the others' next one. */
+/* Whether an end carries information. Each rank leaves a broadcast on its own: a rank that is late
+ * for several of them leaves each one together with the others' next one. */
 static bool tells(const sight *s, size_t i) {
     return !s->met || s->a[i].synchronises;
 }
 
-/* The next end that tells something behind a place or before it; n where there is none. */
+/* Returns the next informative end after or before a place; n if none exists. */
 static size_t beside(const sight *s, size_t i, bool behind) {
     do {
         if (behind ? i + 1 == s->n : i == 0)
@@ -49,7 +49,7 @@ static size_t beside(const sight *s, size_t i, bool behind) {
     return i;
 }
 
-/* The median difference of ends in [from, to); false where none tells it. */
+/* Returns the median difference of the ends in [from, to); false if none is informative. */
 static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     int64_t offsets[SAMPLES];
     size_t n = to - from, m = n < SAMPLES ? n : SAMPLES, found = 0;
@@ -64,7 +64,7 @@ static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
     return found > 0;
 }
 
-/* Drift makes the offsets of the first and the last third differ. */
+/* Fits offset and drift. The drift is the change of the offset from the first to the last third. */
 static line fit(const sight *s) {
     size_t n = s->n, third = n / 3;
     line l = {.at_ns = s->a[n / 2].end_ns};
@@ -78,17 +78,17 @@ static line fit(const sight *s) {
     return l;
 }
 
-/* What is to be added to a's times at place i for b's clock. */
+/* Returns the offset that converts a's clock to b's at place i. */
 static int64_t offset_at(const sight *s, size_t i) {
     return s->line.offset_ns + llround(s->line.drift * (double)(s->a[i].end_ns - s->line.at_ns));
 }
 
-/* How far b's end at place j lies from where a's at place i says. */
+/* Returns the distance of b's end at place j from the one predicted by a's end at place i. */
 static int64_t distance(const sight *s, size_t i, size_t j) {
     return llabs(s->b[j].end_ns - s->a[i].end_ns - offset_at(s, i));
 }
 
-/* Distances of ends at one place; returns how many. */
+/* Fills in the distances of ends at equal places; returns how many. */
 static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
     sight s = {.a = a, .b = b, .n = n};
     size_t m = n < SAMPLES ? n : SAMPLES;
@@ -106,7 +106,7 @@ static int64_t spread_of(const tm_end *a, const tm_end *b, size_t n) {
     return spread > least_spread_ns ? spread : least_spread_ns;
 }
 
-/* Whether the median is at most so much. */
+/* Whether the median distance is at most most_ns. */
 static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_ns) {
     int64_t distances[SAMPLES];
     size_t m = distances_of(a, b, n, distances), within = 0;
@@ -115,7 +115,7 @@ static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_n
     return within > (m - 1) / 2;
 }
 
-/* Whether the whole of one sequence lies better at other places of the other. */
+/* Whether one whole sequence fits the other better at some shift. */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     int64_t spread = spread_of(a, b, n);
     for (size_t s = 1; s <= SHIFTS && s + LEAST <= n && spread >= BETTER * least_spread_ns; s++)
@@ -125,7 +125,7 @@ static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     return false;
 }
 
-/* A quarter of the way to the next end, at most. */
+/* Returns a quarter of the distance to the nearest informative end, at most same_ns. */
 static int64_t reach(const sight *s, size_t i) {
     int64_t least = 4 * same_ns;
     for (int behind = 0; behind < 2; behind++) {
@@ -136,12 +136,12 @@ static int64_t reach(const sight *s, size_t i) {
     return least / 4;
 }
 
-/* Where there is nothing, nothing is amiss. */
+/* Whether two ends match; true if the place does not exist. */
 static bool meets(const sight *s, size_t i) {
     return i == s->n || distance(s, i, i) <= reach(s, i);
 }
 
-/* Whether a's kernel is another one of b. */
+/* Whether a's kernel matches a different kernel of b. */
 static bool is_shifted(const sight *s, size_t i) {
     int64_t near = reach(s, i);
     for (int behind = 0; behind < 2; behind++) {
@@ -153,8 +153,8 @@ static bool is_shifted(const sight *s, size_t i) {
     return false;
 }
 
-/* Whether nobody can have been in an operation of both while their neighbours were: then each lacks
- * the one that the other has. */
+/* Whether the two operations cannot have overlapped although their neighbours match: each sequence
+ * then lacks the operation that the other one has. */
 static bool is_swapped(const sight *s, size_t i) {
     const tm_end *a = &s->a[i], *b = &s->b[i];
     int64_t offset = offset_at(s, i);
@@ -170,7 +170,7 @@ static bool any_synchronises(const tm_end *a, size_t n) {
     return false;
 }
 
-/* How many operations cannot have run together, were b's clock ahead of a's by so much. */
+/* Counts the operations that cannot have run together if b's clock is ahead by ahead_ns. */
 static size_t count_apart(const sight *s, int64_t ahead_ns) {
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
@@ -179,7 +179,7 @@ static size_t count_apart(const sight *s, int64_t ahead_ns) {
     return n;
 }
 
-/* Whether nearly all may have run together, on one clock or on two. */
+/* Whether nearly all operations may have run together, on one clock or on two. */
 static bool ran_together(const sight *s) {
     int64_t ahead_ns = 0;
     return APART * count_apart(s, 0) <= s->n ||

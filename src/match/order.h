@@ -1,18 +1,20 @@
-/* Whether ends of kernels contradict their order. */
+/* Detects kernel ends that contradict the assumed order of two sequences. */
 #ifndef TMERGE_ORDER_H
 #define TMERGE_ORDER_H
 
 #include "records.h"
 
 /**
- * Compares two sequences of the same kinds and sizes. Each may lack one kernel, and another one:
- * then the kernels between are off by one. That shows where the ends at one place lie apart, and
- * the end of a kernel few places away lies where it should; or where, for one kernel alone, the two
- * did not run at the same time. Or the recordings begin at different operations: then all ends lie
- * better at other places. Late ends, drift and clocks that were set show no such thing, so that
- * they leave an order as it is. Of single kernels those count that synchronise, if any does: others
- * need not end together. Ends on hosts lie apart by what their threads wait for a core, so that
- * there only counts whether the two can have run at the same time.
+ * Returns whether the ends of two sequences of the same kinds and sizes allow pairing them by
+ * position. They do not in these cases:
+ * - Each sequence lacks a different kernel: ends at the same place between the gaps are far apart,
+ * while an end a few places away matches.
+ * - The two kernels of one place cannot have run at the same time.
+ * - The recordings begin at different operations: all ends match better at shifted places.
+ * Late ends, drift and stepped clocks show none of these patterns. If any kernel synchronises, only
+ * such kernels are compared one by one, because others need not end together. On hosts, ends differ
+ * by the time that threads wait for a core; there, apart from shifts, the only test is whether the
+ * two can have run at the same time.
  *
  * @param a, b  [n] in order
  */

@@ -9,23 +9,23 @@
 #include "shift.h"
 
 enum {
-    PLACES = 16,  /* that a run may be shifted by */
-    SAMPLES = 96, /* that a distance is measured on */
-    BETTER = 5,   /* times nearer do ends meet at the shift that is right */
-    LEAST = 4     /* kernels that a shift must leave to compare */
+    PLACES = 16,  /* maximum shift of a run */
+    SAMPLES = 96, /* pairs on which a distance is measured */
+    BETTER = 5,   /* factor by which ends must be closer at the correct shift */
+    LEAST = 4     /* minimum number of kernels left to compare after a shift */
 };
 
-/* What end noise a profiler leaves at best: smaller distances are equal. */
+/* The lowest end noise of any profiler; smaller distances count as equal. */
 static const int64_t least_distance_ns = 1000;
 
-/* Where a shift is measured: partners, moved on by some places. */
+/* A shift under evaluation: the partners, moved by some places. */
 typedef struct shifted {
     const tm_run *a, *b;
     const int64_t *partners; /* NULL: the same place */
     int64_t places;
 } shifted;
 
-/* The other's kernel; -1 without one. */
+/* Returns b's kernel; -1 if none. */
 static int64_t partner_of(const shifted *s, size_t i) {
     int64_t j = s->partners ? s->partners[i] : (int64_t)i;
     if (j < 0 || j + s->places < 0 || j + s->places >= (int64_t)s->b->n)
@@ -33,7 +33,7 @@ static int64_t partner_of(const shifted *s, size_t i) {
     return j + s->places;
 }
 
-/* Differences of ends of up to SAMPLES pairs, with the times of the first; *n_pairs counts all. */
+/* Samples end differences of up to SAMPLES pairs, with a's times; *n_pairs counts all. */
 static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES], size_t *n_pairs) {
     size_t n = 0, wanted = 0, pairs = 0;
     for (size_t i = 0; i < s->a->n; i++)
@@ -53,7 +53,7 @@ static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES]
     return n;
 }
 
-/* The slope between the medians of the first and the last third. */
+/* Returns the slope between the medians of the first and the last third. */
 static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     int64_t before[SAMPLES], behind[SAMPLES];
     size_t third = n / 3;
@@ -68,8 +68,7 @@ static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 
-/* How far apart ends are [ns], at least what is noise; -1 where too few pairs are left of those
- * that were asked for. */
+/* Distance of ends [ns], at least the noise; -1 if too few of the requested pairs remain. */
 typedef struct closeness {
     int64_t median, mean;
 } closeness;
@@ -78,8 +77,8 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-/* Of at least half of @p whole pairs. Where the mean is @p far [ns] or more, it stands for the
- * median too, which takes a sort. */
+/* Measures the distance of ends; at least half of @p whole pairs must exist. A mean of at least @p
+ * far [ns] is returned as the median, too, which saves a selection. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);
@@ -98,11 +97,11 @@ static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int
     int64_t mean = at_least_noise(sum);
     if (mean >= far)
         return (closeness){mean, mean};
-    /* The upper median: of two steps one may fit any shift. */
+    /* The upper median: of two steps, one may fit any shift. */
     return (closeness){at_least_noise(tm_select(sorted, n, n / 2)), mean};
 }
 
-/* Whether most pairs are of two steps, by their numbers. */
+/* Whether most pairs combine different step numbers. */
 static bool mixes_steps(const shifted *s) {
     size_t n = 0, mixed = 0;
     for (size_t i = 0; i < s->a->n; i++) {
@@ -116,13 +115,13 @@ static bool mixes_steps(const shifted *s) {
     return 2 * mixed > n;
 }
 
-/* Whether a shift is as good as the right one: most ends meet as well, and those that do not, as
- * where steps end, lie no further away. */
+/* Whether a shift is as good as the chosen one: most ends are as close, and the outliers, as at the
+ * ends of steps, are no further away. */
 static bool is_rival(const shifted *s, const closeness *own, const closeness *c) {
     return c->median < BETTER * own->median && c->mean < BETTER * own->mean && !mixes_steps(s);
 }
 
-/* Whether no other shift of the partners comes near. Nothing is proven where none can be tried. */
+/* Whether no other shift of the partners is nearly as good. False if none can be tried. */
 static bool is_proven(shifted *s, bool one_clock) {
     s->places = 0;
     size_t whole = 0, tried = 0;
@@ -142,7 +141,7 @@ static bool is_proven(shifted *s, bool one_clock) {
     return proven && tried > 0;
 }
 
-/* Whether tokens agree where the runs are shifted. */
+/* Whether the tokens agree at this shift. */
 static bool tokens_agree(const shifted *s) {
     size_t common = 0, equal = 0, shorter = s->a->n < s->b->n ? s->a->n : s->b->n;
     for (size_t i = 0; i < s->a->n; i++) {
@@ -153,7 +152,7 @@ static bool tokens_agree(const shifted *s) {
     return common >= LEAST && 2 * common >= shorter && equal * 50 >= common * 49;
 }
 
-/* Whether ends contradict that kernel follows kernel: one may lack what the other has. */
+/* Whether the ends allow a pairing place by place; either run may lack kernels of the other. */
 static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     tm_end *ends = calloc(2 * s->a->n + 1, sizeof *ends), *others = ends + s->a->n;
     size_t n = 0;
@@ -173,7 +172,7 @@ static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Partners by the one shift at which tokens agree and ends lie best; *paired is false without. */
+/* Pairs at the shift where tokens agree and ends fit best; *paired is false if none is found. */
 static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,
                                 bool *paired, tm_error *err) {
     shifted s = {.a = a, .b = b};
@@ -197,7 +196,7 @@ static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock
     return TM_OK;
 }
 
-/* Brings kernels together that end together where some are missing. */
+/* For runs with missing kernels: pairs kernels by their ends. */
 static tm_unmatched pair_by_ends(const tm_run *a, const tm_run *b, bool one_clock,
                                  int64_t *partners) {
     tm_shift shift = {.centre = a->n / 2, .least = LEAST};

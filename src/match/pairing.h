@@ -1,5 +1,4 @@
-/* The order of two runs without numbers: which kernel of one is which of the other, and the proof
- * of it. */
+/* Pairs the kernels of two runs without sequence numbers, and proves the pairing. */
 #ifndef TMERGE_PAIRING_H
 #define TMERGE_PAIRING_H
 
@@ -7,22 +6,22 @@
 
 typedef enum tm_pairing {
     TM_PAIRING_NONE,     /* the runs do not correspond */
-    TM_PAIRING_UNPROVEN, /* they may, but shifted they do so nearly as well */
+    TM_PAIRING_UNPROVEN, /* they may, but nearly as well when shifted */
     TM_PAIRING_PROVEN
 } tm_pairing;
 
 /**
- * Brings the kernels of two runs together. Tokens tell how: they agree in 98 of 100 where one run
- * is shifted against the other by up to 16 places, of several such shifts where ends lie nearest,
- * or the same time apart. Where ends show that kernels are missing (tm_order_holds), it is their
- * ends: on one clock as they are, else what tm_shift_find says.
+ * Pairs the kernels of two runs. Normally tokens decide: they must agree for 98 of 100 kernels at a
+ * shift of up to 16 places. Of several such shifts, the one with the nearest ends (on one clock) or
+ * the most constant end differences is taken. If ends show that kernels are missing
+ * (tm_order_holds), ends decide: directly on one clock, otherwise with the offset of tm_shift_find.
  *
- * It is proven where ends meet five times nearer, in the median or the mean, than at any other of
- * these shifts, whatever the tokens: as they are on one clock, else after an offset and drift.
- * Shifts that the numbers of steps contradict are none.
+ * The pairing is proven if ends are five times closer, by median or mean, than at any other shift,
+ * regardless of tokens: directly on one clock, otherwise after removing offset and drift. Shifts
+ * that contradict the step numbers are excluded.
  *
  * @param a, b      prepared
- * @param partners  [a->n] the other's kernel, ascending, or -1
+ * @param partners  [a->n] index of b's kernel, ascending, or -1
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_pairing_find(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,

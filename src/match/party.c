@@ -52,7 +52,7 @@ tm_status tm_party_ready(tm_party *party, tm_error *err) {
     return tm_run_prepare(&party->run, err);
 }
 
-/* The ends and places of both; the other's ends on the clock of the first. */
+/* Copies the ends and places of both; converts the second one's ends to the first clock. */
 static void take_voices(const tm_party *a, const tm_party *b, const tm_bridge *bridge, size_t i,
                         tm_party *out) {
     int64_t *ends = out->ends + i * out->n_voices, *places = out->places + i * out->n_voices;
@@ -84,7 +84,7 @@ static void join_operation(const tm_party *a, const tm_party *b, const tm_bridge
     out->ops[i].n += b->ops[j].n;
 }
 
-/* Sets the median end of each operation, and how far ends lie from it. */
+/* Sets the median end of each operation, and the cluster's spread of ends. */
 static tm_status summarise(tm_party *party, tm_error *err) {
     size_t n_voices = party->n_voices, n = 0;
     int64_t *scratch = calloc(n_voices + 1, sizeof *scratch);

@@ -13,11 +13,11 @@
 #include "timeline/restarts.h"
 #include "timeline/trace.h"
 
-/* A lane of a group on this rank, and how far its sequence has come. */
+/* A lane (numbered stream) of a group on this rank, and its sequence so far. */
 typedef struct lane {
     uint64_t group;
     uint64_t lane;
-    const tm_track *track; /* the stream; NULL for a pair, for what is named, and on the host */
+    const tm_track *track; /* the stream; NULL for pairs, named kernels and host operations */
     size_t sequence;       /* index into the sequences */
 } lane;
 
@@ -29,8 +29,8 @@ typedef struct collector {
     int origin;
     tm_match_input *out;
     tm_vec lanes;         /* of lane */
-    bool *is_bare;        /* [tracks] it has kernels without metadata */
-    uint32_t *streams;    /* [tracks] which it counts as, and */
+    bool *is_bare;        /* [tracks] has kernels without metadata */
+    uint32_t *streams;    /* [tracks] track that stands for the stream */
     uint32_t *groups;     /* [tracks] name id of the group that a thread works for */
     bool transfers_alone; /* the rank's trace holds no waits */
     bool has_steps;       /* tm_match_has_steps */
@@ -57,7 +57,7 @@ void tm_match_input_free(tm_match_input *input) {
     tm_group_finder_destroy(input->groups);
 }
 
-/* Bytes of an element as torch spells its type; 0 for an unknown one. */
+/* Returns the bytes per element of torch's type name; 0 if unknown. */
 static int64_t element_bytes(tm_text dtype) {
     static const struct {
         const char *name;
@@ -74,8 +74,7 @@ static int64_t element_bytes(tm_text dtype) {
     return dtype.size > 6 && memcmp(dtype.bytes, "Float8", 6) == 0 ? 1 : 0;
 }
 
-/* nccl-tests' size: what an all-gather puts out, else what goes in (a receiver has only an out).
- * Any two of them can be added, for their median. */
+/* Limited so that the sum of any two sizes does not overflow when computing the median. */
 int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     int64_t elements = attr->kind == TM_COLL_ALLGATHER || attr->kind == TM_COLL_RECV
                            ? attr->out_elements
@@ -84,8 +83,8 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
-/* The whole of a recording is no step of the job where others mark these: with communication alone
- * nobody can. */
+/* Without compute in the trace the whole recording counts as one step; it is no step of a job whose
+ * other ranks mark theirs. */
 bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
@@ -101,20 +100,20 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
-/* By which ranks may tell that their recordings begin at different operations. Programs that name
- * their operations count their steps from where the recording begins. */
+/* Step by which ranks may detect that their recordings begin at different operations. Programs that
+ * name their operations count steps from the begin of the recording, hence -1. */
 static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
 
-/* The stream whose order counts. The threads of a group take its operations by turns, and so begin
- * those in the order in which they were asked for: NULL. */
+/* Returns the stream whose order counts. NULL on the host: the threads of a group take turns and so
+ * begin its operations in the order of the requests. */
 static const tm_track *lane_track(const collector *c, uint32_t event) {
     const tm_track *track = tm_timeline_track(c->timeline, event);
     return track->kind == TM_TRACK_GPU ? track : NULL;
 }
 
-/* The lane's sequence, begun where it is new. Stream lanes are numbered as they first appear. */
+/* Returns the lane's sequence, created if new. Streams are numbered by first appearance. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
     lane *lanes = c->lanes.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
@@ -161,7 +160,7 @@ static bool place(collector *c, tm_comm_record *record) {
     return record->way != TM_MATCH_ORDER || tm_vec_append(&c->out->ends, &end, 1);
 }
 
-/* A send or a receive belongs to a pair; where it does not say with whom, to nothing. */
+/* Assigns a send or a receive to its pair; unmatched if its peer is unknown. */
 static bool place_pair(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
                        bool *matched) {
     int64_t own = record->rank;
@@ -179,12 +178,12 @@ static bool place_pair(collector *c, tm_comm_record *record, const tm_collective
     return place(c, record);
 }
 
-/* Decides how a kernel is matched; *matched is false where it cannot be. */
+/* Decides how a kernel is matched; *matched is false if it cannot be. */
 static bool place_record(collector *c, tm_comm_record *record, const tm_collective_attr *attr,
                          bool *matched) {
     bool pair = record->kind == TM_COLL_SEND || record->kind == TM_COLL_RECV;
     *matched = true;
-    /* Transfers first: what torch makes their ids of counts per rank and group, not per pair. */
+    /* Transfers first: torch derives their ids from counts per rank and group, not per pair. */
     if (pair)
         return place_pair(c, record, attr, matched);
     const uint64_t restarts = (uint64_t)tm_timeline_restarts(c->timeline, record->begin_ns);
@@ -203,7 +202,7 @@ static bool place_record(collector *c, tm_comm_record *record, const tm_collecti
     return place(c, record);
 }
 
-/* Why a kernel without metadata cannot be matched whatever the other ranks have. */
+/* Returns why a kernel without metadata cannot be matched in any case. */
 static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     if (tm_classifier_kind(c->classifier, c->names, name).class == TM_KERNEL_ONE_SIDED)
         return TM_UNMATCHED_ONE_SIDED;
@@ -211,7 +210,7 @@ static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
-/* No kernel begins before it is launched. Clocks of GPUs are wrong by microseconds, no more. */
+/* A kernel cannot begin before its launch; GPU clocks are off only by microseconds. */
 static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
     enum { EARLY_NS = 1000000 };
     uint32_t launch = timeline->launch[row];
@@ -251,8 +250,8 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
     return record;
 }
 
-/* The name without the arguments of its template and its parameters: what kernels of one operation
- * have in common. */
+/* Hashes the kernel name without template arguments and parameters, which is the same for all
+ * kernels of an operation. */
 static uint64_t token_of(tm_text name) {
     static const char unnamed[] = "(anonymous namespace)";
     size_t n = 0;
@@ -266,13 +265,13 @@ static uint64_t token_of(tm_text name) {
     return tm_hash_mixed(0, name.bytes, n);
 }
 
-/* On the host the first of the threads that work for one group, for these take turns. */
+/* On the host, one thread represents all that work for one group, as they take turns. */
 static uint64_t stream_of(const collector *c, uint32_t event) {
     const tm_track *own = tm_timeline_track(c->timeline, event);
     return c->streams[own - c->timeline->tracks];
 }
 
-/* False when memory is out. */
+/* False if out of memory. */
 static bool find_streams(collector *c) {
     const tm_timeline *t = c->timeline;
     c->streams = calloc(t->n_tracks + 1, sizeof *c->streams);
@@ -296,8 +295,8 @@ static bool find_streams(collector *c) {
     return true;
 }
 
-/* Adds a kernel to its stream's as inference sees them; by its way one with metadata is told from
- * those that are to be matched. */
+/* Adds a kernel to the inference input of its stream; `way` distinguishes kernels with metadata
+ * from those to be matched. */
 static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint64_t token,
                                tm_error *err) {
     tm_comm_record copy = *record;
@@ -306,7 +305,7 @@ static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint6
     return tm_vec_append(&c->out->bare, &copy, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* A kernel that does not say its operation: the traces of all ranks together may. */
+/* Adds a kernel without metadata, which the traces of all ranks together may identify. */
 static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_group own = tm_group_of_ranks(&timeline->rank, 1);
@@ -328,7 +327,7 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* What a kernel with metadata has in common with those of its operation: its group, too. */
+/* Adds a kernel with metadata as context for inference; its token includes the group. */
 static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
     uint64_t token[2] = {record->process_group,
                          token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
@@ -353,10 +352,10 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
     return tm_vec_append(&c->out->records, &record, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Every rank launches the operations of a communicator in the same order, while kernels on two
- * streams may begin in either; so the launch comes first. */
+/* Launch before begin: every rank launches a communicator's operations in the same order, but
+ * kernels on two streams may begin in any order. */
 typedef struct ordered {
-    int64_t launch_ns; /* its own begin where the launch is not known */
+    int64_t launch_ns; /* its own begin if the launch is unknown */
     int64_t begin_ns;
     uint32_t attr; /* index: ties keep the order of rows */
 } ordered;
@@ -368,20 +367,20 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->attr, y->attr);
 }
 
-/* Of which the traces of all ranks together may prove the group: nothing is told, or it is an
- * operation of the host's whose threads alone are known. */
+/* Whether the group must be proven from the traces of all ranks: the kernel has no metadata, or it
+ * is a host operation for which only the threads are known. */
 static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
     const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;
     return attr->name == TM_NO_NAME || (on_host && attr->group_ranks == TM_NO_NAME);
 }
 
-/* The rank's communication kernels as they were launched. */
+/* Sorts the rank's communication kernels by launch. */
 static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
     const tm_timeline *timeline = c->timeline;
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++) {
         if (timeline->role[attrs[i].event] != TM_ROLE_COMMUNICATION)
-            continue; /* the operator on the CPU */
+            continue; /* operator on the CPU */
         if (is_without_group(c, &attrs[i]))
             c->is_bare[stream_of(c, attrs[i].event)] = true;
         uint32_t event = attrs[i].event, launch = timeline->launch[event];

@@ -5,16 +5,16 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* A partner is looked for among so many marks before and behind the one nearest in end. */
+/* Number of marks examined before and after the nearest end when looking for a partner. */
 enum { BESIDE = 4 };
 
-/* Further than any two ends, and twice that still fits. */
+/* Exceeds any distance of two ends; twice its value does not overflow. */
 static const int64_t far_ns = INT64_MAX / 4;
 
 static int by_token(const void *a, const void *b) {
     const tm_mark *x = *(tm_mark *const *)a, *y = *(tm_mark *const *)b;
     int order = tm_order_u64(x->token, y->token);
-    return order ? order : (x > y) - (x < y); /* marks lie ascending in end */
+    return order ? order : (x > y) - (x < y); /* marks are ascending by end */
 }
 
 tm_status tm_run_prepare(tm_run *run, tm_error *err) {
@@ -106,7 +106,7 @@ tm_meeting tm_run_meet(const tm_run *run, size_t i, const tm_run *other, int64_t
 }
 
 size_t tm_run_sample(size_t k, size_t n) {
-    uint32_t turned = ((uint32_t)k + 1) * 2654435769u; /* 2^32 over the golden ratio */
+    uint32_t turned = ((uint32_t)k + 1) * 2654435769u; /* 2^32 / golden ratio */
     return (size_t)((uint64_t)turned * n >> 32);
 }
 

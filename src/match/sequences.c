@@ -1,4 +1,4 @@
-/* Whether the order of kernels alone tells which belong together. */
+/* Decides whether the order of kernels alone identifies their operations. */
 #include "records.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "left_out.h"
 #include "order.h"
 
-/* The same run on all ranks stands together, in the order of the ranks. */
+/* Sorts the sequences of one run side by side, in rank order. */
 static int by_run(const void *a, const void *b) {
     const tm_sequence *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
@@ -19,7 +19,7 @@ static int by_place(const void *a, const void *b) {
     const tm_end *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
     order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_u64(x->key, y->key); /* lane after lane */
+    return order ? order : tm_order_u64(x->key, y->key); /* lane by lane */
 }
 
 static bool other_step(int64_t a, int64_t b) {
@@ -31,7 +31,7 @@ static bool same_sequence(const tm_sequence *a, const tm_sequence *b) {
            !(other_step(a->first_step, b->first_step) && other_step(a->last_step, b->last_step));
 }
 
-/* Where the ends of a sequence begin; NULL where they are not all there. */
+/* Returns the first end of a sequence; NULL if some of its ends are missing. */
 static const tm_end *ends_of(const tm_sequence *sequence, const tm_end *ends, size_t n) {
     tm_end wanted = {
         .group = sequence->group, .key = sequence->lane << TM_LANE_SHIFT, .rank = sequence->rank};
@@ -44,7 +44,7 @@ static bool order_holds(const tm_sequence *a, const tm_sequence *b, const tm_end
     return !x || !y || tm_order_holds(x, y, (size_t)a->n);
 }
 
-/* Whether the sequences of one run agree; they lie in the order of their ranks. */
+/* Whether the sequences of one run agree; they are sorted by rank. */
 static bool run_agrees(const tm_sequence *run, size_t n, const tm_end *ends, size_t n_ends) {
     bool pair = run->way == TM_MATCH_PAIR;
     for (size_t i = 1; i < n; i++)

@@ -7,31 +7,31 @@
 #include "base/sorted.h"
 
 enum {
-    SECTION = 512, /* marks of the reference that are compared: the anchor's neighbours */
-    SAMPLES = 64,  /* of them */
-    EDGES = 10,    /* before and after changes of the rhythm, each */
-    RARE = 16,     /* of tokens that few have */
-    ROUGH = 16,    /* samples that a first look takes */
+    SECTION = 512, /* marks of the reference around the anchor that are compared */
+    SAMPLES = 64,  /* samples per section */
+    EDGES = 10,    /* samples before and after rhythm changes, each */
+    RARE = 16,     /* samples with rare tokens */
+    ROUGH = 16,    /* samples of the quick test */
     CENTRES = 5,
     ANCHORS = 4,  /* marks of a section whose partners are guessed */
-    SHIFTS = 512, /* tried on both sides */
+    SHIFTS = 512, /* shifts tried on both sides */
     GUESSES = 3,
     FINALISTS = 16,
-    /* Kernels that must meet: few may by chance, the more shifts are tried. */
+    /* Minimum number of matching kernels; the more shifts are tried, the more match by chance. */
     LEAST = 12,
-    LEAST_WITH_STEPS = 8,  /* where the numbers of steps leave few shifts */
-    LEAST_OF_SHORT_RUN = 4 /* where they do: half of a run of fewer than 16, but so many */
+    LEAST_WITH_STEPS = 8,  /* if step numbers leave few shifts */
+    LEAST_OF_SHORT_RUN = 4 /* same, for a run of fewer than 16: half of it, but at least this */
 };
 
-/* Clocks that drift faster are none. */
+/* Maximum plausible clock drift. */
 static const double drift_limit = 100e-6;
-/* Spreads below are equal: what end noise a profiler leaves at best. */
+/* The lowest end noise of any profiler; smaller spreads count as equal. */
 static const int64_t least_spread_ns = 1000;
-/* The second best offset must be so much worse. */
+/* The second-best offset must be worse by this factor. */
 static const double confidence = 5.0;
 
-/* What a sample can tell. A shift by one operation is seen where the rhythm changes or a rare one
- * comes, and nowhere else; so each sort has to meet on its own. */
+/* Kinds of samples. A shift by one operation shows only where the rhythm changes or a rare
+ * operation occurs, so each kind must match separately. */
 typedef enum sort_of_sample { ANY, SCARCE, BEFORE, AFTER, N_SORTS } sort_of_sample;
 
 typedef struct sample {
@@ -41,13 +41,13 @@ typedef struct sample {
 
 typedef struct search {
     const tm_run *ref, *other;
-    size_t from, n; /* the section: marks [from, from + n) of the reference */
+    size_t from, n; /* section: marks [from, from + n) of the reference */
     size_t centre;
-    size_t least;            /* kernels that must meet */
-    size_t n_met;            /* samples that synchronise: all leave them together */
+    size_t least;            /* minimum number of matching kernels */
+    size_t n_met;            /* samples that synchronise: all ranks leave them together */
     sample samples[SAMPLES]; /* ascending */
     size_t n_samples;
-    int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets that the first anchor guessed */
+    int64_t tried[GUESSES * (2 * SHIFTS + 1)]; /* [n_tried] offsets guessed from the first anchor */
     size_t n_tried;
 } search;
 
@@ -55,11 +55,11 @@ typedef struct candidate {
     int64_t offset_ns; /* at the centre */
     double drift;
     int64_t spread_ns;
-    double badness; /* the spread over the root of the kernels that meet, less those that do by
-                       chance: a wrong offset's spread grows with them as a random walk's does, the
-                       true one's does not */
-    bool has_drift; /* it is removed */
-    bool coherent;  /* half of the samples or more meet within their noise */
+    double badness; /* spread / sqrt(matching kernels, less those by chance): the spread of a wrong
+                       offset grows with their number like a random walk, that of the true one does
+                       not */
+    bool has_drift; /* drift is removed */
+    bool coherent;  /* at least half of the samples match within their noise */
 } candidate;
 
 static int64_t gap_behind(const tm_run *run, size_t i) {
@@ -76,8 +76,8 @@ static void choose_edge(size_t i, uint8_t *chosen) {
     chosen[i + 1] = 1 + AFTER;
 }
 
-/* Marks the ends of steps; where these are not known, those of the widest gaps: one in 16, or what
- * is no edge would hide what is. */
+/* Chooses the ends of steps; if these are unknown, those of the widest gaps, at most one in 16 so
+ * that false edges do not mask real ones. */
 static void choose_edges(const tm_run *run, size_t from, size_t n, uint8_t *chosen) {
     size_t found = 0;
     for (size_t i = 0; i + 1 < n && found < EDGES; i++)
@@ -151,13 +151,13 @@ static int64_t drift_slack(const search *s, const candidate *c, size_t i) {
     return c->has_drift ? 0 : llround(drift_limit * (double)llabs(distance(s, i)));
 }
 
-/* Whether the other recorded anything at that time. */
+/* Whether the sample's time is inside the other's recording. */
 static bool in_range(const search *s, const candidate *c, size_t i) {
     int64_t at = s->ref->marks[s->samples[i].mark].end_ns + offset_at(s, c, i);
     return at >= s->other->marks[0].end_ns && at <= s->other->marks[s->other->n - 1].end_ns;
 }
 
-/* The difference of ends of a sample and its partner; false without one. */
+/* Returns the end difference of a sample and its partner; false if it has none. */
 static bool difference(const search *s, const candidate *c, size_t i, size_t *partner,
                        int64_t *out) {
     size_t mark = s->samples[i].mark;
@@ -167,14 +167,14 @@ static bool difference(const search *s, const candidate *c, size_t i, size_t *pa
     return true;
 }
 
-/* Whether a sample's ends should meet. From a broadcast each rank leaves when it likes; it says
- * something only where the group has nothing better, or to measure by not enough of it. */
+/* Whether a sample's ends should match. Each rank leaves a broadcast on its own, so that it counts
+ * only if the group has no synchronising kernels, or too few (< enough) for a measurement. */
 static bool is_telling(const search *s, size_t i, size_t enough) {
     return s->n_met < enough || s->ref->marks[s->samples[i].mark].synchronises;
 }
 
-/* A quick look at few samples: whether half of them are the same time apart, near enough for the
- * offset to be a rival at least. */
+/* Quick test with few samples: whether half of them have end differences constant enough for the
+ * offset to be at least a rival. */
 static bool is_worth_judging(const search *s, const candidate *c) {
     int64_t off[ROUGH] = {0}, sorted[ROUGH] = {0}, slack[ROUGH] = {0};
     size_t n = 0, n_in = 0, near = 0, partner;
@@ -212,8 +212,8 @@ static double median_slope(const int64_t *x, const int64_t *y, size_t n) {
     return fmin(fmax(middle, -drift_limit), drift_limit);
 }
 
-/* Moves the offset to the median difference, and measures the median distance from it. False where
- * not even half of the samples that could have a partner have one. */
+/* Sets the offset to the median difference, and measures the median deviation from it. False if
+ * fewer than half of the samples that could have a partner have one. */
 static bool measure(const search *s, candidate *c, bool with_drift) {
     int64_t x[SAMPLES], y[SAMPLES], sorted[SAMPLES];
     size_t n = 0, n_in = 0, partner;
@@ -234,7 +234,7 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     for (size_t k = 0; k < n; k++)
         sorted[k] = llabs(y[k] - c->offset_ns);
     tm_sort_values(sorted, n);
-    /* What has no partner is far away. Offset and drift bring two of any few near. */
+    /* Samples without a partner count as far away. Offset and drift can always fit two of a few. */
     c->spread_ns = n_in < LEAST_WITH_STEPS ? sorted[n - 1] : sorted[(n_in - 1) / 2];
     int64_t spread = c->spread_ns > least_spread_ns ? c->spread_ns : least_spread_ns;
     double telling = (double)n - (double)s->least / 2.0;
@@ -242,7 +242,7 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
     return true;
 }
 
-/* Whether the samples agree with an offset: NOT (it may be), TOKENS or INCOHERENT. */
+/* Checks an offset against the samples. Returns NOT (possible), TOKENS or INCOHERENT. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
@@ -259,15 +259,15 @@ static tm_unmatched judge(const search *s, candidate *c) {
     c->coherent = all * 2 >= n;
     if (wrong > 1 && wrong * 50 > n)
         return TM_UNMATCHED_TOKENS;
-    if (wrong > 0) /* an offset without is to be believed rather */
+    if (wrong > 0) /* prefer an offset without wrong tokens */
         c->badness *= confidence;
     for (int sort = SCARCE; sort < N_SORTS; sort++)
         if (n_in[sort] > 1 && n_meet[sort] * 4 < n_in[sort] && c->coherent)
-            return TM_UNMATCHED_INCOHERENT; /* met elsewhere, and not where it counts */
+            return TM_UNMATCHED_INCOHERENT; /* no match where a shift would show */
     return TM_UNMATCHED_NOT;
 }
 
-/* Judges an offset; what is learnt of a wrong one goes to *reason. */
+/* Evaluates an offset; updates *reason with why a wrong one failed. */
 static bool try_offset(const search *s, candidate *c, bool with_drift, tm_unmatched *reason) {
     tm_unmatched verdict = measure(s, c, with_drift) ? judge(s, c) : TM_UNMATCHED_INCOHERENT;
     tm_unmatched failed = verdict == TM_UNMATCHED_NOT ? TM_UNMATCHED_INCOHERENT : verdict;
@@ -275,12 +275,12 @@ static bool try_offset(const search *s, candidate *c, bool with_drift, tm_unmatc
     return verdict == TM_UNMATCHED_NOT;
 }
 
-/* Two anchors' guesses come to the same offset where they are right. */
+/* Whether two candidates are the same offset, as correct guesses of two anchors are. */
 static bool is_same(const candidate *a, const candidate *b) {
     return llabs(a->offset_ns - b->offset_ns) <= a->spread_ns + b->spread_ns + least_spread_ns;
 }
 
-/* Keeps the best, in order, each offset once. */
+/* Keeps the best candidates in order, each offset once. */
 static size_t keep(const candidate *c, candidate *best, size_t n) {
     size_t kept = 0, place = 0;
     for (size_t i = 0; i < n; i++) {
@@ -300,7 +300,7 @@ static size_t keep(const candidate *c, candidate *best, size_t n) {
     return kept;
 }
 
-/* The first mark of a step, else n. */
+/* Returns the first mark of a step, else n. */
 static size_t first_of_step(const tm_run *run, int64_t step) {
     size_t i = 0;
     while (i < run->n && run->marks[i].step != step)
@@ -308,8 +308,7 @@ static size_t first_of_step(const tm_run *run, int64_t step) {
     return i;
 }
 
-/* Where the anchor's partner may be: as far into the run, at the same time of day, and as far into
- * its step. */
+/* Guesses the anchor's partner: same index in the run, same time of day, same index in its step. */
 static void guess_partners(const search *s, size_t anchor, size_t guesses[GUESSES]) {
     const tm_mark *mark = &s->ref->marks[anchor];
     guesses[0] = anchor;
@@ -326,8 +325,8 @@ static bool is_tried(const size_t *guesses, size_t which, size_t j) {
     return false;
 }
 
-/* Whether the first anchor guessed about this offset already. What it guessed is moved to the
- * median, so that about is enough. */
+/* Whether the first anchor already guessed roughly this offset. Guesses are moved to the median, so
+ * that roughly is enough. */
 static bool is_guessed(const search *s, int64_t offset_ns, int64_t apart_ns) {
     size_t next = tm_lower_bound(s->tried, s->n_tried, offset_ns);
     return (next < s->n_tried && s->tried[next] - offset_ns < apart_ns / 4) ||
@@ -368,7 +367,7 @@ static size_t try_anchor(search *s, size_t anchor, candidate *best, size_t n,
     return n;
 }
 
-/* The mark that stands most alone in the k-th part of the section: its partner cannot be mistaken
+/* Returns the most isolated mark in the k-th part of the section, whose partner cannot be mistaken
  * for a neighbour. */
 static size_t choose_anchor(const search *s, size_t k) {
     size_t from = s->from + s->n * k / ANCHORS, to = s->from + s->n * (k + 1) / ANCHORS;
@@ -398,7 +397,7 @@ static tm_unmatched try_section(search *s, tm_shift *out) {
     return TM_UNMATCHED_NOT;
 }
 
-/* The marks around the k-th centre; the middle of the run comes first. */
+/* Builds the section around the k-th centre; the middle of the run comes first. */
 static search make_section(const tm_run *ref, const tm_run *other, size_t k) {
     static const size_t tenths[CENTRES] = {5, 3, 7, 1, 9};
     search s = {.ref = ref, .other = other, .centre = ref->n * tenths[k] / 10};
@@ -436,7 +435,7 @@ tm_unmatched tm_shift_find(const tm_run *ref, const tm_run *other, tm_shift *out
         if (failed == TM_UNMATCHED_NOT)
             return failed;
         reason = failed > reason ? failed : reason;
-        if (s.n == ref->n) /* it was the whole run */
+        if (s.n == ref->n) /* the section was the whole run */
             break;
     }
     return reason;

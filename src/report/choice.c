@@ -6,20 +6,20 @@
 #include "base/sorted.h"
 
 enum {
-    STEP_RUNS = 192,  /* of each of them the longest step is kept */
-    SPREAD_RANKS = 64 /* of all, evenly */
+    STEP_RUNS = 192,  /* runs of steps; the longest step of each is kept */
+    SPREAD_RANKS = 64 /* ranks chosen at even distances */
 };
 
-/* Rows that name who is kept: those with most and with least of a measure. */
+/* Rule that names ranks or steps to keep: the rows with the largest and smallest measure. */
 typedef struct criterion {
     const char *table;
-    const char *number_column;                 /* of the rank or step */
-    const char *measure_column, *added_column; /* their sum; NULL: the rows in their order */
-    const char *over_column;                   /* divides it; NULL: nothing */
+    const char *number_column;                 /* column with the number of the rank or step */
+    const char *measure_column, *added_column; /* their sum is the measure; NULL: table order */
+    const char *over_column;                   /* divides the measure; NULL: no division */
     size_t n_most, n_least;
 } criterion;
 
-/* The first come first: what is behind the page's limit is left out. */
+/* Rules in order of priority; numbers beyond the page's limit are dropped. */
 static const criterion of_ranks[] = {
     {"stragglers.job", "rank", NULL, NULL, NULL, 1, 0},
     {"stragglers.finding", "rank", "excess_ns", NULL, NULL, 16, 0},
@@ -67,11 +67,11 @@ typedef struct ranked {
     int64_t number;
 } ranked;
 
-/* A choice in the making: who is wanted, the first wanted first, each once. */
+/* Numbers requested so far, without duplicates, in order of priority. */
 typedef struct wishes {
-    tm_vec order; /* of int64_t */
-    tm_vec all;   /* of int64_t, ascending: who there is */
-    bool *has;    /* owned; [all.n] */
+    tm_vec order; /* of int64_t: requested numbers */
+    tm_vec all;   /* of int64_t: all numbers of the job, ascending */
+    bool *has;    /* owned; [all.n]: whether it is requested */
 } wishes;
 
 static void free_wishes(wishes *w) {
@@ -92,7 +92,7 @@ static int by_number(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* Who there is, once each. */
+/* Sorts all numbers and removes duplicates. */
 static bool set_all(wishes *w) {
     int64_t *v = w->all.data;
     size_t n = 0;
@@ -112,7 +112,7 @@ static double value_of(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0.0 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* False where the row has no such measure: who is not measured is neither most nor least. */
+/* Computes a row's measure. Returns false if it has none; such rows are never chosen. */
 static bool measure_row(const tm_table *table, const criterion *c, size_t row, double *out) {
     *out = 0.0;
     if (tm_table_cell(table, row, c->number_column)->null)
@@ -155,7 +155,7 @@ static bool apply(wishes *w, const tm_table *table, const criterion *c) {
     return ok;
 }
 
-/* Reads the tables that criteria name; those of one table follow each other or are read again. */
+/* Applies the rules. Each table is read once if its rules are adjacent. */
 static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishes *w,
                            const criterion *criteria, size_t n, tm_error *err) {
     tm_status status = TM_OK;
@@ -170,7 +170,7 @@ static tm_status apply_all(const tm_store *store, const tm_tables *tables, wishe
     return status;
 }
 
-/* The numbers of a text like "3, 17, 512". */
+/* Requests the numbers in a text like "3, 17, 512". */
 static bool wish_list(wishes *w, const char *text) {
     bool ok = true;
     for (char *end; *text && ok; text = end) {
@@ -183,7 +183,7 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* The ranks of the plan, which stand in its last place. */
+/* Requests the ranks of the plan, the last row whose "what" is "plan". */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {
@@ -195,7 +195,7 @@ static bool wish_plan(wishes *w, const tm_table *items) {
     return wish_list(w, plan);
 }
 
-/* Every so many of all, first few and then more, until all are wished for. */
+/* Requests @p n numbers at even distances, then twice as many, until all are requested. */
 static bool wish_rest(wishes *w, size_t n) {
     const int64_t *all = w->all.data;
     bool ok = true;
@@ -221,7 +221,7 @@ static void keep_first(tm_vec *out, const tm_vec *order, size_t n) {
         qsort(out->data, n, out->size, by_number);
 }
 
-/* Who stays: all, or the first `most` of those who are wished for. */
+/* Keeps all numbers, or the first `most` requested ones if there are more than `whole`. */
 static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) {
     out->n = w->all.n;
     if (w->all.n <= whole)
@@ -230,7 +230,7 @@ static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) 
     return out->kept.n > 0;
 }
 
-/* Of the tables that have a row for each rank in each step fewer of both may stay. */
+/* Limits ranks and steps further for tables with a row per rank and step. */
 static bool keep_cells(const wishes *ranks, const wishes *steps, tm_page_choice *out) {
     size_t n_ranks = out->ranks.kept.n, n_steps = out->steps.kept.n;
     if (n_ranks * n_steps > TM_PAGE_CELLS_WHOLE) {
@@ -251,7 +251,7 @@ static tm_status choose_ranks(const tm_store *store, const tm_tables *tables, wi
     const size_t n = sizeof of_ranks / sizeof *of_ranks;
     tm_table *items = tm_tables_find(tables, "whatif.item");
     tm_status status = tm_page_read_table(store, items, err);
-    /* The verdict and its findings first. */
+    /* the verdict and its findings come first */
     if (status == TM_OK)
         status = apply_all(store, tables, w, of_ranks, 2, err);
     if (status == TM_OK && !(wish_plan(w, items) && wish_ends(w)))
@@ -270,7 +270,7 @@ static tm_status choose_steps(const tm_store *store, const tm_tables *tables,
     tm_vec longest = TM_VEC(int64_t);
     bool ok = wish_ends(w);
     tm_status status = ok ? apply_all(store, tables, w, of_steps, n, err) : tm_fail_memory(err);
-    /* Few runs first, so that those who keep fewer steps have all of the recording, too. */
+    /* Begins with few runs, so that a page with fewer steps still covers the whole recording. */
     for (size_t runs = 12; runs <= STEP_RUNS && status == TM_OK; runs *= 4) {
         ok = tm_step_sums_longest(sums, runs, &longest);
         for (size_t i = 0; i < longest.n && ok; i++)

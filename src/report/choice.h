@@ -1,4 +1,4 @@
-/* Which ranks and steps a page holds, where it cannot hold all: those that tell most. */
+/* Chooses the most informative ranks and steps for a page that cannot hold all. */
 #ifndef TMERGE_REPORT_CHOICE_H
 #define TMERGE_REPORT_CHOICE_H
 
@@ -10,20 +10,20 @@
 #include "tmerge/table.h"
 
 enum {
-    TM_PAGE_RANKS_WHOLE = 1024, /* a job of so many ranks is in its page with all of them, */
-    TM_PAGE_RANKS = 256,        /* a larger one with these */
+    TM_PAGE_RANKS_WHOLE = 1024, /* largest job whose page holds all ranks */
+    TM_PAGE_RANKS = 256,        /* ranks kept of a larger job */
     TM_PAGE_STEPS_WHOLE = 512,
     TM_PAGE_STEPS = 384,
-    TM_PAGE_CELLS_WHOLE = 5120, /* ranks times steps */
+    TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps */
     TM_PAGE_CELLS = 4096,
-    TM_PAGE_ROWS = 8192 /* of a table that has neither */
+    TM_PAGE_ROWS = 8192 /* of a table with neither ranks nor steps */
 };
 
-/** Ranks or steps of a job. */
+/** Ranks or steps kept in the page. */
 typedef struct tm_page_kept {
-    tm_vec kept;  /* of int64_t: ascending */
-    tm_vec cells; /* of int64_t: those of the tables of ranks and steps, ascending */
-    size_t n;     /* that the job has */
+    tm_vec kept;  /* of int64_t, ascending */
+    tm_vec cells; /* of int64_t, ascending: those kept in tables by rank and step */
+    size_t n;     /* number in the job */
 } tm_page_kept;
 
 typedef struct tm_page_choice {
@@ -32,26 +32,26 @@ typedef struct tm_page_choice {
 } tm_page_choice;
 
 /**
- * Chooses, by the result tables of a store. Reads them one after another.
+ * Chooses ranks and steps by the result tables of a store, which are read one at a time.
  *
- * Ranks: those that the verdict, the plan and the worst operations name; those that cost, wait,
- * compute, idle most and least; those whose trace is cut short; the first and the last ones; and of
- * the rest every so many. Steps: those of most waiting, the
- * longest and the most uneven; those that findings begin and end with; the first and the last ones;
- * and of each run of equally many steps the longest.
+ * Ranks: those named by the verdict, the plan and the worst operations; those with the largest and
+ * smallest cost, wait, compute and idle time; those with a truncated trace; the first and last
+ * ones; and evenly spaced others. Steps: those with the most wait, the longest, the most
+ * imbalanced; the first and last step of findings; the first and last ones; and the longest of each
+ * run of equally many steps.
  *
- * @param tables  with the definitions, each empty, and empty again afterwards
- * @param out     freed by tm_page_choice_free whatever comes of it
+ * @param tables  definitions without rows; empty again on return
+ * @param out     freed by tm_page_choice_free, also after a failure
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm_page_choice *out,
                               tm_error *err) TM_MUST_CHECK;
 void tm_page_choice_free(tm_page_choice *choice);
 
-/** Whether any is left out. */
+/** Returns whether any is left out. */
 bool tm_page_is_part(const tm_page_kept *kept);
 
-/** Whether a rank or a step is kept, and whether it is in tables of ranks and steps. */
+/** Return whether a rank or step is kept, and whether it is kept in tables by rank and step. */
 bool tm_page_keeps(const tm_page_kept *kept, int64_t number);
 bool tm_page_keeps_cell(const tm_page_kept *kept, int64_t number);
 

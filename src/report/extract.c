@@ -8,25 +8,25 @@
 #include "report/whole.h"
 
 enum {
-    SMALL_ROWS = 512,       /* a table of so many rows is whole */
+    SMALL_ROWS = 512,       /* tables of at most this many rows are kept whole */
     RANK_ROWS_MAX = 1 << 15 /* of a table by rank and something else */
 };
 
-/* Of an operation's arrivals, as the page draws them, and the last end. */
+/* Arrivals kept per operation: all up to 16, else the first 4, the last 8 and the last to end. */
 enum { ARRIVALS_WHOLE = 16, ARRIVALS_FIRST = 4, ARRIVALS_LAST = 8 };
 
-/* The rows of a table in the making. */
+/* Rows of a table and which are kept. */
 typedef struct rows {
     const tm_table *table;
     bool *kept; /* [n_rows] */
-    size_t n;   /* kept */
+    size_t n;   /* number kept */
 } rows;
 
 static bool is_table(const tm_table *table, const char *name) {
     return strcmp(table->def->name, name) == 0;
 }
 
-/* The column, if it is among the keys: what else names a rank is about it, and not its row. */
+/* Returns the column if it is a key, else -1; another column's rank does not identify the row. */
 static int key_of(const tm_table_def *def, const char *column) {
     int at = tm_table_column(def, column);
     return at < def->n_keys ? at : -1;
@@ -44,7 +44,7 @@ static void drop_others(rows *r, const tm_page_kept *kept, int column, bool cell
     }
 }
 
-/* A row and what it is ordered by. */
+/* A row with its measure. */
 typedef struct placed {
     double measure;
     size_t row;
@@ -62,14 +62,14 @@ static double measure_of(const tm_table *table, size_t row, int column) {
     return cell->null ? -1e300 : real ? cell->value.r : (double)cell->value.i;
 }
 
-/* What rows are ordered by: of a tree the time with all that is below, so that of each node that
- * stays those stay that it lies in. */
+/* Returns the column that rows are ordered by. For trees it is the total time including
+ * children, so that the parents of a kept node are kept, too. */
 static int measured_by(const tm_table_def *def) {
     int total = tm_table_column(def, "host_total_ns");
     return tm_table_column(def, "parent") >= 0 && total >= 0 ? total : def->top;
 }
 
-/* Keeps the rows that come first in the table's own measure; where it has none the first ones. */
+/* Keeps the first rows by the table's own measure, or in table order if it has none. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
     placed *order = malloc((r->n + 1) * sizeof *order);
@@ -92,7 +92,7 @@ static void keep(rows *r, size_t row) {
     r->kept[row] = true;
 }
 
-/* Of one operation, rows [first, end). */
+/* Keeps the arrivals of one operation, rows [first, end). */
 static bool keep_arrivals_of(rows *r, size_t first, size_t end) {
     int begins = tm_table_column(r->table->def, "begin_ns");
     int ends = tm_table_column(r->table->def, "end_ns");
@@ -154,7 +154,7 @@ static bool is_none(const tm_table *table, const tm_cell *row, void *context) {
     return false;
 }
 
-/* Of a path whole steps, or nothing where there is no room for one. */
+/* Keeps whole steps of a path, or nothing if not even one fits. */
 static tm_status keep_path(tm_table *table, size_t most, size_t *left_out, tm_error *err) {
     size_t before = table->n_rows;
     TM_TRY(tm_report_limit_path(table, most < TM_REPORT_PIECES_MAX ? most : TM_REPORT_PIECES_MAX,
@@ -176,7 +176,7 @@ tm_status tm_extract_rows(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        memset(r.kept, false, before); /* a row tells of all up to the next: some are of no use */
+        memset(r.kept, false, before); /* a row applies up to the next one; a subset is wrong */
         r.n = 0;
     } else if (chosen && r.n > most)
         chosen = keep_top(&r, most);

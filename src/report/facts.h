@@ -1,4 +1,4 @@
-/* What a page says of the job besides its tables: how the store was made, whom it left out. */
+/* Facts of a job shown in its page: how the store was made, which ranks are missing. */
 #ifndef TMERGE_REPORT_FACTS_H
 #define TMERGE_REPORT_FACTS_H
 
@@ -8,18 +8,18 @@
 
 enum { TM_PAGE_NAME_MAX = 120 };
 
-/** What is known before the tables are written. */
+/** Facts known before the tables are written. */
 typedef struct tm_page_job {
-    char name[TM_PAGE_NAME_MAX + 1]; /* by which people call it; "" for none */
-    int64_t begin_ns;                /* 0: not known */
-    tm_out facts;                    /* members of an object, each with a comma behind it */
+    char name[TM_PAGE_NAME_MAX + 1]; /* name of the job; "" for none */
+    int64_t begin_ns;                /* 0: unknown */
+    tm_out facts;                    /* members of a JSON object, each followed by a comma */
 } tm_page_job;
 
 /**
- * Reads job.job, job.rank and, where ranks are left out, what their hosts are folded from.
+ * Reads job.job, job.rank and, if ranks are left out, the tables that hosts are summed from.
  *
- * @param tables  with the definitions, each empty, and empty again afterwards
- * @param out     freed by tm_page_job_free whatever comes of it
+ * @param tables  definitions without rows; empty again on return
+ * @param out     freed by tm_page_job_free, also after a failure
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_page_job_make(const tm_store *store, const tm_tables *tables,

@@ -9,7 +9,7 @@
 #include "table/digits.h"
 #include "tmerge/timeline.h"
 
-/* The largest integer up to which a double has all. */
+/* Integers up to this one are exact as a double. */
 #define EXACT_MAX INT64_C(9007199254740992)
 
 /* U+2028 and U+2029 end lines in some programs; their UTF-8 is E2 80 A8 and E2 80 A9. */
@@ -22,7 +22,7 @@ void tm_report_json_string(tm_out *out, const char *text, size_t size) {
     char escape[8];
     tm_out_char(out, '"');
     for (size_t i = 0, run = 0; i <= size; i++) {
-        if (i < size && bytes[i] > '\\' && bytes[i] < 0x7f) /* most are small letters */
+        if (i < size && bytes[i] > '\\' && bytes[i] < 0x7f) /* most are lower-case letters */
             continue;
         bool line_end = i < size && is_line_end(bytes + i, size - i);
         bool plain = i < size && bytes[i] >= 0x20 && bytes[i] != '"' && bytes[i] != '\\' &&
@@ -56,11 +56,11 @@ static void put_int(tm_out *out, int64_t value) {
         tm_out_char(out, '"');
 }
 
-/* @p epoch  of a column whose times count from there */
+/* Writes a cell. @p epoch: the column's times count from the epoch. */
 static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
                      int64_t begin_ns) {
     char digits[TM_DIGITS_MAX];
-    /* Of a rank whose times count from 0, in a job that began on some day, nothing tells when. */
+    /* The date is unknown for a rank whose times count from 0 in a job with absolute times. */
     if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
         tm_out_string(out, "null");
         return;

@@ -15,14 +15,14 @@
 
 enum {
     BUFFER_BYTES = 1 << 16,
-    BLOCK_TAGS = 128 /* around a block, with its id */
+    BLOCK_TAGS = 128 /* bytes around a block, with its id */
 };
 
 struct tm_page {
     tm_draft draft;
-    tm_vec *memory; /* where a served page goes; NULL: to the draft */
+    tm_vec *memory; /* receives a served page; NULL: written to the draft */
     size_t n;       /* bytes in the buffer */
-    size_t n_bytes; /* in the page */
+    size_t n_bytes; /* bytes in the page */
     unsigned char buffer[BUFFER_BYTES];
 };
 
@@ -68,7 +68,7 @@ static tm_status put_built(tm_page *page, int part, tm_error *err) {
     return put(page, tm_built_page[part].bytes, tm_built_page[part].size, err);
 }
 
-/* The title as text of an element. */
+/* Writes the title, escaped as the text of an element. */
 static tm_status put_title(tm_page *page, const char *title, tm_error *err) {
     for (const char *c = title; *c; c++) {
         const char *escaped = *c == '<' ? "&lt;" : *c == '&' ? "&amp;" : NULL;

@@ -1,4 +1,4 @@
-/* The page that is being written: title, tables, program, blocks of data, in this order. */
+/* Writes a page: title, tables, program, blocks of data, in this order. */
 #ifndef TMERGE_REPORT_PAGE_H
 #define TMERGE_REPORT_PAGE_H
 
@@ -9,53 +9,50 @@
 
 typedef struct tm_page tm_page;
 
-enum { TM_PAGE_BYTES = 6000000 /* of a whole page, at most */ };
+enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 
 /**
  * Begins a page.
- * @param path   what it will be called when tm_page_commit returns TM_OK
+ * @param path   its final name, given by tm_page_commit on TM_OK
  * @param title  any text
  * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
- * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT, as all that follow
+ * @return       TM_OK; TM_ERR_OUTPUT; TM_ERR_FAULT; same for the functions below
  */
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/**
- * Begins a page that is served: its bytes are appended to @p out, of char, which holds some of them
- * after a failure, and its policy lets it ask who serves it for more.
- */
+/** Begins a page for a server: its bytes are appended to @p out, of char, which holds part of
+ * them after a failure. Its policy lets the page send requests to the server. */
 tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
                         tm_error *err) TM_MUST_CHECK;
 
-/** Puts the tables in, packed as a block is, which the program finds under the id "tables", and
- * then the program.
- * @param json  a document as report/json.h writes it */
+/** Writes the tables, packed like a block, under the id "tables", then the program.
+ * @param json  a document as written by report/json.h */
 tm_status tm_page_put_tables(tm_page *page, const char *json, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
 /**
- * Puts a block of data behind the program: the bytes through zlib and base64, which need no
- * escaping, and whose sum finds damage.
+ * Writes a block of data after the program, as zlib and base64: needs no escaping, and the checksum
+ * reveals damage.
  * @param id  of its element: letters, digits, '.', ':', '_' and '-'
  */
 tm_status tm_page_put_block(tm_page *page, const char *id, const void *bytes, size_t size,
                             tm_error *err) TM_MUST_CHECK;
 
-/** The same in two steps: packs, appending to @p packed, of unsigned char; says how many bytes of a
- * page that takes at most; and puts it in. */
+/** The same in two steps. tm_page_pack appends the packed bytes to @p packed, of unsigned char;
+ * tm_page_size_of returns the maximum number of bytes they take in a page. */
 tm_status tm_page_pack(const void *bytes, size_t size, tm_vec *packed, tm_error *err) TM_MUST_CHECK;
 size_t tm_page_size_of(const tm_vec *packed);
 tm_status tm_page_put_packed(tm_page *page, const char *id, const tm_vec *packed,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Bytes of the page so far. */
+/** Returns the bytes of the page so far. */
 size_t tm_page_bytes(const tm_page *page);
 
-/** Ends the page and gives it its name. @p page is gone, whatever comes of it. */
+/** Ends the page and gives it its final name. @p page is freed, also after a failure. */
 tm_status tm_page_commit(tm_page *page, tm_error *err) TM_MUST_CHECK;
 
-/** Gives up: nothing is left. NULL is allowed. */
+/** Discards the page. NULL is allowed. */
 void tm_page_abandon(tm_page *page);
 
 #endif

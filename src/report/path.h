@@ -1,4 +1,4 @@
-/* The critical path in the page: all of it, or of long jobs that of the longest steps. */
+/* The critical path in the page: all of it, or for long jobs that of the longest steps. */
 #ifndef TMERGE_REPORT_PATH_H
 #define TMERGE_REPORT_PATH_H
 
@@ -6,15 +6,13 @@
 
 #include "tmerge/table.h"
 
-/** Pieces that a page holds: about 20 bytes each. */
+/** Maximum number of pieces in a page, about 20 bytes each. */
 enum { TM_REPORT_PIECES_MAX = 16384 };
 
-/**
- * Keeps whole steps of criticalpath.piece, the longest first, while they have at most @p most rows;
- * the longest one at any rate.
- * @param left_out  how many rows went; set only on TM_OK
- * @return          TM_OK; TM_ERR_FAULT where memory is out
- */
+/** Keeps whole steps of criticalpath.piece, longest first, up to @p most rows in total, but always
+ * the longest step.
+ * @param left_out  number of rows removed; set only on TM_OK
+ * @return          TM_OK; TM_ERR_FAULT if memory is out */
 tm_status tm_report_limit_path(tm_table *pieces, size_t most, size_t *left_out,
                                tm_error *err) TM_MUST_CHECK;
 

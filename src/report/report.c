@@ -18,40 +18,40 @@
 #include "tmerge/analysis.h"
 
 enum {
-    INLINE_BYTES = 1 << 16, /* of a table's rows; larger ones are blocks */
-    REST_BYTES = 900000,    /* of a page, for the timeline at least */
+    INLINE_BYTES = 1 << 16, /* maximum inline size of a table's rows */
+    REST_BYTES = 900000,    /* reserved for the timeline */
     TRIES_MOST = 8,
     MARK_BYTES = 4096
 };
 
-/* Tables that the timeline looks into. */
+/* Tables that the timeline reads. */
 static const char *const timeline_needs[] = {"job.job", "overlap.step", "stragglers.job",
                                              "stragglers.step"};
 
-/* What a page has of a table. */
+/* A table's share of the page. */
 typedef struct table_part {
-    tm_vec packed; /* of unsigned char: rows of a large table, which follow behind the program */
+    tm_vec packed; /* of unsigned char: rows of a large table, written after the program */
     size_t n_rows;
-    size_t size; /* of these in the page [bytes] */
-    size_t most; /* rows that it may have */
+    size_t size; /* of the rows in the page [bytes] */
+    size_t most; /* maximum number of rows */
 } table_part;
 
-/* A page in the making. */
+/* State while a page is written. */
 typedef struct writer {
-    const tm_store *store;        /* whose report it is; NULL: the tables are there */
-    const tm_page_source *source; /* of its timelines; NULL: the store */
-    const tm_page_choice *choice; /* of its ranks and steps */
-    const tm_tables *at_hand;     /* what the store's tables were written from; NULL: the store */
+    const tm_store *store;        /* NULL: the tables already have their rows */
+    const tm_page_source *source; /* source of the timelines; NULL: the store */
+    const tm_page_choice *choice; /* ranks and steps kept */
+    const tm_tables *at_hand;     /* tables the store was written from; NULL: read the store */
     const tm_tables *tables;
     const tm_out *facts; /* members of an object; NULL: none */
-    tm_out json;         /* what stands before the program */
+    tm_out json;         /* document before the program */
     table_part *parts;   /* [tables->n_tables] */
-    int64_t begin_ns;    /* what the page's times begin at */
+    int64_t begin_ns;    /* offset subtracted from the page's times */
     const char *kind;    /* "report" or "diff" */
-    const char *title;   /* of the page, before "tmerge" */
+    const char *title;   /* title of the page, before "tmerge" */
     const char *version;
-    const char *served; /* name of the store whose page is served; NULL: it is a file */
-    tm_vec *memory;     /* where that goes */
+    const char *served; /* name of the store if the page is served; NULL: it is a file */
+    tm_vec *memory;     /* receives a served page */
 } writer;
 
 static void put_string(tm_out *out, const char *text) {
@@ -71,8 +71,8 @@ static bool is_shown(const tm_table *table) {
     return !table->def->internal;
 }
 
-/* The rows as they were written, and as the store would give them again, which tells no text from
- * an empty one. The texts stay where they are. */
+/* Copies rows kept in memory, changed to match what reading the store would give: empty texts
+ * become null. The texts themselves are not copied. */
 static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err) {
     const size_t width = (size_t)from->def->n_columns;
     if (from->rests)
@@ -92,7 +92,7 @@ static tm_status take_table(const tm_table *from, tm_table *into, tm_error *err)
     return TM_OK;
 }
 
-/* Before it is written a report's table is read and shortened. */
+/* Fills a report's table and shortens it. Does nothing for other pages. */
 static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all, size_t *left_out,
                             tm_error *err) {
     if (!w->store)
@@ -103,7 +103,7 @@ static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all
     return tm_extract_rows(table, w->choice, most, all, left_out, err);
 }
 
-/* Large tables are not held longer than it takes, but for those that the timeline needs. */
+/* Frees a table's rows early, unless the timeline needs them. */
 static void close_table(const writer *w, tm_table *table) {
     bool needed = false;
     for (size_t i = 0; i < sizeof timeline_needs / sizeof *timeline_needs; i++)
@@ -124,7 +124,7 @@ static void put_left_out(writer *w, size_t left_out, const tm_out *all) {
     tm_out_bytes(&w->json, all->bytes.data, all->bytes.n);
 }
 
-/* Few rows stand with their definition, others in a block behind the program. */
+/* Writes a table's rows: inline if small, else as a block after the program. */
 static tm_status put_rows(writer *w, size_t t, tm_error *err) {
     const tm_table *table = &w->tables->tables[t];
     table_part *part = &w->parts[t];
@@ -210,7 +210,8 @@ static size_t size_of(const writer *w) {
     return size;
 }
 
-/* How many bytes each table may have so that all have @p room, of which small ones need less. */
+/* Returns the maximum share of each table such that together they fit in @p room; small tables
+ * need less than the share. */
 static size_t share_of(const writer *w, size_t room) {
     size_t low = 0, high = room;
     while (low < high) {
@@ -223,7 +224,7 @@ static size_t share_of(const writer *w, size_t room) {
     return low;
 }
 
-/* Tables that take more than their share get as many rows as that has room for. */
+/* Limits tables larger than their share to the number of rows that fits. */
 static void limit_rows(writer *w, size_t room) {
     size_t rows = 0, size = size_of(w);
     for (size_t t = 0; t < w->tables->n_tables; t++)
@@ -237,7 +238,7 @@ static void limit_rows(writer *w, size_t room) {
     }
 }
 
-/* Until the page has room for them. */
+/* Writes the document, shortening tables until it fits. */
 static tm_status fit_document(writer *w, size_t room, tm_error *err) {
     TM_TRY(put_document(w, err));
     for (int i = 0; w->store && size_of(w) > room && i < TRIES_MOST; i++) {
@@ -259,7 +260,7 @@ static tm_status put_blocks(const writer *w, tm_page *page, tm_error *err) {
     return TM_OK;
 }
 
-/* It looks at all ranks, of which the page may have got some. */
+/* Reads all ranks again, because the page may have kept only some. */
 static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);

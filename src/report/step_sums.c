@@ -7,11 +7,11 @@
 
 typedef struct tm_step_sum {
     int64_t number, longest_ns;
-    double sum_ns; /* of the ranks that recorded all of it */
+    double sum_ns; /* over ranks that recorded the whole step */
     int64_t n;
 } tm_step_sum;
 
-/* A rank's step, of which the recording has a part. */
+/* A step that a rank recorded only in part. */
 typedef struct partial_step {
     int64_t step, rank;
 } partial_step;
@@ -36,7 +36,7 @@ static int64_t int_of(const tm_table *table, size_t row, const char *column, int
     return cell->null ? fallback : cell->value.i;
 }
 
-/* Appends a step without anything for each row; they are put together later. */
+/* Appends an empty step for each row; duplicates are merged later. */
 static bool add_steps(tm_vec *steps, const tm_table *table) {
     for (size_t row = 0; row < table->n_rows; row++) {
         tm_step_sum next = {.number = int_of(table, row, "step", -1)};
@@ -80,7 +80,7 @@ static void add_times(const tm_vec *steps, const tm_table *overview, const tm_ve
     }
 }
 
-/* What the job's step took is what its charts are of. */
+/* Takes the length of the job's steps, which the charts show. */
 static void take_lengths(const tm_vec *steps, const tm_table *whatif) {
     for (size_t row = 0; row < whatif->n_rows; row++) {
         tm_step_sum *sum = sum_of(steps, int_of(whatif, row, "step", -1));

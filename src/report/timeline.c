@@ -8,14 +8,14 @@
 enum {
     N_STRIP = 2048,
     TRIES_MOST = 8,
-    TIMELINE_BYTES = 700000, /* of the timeline without operations and events, of these */
-    COVERAGE_BYTES = 500000, /* those of coverage; it may take more where others give way */
+    TIMELINE_BYTES = 700000, /* share of the page for all blocks but operations and events */
+    COVERAGE_BYTES = 500000, /* part of it for coverage, which may take more from the others */
     BUCKETS_LEAST = 256,
-    PANEL_TEXTS = 500000, /* of shapes and call stacks */
+    PANEL_TEXTS = 500000, /* bytes of shapes and call stacks */
     VERSION = 3
 };
 
-/* Flags in the page. */
+/* Flags in the page's encoding. */
 enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
 
 typedef struct maker {
@@ -23,7 +23,7 @@ typedef struct maker {
     const tm_page_source *source;
     const tm_tables *tables;
     const tm_timeline_budget *budget;
-    tm_timeline_budget left; /* of it, once coverage is known */
+    tm_timeline_budget left; /* of the budget, once the size of coverage is known */
     tm_timeline_blocks *out;
     tm_names *names; /* owned */
     tm_vec from_0;   /* of int64_t */
@@ -34,18 +34,18 @@ typedef struct maker {
     tm_error *err;
 } maker;
 
-/* Whether a rank's times count from 0 in a job of which others tell the day. */
+/* Returns whether a rank's times count from 0 in a job with absolute times. */
 static bool counts_from_0(const maker *m, const tm_cell *begin) {
     return !begin->null && begin->value.i < TM_FIRST_DAY_NS &&
            m->frame.lanes.begin_ns >= TM_FIRST_DAY_NS;
 }
 
-/* The timelines of a store, as a source of a page. */
+/* Timelines of a store as the source of a page. */
 typedef struct shelf {
     const tm_store *store;
     const tm_page_frame *frame;
     tm_survey *survey;
-    tm_page_draft *draft; /* NULL: this is the survey */
+    tm_page_draft *draft; /* NULL: the first pass, which surveys */
 } shelf;
 
 static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
@@ -91,7 +91,7 @@ static const tm_card *card_of(const maker *m, size_t at) {
     return (const tm_card *)m->survey.plan.cards.data + at;
 }
 
-/* A cell of a table's row; NULL where the store has no such row or it is null. */
+/* Returns a cell of a table; NULL if the row does not exist or the cell is null. */
 static const tm_cell *cell_of(const tm_tables *tables, const char *name, size_t row,
                               const char *column) {
     const tm_table *table = tm_tables_find(tables, name);
@@ -107,7 +107,7 @@ static int64_t int_of(const tm_tables *tables, const char *name, const char *col
     return cell ? cell->value.i : fallback;
 }
 
-/* "" for a rank of which the page holds no row. */
+/* Returns a rank's host; "" if the page has no row of the rank. */
 static const char *host_of(const maker *m, size_t at) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     const tm_cell *cell =
@@ -115,7 +115,7 @@ static const char *host_of(const maker *m, size_t at) {
     return cell ? cell->value.text : "";
 }
 
-/* The step in which the most wait was caused; -1 where nothing tells. */
+/* Returns the step with the largest caused wait; -1 if unknown. */
 static int64_t worst_step(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "stragglers.step");
     int64_t worst = -1, most = 0;
@@ -136,7 +136,7 @@ static tm_status count_packed(void *context, const void *packed, size_t size, tm
     return TM_OK;
 }
 
-/* What bytes take of a page. */
+/* Computes the size of packed bytes in a page. */
 static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
     size_t packed = 0;
     tm_deflate *deflate = tm_deflate_create();
@@ -149,7 +149,7 @@ static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
     return status;
 }
 
-/* Coverage that packs badly is made coarser, until it leaves half of the room to the others. */
+/* Halves the resolution of coverage while it takes more than half of the room. */
 static tm_status fit_coverage(maker *m) {
     tm_bytes *coverage = &m->survey.coverage;
     size_t room = m->budget->left_bytes + COVERAGE_BYTES, size = 0;
@@ -189,7 +189,7 @@ static tm_status choose(maker *m) {
     return status;
 }
 
-/* Steps that nothing is shown of are marked as long as they are few. */
+/* Returns whether a part is marked. Unless there are many, steps without events are marked, too. */
 static bool is_marked(const maker *m, const tm_plan_part *part) {
     const tm_page_kept *steps = m->survey.plan.steps ? m->budget->steps : NULL;
     if (m->budget->few_marks)
@@ -216,8 +216,8 @@ static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
     }
 }
 
-/* A file that was cut short lacks the GPU's later events, though it may hold calls that launched
- * them: the lanes end with the last one. */
+/* A truncated file lacks the GPU's later events, though it may hold the calls that launched
+ * them, so its lanes end with the last GPU event. */
 static int64_t end_of(const tm_span *span) {
     if (!span->truncated)
         return span->end_ns;
@@ -274,7 +274,7 @@ static void put_job(maker *m) {
     tm_dictionary_put(&m->dictionary, out);
 }
 
-/* How long it is together with the ranks that are drawn as if they began with it. */
+/* Computes the job's duration, including ranks that are drawn as if they began with the job. */
 static tm_status find_duration(maker *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
@@ -310,7 +310,7 @@ static tm_status read_job(maker *m) {
     return tm_dictionary_make(m->names, &m->dictionary, m->err);
 }
 
-/* Rank after rank, whatever draft it is in. */
+/* Writes the parts of all drafts in order of rank. */
 static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *next, tm_bytes *out) {
     for (size_t d = 0; d < drafts->n; d++)
         next[d] = 0;
@@ -326,7 +326,7 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
         }
 }
 
-/* The names of all events come before those that panels alone show, which have little room. */
+/* Names of all events come before the texts shown only in panels, whose room is limited. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;
@@ -362,7 +362,7 @@ static tm_status make(maker *m) {
                              &m->dictionary, &m->out->operations, m->err));
     tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
     put_job(m);
-    /* What the survey frees is empty then. */
+    /* leaves the survey an empty coverage to free */
     m->out->coverage = m->survey.coverage;
     m->survey.coverage = tm_bytes_make();
     return TM_OK;
@@ -403,7 +403,7 @@ void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
     tm_bytes_free(&blocks->details);
 }
 
-/* Of a page: names of its elements, and what is in them. */
+/* A block of the page: id of its element and content. */
 typedef struct page_block {
     const char *id;
     const tm_bytes *bytes;
@@ -444,7 +444,7 @@ tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source
     tm_status status = tm_timeline_blocks_make(store, source, tables, &budget, &made, err);
     if (status == TM_OK)
         status = pack_blocks(blocks, N, &size, err);
-    /* The source was asked once; the store is there as often as it takes. */
+    /* The source can be read only once, the store repeatedly. */
     for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
         tm_timeline_shrink(&budget, size, room);
         tm_timeline_blocks_free(&made);

@@ -8,12 +8,12 @@
 #include "base/sorted.h"
 
 enum {
-    POINTS = 40000, /* of all series of all ranks, if each had as many as it may */
+    POINTS = 40000, /* limit for all series of all ranks together */
     SERIES_MOST = 512,
     SERIES_LEAST = 16
 };
 
-/* A series: the names of its counter and of itself. */
+/* A series: name ids of its counter and of itself. */
 typedef struct series {
     uint32_t counter, series;
 } series;
@@ -47,7 +47,7 @@ static bool gather(const tm_timeline *timeline, tm_keys *keys, tm_vec *points) {
     return true;
 }
 
-/* Keeps of each of `stretches` the least and the most, in their order; gives how many. */
+/* Keeps the minimum and maximum of each stretch, in order of time; returns the number kept. */
 static size_t thin(point *points, size_t n, size_t stretches) {
     size_t kept = 0;
     for (size_t s = 0, first = 0; s < stretches; s++) {
@@ -90,7 +90,7 @@ static bool put_series(const series *own, const point *points, size_t n, int64_t
     return !out->bytes.failed;
 }
 
-/* Where the series of the point at `first` ends. */
+/* Returns the end of the series that begins at `first`. */
 static size_t end_of(const point *points, size_t n, size_t first) {
     size_t end = first;
     while (end < n && points[end].series == points[first].series)
@@ -104,7 +104,7 @@ static bool is_zero(const point *points, size_t first, size_t end) {
     return first == end;
 }
 
-/* How many points each of a rank's series may have, by how many ranks and series there are. */
+/* Returns the maximum number of points of a series, given the number of ranks and series. */
 static size_t most_points(size_t n_ranks, size_t n_series) {
     size_t most = POINTS / (n_ranks * n_series + 1);
     most = most < SERIES_MOST ? most : SERIES_MOST;

@@ -1,14 +1,14 @@
-/* The counters that a rank's trace recorded, as few points as tell where they rise and fall. */
+/* Counters recorded by a rank, thinned to minima and maxima. */
 #ifndef TMERGE_REPORT_TIMELINE_COUNTERS_H
 #define TMERGE_REPORT_TIMELINE_COUNTERS_H
 
 #include "timeline_events.h"
 
 /**
- * Appends how many series the rank has that are not 0 throughout, then of each the names of its
- * counter and series, how many points, their begins (from the one before, the first from the job's
- * begin), and their values as IEEE 754 numbers of four bytes, the lowest first. Of many points, of
- * each stretch the least and the most.
+ * Appends the number of the rank's series that are not 0 throughout, then for each the names of its
+ * counter and series, number of points, their begins (from the one before, the first from the job's
+ * begin), and values as IEEE 754 numbers of four bytes, lowest first. A long series is divided into
+ * stretches, each reduced to its minimum and maximum.
  *
  * @return  TM_OK; TM_ERR_FAULT
  */

@@ -5,12 +5,12 @@
 
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i) {
     int64_t n = (int64_t)buckets->n, at = (int64_t)i;
-    assert(n > 0); /* a bucket is asked for */
-    /* in two parts, which do not overflow where traces are days apart */
+    assert(n > 0); /* callers ask only for existing buckets */
+    /* split in two products, which do not overflow even if traces are days apart */
     return buckets->duration_ns / n * at + buckets->duration_ns % n * at / n;
 }
 
-/* The bucket that holds a time in [0, duration): at most one beside the quotient. */
+/* Returns the bucket of a time in [0, duration), which is at most one off the rounded quotient. */
 static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
     double share = (double)at_ns / (double)buckets->duration_ns;
     size_t i = (size_t)(share * (double)buckets->n);
@@ -25,7 +25,7 @@ static size_t bucket_of(const tm_buckets *buckets, int64_t at_ns) {
 void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t *sums) {
     const tm_interval *v = set->data;
     size_t i = 0;
-    int64_t edge = 0; /* where bucket i ends, once there is one: it may hold what comes next, too */
+    int64_t edge = 0; /* end of bucket i; 0 before the first */
     for (size_t k = 0; k < set->n; k++) {
         int64_t begin = v[k].begin_ns - buckets->begin_ns, end = v[k].end_ns - buckets->begin_ns;
         begin = begin > 0 ? begin : 0;
@@ -44,7 +44,7 @@ void tm_buckets_add(const tm_buckets *buckets, const tm_intervals *set, int64_t 
     }
 }
 
-/* What share of a whole a part is, times `full`; never 0 for a part that is not. */
+/* Returns part / whole * full, rounded; at least 1 if part > 0. */
 static uint32_t share_of(int64_t part, double whole, uint32_t full) {
     double share = whole > 0.0 ? (double)part / whole * (double)full + 0.5 : 0.0;
     uint32_t rounded = share < (double)full ? (uint32_t)share : full;

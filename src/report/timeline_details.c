@@ -7,19 +7,19 @@
 #include "base/sorted.h"
 #include "timeline_counters.h"
 
-/* A kernel's launch shape as it is put: numbers + 1, 0 for what is not known. */
+/* A kernel's launch shape as encoded: numbers + 1, 0 for unknown. */
 enum { N_SHAPE = 9 };
 
 typedef struct shape {
     uint64_t numbers[N_SHAPE];
 } shape;
 
-/* The attributes of one kind, gone through with rows that ascend within each track. */
+/* Cursor over the attributes of one kind; rows are requested in ascending order within a track. */
 typedef struct attrs {
     const char *at;
-    size_t n, size, event; /* event: where its row stands in one */
+    size_t n, size, event; /* event: offset of its row in an attribute */
     size_t next;
-    uint32_t row; /* the last that was asked for */
+    uint32_t row; /* row of the last request */
 } attrs;
 
 typedef struct teller {
@@ -40,7 +40,7 @@ static uint32_t row_at(const attrs *a, size_t i) {
     return row;
 }
 
-/* What a row has of a kind; NULL: nothing. */
+/* Returns a row's attribute; NULL if it has none. Searches again if rows go backward. */
 static const void *find(attrs *a, uint32_t row) {
     if (row < a->row) {
         size_t end = a->next;
@@ -62,13 +62,13 @@ static bool is_less(const void *row, const void *key) {
     return *(const uint32_t *)row < *(const uint32_t *)key;
 }
 
-/* The number of the call that launched a row; -1: none, or it is not in the page. */
+/* Returns the index of the call that launched a row; -1 if none or not in the page. */
 static int64_t launch_of(const teller *t, uint32_t row) {
     const tm_event_writer *w = t->writer;
     uint32_t call = t->timeline->launch[row];
     const uint32_t *hosts = (const uint32_t *)w->shown.data + w->n_gpu;
     size_t n = w->shown.n - w->n_gpu;
-    if (call == TM_NO_EVENT || call == row) /* an operator of the CPU */
+    if (call == TM_NO_EVENT || call == row) /* a CPU operator */
         return -1;
     size_t i = tm_bisect(hosts, n, sizeof *hosts, &call, is_less);
     return i < n && hosts[i] == call ? (int64_t)(w->n_gpu + i) : -1;
@@ -104,7 +104,7 @@ static int64_t name_or_none(uint32_t id) {
     return id == TM_NO_NAME ? -1 : (int64_t)id;
 }
 
-/* What is told of the rank's i-th event; -1: nothing. */
+/* Returns a detail of the rank's i-th event; -1 if it has none. */
 static int64_t value_of(teller *t, tm_detail what, size_t i) {
     const uint32_t *rows = t->writer->shown.data;
     const tm_copy_attr *copy;
@@ -133,8 +133,9 @@ static bool is_name(tm_detail what) {
     return what == TM_DETAIL_INPUTS || what == TM_DETAIL_STACK;
 }
 
-/* Of which events something is told: launches are of all, the rest of one side. Where the page
- * holds chosen parts alone, what is told of GPU events is that of those whose launches it holds. */
+/* Returns whether a detail applies to an event: launches to all, others to GPU or host events
+ * only. In a page with only chosen parts, GPU events have details only if their launch is
+ * included. */
 static bool is_told(const teller *t, tm_detail what, size_t i) {
     const tm_event_writer *w = t->writer;
     if (what == TM_DETAIL_LAUNCH)
@@ -174,7 +175,7 @@ static bool put_detail(teller *t, tm_detail what, tm_event_draft *out) {
     return ok && !out->bytes.failed;
 }
 
-/* The shapes come before what names them: they are found first. */
+/* Collects and writes all shapes first, because the details refer to them. */
 static bool put_shapes(teller *t, tm_bytes *out) {
     for (size_t i = 0; i < t->writer->n_gpu; i++)
         if (is_told(t, TM_DETAIL_SHAPE, i))

@@ -1,29 +1,29 @@
-/* What the panel of an event tells besides its columns: what launched it, and what it was given. */
+/* Details of events for their panels: what launched them, launch shapes, inputs, call stacks. */
 #ifndef TMERGE_REPORT_TIMELINE_DETAILS_H
 #define TMERGE_REPORT_TIMELINE_DETAILS_H
 
 #include "timeline_events.h"
 
-/** What is told of some of a rank's events, in the order of the page. */
+/** Details that some of a rank's events have, in the order of the encoding. */
 typedef enum tm_detail {
-    TM_DETAIL_LAUNCH,      /* the number of the call that launched it */
+    TM_DETAIL_LAUNCH,      /* index of the call that launched it */
     TM_DETAIL_CORRELATION, /* of a GPU event */
-    TM_DETAIL_SHAPE,       /* the number of a kernel's launch shape */
+    TM_DETAIL_SHAPE,       /* index of a kernel's launch shape */
     TM_DETAIL_BYTES,       /* of a copy or set */
-    TM_DETAIL_INPUTS,      /* the name that is the shapes of an operator's inputs */
-    TM_DETAIL_STACK,       /* the name that is its call stack */
+    TM_DETAIL_INPUTS,      /* name id of the shapes of an operator's inputs */
+    TM_DETAIL_STACK,       /* name id of its call stack */
     TM_N_DETAILS
 } tm_detail;
 
 /**
- * Appends what is known of the events that tm_events_put has just put: place of the rank, then its
- * launch shapes: how many, and of each grid, block, registers, bytes of shared memory and
- * hundredths of a percent of occupancy, each + 1. Then of each tm_detail how many events have it,
- * their numbers among the rank's events (each from the one before), and the values, likewise but
- * for names. Last the rank's counters (timeline_counters.h). Of GPU events whose launch is not in
- * the page a page of chosen parts tells nothing.
+ * Appends the details of the events that tm_events_put appended last: place of the rank; number of
+ * launch shapes and for each grid, block, registers, bytes of shared memory and hundredths of a
+ * percent of occupancy, each + 1; for each tm_detail the number of events that have it, their
+ * indices among the rank's events (from the one before), and the values (from the one before unless
+ * names); the rank's counters (timeline_counters.h). In a page with only chosen parts, GPU events
+ * whose launch is not included have no details.
  *
- * @param at  the rank's place among all ranks
+ * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT
  */
 tm_status tm_details_put(const tm_event_writer *writer, const tm_timeline *timeline, size_t at,

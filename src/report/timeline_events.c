@@ -109,7 +109,7 @@ static uint8_t kind_of(const tm_timeline *timeline, uint32_t row, tm_shown_track
                                                           : NULL);
 }
 
-/* Gathers the rows of a track that are chosen and, of a stream, of one of its two kinds. */
+/* Gathers the chosen rows of a track that are drawn as @p shown. */
 static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_card *card,
                    const tm_track *track, tm_shown_track shown) {
     tm_plan_walk walk = {w->plan, card, 0};
@@ -133,7 +133,8 @@ static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_car
     return true;
 }
 
-/* How many of the events before are open when each begins. What only overlaps stands below, too. */
+/* Writes for each event how many earlier ones are still open at its begin. An event that only
+ * overlaps an earlier one is drawn below it, too. */
 static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     int64_t ends[MAX_DEPTH + 1];
     const uint32_t *rows = w->rows.data;
@@ -148,7 +149,7 @@ static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     }
 }
 
-/* The kinds, and behind them what only communication has. */
+/* Writes the kinds, then wait and operation of communication. */
 static void put_kinds(tm_event_writer *w, const tm_timeline *timeline, tm_shown_track shown) {
     const uint32_t *rows = w->rows.data;
     tm_bytes *out = &w->out->bytes;

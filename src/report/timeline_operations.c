@@ -7,13 +7,13 @@
 #include "match/records.h"
 #include "waits/blame.h"
 
-/* Who came last to an operation. Values are in the page. */
+/* Order of arrival of a participation. Values are part of the encoding. */
 enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };
 
 typedef struct tm_operation_member {
     int64_t begin_ns, duration_ns, wait_ns; /* begin on the job's clock, since the epoch */
-    uint32_t number;                        /* of its operation */
-    uint32_t at;                            /* of its rank */
+    uint32_t number;                        /* number of its operation */
+    uint32_t at;                            /* index of its rank */
 } tm_operation_member;
 
 void tm_operations_init(tm_operations *operations) {
@@ -181,7 +181,8 @@ static tm_comm_record record_of(const tm_card *card, const tm_operation_member *
     };
 }
 
-/* By the same rule as the analyses: whose begins lie within what their clocks may be wrong by. */
+/* Finds the last arrival by the rule of the analyses: arrivals that differ by less than the
+ * uncertainty of their clocks are tied. */
 static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *members,
                               const tm_plan *plan, tm_bytes *out, tm_error *err) {
     const tm_card *cards = plan->cards.data;
@@ -213,7 +214,7 @@ static tm_status put_arrivals(const tm_operation *o, const tm_operation_member *
     return status;
 }
 
-/* What all members have in common, where some of them have no lanes. */
+/* Writes totals over all participations, if some ranks have no lanes. */
 static void put_whole(const tm_operation *o, const tm_operation_member *members, tm_bytes *out) {
     int64_t end = 0, last = 0;
     for (size_t i = 0; i < o->n; i++) {

@@ -6,14 +6,14 @@
 
 enum {
     N_SLICES = 32,     /* parts of a job without steps */
-    EVENT_BYTES = 8,   /* in the page, as base64; 2.7 to 7.9 were seen */
-    MEMBER_BYTES = 12, /* of an operation; 11.4 were */
+    EVENT_BYTES = 8,   /* bytes per event in the page, as base64; 2.7 to 7.9 measured */
+    MEMBER_BYTES = 12, /* bytes per participation in an operation; 11.4 measured */
     EVENTS_LEAST = 20000,
     TEXT_LEAST = 32,
     TEXTS_SHRINK = 8
 };
 
-static const double EVENTS_SHRINK = 0.8; /* of those that would fit: what is told of each differs */
+static const double EVENTS_SHRINK = 0.8; /* safety margin, because sizes of events differ */
 
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes) {
     tm_timeline_budget budget = {.n_buckets = 8192, .n_events = 600000, .n_members = 200000};
@@ -68,12 +68,12 @@ static bool ends_by(const void *part, const void *ns) {
     return ((const tm_plan_part *)part)->end_ns <= *(const int64_t *)ns;
 }
 
-/* The first part that ends behind a time, or behind the last one. */
+/* Returns the first part that ends after a time; n if there is none. */
 static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns) {
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
-/* The same, of an event that begins no earlier than the one for which @p i was found. */
+/* The same for an event that begins no earlier than the one for which @p i was returned. */
 static size_t part_behind_next(const tm_plan_part *parts, size_t n, size_t i, int64_t begin_ns) {
     while (i < n && parts[i].end_ns <= begin_ns)
         i++;
@@ -174,7 +174,7 @@ tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_bucke
     return tm_vec_append(&plan->cards, &card, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* One step of the job, over its ranks. */
+/* A step summed over its ranks. */
 typedef struct step_sum {
     int64_t number, wait_ns, longest_ns;
     size_t n_gpu;
@@ -183,9 +183,9 @@ typedef struct step_sum {
 typedef struct chooser {
     tm_plan *plan;
     const tm_plan_wishes *wishes;
-    step_sum *steps; /* owned; by wait, most first */
+    step_sum *steps; /* owned; sorted by wait, largest first */
     size_t n_steps;
-    size_t left; /* events that still fit */
+    size_t left; /* number of events that still fit */
 } chooser;
 
 static int by_number(const void *a, const void *b) {
@@ -238,7 +238,7 @@ static bool is_near(const tm_plan_wishes *wishes, int64_t rank) {
     return false;
 }
 
-/* 0 the blamed rank, 1 its host, 2 the others. */
+/* Returns the priority of a rank: 0 blamed, 1 on the blamed rank's host, 2 other. */
 static int turn_of(const tm_plan_wishes *wishes, int64_t rank) {
     return rank == wishes->rank ? 0 : is_near(wishes, rank) ? 1 : 2;
 }
@@ -255,7 +255,7 @@ static void take(chooser *c, const tm_card *card, int64_t number, tm_shown shown
     }
 }
 
-/* A step on every rank, in turns, so that a budget that is too small for all serves the blamed. */
+/* Takes a step on every rank in order of priority, in case the budget does not suffice for all. */
 static void take_step(chooser *c, int64_t number, tm_shown shown) {
     const tm_card *cards = c->plan->cards.data;
     for (int turn = 0; turn < 3; turn++)
@@ -280,8 +280,8 @@ static void choose_parts(chooser *c) {
     take_host(c, worst);
     take_host(c, median);
     qsort(c->steps, c->n_steps, sizeof *c->steps, by_wait);
-    for (size_t i = 0; i < c->n_steps;
-         i++) /* a step that is there on half the ranks helps nobody */
+    /* A step is taken only if it fits on all ranks. */
+    for (size_t i = 0; i < c->n_steps; i++)
         if (c->steps[i].n_gpu <= c->left)
             take_step(c, c->steps[i].number, TM_SHOWN_GPU);
     for (size_t i = 0; i < c->n_steps; i++)

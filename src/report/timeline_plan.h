@@ -1,4 +1,4 @@
-/* Which events of a job go into the page: all of them, or those of the windows that tell most. */
+/* Chooses the events for a job's page: all of them, or those of the most informative windows. */
 #ifndef TMERGE_REPORT_TIMELINE_PLAN_H
 #define TMERGE_REPORT_TIMELINE_PLAN_H
 
@@ -7,33 +7,32 @@
 #include "choice.h"
 #include "timeline_coverage.h"
 
-/** What a page may hold. */
+/** Limits of a page's timeline. */
 typedef struct tm_timeline_budget {
-    size_t n_buckets; /* of each lane */
+    size_t n_buckets; /* per lane */
     size_t n_events;
-    size_t n_members;          /* of matched operations */
-    size_t left_bytes;         /* of the page, for both; 0: no matter */
-    const tm_page_kept *ranks; /* borrowed; who has lanes; NULL: all */
-    const tm_page_kept *steps; /* borrowed; those that are marked besides the chosen ones; NULL: all
-                                */
-    size_t text_bytes;         /* of a name, at most */
-    bool few_marks;            /* none but the chosen ones are marked */
+    size_t n_members;          /* of participations in matched operations */
+    size_t left_bytes;         /* bytes of the page for both; 0: no limit */
+    const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
+    const tm_page_kept *steps; /* borrowed; marked besides chosen ones; NULL: all */
+    size_t text_bytes;         /* maximum size of a name */
+    bool few_marks;            /* only chosen steps are marked */
 } tm_timeline_budget;
 
-/** By the number of ranks that have lanes, and by how much of the page is left. */
+/** Returns the budget for a number of ranks with lanes and the bytes left in the page. */
 tm_timeline_budget tm_timeline_budget_of(size_t n_ranks, size_t left_bytes);
 
-/** No more than so many bytes are left. */
+/** Limits the budget to the bytes left. */
 void tm_timeline_leave(tm_timeline_budget *budget, size_t left_bytes);
 
-/** The blocks took @p size bytes where there is room for less: what made them so large becomes
- * less, texts, events and marks of steps. */
+/** Reduces texts, events and marks of steps, after the blocks took @p size bytes and only @p
+ * room are left. */
 void tm_timeline_shrink(tm_timeline_budget *budget, size_t size, size_t room);
 
-/** How many events fit beside so many members. */
+/** Returns the number of events that fit in addition to @p n_members participations. */
 size_t tm_timeline_events(const tm_timeline_budget *budget, size_t n_members);
 
-/** What a timeline's event is drawn as; not drawn are instants, counters and the profiler's own. */
+/** How the timeline draws an event. Instants, counters and profiler events are not drawn. */
 typedef enum tm_shown { TM_SHOWN_NOT, TM_SHOWN_GPU, TM_SHOWN_HOST } tm_shown;
 
 static inline tm_shown tm_shown_as(const tm_timeline *timeline, const tm_track *track, size_t row) {
@@ -42,72 +41,69 @@ static inline tm_shown tm_shown_as(const tm_timeline *timeline, const tm_track *
     return track->kind == TM_TRACK_GPU ? TM_SHOWN_GPU : TM_SHOWN_HOST;
 }
 
-/** A part of a rank's time that is shown in detail or not: a step, or where there are none a slice
- * of the job. */
+/** A part of a rank's time whose events are chosen together: a step, or a slice of a job without
+ * steps. */
 typedef struct tm_plan_part {
-    int64_t number;           /* of the step or the slice */
+    int64_t number;           /* of the step or slice */
     int64_t begin_ns, end_ns; /* on the job's clock, since the epoch */
-    int64_t wait_ns;          /* of its operations */
-    size_t n_gpu, n_host;     /* events that begin in it */
-    bool gpu, host;           /* chosen */
+    int64_t wait_ns;          /* sum of the waits in its operations */
+    size_t n_gpu, n_host;     /* number of events that begin in it */
+    bool gpu, host;           /* whether GPU and host events are chosen */
 } tm_plan_part;
 
-/** What is known of a rank once its timeline was read. */
+/** Summary of a rank's timeline. */
 typedef struct tm_card {
     int64_t rank;
     tm_rank_clock clock;
     int64_t world_size;
-    size_t first_part, n_parts; /* in the plan, ascending in time */
+    size_t first_part, n_parts; /* in the plan, ascending by time */
     size_t first_span, n_spans;
     size_t n_gpu, n_host; /* events that can be shown, in a part or not */
     bool truncated;
-    bool shown;     /* it has lanes in the page; the others are known by their clocks alone */
-    uint32_t place; /* among those that have lanes */
+    bool shown;     /* has lanes in the page; for others only the clock is known */
+    uint32_t place; /* index among ranks with lanes */
 } tm_card;
 
 typedef struct tm_plan {
-    tm_vec cards;              /* of tm_card, ascending in rank */
+    tm_vec cards;              /* of tm_card, ascending by rank */
     tm_vec parts;              /* of tm_plan_part */
     tm_vec spans;              /* of tm_span, on the job's clock */
     bool all;                  /* every event is chosen */
     bool steps;                /* parts are steps */
-    const tm_page_kept *ranks; /* borrowed; who has lanes; NULL: all */
-    size_t n_shown;            /* ranks that have */
+    const tm_page_kept *ranks; /* borrowed; ranks with lanes; NULL: all */
+    size_t n_shown;            /* number of ranks with lanes */
 } tm_plan;
 
 void tm_plan_init(tm_plan *plan, bool steps);
 void tm_plan_free(tm_plan *plan);
 
-/** Adds the next rank. @p job is what slices are of. */
+/** Adds the next rank. @p job is divided into slices if there are no steps. */
 tm_status tm_plan_add(tm_plan *plan, const tm_timeline *timeline, const tm_buckets *job,
                       tm_error *err) TM_MUST_CHECK;
 
-/** Who and what comes first. */
+/** Ranks and steps that have priority. */
 typedef struct tm_plan_wishes {
-    int64_t rank;        /* the blamed one; -1: none */
+    int64_t rank;        /* the blamed rank; -1: none */
     const int64_t *near; /* [n_near] other ranks of its host, ascending */
     size_t n_near;
-    int64_t step; /* the worst; -1: that of most wait */
+    int64_t step; /* the worst step; -1: that with the most wait */
     size_t n_events;
 } tm_plan_wishes;
 
-/**
- * Chooses parts until the budget is full: the worst step on all ranks, the blamed rank's host
+/** Chooses parts until the budget is used up: the worst step on all ranks, the blamed rank's host
  * first; a median step; the blamed rank's host threads in both; further steps by wait; then host
- * threads of the worst step. What does not fit is passed over.
- * @return  TM_OK; TM_ERR_FAULT
- */
+ * threads of the worst step. Parts that do not fit are skipped.
+ * @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_plan_choose(tm_plan *plan, const tm_plan_wishes *wishes, tm_error *err) TM_MUST_CHECK;
 
-/** A track's events on their way through the parts of their rank. */
+/** Cursor over a rank's parts, for the events of a track. */
 typedef struct tm_plan_walk {
     const tm_plan *plan;
     const tm_card *card;
-    size_t part; /* the first that may end behind the next event's begin */
+    size_t part; /* first that may end after the next event's begin */
 } tm_plan_walk;
 
-/** Whether the next event, which begins no earlier than the one before, was chosen: any of it lies
- * in a chosen part.
+/** Returns whether the next event overlaps a chosen part. Events must come in order of begin.
  * @param begin_ns  on the job's clock, since the epoch */
 bool tm_plan_has(tm_plan_walk *walk, tm_shown shown, int64_t begin_ns, int64_t duration_ns);
 

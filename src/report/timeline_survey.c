@@ -23,8 +23,8 @@ void tm_survey_free(tm_survey *survey) {
     survey->strip_sums = NULL;
 }
 
-/* A timeline as it is drawn: one that counts from 0 as if it had begun to count when the job began.
- * That its clock cannot be compared, the page says. */
+/* Returns a timeline as drawn: one whose times count from 0 begins with the job. The page says
+ * that its clock cannot be compared. */
 static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline) {
     tm_timeline copy = *timeline;
     size_t i = tm_lower_bound(frame->from_0, frame->n_from_0, timeline->rank);
@@ -50,7 +50,7 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
                            : status;
 }
 
-/* How far each part has been taken. */
+/* Position in one part. */
 typedef struct cursor {
     size_t card, shown;
 } cursor;
@@ -59,7 +59,7 @@ static const tm_card *card_at(const tm_survey *part, const cursor *at) {
     return at->card < part->plan.cards.n ? (const tm_card *)part->plan.cards.data + at->card : NULL;
 }
 
-/* The part whose next rank is the lowest; n: none has one. */
+/* Returns the part whose next rank is the lowest; n if all are at their end. */
 static size_t lowest(const tm_survey *parts, const cursor *at, size_t n) {
     size_t found = n;
     for (size_t p = 0; p < n; p++) {

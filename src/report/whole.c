@@ -9,7 +9,7 @@
 #include "report/json.h"
 #include "table/digits.h"
 
-/* Text columns that the page sums by; there are few values of each. */
+/* Text columns by which the page sums; they have few distinct values. */
 static const char *const kinds[] = {"kind", "host_memory", "reason", "method", "what"};
 
 enum { KINDS_MAX = sizeof kinds / sizeof *kinds, GROUPS_MAX = 64 };
@@ -30,7 +30,7 @@ static double real_of(const tm_column *column, const tm_cell *cell) {
     return column->type == TM_REAL ? cell->value.r : (double)cell->value.i;
 }
 
-/* [known, sum, least, median, most, different], of a yes or no [known, sum]. */
+/* Writes [known, sum, minimum, median, maximum, distinct]; for booleans only [known, sum]. */
 static void put_column(const tm_table *table, int c, double *values, tm_out *out) {
     const tm_column *column = &table->def->columns[c];
     size_t n = 0, different = 0;
@@ -79,12 +79,12 @@ static tm_status put_columns(const tm_table *table, tm_out *out, tm_error *err) 
     return TM_OK;
 }
 
-/* Rows of one kind. */
+/* Rows of the same kind. */
 typedef struct group {
-    const tm_cell *first; /* a row of it */
+    const tm_cell *first; /* one of its rows */
     size_t n;
     int64_t *sums;  /* owned; [columns] */
-    int64_t *known; /* in the same; [columns] of how many there is a value */
+    int64_t *known; /* in the same allocation; [columns] number of values */
 } group;
 
 typedef struct groups {
@@ -108,7 +108,7 @@ static bool same_kind(const groups *g, const tm_cell *a, const tm_cell *b) {
     return true;
 }
 
-/* The group of a row; NULL where there are too many, or memory is out. */
+/* Returns the group of a row; NULL if there are too many groups or memory is out. */
 static group *group_of(groups *g, const tm_cell *row) {
     for (size_t i = 0; i < g->n; i++)
         if (same_kind(g, g->list[i].first, row))
@@ -121,7 +121,7 @@ static group *group_of(groups *g, const tm_cell *row) {
     return &g->list[g->n++];
 }
 
-/* False: there are too many to be of use, or memory is out. */
+/* Sums rows by group. Returns false if there are too many groups to be useful or memory is out. */
 static bool sum_groups(groups *g) {
     const tm_table_def *def = g->table->def;
     for (size_t row = 0; row < g->table->n_rows; row++) {

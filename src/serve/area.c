@@ -8,20 +8,20 @@ typedef struct key {
     uint32_t name, kind;
 } key;
 
-/* An operator that those behind it may be inside of. */
+/* An operator that later events may be nested in. */
 typedef struct opened {
-    uint32_t sum; /* which of the rank's */
+    uint32_t sum; /* index into the rank's sums */
     int64_t end_ns;
 } opened;
 
-/* A rank under way. */
+/* State while one rank is summed. */
 typedef struct adder {
     const tm_area_wish *wish;
     tm_serve_walk walk;
     tm_keys keys;
-    size_t first;          /* of its sums */
+    size_t first;          /* index of the rank's first sum */
     tm_vec *sums, open;    /* of tm_area_sum; of opened */
-    const tm_track *track; /* whose operators are open */
+    const tm_track *track; /* the track that `open` belongs to */
 } adder;
 
 static int64_t part_of(const tm_area_wish *wish, const tm_serve_event *e) {
@@ -30,7 +30,7 @@ static int64_t part_of(const tm_area_wish *wish, const tm_serve_event *e) {
     return to - from;
 }
 
-/* Takes the operator's time from the one that it is in. */
+/* Subtracts the operator's time from the self time of its parent. */
 static bool nest(adder *a, const tm_serve_event *e, uint32_t own, int64_t ns) {
     opened *open = a->open.data;
     if (a->track != a->walk.track)

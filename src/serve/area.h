@@ -1,4 +1,4 @@
-/* What ran in a time on some ranks, summed over the whole store, some ranks at a time. */
+/* Sums of what ran on some ranks in a time range, computed a few ranks per call. */
 #ifndef TMERGE_SERVE_AREA_H
 #define TMERGE_SERVE_AREA_H
 
@@ -8,26 +8,27 @@
 
 typedef struct tm_area_wish {
     int64_t from, to;            /* [from, to) [ns] from the job's begin */
-    const tm_serve_range *ranks; /* [n_ranks]; of none: all */
+    const tm_serve_range *ranks; /* [n_ranks]; all ranks if n_ranks is 0 */
     size_t n_ranks;
-    bool host;         /* operators of the host's threads; else the GPUs' kernels and copies */
-    int64_t at;        /* place of the rank to begin with */
-    int64_t budget_ns; /* it ends behind the first rank after so much time */
+    bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
+    int64_t at;        /* index of the rank to begin with */
+    int64_t budget_ns; /* time after which no further rank is begun; at least one is done */
 } tm_area_wish;
 
-/** Of a rank the events of one name and kind of which a part lies in the time: of these parts. */
+/** Sum over a rank's events of one name and kind, of their parts within the time range. */
 typedef struct tm_area_sum {
     int64_t rank, count, sum_ns;
-    int64_t self_ns; /* without operators inside of it on its thread; else sum_ns */
+    int64_t self_ns; /* sum_ns without operators nested on its thread; on GPUs sum_ns */
     int64_t longest_ns;
     uint32_t name;
     uint8_t kind; /* as in tm_serve_event */
 } tm_area_sum;
 
 /**
- * @param sums  empty, of tm_area_sum: appended to, rank after rank, each in the order of its events
- * @param next  place of the rank to go on with; behind the last where all were seen
- * @param seen  how many of the wanted ranks these are
+ * Sums the events of the requested ranks.
+ * @param sums  empty, of tm_area_sum; appended rank by rank, each in the order of its events
+ * @param next  index of the rank to continue with; the number of ranks once all were seen
+ * @param seen  number of requested ranks summed by this call
  * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_serve_area(tm_serve_reader *reader, const tm_area_wish *wish, tm_vec *sums,

@@ -8,13 +8,13 @@
 #include "match/records.h"
 #include "report/timeline_events.h"
 
-/* So much more from a time on. */
+/* A change of the counter's value at a time. */
 typedef struct change {
     int64_t time_ns;
     double by;
 } change;
 
-/* A GPU event that was launched: when it begins, and the row of its call. */
+/* A launched GPU event: its begin and the row of its launching call. */
 typedef struct launched {
     int64_t begin_ns;
     uint32_t call;
@@ -23,20 +23,20 @@ typedef struct launched {
 struct tm_counters {
     const tm_tiler *tiler;
     const tm_serve_reader *reader;
-    tm_store_pieces *attrs;   /* with bytes; NULL until they are asked for */
+    tm_store_pieces *attrs;   /* with bytes; NULL until first needed */
     const tm_timeline *ranks; /* [n] */
     size_t n;
     tm_vec changes, launched;            /* scratch */
-    double most[TM_COUNTER_COLUMNS_MAX]; /* likewise: by column */
+    double most[TM_COUNTER_COLUMNS_MAX]; /* scratch: maximum by column */
 };
 
-/* A rank under way. */
+/* State while one rank is counted. */
 typedef struct counting {
     tm_counters *c;
     const tm_counter_wish *wish;
     size_t at;
     const tm_timeline *rank;
-    int64_t base_ns; /* on the job's clock what is drawn as its begin */
+    int64_t base_ns; /* begin of the drawn timeline on the job's clock */
 } counting;
 
 tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
@@ -62,7 +62,7 @@ void tm_counters_close(tm_counters *c) {
     free(c);
 }
 
-/* Of attributes where bytes and waits stand. */
+/* Selects the columns of attributes needed for bytes and waits. */
 static bool is_wanted(int table, const tm_record_column *column) {
     if (table == TM_RECORD_COPIES)
         return column->field_at == offsetof(tm_copy_attr, bytes);
@@ -84,7 +84,7 @@ static int64_t drawn(const counting *s, int64_t recorded_ns) {
     return tm_serve_drawn(s->c->reader, s->at, recorded_ns);
 }
 
-/* So much from one time to another, where that is within the window. */
+/* Adds a value over a time range, clipped to the window. */
 static bool add(counting *s, int64_t from, int64_t to, double by) {
     from = from > s->wish->from ? from : s->wish->from;
     to = to < s->wish->to ? to : s->wish->to;
@@ -96,7 +96,8 @@ static int by_call(const void *a, const void *b) {
     return tm_order_u64(((const launched *)a)->call, ((const launched *)b)->call);
 }
 
-/* Of what was launched when it was; whether any was before the window's end. */
+/* Counts each launched event from its launch to its begin. Sets @p any if one of the launches
+ * was before the window's end. */
 static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     tm_vec *all = &s->c->launched;
     const launched *v = all->data;
@@ -117,8 +118,8 @@ static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     return TM_OK;
 }
 
-/* What begins on a stream in a block, once the window has begun; whether all of that is behind it.
- */
+/* Collects the events in a block of a stream that begin after the window's start. Sets @p behind
+ * if all events in the block begin after the window. */
 static tm_status find_launched(counting *s, const tm_track *track, size_t first, bool *behind,
                                tm_error *err) {
     const tm_timeline *piece;
@@ -139,8 +140,8 @@ static tm_status find_launched(counting *s, const tm_track *track, size_t first,
     return TM_OK;
 }
 
-/* What one stream runs was launched in that order: behind the window it ends with the first block
- * that was launched behind it, too. */
+/* Counts the events queued on each GPU track. A stream runs events in launch order, so the
+ * search stops at the first block whose begins and launches are all after the window. */
 static tm_status count_queue(counting *s, tm_error *err) {
     for (size_t t = 0; t < s->rank->n_tracks; t++) {
         const tm_track *track = &s->rank->tracks[t];
@@ -210,7 +211,7 @@ static int by_time_of(const void *a, const void *b) {
     return tm_order_i64(((const change *)a)->time_ns, ((const change *)b)->time_ns);
 }
 
-/* The column that a time is in; of an end, the one before. */
+/* Returns the column of a time. The end of a range belongs to the column before it. */
 static size_t column_of(const tm_counter_wish *wish, int64_t time_ns, bool end) {
     const double at = (double)(time_ns - wish->from) / (double)(wish->to - wish->from);
     const double column = at * (double)wish->n;
@@ -218,7 +219,8 @@ static size_t column_of(const tm_counter_wish *wish, int64_t time_ns, bool end) 
     return place <= 0 ? 0 : place >= (double)wish->n ? wish->n - 1 : (size_t)place;
 }
 
-/* The most in each column. What all has ended of is nothing, however it was rounded. */
+/* Computes the maximum of each column. The value is reset to exactly 0 when nothing is open, so
+ * rounding errors do not add up. */
 static void sweep(counting *s) {
     const change *v = s->c->changes.data;
     const size_t n = s->c->changes.n;

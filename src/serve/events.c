@@ -6,12 +6,12 @@
 #include "base/vec.h"
 #include "timeline/trace.h"
 
-/* What a timeline shows of events besides their columns. */
+/* Attribute records that a timeline shows. */
 static const unsigned SHOWN_RECORDS = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_KERNELS |
                                       1u << TM_RECORD_COPIES | 1u << TM_RECORD_SHAPES |
                                       1u << TM_RECORD_OPERATORS;
 
-/* From when to when some rows of a rank reach, on the job's clock. */
+/* Time range of a block of a rank's rows, on the job's clock. */
 typedef struct block {
     int64_t begin_ns, end_ns;
 } block;
@@ -20,10 +20,11 @@ struct tm_serve_events {
     const tm_store *store;
     const tm_names *names;
     tm_timeline *ranks;  /* owned; [n] */
-    tm_timeline *counts; /* owned; [n] with the number of all rows, and of arrays those of ranks */
+    tm_timeline *counts; /* owned; [n]; copies of the ranks with their full row counts, arrays
+                            borrowed from ranks */
     size_t n;
     tm_store_pieces *pieces, *more; /* more: with other attributes; else NULL */
-    tm_vec blocks;                  /* of block, rank after rank */
+    tm_vec blocks;                  /* of block, rank by rank */
     size_t *first_block;            /* owned; [n + 1] */
 };
 
@@ -55,7 +56,7 @@ static tm_status look(tm_serve_events *e, tm_error *err) {
     return TM_OK;
 }
 
-/* Of attributes what a timeline's events and their panels tell (report/timeline_details.h). */
+/* Selects the attribute columns shown in a timeline and its panels (report/timeline_details.h). */
 static bool is_shown(int table, const tm_record_column *column) {
     switch (table) {
     case TM_RECORD_COLLECTIVES:
@@ -89,7 +90,8 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
     return records ? tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->more, err) : TM_OK;
 }
 
-/* Reading takes from the ranks what says where tables begin. */
+/* Copies the arrays that reading the timelines added. The row counts, which say where a rank's rows
+ * begin, stay those from before, because reading consumes them in the ranks. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -152,7 +154,7 @@ void tm_serve_events_close(tm_serve_events *e) {
     free(e);
 }
 
-/* An event without a duration lies where it begins. */
+/* An event of zero duration overlaps the window that contains its begin. */
 static bool overlaps(const block *own, int64_t from_ns, int64_t to_ns) {
     return own->begin_ns < to_ns && (own->end_ns > from_ns || own->begin_ns >= from_ns);
 }
@@ -178,19 +180,19 @@ tm_status tm_serve_find_rank(const tm_serve_events *e, int64_t rank, size_t *at,
                                 (long long)rank);
 }
 
-/* What is read, and what it becomes. */
+/* State of reading one window. */
 typedef struct reader {
     tm_serve_events *events;
     const tm_serve_wish *wish;
     const tm_timeline *rank;
     tm_timeline *out;
-    int64_t from_ns;          /* from when on events are taken now */
-    size_t gpu_rows;          /* rows of the rank up to which tracks are of GPUs */
-    size_t room;              /* of the arrays */
-    size_t next;              /* row behind those that were read last; 0: none were */
-    tm_vec rows;              /* of uint32_t: the rank's rows that were taken, ascending */
-    tm_vec attrs[TM_N_ATTRS]; /* of those, by the rank's rows */
-    tm_vec shapes;            /* of tm_launch_shape, of their kernels */
+    int64_t from_ns; /* start of the window; earlier for the host if launches are included */
+    size_t gpu_rows; /* number of leading rows on GPU tracks */
+    size_t room;     /* capacity of the arrays of out */
+    size_t next;     /* row after those read last; 0: none read */
+    tm_vec rows;     /* of uint32_t: the rank's rows that were taken, ascending */
+    tm_vec attrs[TM_N_ATTRS]; /* attributes of the taken rows, by the rank's row numbers */
+    tm_vec shapes;            /* of tm_launch_shape, of the kernels taken */
 } reader;
 
 size_t tm_serve_gpu_rows(const tm_timeline *rank) {
@@ -204,7 +206,8 @@ static bool reaches(const reader *r, int64_t begin_ns, int64_t end_ns) {
     return overlaps(&(block){begin_ns, end_ns}, r->from_ns, r->wish->to_ns);
 }
 
-/* How many rows of [from, to) lie within the window for certain: those of blocks that do. */
+/* Counts rows of [from, to) that are certainly within the window: those of blocks fully inside
+ * it. */
 static size_t count_within(const reader *r, size_t from, size_t to) {
     const size_t *first = r->events->first_block + r->wish->at;
     const block *blocks = r->events->blocks.data;
@@ -217,7 +220,7 @@ static size_t count_within(const reader *r, size_t from, size_t to) {
     return n;
 }
 
-/* The array with more room, or as it was. */
+/* Returns the enlarged array, or the old one if memory is out. */
 static void *more(void *old, size_t n, size_t size, bool *ok) {
     void *grown = realloc(old, n * size);
     if (grown)
@@ -257,7 +260,7 @@ static void take(reader *r, const tm_timeline *piece, size_t i) {
     out->role[n] = piece->role[i];
 }
 
-/* A kernel has a launch shape of its own then: windows are small. */
+/* Gives each kernel a launch shape of its own; windows are small enough for the duplicates. */
 static bool take_shape(reader *r, const tm_timeline *piece) {
     tm_kernel_attr *kernel =
         (tm_kernel_attr *)r->attrs[TM_ATTR_KERNEL].data + r->attrs[TM_ATTR_KERNEL].n - 1;
@@ -266,7 +269,7 @@ static bool take_shape(reader *r, const tm_timeline *piece) {
     return tm_vec_append(&r->shapes, shape, 1) != NULL;
 }
 
-/* The attributes of the rows that were taken of a piece, as they are there. */
+/* Copies the attributes of the rows taken from a piece; row numbers are still the rank's. */
 static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_taken,
                             tm_error *err) {
     const uint32_t *rows = r->rows.data;
@@ -287,7 +290,7 @@ static tm_status take_attrs(reader *r, const tm_timeline *piece, size_t first_ta
     return TM_OK;
 }
 
-/* Of a block the rows of [from, to) that reach into the window. */
+/* Takes the rows in [from, to) of a block that overlap the window. */
 static tm_status take_block(reader *r, size_t first, size_t from, size_t to, tm_error *err) {
     tm_store_pieces *pieces = r->events->more ? r->events->more : r->events->pieces;
     const tm_timeline *piece;
@@ -332,7 +335,7 @@ static size_t place_of(const reader *r, uint32_t row) {
     return low;
 }
 
-/* What a row of the rank is now; TM_NO_EVENT where it was not taken. */
+/* Maps a row of the rank to a row of the window; TM_NO_EVENT if it was not taken. */
 static uint32_t row_of(const reader *r, uint32_t row) {
     size_t place = row == TM_NO_EVENT ? r->rows.n : place_of(r, row);
     bool here = place < r->rows.n && ((const uint32_t *)r->rows.data)[place] == row;
@@ -354,7 +357,7 @@ static void renumber_attrs(reader *r) {
     }
 }
 
-/* Tracks and what refers to rows by the new ones. */
+/* Copies the tracks and steps and renumbers references to rows. */
 static tm_status renumber(reader *r, tm_error *err) {
     tm_timeline *out = r->out;
     out->tracks = malloc((r->rank->n_tracks + 1) * sizeof *out->tracks);
@@ -377,7 +380,7 @@ static tm_status renumber(reader *r, tm_error *err) {
     return TM_OK;
 }
 
-/* The first of the calls on a track that launched what was taken; TM_NO_EVENT: none did. */
+/* Returns the earliest call on a track that launched a taken event; TM_NO_EVENT if none did. */
 static uint32_t first_call(const reader *r, const tm_track *track) {
     uint32_t first = TM_NO_EVENT;
     for (size_t i = 0; i < r->out->n_events; i++) {
@@ -399,8 +402,8 @@ static tm_status find_begin(reader *r, uint32_t row, int64_t *begin_ns, tm_error
     return TM_OK;
 }
 
-/* Launches run ahead of what they launch: the host is told from the first of them on, unless that
- * is too much. */
+/* Moves the host's start back to the first call that launched a taken GPU event, because
+ * launches run ahead of their kernels, unless that makes too many events. */
 static tm_status reach_back(reader *r, tm_error *err) {
     for (size_t t = 0; t < r->rank->n_tracks; t++) {
         const tm_track *track = &r->rank->tracks[t];

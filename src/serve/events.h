@@ -1,4 +1,4 @@
-/* The events of a store, found by time: a window of a rank is read without the rest. */
+/* Events of a store indexed by time, so that a window of a rank is read without the rest. */
 #ifndef TMERGE_SERVE_EVENTS_H
 #define TMERGE_SERVE_EVENTS_H
 
@@ -9,14 +9,13 @@
 
 typedef struct tm_serve_events tm_serve_events;
 
-/** Of so many rows of a rank each it is known when they are. */
+/** Number of rows per indexed block of a rank. */
 enum { TM_SERVE_BLOCK_ROWS = 1024 };
 
 /**
- * Looks once at when all events were, and keeps of each thousand of them from when to when they
- * reach.
+ * Indexes a store: reads the times of all events once and keeps the time range of each block.
  *
- * @param store  outlives them, as do the names
+ * @param store  must outlive the index, as must @p names
  * @param out    closed by the caller; set only on TM_OK
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
@@ -24,51 +23,53 @@ tm_status tm_serve_events_open(const tm_store *store, const tm_names *names, tm_
                                tm_error *err) TM_MUST_CHECK;
 void tm_serve_events_close(tm_serve_events *events);
 
-/** Opens their rows to be read by oneself. @param plan  its records and takes: the rest is set
- * @param most  rows of a piece  @param out  closed by the caller, before the events */
+/** Opens the store's rows for reading by the caller.
+ * @param plan  its records and takes are used; the rest is filled in
+ * @param most  maximum number of rows of a piece
+ * @param out   closed by the caller, before the events */
 tm_status tm_serve_events_pieces(const tm_serve_events *events, const tm_store_visit_plan *plan,
                                  size_t most, tm_store_pieces **out, tm_error *err) TM_MUST_CHECK;
 
-/** Whether rows of a rank, from a multiple of TM_SERVE_BLOCK_ROWS on, may have an event of which
- * any part lies in [from_ns, to_ns), on the job's clock. @param at  the rank's place */
+/** Returns whether a block of rows may have an event that overlaps [from_ns, to_ns) on the job's
+ * clock.
+ * @param at     the rank's index
+ * @param first  the block's first row, a multiple of TM_SERVE_BLOCK_ROWS */
 bool tm_serve_events_reach(const tm_serve_events *events, size_t at, size_t first, int64_t from_ns,
                            int64_t to_ns);
 
-/** The ranks, ascending, with their clocks, tracks and steps and without their events. */
+/** Returns the ranks, ascending, with clocks, tracks and steps but without events. */
 const tm_timeline *tm_serve_ranks(const tm_serve_events *events, size_t *n);
 
-/** How many of a rank's rows are of its GPUs: these stand first. */
+/** Returns the number of a rank's rows on GPU tracks; these come first. */
 size_t tm_serve_gpu_rows(const tm_timeline *rank);
 
-/** The place of a rank among them. TM_OK; TM_ERR_USAGE: the store does not have it. */
+/** Finds the index of a rank. TM_OK; TM_ERR_USAGE if the store does not have it. */
 tm_status tm_serve_find_rank(const tm_serve_events *events, int64_t rank, size_t *at,
                              tm_error *err) TM_MUST_CHECK;
 
-/**
- * From now on what is read has these attributes instead of those that a timeline shows: for one
- * answer, for they take memory.
- * @param attrs  bits 1 << tm_attr; 0: those of a timeline again
- */
+/** Selects the attributes that later reads return in place of those a timeline shows. Meant for a
+ * single answer, because the attributes take memory.
+ * @param attrs  bits 1 << tm_attr; 0 restores those of a timeline */
 tm_status tm_serve_events_want(tm_serve_events *events, unsigned attrs,
                                tm_error *err) TM_MUST_CHECK;
 
-/** What of a rank is wanted: its GPUs' events alone, or its host's too, if they are not too many.
- */
+/** A window of a rank to read: the GPU's events and, on request, the host's, each up to a
+ * maximum. */
 typedef struct tm_serve_wish {
-    size_t at;              /* the rank's place */
+    size_t at;              /* the rank's index */
     int64_t from_ns, to_ns; /* on the job's clock, since the epoch; half open */
     size_t gpu_most, host_most;
     bool host;
-    bool launches; /* the host's from the first on that launched one of these GPU events */
+    bool launches; /* host events start at the first call that launched one of the GPU events */
 } tm_serve_wish;
 
 /**
- * Reads the events of which any part lies in a window, with what is wanted of their attributes.
+ * Reads the events that overlap a window, with the selected attributes.
  *
- * @param out   a timeline of those alone: rows are numbered anew, what they refer to outside of
- *              the window is none; destroyed by the caller, also after a failure
- * @param gpu   whether it holds the GPUs' events: false where they were too many
- * @param host  likewise, and false where they were not wanted
+ * @param out   a timeline of only these events: rows are renumbered, and references to rows outside
+ *              the window become none; destroyed by the caller, also after a failure
+ * @param gpu   whether it holds the GPU's events; false if there were too many
+ * @param host  whether it holds the host's events; false if too many or not requested
  */
 tm_status tm_serve_events_read(tm_serve_events *events, const tm_serve_wish *wish, tm_timeline *out,
                                bool *gpu, bool *host, tm_error *err) TM_MUST_CHECK;

@@ -13,7 +13,7 @@ struct tm_finder {
     size_t n;
     size_t *first_block; /* owned; [n + 1] */
     uint32_t *counts;    /* owned; [n_names] */
-    bool *wanted;        /* owned; [n_names] of a search */
+    bool *wanted;        /* owned; [n_names]: names of the current search */
     size_t n_names;
 };
 
@@ -78,20 +78,20 @@ const uint32_t *tm_finder_counts(const tm_finder *f) {
     return f->counts;
 }
 
-/* A search under way. */
+/* State of one search. */
 typedef struct search {
     tm_finder *f;
     const tm_find_wish *wish;
     tm_found *out;
-    int64_t longer;           /* as in the wish, or more: enough that are longer are listed */
-    const tm_track *track;    /* that the reach is of */
-    size_t at, first;         /* the block: of a rank, its first row */
-    int64_t clock_ns;         /* what is added to its times on the job's clock */
-    const tm_timeline *piece; /* its rows */
-    size_t attr;              /* of its collectives, the next */
+    int64_t longer;           /* minimum duration to be listed, at least that of the request */
+    const tm_track *track;    /* the track that the reach belongs to */
+    size_t at, first;         /* the current block: index of its rank, its first row */
+    int64_t clock_ns;         /* offset added to times on the job's clock */
+    const tm_timeline *piece; /* rows of the block */
+    size_t attr;              /* index of the next collective attribute */
 } search;
 
-/* Those of one length stay as they stand in the store: the sort is stable. */
+/* Events of equal duration keep their order in the store, because the sort is stable. */
 static int by_length(const void *a, const void *b) {
     return tm_order_i64(((const tm_found_event *)b)->duration_ns,
                         ((const tm_found_event *)a)->duration_ns);
@@ -116,7 +116,7 @@ static bool list(search *s, const tm_found_event *event) {
     return event->duration_ns <= s->longer || tm_vec_append(events, event, 1);
 }
 
-/* What is behind the reach of those before it, which moves. */
+/* Returns the part of an event after @p reach, the end of earlier events, and advances @p reach. */
 static int64_t once(int64_t *reach, const tm_found_event *event) {
     int64_t end = event->begin_ns + event->duration_ns;
     int64_t from = event->begin_ns > *reach ? event->begin_ns : *reach;
@@ -190,7 +190,7 @@ static tm_status look_block(search *s, tm_error *err) {
     return TM_OK;
 }
 
-/* The rank of a block; n behind the last. */
+/* Returns the index of the rank that owns a block; n if the block is after the last. */
 static size_t rank_of(const tm_finder *f, size_t block) {
     size_t at = 0;
     while (at < f->n && f->first_block[at + 1] <= block)
@@ -216,7 +216,7 @@ static tm_status look_on(search *s, tm_error *err) {
             s->out->next.block = (int64_t)block;
             s->first = (block - f->first_block[s->at]) * TM_SERVE_BLOCK_ROWS;
             const tm_track *track = tm_timeline_track(&f->ranks[s->at], (uint32_t)s->first);
-            bool begins = !s->track; /* where another search ended */
+            bool begins = !s->track; /* first block of this search */
             if (begins)
                 s->track = track;
             enter_track(s, track);

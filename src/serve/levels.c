@@ -9,7 +9,7 @@
 
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, MARK_ROWS = 1024, EXPONENT_MAX = 62 };
 
-/* Rows of one lane in one level of a rank, ascending in begin. */
+/* Rows of one lane in one level of a rank, ascending by begin. */
 typedef struct run {
     size_t first, n; /* rows of /levels */
     uint8_t exponent, lane;
@@ -17,13 +17,13 @@ typedef struct run {
 
 struct tm_serve_levels {
     tm_store_column *begin, *busy;
-    tm_vec runs;           /* of run, rank after rank */
+    tm_vec runs;           /* of run, rank by rank */
     size_t *first_run;     /* owned; [n_ranks + 1] */
-    tm_vec marks;          /* of int64_t: the begin of every MARK_ROWS'th row */
+    tm_vec marks;          /* of int64_t: begin of every MARK_ROWS-th row */
     tm_vec begins, busies; /* of int64_t: scratch */
 };
 
-/* What the levels are found by. */
+/* State while the levels are indexed. */
 typedef struct looker {
     const tm_store *store;
     tm_serve_levels *out;
@@ -145,14 +145,14 @@ void tm_serve_levels_close(tm_serve_levels *l) {
     free(l);
 }
 
-/* The buckets of a level that the window touches. */
+/* Returns the number of buckets of a level that overlap the window. */
 static size_t count_buckets(const tm_serve_shares *s, int exponent) {
     uint64_t first = (uint64_t)(s->from_ns >> exponent),
              last = (uint64_t)((s->to_ns - 1) >> exponent);
     return (size_t)(last - first) + 1;
 }
 
-/* The finest level of a rank that fits; no buckets where the rank has none. */
+/* Chooses the finest level of a rank that fits; 0 buckets if none does. */
 static void choose(const tm_serve_levels *l, tm_serve_shares *s) {
     const run *runs = l->runs.data;
     size_t i = l->first_run[s->at], end = l->first_run[s->at + 1];
@@ -167,8 +167,8 @@ static void choose(const tm_serve_levels *l, tm_serve_shares *s) {
     s->n = count_buckets(s, s->exponent);
 }
 
-/* The rows of a run that may begin in the buckets: by its marks, so up to one too many on each
- * side. */
+/* Narrows a run to the rows that may begin in the buckets. Uses the marks, so up to one stretch
+ * of MARK_ROWS too many on each side. */
 static void narrow(const tm_serve_levels *l, const run *r, const tm_serve_shares *s, size_t *first,
                    size_t *end) {
     const int64_t *marks = l->marks.data;
@@ -226,7 +226,7 @@ tm_status tm_serve_levels_read(tm_serve_levels *l, tm_serve_shares *s, tm_vec *b
     return TM_OK;
 }
 
-/* Adds what of each bucket lies in intervals. @param busy_ns  [s->n] */
+/* Adds to each bucket the time covered by the intervals. @param busy_ns  [s->n] */
 static void add_busy(const tm_serve_shares *s, const tm_intervals *set, int64_t *busy_ns) {
     const tm_interval *v = set->data;
     const int64_t width = (int64_t)1 << s->exponent, last = s->begin_ns + (int64_t)s->n * width;

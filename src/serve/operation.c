@@ -11,23 +11,23 @@ struct tm_meetings {
     size_t n;
 };
 
-/* A kernel of the operation. */
+/* One participation in the operation. */
 typedef struct kernel {
-    size_t at;        /* its rank's place in the store */
-    int64_t drawn_ns; /* when it begins on the job's clock, as it is drawn */
+    size_t at;        /* index of its rank in the store */
+    int64_t drawn_ns; /* its begin on the job's clock, as drawn */
     int64_t begin_ns, duration_ns;
     int32_t step;
     tm_collective_attr attr; /* its event is 0 */
 } kernel;
 
-/* A search under way. */
+/* State of one search. */
 typedef struct search {
     tm_meetings *m;
-    tm_operation_name name; /* what is looked for, where `named`, else a kernel that begins at */
+    tm_operation_name name; /* if `named`; else the kernel at begin_ns is */
     bool named;
     int64_t begin_ns;
     int64_t from_ns, to_ns;
-    tm_vec kernels; /* of kernel, rank after rank */
+    tm_vec kernels; /* of kernel, rank by rank */
 } search;
 
 static bool is_told(int table, const tm_record_column *column) {
@@ -115,7 +115,7 @@ static tm_status look_at_rank(search *s, size_t at, tm_error *err) {
     return TM_OK;
 }
 
-/* The kernel that begins then; none where it was not matched. */
+/* Finds the kernel that begins at the requested time; none if it was not matched. */
 static tm_status find_first(search *s, int64_t rank, tm_error *err) {
     size_t at;
     TM_TRY(tm_serve_find_rank(s->m->tiler->events, rank, &at, err));
@@ -124,7 +124,7 @@ static tm_status find_first(search *s, int64_t rank, tm_error *err) {
     return look_at_rank(s, at, err);
 }
 
-/* Whether all are on one time: who takes part then runs together, or nearly so. */
+/* Returns whether all clocks are fitted, so that all participations run at nearly the same time. */
 static bool is_fitted(const tm_meetings *m) {
     bool all = true;
     for (size_t at = 0; at < m->n; at++)
@@ -132,15 +132,16 @@ static bool is_fitted(const tm_meetings *m) {
     return all;
 }
 
-/* Those that take part mostly run together. Where that finds fewer than the group has, they are
- * looked for further away, and in the end everywhere: a clock may be wrong by days. */
+/* Finds all participations, which usually run at the same time. If fewer than the group's size
+ * are found, the search is widened and finally covers everything, because a clock may be off by
+ * days. */
 static tm_status find_all(search *s, tm_error *err) {
     static const int64_t reach_ns[] = {1000000, 64000000, INT64_MAX / 4};
     const kernel first = *(const kernel *)s->kernels.data;
     const bool pair = first.attr.kind == TM_COLL_SEND || first.attr.kind == TM_COLL_RECV ||
                       first.attr.kind == TM_COLL_SENDRECV;
     const size_t told = first.attr.group_size > 0 ? (size_t)first.attr.group_size : s->m->n;
-    const size_t group = pair ? 2 : told; /* what a pair names is the group that it is of */
+    const size_t group = pair ? 2 : told; /* a pair's group_size is that of its group */
     const size_t expected = group < s->m->n ? group : s->m->n;
     s->named = true;
     s->name = (tm_operation_name){first.attr.first_rank, first.attr.first_event};
@@ -157,7 +158,7 @@ static tm_status find_all(search *s, tm_error *err) {
     return TM_OK;
 }
 
-/* A rank that has one kernel. */
+/* Returns the timeline of a rank that has only this kernel. */
 static tm_timeline alone(const search *s, kernel *own) {
     const tm_timeline *rank = &s->m->ranks[own->at];
     tm_timeline out = {.rank = rank->rank,
@@ -174,7 +175,7 @@ static tm_timeline alone(const search *s, kernel *own) {
     return out;
 }
 
-/* The ranks, each with its clock by which arrivals are told. */
+/* Adds the ranks with their clocks, from which arrivals are computed. */
 static tm_status add_cards(const search *s, tm_plan *plan, tm_error *err) {
     const kernel *kernels = s->kernels.data;
     for (size_t i = 0; i < s->kernels.n; i++) {

@@ -4,7 +4,7 @@
 
 enum { OK = 200, BAD = 400, FORBIDDEN = 403, MISSING = 404, METHOD = 405, MISDIRECTED = 421 };
 
-/* By the last part of the path. */
+/* Last part of the path of each route. */
 static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_PAGE] = "",
     [TM_SERVE_TILE] = "tile",
@@ -19,7 +19,7 @@ static const char *const routes[TM_N_SERVE_ROUTES] = {
     [TM_SERVE_COUNTER] = "counter",
 };
 
-/* Takes as long wherever the two differ, so that time does not tell how much was right. */
+/* Compares in constant time, so that timing does not reveal how many characters were right. */
 static bool is_token(const char *text, const char *token) {
     unsigned differs = 0;
     for (size_t i = 0; i < TM_SERVE_TOKEN; i++)
@@ -49,7 +49,7 @@ static bool is_own_host(const tm_serve_door *door, const char *host) {
     return is_host(host, door->address);
 }
 
-/* A page of this server calls it as it was called itself. */
+/* The origin of the server's own page names the host as the request does. */
 static bool is_own_origin(const char *origin, const char *host) {
     static const char scheme[] = "http://";
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
@@ -82,7 +82,7 @@ int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request,
     return find_route(path + TM_SERVE_TOKEN + 2, out) ? OK : MISSING;
 }
 
-/* Of so many characters. */
+/* Parses @p size characters of text. */
 static bool number_of(const char *text, size_t size, int64_t *out) {
     enum { DIGITS_MAX = 16 };
     const int64_t most = INT64_C(1) << 53;
@@ -104,10 +104,10 @@ bool tm_serve_number(const char *text, int64_t *out) {
     return text && number_of(text, strnlen(text, 32), out);
 }
 
-/* Reads place i of a list; false where it is none, or not behind the one before. */
+/* Parses item i of a list; returns false if it is invalid or not greater than the one before. */
 typedef bool read_place(void *out, size_t i, const char *text, size_t size);
 
-/* What stands with "," between. */
+/* Parses a comma-separated list. */
 static bool read_list(const char *text, size_t most, read_place *read, void *out, size_t *n) {
     *n = 0;
     if (!text)

@@ -1,4 +1,4 @@
-/* What may be asked of a server, and by whom: no network, so that it is tested without one. */
+/* Checks and parses requests; has no network code, so that tests need none. */
 #ifndef TMERGE_SERVE_REQUEST_H
 #define TMERGE_SERVE_REQUEST_H
 
@@ -13,10 +13,10 @@ enum {
     TM_SERVE_RANGES_MAX = 2048
 };
 
-/** Who is let in. */
+/** Requirements of a request that is accepted. */
 typedef struct tm_serve_door {
-    char token[TM_SERVE_TOKEN + 1];     /* of every path, as its first part */
-    char address[TM_SERVE_ADDRESS_MAX]; /* as numbers; by its other names this machine is another */
+    char token[TM_SERVE_TOKEN + 1];     /* first part of every path */
+    char address[TM_SERVE_ADDRESS_MAX]; /* numeric; other names are refused, except loopback */
 } tm_serve_door;
 
 typedef enum tm_serve_route {
@@ -34,49 +34,46 @@ typedef enum tm_serve_route {
     TM_N_SERVE_ROUTES,
 } tm_serve_route;
 
-/** A request, as its head tells. Absent headers are NULL. */
+/** Head of a request. Absent headers are NULL. */
 typedef struct tm_serve_request {
     const char *method;
     const char *path;   /* not decoded, without the query */
-    const char *host;   /* header Host, and */
-    size_t n_hosts;     /* how often it was given */
+    const char *host;   /* header Host */
+    size_t n_hosts;     /* number of Host headers */
     const char *origin; /* header Origin */
 } tm_serve_request;
 
 /**
- * Whether a request is answered. Who comes by another name than the server's own may be a page of
- * elsewhere whose name was turned to this machine; who comes without the token is not who was told
- * the address. Any port of an own name will do, for tunnels have their own.
+ * Returns whether a request is answered. A Host header with a foreign name is refused, because it
+ * may come from another site's page by DNS rebinding. A request without the token comes from
+ * someone who was not given the address. Any port of an own name is accepted, because tunnels use
+ * their own.
  *
- * @param out  what is asked for; set only where 200 is returned
- * @return     200, or the status of the refusal: 400, 403 (another origin), 404 (no such thing, or
- *             no token), 405, 421 (another host)
+ * @param out  the route; set only if 200 is returned
+ * @return     200, or the status of the refusal: 400, 403 (another origin), 404 (unknown path or no
+ *             token), 405, 421 (another host)
  */
 int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request, tm_serve_route *out);
 
-/** A whole number of a query: decimal digits alone, below 2^53. False: it is none. */
+/** Parses a whole number of a query: only decimal digits, below 2^53. Returns false if invalid. */
 bool tm_serve_number(const char *text, int64_t *out);
 
-/**
- * Ranks of a query: numbers with "," between, each larger than the one before.
+/** Parses the ranks of a query: comma-separated numbers, strictly ascending.
  * @param out  [TM_SERVE_RANKS_MAX]
- * @param n    how many; 0 for a text without any
- */
+ * @param n    number parsed; 0 if the text is empty */
 bool tm_serve_numbers(const char *text, int64_t *out, size_t *n);
 
-/** Numbers from first to last. */
+/** Numbers from first to last, inclusive. */
 typedef struct tm_serve_range {
     int64_t first, last;
 } tm_serve_range;
 
-/**
- * Numbers and ranges "A-B" of a query with "," between, each behind the one before.
+/** Parses numbers and ranges "A-B" of a query, comma-separated, ascending, not overlapping.
  * @param out  [TM_SERVE_RANGES_MAX]
- * @param n    how many; 0 for a text without any
- */
+ * @param n    number parsed; 0 if the text is empty */
 bool tm_serve_ranges(const char *text, tm_serve_range *out, size_t *n);
 
-/** Whether a number is in one of ranges that ascend. */
+/** Returns whether a number is in one of the ranges, which are ascending. */
 bool tm_serve_in(const tm_serve_range *ranges, size_t n, int64_t number);
 
 #endif

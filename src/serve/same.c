@@ -6,12 +6,12 @@
 #include "base/now.h"
 #include "base/sorted.h"
 
-/* A search under way. */
+/* State of one search. */
 typedef struct search {
     tm_serve_reader *reader;
     const tm_same_wish *wish;
     tm_same *out;
-    tm_vec events; /* of tm_serve_event: of the name, of a rank, ascending in begin */
+    tm_vec events; /* of tm_serve_event: a rank's events of the name, ascending by begin */
 } search;
 
 static int by_begin(const void *a, const void *b) {
@@ -19,7 +19,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Those of the name that begin in a stretch; the event itself where `first`, by its times. */
+/* Finds the events of the name that begin in a stretch; if `first`, finds the requested event by
+ * its begin and duration. */
 static tm_status find(search *s, size_t at, tm_serve_stretch in, bool first, tm_error *err) {
     tm_serve_walk walk = {.reader = s->reader,
                           .at = at,
@@ -50,7 +51,7 @@ static void find_step(search *s, size_t at) {
             s->out->step = rank->steps[k].number;
 }
 
-/* The place of the event among those that were found; -1: it is none of them. */
+/* Returns the index of the requested event among those found; -1 if it is not one of them. */
 static int64_t place_of(const search *s) {
     const tm_serve_event *v = s->events.data;
     for (size_t i = 0; v && i < s->events.n; i++)
@@ -67,7 +68,7 @@ static void see_longest(search *s, int64_t rank) {
                 (tm_same_peer){rank, v[i].begin_ns, v[i].duration_ns, (int64_t)s->events.n};
 }
 
-/* What of its name the rank itself has: all, and in the step. */
+/* Finds the rank's own events of the name: all of them, and those in the step. */
 static tm_status find_own(search *s, size_t at, tm_error *err) {
     tm_same *out = s->out;
     tm_serve_stretch in;

@@ -1,5 +1,5 @@
-/* The same kernel or call elsewhere: before and after on its rank, and at its place on the others,
- * in the whole store. */
+/* The same kernel or call elsewhere in the store: its neighbours on its own rank, and its
+ * counterparts on the other ranks. */
 #ifndef TMERGE_SERVE_SAME_H
 #define TMERGE_SERVE_SAME_H
 
@@ -7,35 +7,34 @@
 #include "serve/walk.h"
 
 typedef struct tm_same_wish {
-    int64_t rank, begin_ns, duration_ns; /* of the event: begin from the job's */
-    bool host;                           /* it is on a thread, else on a stream */
-    int64_t at;                          /* place of the rank to begin with */
-    int64_t budget_ns;                   /* it ends behind the first rank after so much time */
+    int64_t rank, begin_ns, duration_ns; /* of the event; begin from the job's begin */
+    bool host;                           /* true: on a thread; false: on a stream */
+    int64_t at;                          /* index of the rank to begin with */
+    int64_t budget_ns; /* time after which no further rank is begun; at least one is done */
 } tm_same_wish;
 
-/** The event at the same place of a rank: of as many of its name in the step. */
+/** The counterpart on another rank: same name, step and occurrence index. */
 typedef struct tm_same_peer {
-    int64_t rank, begin_ns, duration_ns; /* duration -1: it ran there another number of times */
+    int64_t rank, begin_ns, duration_ns; /* duration -1: its number of occurrences differs */
     int64_t times;
 } tm_same_peer;
 
 typedef struct tm_same {
-    tm_serve_event event; /* as it was found */
-    int64_t step;         /* TM_SERVE_NO_STEP: the rank has none then, and all of it is compared */
-    int64_t place;        /* in the step, from 0 */
-    int64_t times;        /* of the name in the step; 0: there is no such event */
-    int64_t index, all;   /* likewise in all of the rank */
-    int64_t median_ns;    /* of these */
-    tm_serve_event before, behind; /* on the rank; duration -1: none */
-    tm_vec peers;                  /* of tm_same_peer: the other ranks that were seen */
-    tm_same_peer longest;          /* of the step on those and its own */
-    int64_t next, ranks; /* place of the rank to go on with, of so many: all were seen there */
+    tm_serve_event event; /* the event found */
+    int64_t step;         /* TM_SERVE_NO_STEP: outside of all steps, whole ranks are compared */
+    int64_t place;        /* occurrence index (0-based) in the step */
+    int64_t times;        /* occurrences of the name in the step; 0: event not found */
+    int64_t index, all;   /* occurrence index and occurrences on the whole rank */
+    int64_t median_ns;    /* median duration of the occurrences on the rank */
+    tm_serve_event before, behind; /* neighbours of the same name; duration -1: none */
+    tm_vec peers;                  /* of tm_same_peer: the other ranks seen */
+    tm_same_peer longest; /* longest occurrence in the step among the ranks seen and its own */
+    int64_t next, ranks;  /* index of the rank to continue with; number of ranks */
 } tm_same;
 
-/**
- * @param out  its peers are the caller's, also after a failure
- * @return     TM_OK; TM_ERR_USAGE: a rank that the store does not have; TM_ERR_INPUT; TM_ERR_FAULT
- */
+/** Finds the counterparts of an event.
+ * @param out  its peers are owned by the caller, also after a failure
+ * @return     TM_OK; TM_ERR_USAGE: the store does not have the rank; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_same(tm_serve_reader *reader, const tm_same_wish *wish, tm_same *out,
                         tm_error *err) TM_MUST_CHECK;
 

@@ -9,26 +9,26 @@
 
 enum { STEPS_KEPT = 8 };
 
-/* Of a rank in a step the events of one name. */
+/* A rank's events of one name in a step. */
 typedef struct list {
     uint32_t name, n;
-    size_t first; /* of the values */
+    size_t first; /* index of its first value */
 } list;
 
-/* What is known of a step. */
+/* Durations of a step and the progress of their comparison. */
 typedef struct compared {
     int64_t step;
-    uint64_t used;  /* when it was asked for last; 0: never */
-    size_t seen;    /* ranks whose durations are there */
-    size_t next;    /* list to go on with: those before it were compared */
-    tm_vec lists;   /* of list: rank after rank, then by name and n */
-    tm_vec values;  /* of float: durations [ns], of those compared ratios, 0 for none */
-    size_t *firsts; /* owned; [n]: where each rank's values begin */
+    uint64_t used;  /* clock of the last use; 0: unused */
+    size_t seen;    /* ranks whose durations were read */
+    size_t next;    /* next list to compare; earlier ones are done */
+    tm_vec lists;   /* of list: by rank; by name and n once comparing has begun */
+    tm_vec values;  /* of float: durations [ns], replaced by ratios once compared; 0: no ratio */
+    size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
 
 struct tm_slow {
     tm_serve_reader *reader;
-    size_t n; /* ranks */
+    size_t n; /* number of ranks */
     size_t most;
     uint64_t clock;
     compared kept[STEPS_KEPT];
@@ -65,8 +65,8 @@ void tm_slow_close(tm_slow *s) {
     free(s);
 }
 
-/* Of one name they stand in order of begin; of equal ones as in the store, for the sort is stable
- * wherever what is sorted comes in a few rows, as tracks do. */
+/* Events of one name are ordered by begin, then duration; equal ones keep the store's order,
+ * because the sort is stable for input made of a few sorted runs, such as tracks. */
 static int by_name(const void *a, const void *b) {
     const tm_serve_event *x = a, *y = b;
     int order = tm_order_u64(x->name, y->name);
@@ -74,7 +74,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->duration_ns, y->duration_ns);
 }
 
-/* The kernels and copies of a rank that begin in a step, by name and begin. */
+/* Reads the kernels and copies of a rank that begin in a step, sorted by name and begin. */
 static tm_status read_step(tm_slow *s, size_t at, int64_t step, tm_error *err) {
     tm_serve_stretch in;
     s->events.n = 0;
@@ -92,7 +92,8 @@ static tm_status read_step(tm_slow *s, size_t at, int64_t step, tm_error *err) {
     return TM_OK;
 }
 
-/* How many values all hold, and which was not asked for longest: never the last one. */
+/* Returns the number of values held by all steps, and the least recently used step other than
+ * the current one. */
 static size_t held(tm_slow *s, compared **oldest) {
     size_t n = 0;
     *oldest = NULL;
@@ -145,7 +146,7 @@ static int by_times(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* The value at a place of [n >= 2] ascending ones without one of them. */
+/* Returns element @p place of a sorted array [n >= 2] from which one value is removed. */
 static double without(const double *sorted, size_t place, double own) {
     return own > sorted[place] ? sorted[place] : sorted[place + 1];
 }
@@ -156,8 +157,8 @@ static double median_without(const double *sorted, size_t n, double own) {
     return rest % 2 == 1 ? high : (without(sorted, middle - 1, own) + high) / 2;
 }
 
-/* Ranks that ran one kernel as often: each run against the others' at its place. @param scratch
- * [2 * n] */
+/* Compares ranks that ran a kernel equally often: divides each duration by the median of the
+ * other ranks' at the same index. @param scratch  [2 * n] */
 static void compare(float *values, const list *lists, size_t n, double *scratch) {
     double *own = scratch + n;
     for (size_t k = 0; k < lists[0].n; k++) {
@@ -171,7 +172,8 @@ static void compare(float *values, const list *lists, size_t n, double *scratch)
     }
 }
 
-/* Goes on until the time is over; compared is all where it ends before. */
+/* Continues the comparison until the time is up; all is compared when c->next is the end of
+ * lists. */
 static tm_status compare_all(compared *c, int64_t end_ns, tm_error *err) {
     const list *v = c->lists.data;
     if (c->next == 0)
@@ -214,7 +216,7 @@ static bool is_wanted(const tm_slow_wish *wish, int64_t rank) {
     return wish->n_ranks == 0 || tm_serve_in(wish->ranks, wish->n_ranks, rank);
 }
 
-/* Of a rank that was compared the events that any part of a window has. */
+/* Appends the events of a compared rank that overlap the window. */
 static tm_status put_rank(tm_slow *s, const compared *c, size_t at, const tm_slow_wish *wish,
                           tm_vec *out, tm_error *err) {
     size_t n;
@@ -238,7 +240,7 @@ static int by_number(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* The numbers of the steps in which ranks that are wanted are within the window, ascending. */
+/* Finds the numbers of the steps in which requested ranks overlap the window, ascending. */
 static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *out,
                             tm_error *err) {
     size_t n, kept = 0;
@@ -262,8 +264,8 @@ static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *
     return TM_OK;
 }
 
-/* All ranks of a step, then the events of those that are wanted; where to go on is told as a
- * step's place and a rank's. */
+/* For each step reads all ranks, compares, then appends the events of the requested ranks. The
+ * position to continue at is step index * number of ranks + rank index. */
 static tm_status find(tm_slow *s, const tm_slow_wish *wish, const tm_vec *steps,
                       tm_slow_answer *out, tm_error *err) {
     const int64_t end_ns = tm_now_ns() + wish->budget_ns;

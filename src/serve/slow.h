@@ -1,4 +1,4 @@
-/* How long kernels and copies took against the same ones at their places on the other ranks. */
+/* Compares kernels and copies with their counterparts on the other ranks. */
 #ifndef TMERGE_SERVE_SLOW_H
 #define TMERGE_SERVE_SLOW_H
 
@@ -6,12 +6,13 @@
 #include "serve/request.h"
 #include "serve/walk.h"
 
-/** What was compared, step by step; those that were asked for last are kept. */
+/** Steps compared so far; a cache of the most recently used. */
 typedef struct tm_slow tm_slow;
 
 /**
- * @param reader  outlives it
- * @param most    kernels and copies that are held of all steps, 4 bytes each
+ * Opens an empty cache.
+ * @param reader  must outlive it
+ * @param most    maximum number of kernels and copies held over all steps, 4 bytes each
  * @param out     closed by the caller; set only on TM_OK
  * @return        TM_OK; TM_ERR_FAULT
  */
@@ -22,29 +23,29 @@ void tm_slow_close(tm_slow *slow);
 typedef struct tm_slow_wish {
     int64_t from, to; /* [ns] from the job's begin */
     const tm_serve_range *ranks;
-    size_t n_ranks;    /* 0: all */
-    int64_t at;        /* where to go on; 0 at first */
-    int64_t budget_ns; /* it ends behind the first rank after so much time */
+    size_t n_ranks;    /* 0: all ranks */
+    int64_t at;        /* position to continue at; 0 at first */
+    int64_t budget_ns; /* time after which no further unit of work is begun; at least one is done */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {
     int64_t rank, begin_ns, duration_ns;
-    double ratio; /* its duration by the median of the others' */
+    double ratio; /* its duration / the median of the other ranks' */
 } tm_slow_event;
 
 typedef struct tm_slow_answer {
-    tm_vec events; /* of tm_slow_event: those that can be compared, by step, rank and begin */
-    int64_t next;  /* where to go on; -1: that was all */
-    int64_t step, seen, of; /* the step at hand, ranks that were read of it, of so many */
+    tm_vec events; /* of tm_slow_event: events with a ratio, by step, rank, name and begin */
+    int64_t next;  /* position to continue at; -1: complete */
+    int64_t step, seen, of; /* current step, number of its ranks read, number of ranks */
 } tm_slow_answer;
 
 /**
- * The kernels and copies of a window. Compared are those of one step and name, of ranks that ran
- * that as often: each with those at its place, in order of begin, on the others. What begins in no
- * step is not compared.
+ * Finds the kernels and copies of a window and their ratios. Events of the same step and name are
+ * compared between ranks that ran the name equally often: each with those of the same occurrence
+ * index, in order of begin. Events that begin outside of steps are not compared.
  *
- * @param out  its events are the caller's, also after a failure
- * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than may be held;
+ * @param out  its events are owned by the caller, also after a failure
+ * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than can be held;
  *             TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_slow_find(tm_slow *slow, const tm_slow_wish *wish, tm_slow_answer *out,

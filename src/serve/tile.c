@@ -5,9 +5,9 @@
 enum {
     VERSION = 2,
     BUCKETS_MOST = 8192,
-    SHARES_MOST = 1 << 23, /* of a tile that has nothing else, and buckets of a rank in it */
+    SHARES_MOST = 1 << 23, /* maximum number of bytes of a tile with only shares */
     SHARES_OF_RANK = 4096,
-    /* events of a tile; a lane is drawn from shares where it has more than two a pixel */
+    /* maximum events of a tile; a lane with more than two per pixel is drawn from shares */
     GPU_MOST = 262144,
     HOST_MOST = 131072,
     RANK_GPU_MOST = 32768,
@@ -15,14 +15,14 @@ enum {
     HOST_IN = 2
 };
 
-/* A tile in the making. */
+/* State while a tile is made. */
 typedef struct maker {
     const tm_tiler *tiler;
     const tm_tile_wish *wish;
     tm_bytes *out;
     tm_page_draft draft;
     tm_event_writer writer;
-    tm_operations operations; /* empty: the page has those that it shows */
+    tm_operations operations; /* empty: the page already has the operations it shows */
     tm_plan plan;
     tm_vec shares; /* of uint8_t: scratch */
 } maker;
@@ -54,13 +54,14 @@ static void put_shares(maker *m, const tm_serve_shares *s, int64_t base_ns) {
     tm_bytes_put_raw(m->out, m->shares.data, m->shares.n);
 }
 
-/* From the store's levels. */
+/* Reads shares from the store's levels. */
 static tm_status find_shares(maker *m, tm_serve_shares *s, tm_error *err) {
     m->shares.n = 0;
     return m->tiler->levels ? tm_serve_levels_read(m->tiler->levels, s, &m->shares, err) : TM_OK;
 }
 
-/* Of a rank the shares alone; from its events where these are few, and the levels coarse. */
+/* Writes only the shares of a rank; computes them from events if the levels are too coarse and
+ * there are few events. */
 static tm_status put_alone(maker *m, const tm_serve_wish *own, int64_t base_ns, tm_error *err) {
     tm_serve_shares s = {
         .at = own->at,
@@ -124,7 +125,7 @@ static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *
     return wish->shares ? put_alone(m, &own, base, err) : put_whole(m, &own, place, shift, err);
 }
 
-/* All ranks of a draft; how many events they have. */
+/* Writes all ranks of a draft; returns their number of events. */
 static size_t put_draft(const tm_event_draft *draft, tm_dictionary *dictionary, tm_bytes *out) {
     const tm_event_end *ends = draft->ends.data;
     size_t n_events = 0;

@@ -9,14 +9,14 @@
 
 enum { EVENTS_MOST = 1 << 20, MILLI = 1000000 };
 
-/* A trace in the making. */
+/* State while a trace is made. */
 typedef struct maker {
     const tm_tiler *tiler;
     const tm_tile_wish *wish;
     const tm_timeline *ranks;
     size_t n_ranks;
     bool *wanted;   /* owned; [n_ranks] */
-    int64_t end_ns; /* no rank is begun any more then */
+    int64_t end_ns; /* time after which no further rank is begun */
     int64_t budget_ns;
     tm_export *x;
 } maker;
@@ -43,7 +43,7 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
     return status;
 }
 
-/* A part alone would look like the whole in Perfetto. */
+/* A partial trace would look complete in Perfetto. */
 static tm_status fail_late(const maker *m, size_t written, tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                    "%zu of %zu ranks were written in %lld ms, which is too long for one answer: "
@@ -121,7 +121,7 @@ tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const t
                .budget_ns = job->budget_ns};
     m.ranks = tm_serve_ranks(tiler->events, &m.n_ranks);
     m.wanted = calloc(m.n_ranks, sizeof *m.wanted);
-    FILE *file = tmpfile(); /* without a name: nothing is left of it */
+    FILE *file = tmpfile(); /* unnamed, so that nothing is left of it */
     tm_status status = m.wanted && file ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && !choose(&m))
         status = tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store has no such rank");

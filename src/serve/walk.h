@@ -1,4 +1,4 @@
-/* Names, times and kinds of a rank's events, some at a time: those of the GPUs, then the host's. */
+/* Iterates over the names, times and kinds of a rank's events on its GPUs or its host. */
 #ifndef TMERGE_SERVE_WALK_H
 #define TMERGE_SERVE_WALK_H
 
@@ -6,65 +6,66 @@
 
 typedef struct tm_serve_reader tm_serve_reader;
 
-/**
- * @param tiler  used as long as the reader is
+/** Opens a reader of rows.
+ * @param tiler  must outlive the reader
  * @param out    closed by the caller, before the events; set only on TM_OK
- * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_reader_open(const tm_tiler *tiler, tm_serve_reader **out,
                                tm_error *err) TM_MUST_CHECK;
 void tm_serve_reader_close(tm_serve_reader *reader);
 
-/** As tm_serve_ranks. */
+/** Same as tm_serve_ranks. */
 const tm_timeline *tm_serve_reader_ranks(const tm_serve_reader *reader, size_t *n);
 
-/** As tm_serve_find_rank. */
+/** Same as tm_serve_find_rank. */
 tm_status tm_serve_reader_find(const tm_serve_reader *reader, int64_t rank, size_t *at,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Rows of a rank from a multiple of TM_SERVE_BLOCK_ROWS on, valid until something else is read.
- * @param what  tm_rows_part, without attributes  @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+/** Reads a block of a rank's rows, valid until the next read.
+ * @param first  first row of the block, a multiple of TM_SERVE_BLOCK_ROWS
+ * @param what   tm_rows_part, without attributes
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t first,
                                unsigned what, const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
 
-/** A recorded time of a rank as it is drawn [ns], from the job's begin. */
+/** Converts a recorded time of a rank to the time drawn [ns], from the job's begin. */
 int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
 
-/** [from, to) from the job's begin, as it is drawn [ns]. */
+/** [from, to) [ns] from the job's begin, as drawn. */
 typedef struct tm_serve_stretch {
     int64_t from_ns, to_ns;
 } tm_serve_stretch;
 
-/** Instead of a step's number: all of a rank. */
+/** In place of a step's number: all of a rank. */
 #define TM_SERVE_NO_STEP INT64_MIN
 
-/** Where a rank is in a step. False: it does not have it. */
+/** Finds the time range of a step on a rank. Returns false if the rank does not have the step. */
 bool tm_serve_reader_step(const tm_serve_reader *reader, size_t at, int64_t step,
                           tm_serve_stretch *out);
 
-/** What is gone through: a rank's events of which any part lies in a time, of its GPUs or of its
- * host. */
+/** Iterator over a rank's events, on its GPUs or its host, that overlap a time range. */
 typedef struct tm_serve_walk {
     tm_serve_reader *reader;
-    size_t at;                /* place of the rank */
-    bool host;                /* its threads, else its streams */
-    int64_t from_ns, to_ns;   /* [from, to), from the job's begin */
-    size_t next;              /* row: 0 at first */
-    const tm_timeline *piece; /* rows that were read, and where the first of them stands */
+    size_t at;                /* index of the rank */
+    bool host;                /* true: threads; false: streams */
+    int64_t from_ns, to_ns;   /* [from, to) from the job's begin */
+    size_t next;              /* next row to read; 0 at first */
+    const tm_timeline *piece; /* rows read last; first: row number of the first of them */
     size_t first;
-    size_t i;              /* in the piece */
-    const tm_track *track; /* of the event */
+    size_t i;              /* index in the piece */
+    const tm_track *track; /* track of the current event */
 } tm_serve_walk;
 
-/** An event; its times are from the job's begin, as they are drawn. */
+/** An event with times as drawn, from the job's begin. */
 typedef struct tm_serve_event {
     int64_t begin_ns, duration_ns;
     uint32_t name;
-    uint8_t kind; /* tm_shown_kind, or the kind of lane, of communication TM_LANE_UNMATCHED */
+    uint8_t kind; /* tm_shown_kind, or the kind of lane; TM_LANE_UNMATCHED for all communication */
 } tm_serve_event;
 
-/** The next event, track after track, ascending in begin. @param found  false behind the last
- * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+/** Returns the next event, track by track, ascending by begin.
+ * @param found  false after the last
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_serve_walk_next(tm_serve_walk *walk, tm_serve_event *out, bool *found,
                              tm_error *err) TM_MUST_CHECK;
 

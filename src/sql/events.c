@@ -1,48 +1,46 @@
-/* The events of all ranks as a virtual table of SQLite: ranks that are not asked for are not read.
- */
+/* The events of all ranks as an SQLite virtual table; only requested ranks are read. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sorted.h"
 #include "sql/source.h"
 
-/* Ranks are read together up to so many events: a rank alone would unpack each chunk again. */
+/* Maximum events of ranks read together; reading one by one unpacks chunks repeatedly. */
 enum { BATCH_EVENTS = 1 << 19 };
 
 typedef struct cursor cursor;
 
-/* Gives SQLite a value of the event in a row; what nothing is put for is null. */
+/* Passes a value of a row's event to SQLite; null if nothing is passed. */
 typedef void putter(const cursor *c, sqlite3_context *out, uint32_t row);
 
 /* clang-format off: one line for each column, and its sentence */
 #define COLUMNS(X)                                                                                 \
-    X(event, TM_INT, "", "Its number: ranks, and in each its tracks, follow one another.")         \
+    X(event, TM_INT, "", "Number in the job: by rank, track, and row in the track.")               \
     X(rank, TM_INT, "", "Global rank.")                                                            \
     X(host, TM_TEXT, "", "Host of the rank, as in job.rank.")                                      \
-    X(track, TM_TEXT, "", "gpu for a stream of a device, cpu for a thread.")                       \
+    X(track, TM_TEXT, "", "gpu: a stream of a device; cpu: a thread.")                             \
     X(device, TM_INT, "", "Number of the device; null for a thread.")                              \
     X(stream, TM_INT, "", "Number of the stream; null for a thread.")                              \
-    X(thread, TM_TEXT, "", "Name of the thread, else its number; null for a stream.")              \
-    X(category, TM_TEXT, "", "Category that the profiler gave it.")                                \
+    X(thread, TM_TEXT, "", "Name of the thread, or else its number; null for a stream.")           \
+    X(category, TM_TEXT, "", "Category assigned by the profiler.")                                 \
     X(kind, TM_TEXT, "", "duration, instant or counter.")                                          \
-    X(role, TM_TEXT, "",                                                                           \
-      "What an event of the device does: compute, communication or memory; else null.")            \
+    X(role, TM_TEXT, "", "Role of a device event: compute, communication or memory; else null.")   \
     X(step, TM_INT, "", "Number of its step; null outside the steps.")                             \
     X(begin_ns, TM_INT, "ns", "Begin on the job's clock, since the epoch.")                        \
     X(duration_ns, TM_INT, "ns", "Duration as recorded; 0 for instants and counters.")             \
-    X(name, TM_TEXT, "", "Name; null where it has none.")                                          \
-    X(launch, TM_INT, "", "The event that launched it; null where none is known.")                 \
-    X(collective, TM_TEXT, "", "Kind of collective; null for what is none.")                       \
+    X(name, TM_TEXT, "", "Name; null if it has none.")                                             \
+    X(launch, TM_INT, "", "The event that launched it; null if unknown.")                          \
+    X(collective, TM_TEXT, "", "Kind of collective; null for other events.")                       \
     X(process_group, TM_TEXT, "", "Name of the group of a collective.")                            \
     X(operation, TM_INT, "",                                                                       \
-      "Of a matched kernel of a collective: the event that it has on the operation's lowest "      \
-      "rank, the same for all kernels of the operation.")                                          \
+      "For a matched collective kernel: its event on the operation's lowest "                      \
+      "rank; the same for all kernels of the operation.")                                          \
     X(wait_ns, TM_INT, "ns",                                                                       \
-      "Of such a kernel: until the last rank of its operation came; null where that has no wait.") \
+      "For such a kernel: time until the operation's last rank arrived; null without a wait.")     \
     X(exposed_ns, TM_INT, "ns",                                                                    \
-      "Of a communication kernel: its time in which no compute kernel of its rank runs. Where "    \
-      "several run together each counts that time, overlap.rank once. Null for other events.")     \
-    X(bytes, TM_INT, "B", "Bytes copied or set; null for what is neither, or not recorded.")
+      "For a communication kernel: its time in which no compute kernel of its rank runs. If "      \
+      "several run together, each counts that time; overlap.rank counts it once. Else null.")      \
+    X(bytes, TM_INT, "B", "Bytes copied or set; null for other events, or if not recorded.")
 /* clang-format on */
 
 #define COLUMN_ENUM(name, type, unit, doc) AT_##name,
@@ -56,31 +54,31 @@ static putter *const putters[] = {COLUMNS(COLUMN_PUT)};
 
 const tm_table_def tm_sql_events = {
     .name = "events",
-    .doc = "A row for each event of all ranks; of tmerge query, and of an export to SQLite.",
+    .doc = "A row for each event of all ranks; for tmerge query and exports to SQLite.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
     .top = -1,
 };
 
-/* Columns by which events are found. */
+/* Columns with indexed lookup. */
 enum { BY_EVENT, BY_RANK, BY_BEGIN, N_FOUND };
 static const int found_by[N_FOUND] = {AT_event, AT_rank, AT_begin_ns};
 
 typedef struct events {
-    sqlite3_vtab base; /* first, as SQLite asks */
+    sqlite3_vtab base; /* first, as required by SQLite */
     tm_sql_source *source;
 } events;
 
 struct cursor {
     sqlite3_vtab_cursor base;
     tm_sql_source *source;
-    tm_timeline *ranks;     /* owned; [source->n_ranks], those that are read with their arrays */
-    bool *wanted;           /* owned; likewise */
-    size_t first_read, end; /* the ranks that are read: [first_read, end) */
+    tm_timeline *ranks;     /* owned; [source->n_ranks]; those read have their arrays */
+    bool *wanted;           /* owned; [source->n_ranks] */
+    size_t first_read, end; /* ranks that are read: [first_read, end) */
     const tm_table *hosts;
     tm_sql_range ranges[N_FOUND];
-    size_t at, track; /* rank and track, of whose events [row, last) are to come */
+    size_t at, track; /* current rank and track, whose events [row, last) remain */
     size_t row, last;
 };
 
@@ -119,7 +117,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
         left = 1.0;
     info->estimatedCost = left;
     info->estimatedRows = (sqlite3_int64)left + 1;
-    /* They come in this order anyway. */
+    /* Rows are already in this order. */
     info->orderByConsumed =
         info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
         (info->aOrderBy[0].iColumn == AT_event || info->aOrderBy[0].iColumn == AT_rank);
@@ -160,7 +158,7 @@ static bool is_wanted(const cursor *c, size_t i) {
            first[i + 1] > c->ranges[BY_EVENT].least;
 }
 
-/* Those that were read give way to the next batch, from rank @p at on. */
+/* Replaces the ranks that were read by the next batch, starting at rank @p at. */
 static bool read_batch(cursor *c, size_t at) {
     tm_sql_source *source = c->source;
     size_t n = 0;
@@ -182,7 +180,7 @@ static bool read_batch(cursor *c, size_t at) {
                                    &source->failed) == TM_OK;
 }
 
-/* The first row of the track that begins at @p time_ns or later on the job's clock. */
+/* Search key: a time on the job's clock. */
 typedef struct moment {
     const tm_rank_clock *clock;
     int64_t time_ns;
@@ -199,7 +197,7 @@ static size_t row_from(const tm_timeline *timeline, const tm_track *track, int64
                                     sizeof *timeline->begin_ns, &key, begins_before);
 }
 
-/* Within a track events ascend in begin. */
+/* Selects the rows of the current track; events ascend by begin within a track. */
 static void enter_track(cursor *c) {
     const tm_timeline *timeline = &c->ranks[c->at];
     const tm_track *track = &timeline->tracks[c->track];
@@ -220,7 +218,7 @@ static bool enter_rank(cursor *c) {
     return was_read || read_batch(c, c->at);
 }
 
-/* Goes on to the next event where the track, or the rank, has no more. */
+/* Advances to the next event after the end of a track or rank. */
 static int settle(cursor *c) {
     while (c->at < c->source->n_ranks && c->row >= c->last) {
         if (c->track < c->ranks[c->at].n_tracks && c->ranks[c->at].tracks) {
@@ -282,7 +280,7 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     return SQLITE_OK;
 }
 
-/* Null where it is below 0, which stands for what is not known. */
+/* Negative values mean unknown and give null. */
 static void put_known(sqlite3_context *out, int64_t value) {
     if (value >= 0)
         sqlite3_result_int64(out, value);

@@ -1,4 +1,4 @@
-/* In place of the room, with TMERGE_SQLITE=OFF. */
+/* Replaces this folder with TMERGE_SQLITE=OFF. */
 #include "sql/sql.h"
 
 static tm_status refuse(tm_error *err) {
@@ -6,10 +6,10 @@ static tm_status refuse(tm_error *err) {
                    "this tmerge was built without SQLite (TMERGE_SQLITE=OFF)");
 }
 
-static const tm_column columns[] = {{"event", TM_INT, "", "Its number."}};
+static const tm_column columns[] = {{"event", TM_INT, "", "Number of the event."}};
 
 const tm_table_def tm_sql_events = {.name = "events",
-                                    .doc = "Left out of this tmerge (TMERGE_SQLITE=OFF).",
+                                    .doc = "Not available in this build (TMERGE_SQLITE=OFF).",
                                     .columns = columns,
                                     .n_columns = 1,
                                     .n_keys = 1,

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 typedef struct file {
-    sqlite3_file base; /* first, as SQLite asks */
+    sqlite3_file base; /* first, as required by SQLite */
     tm_sql_output *output;
 } file;
 
@@ -25,7 +25,7 @@ static int close_file(sqlite3_file *base) {
     return SQLITE_OK;
 }
 
-/* What lies behind the end is read as zeros. */
+/* Reads; bytes after the end of the file are zeros. */
 static int read_file(sqlite3_file *base, void *to, int size, sqlite3_int64 at) {
     int done = 0;
     while (done < size) {
@@ -63,7 +63,7 @@ static int truncate_file(sqlite3_file *base, sqlite3_int64 size) {
                : fail(output_of(base), SQLITE_IOERR_TRUNCATE);
 }
 
-/* Whoever gives the file its name writes it to the disk. */
+/* Syncing is left to the code that gives the file its name. */
 static int sync_file(sqlite3_file *base, int flags) {
     (void)base;
     (void)flags;
@@ -78,7 +78,7 @@ static int size_of_file(sqlite3_file *base, sqlite3_int64 *size) {
     return SQLITE_OK;
 }
 
-/* Nobody else has it. */
+/* No other process uses the file. */
 static int lock_file(sqlite3_file *base, int level) {
     (void)base;
     (void)level;
@@ -119,7 +119,7 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = no_number,
 };
 
-/* What SQLite sorts in is a file of its own. */
+/* SQLite's temporary files for sorting are separate files. */
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out) {
     tm_sql_output *output = (tm_sql_output *)vfs;
     if (!(flags & SQLITE_OPEN_MAIN_DB))
@@ -135,7 +135,7 @@ static int delete_file(sqlite3_vfs *vfs, const char *name, int sync) {
     return usual->xDelete(usual, name, sync);
 }
 
-/* There is no journal beside it. */
+/* There is no journal. */
 static int has_access(sqlite3_vfs *vfs, const char *name, int flags, int *out) {
     (void)vfs;
     (void)name;

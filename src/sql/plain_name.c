@@ -1,4 +1,4 @@
-/* What needs no SQLite. */
+/* Code that does not need SQLite. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,7 +12,7 @@ void tm_sql_plain_name(const char *name, char *out, size_t size) {
     out[n] = '\0';
 }
 
-/* Characters of what cannot name a table: blanks, a text or a name in quotes, a comment, a sign. */
+/* Returns the length of a token that cannot name a table: blank, quoted, comment, operator. */
 static size_t skip_other(const char *at) {
     const char close = (char)(*at == '[' ? ']' : *at);
     const char *end = NULL;
@@ -27,7 +27,7 @@ static size_t skip_other(const char *at) {
     return end ? (size_t)(end - at) + 1 : strlen(at);
 }
 
-/* The letters of a name without quotes; 0: here begins none. */
+/* Returns the length of an unquoted name; 0 if none begins here. */
 static size_t name_size(const char *at) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
     return *at >= '0' && *at <= '9' ? 0 : strspn(at, letters);

@@ -1,4 +1,4 @@
-/* One statement that only reads, and its rows. */
+/* One read-only statement and its rows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "sql/source.h"
 #include "table/shown.h"
 
-/* More cells are not held, but asked for anew. */
+/* Results with more cells are not held in memory; the query is run again. */
 enum { HELD_CELLS = 1 << 18, SLICE_ROWS = 4096 };
 
-/* A time since the epoch, as no duration is as long: over three years. */
+/* Larger values are times since the epoch: no duration exceeds three years. */
 #define EPOCH_NS INT64_C(100000000000000000)
 
-/* What the first run says of a column. */
+/* Properties of a column found in the first run. */
 typedef struct seen {
-    bool has[6]; /* by type of SQLite, SQLITE_INTEGER to SQLITE_NULL */
+    bool has[6]; /* by SQLite type, SQLITE_INTEGER to SQLITE_NULL */
     int64_t largest;
 } seen;
 
@@ -25,10 +25,10 @@ struct tm_sql_query {
     tm_sql *sql;
     sqlite3_stmt *statement;
     tm_sql_limits limits;
-    const char *denied; /* what the statement would do and may not; NULL: nothing */
+    const char *denied; /* forbidden action of the statement; NULL: none */
     seen *seen;         /* owned; [def.n_columns] */
-    tm_vec values;      /* of sqlite3_value *, owned: the cells, while they are few */
-    tm_column *columns; /* owned, as are their names; the definition's */
+    tm_vec values;      /* of sqlite3_value *, owned: the cells, if they are few */
+    tm_column *columns; /* owned, including their names; columns of def */
     tm_table_def def;
     tm_tables held;
     bool is_held;
@@ -36,7 +36,8 @@ struct tm_sql_query {
 
 static int64_t processor_ns(void) {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* a reader of the output may take any time */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID,
+                  &t); /* processor time: waiting for a slow reader of the output does not count */
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
@@ -44,7 +45,7 @@ static int is_late(void *context) {
     return processor_ns() > ((const tm_sql *)context)->ends_at_ns;
 }
 
-/* Asked before anything is done. What is not in the list of what reads is refused. */
+/* Authorises an action before it is done; refuses all that are not known to only read. */
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *schema, const char *trigger) {
     tm_sql_query *q = context;
@@ -65,13 +66,13 @@ static int authorize(void *context, int action, const char *first, const char *s
     return SQLITE_DENY;
 }
 
-/* From here on the database only reads what is in it. */
+/* Restricts the database to reading its own content. */
 static tm_status lock(tm_sql_query *q, tm_error *err) {
     sqlite3 *db = q->sql->db;
     TM_TRY(tm_sql_run(q->sql, "PRAGMA temp_store=MEMORY", err)); /* sorting writes no file */
     (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     int code = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    if (code == SQLITE_OK) /* else "a column that is none" is a text */
+    if (code == SQLITE_OK) /* otherwise an unknown column in double quotes is a text */
         code = sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
     if (code == SQLITE_OK)
         code = sqlite3_set_authorizer(db, authorize, q);
@@ -83,12 +84,13 @@ static tm_status lock(tm_sql_query *q, tm_error *err) {
     return TM_OK;
 }
 
-/* What SQLite says, and where in the statement, as far as it knows. */
+/* Reports SQLite's message, and its position in the statement if known. */
 static tm_status fail_statement(const tm_sql_query *q, const char *text, tm_error *err) {
     enum { SHOWN = 24 };
     sqlite3 *db = q->sql->db;
     int at = sqlite3_error_offset(db);
-    if (strcmp(sqlite3_errmsg(db), "integer overflow") == 0) /* of sum(), times since the epoch */
+    if (strcmp(sqlite3_errmsg(db), "integer overflow") ==
+        0) /* from sum() over times since the epoch */
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "a sum is beyond 64 bits: total() sums as reals, and sum(begin_ns - least) "
                        "from a moment on");
@@ -118,8 +120,8 @@ static tm_status fail_query(const tm_sql_query *q, int code, const char *text, t
     return fail_statement(q, text, err);
 }
 
-/* SQLite has no table overlap.rank: a statement with such a name is prepared again, with
- * overlap_rank, which is as long, so that errors are at the same place. */
+/* SQLite has no table overlap.rank. A statement with such a name is prepared again with
+ * overlap_rank, which has the same length, so that error positions stay valid. */
 static int prepare(tm_sql_query *q, const char *text, sqlite3_stmt **out, const char **rest) {
     const char *end;
     int code = sqlite3_prepare_v2(q->sql->db, text, -1, out, rest);
@@ -136,7 +138,7 @@ static int prepare(tm_sql_query *q, const char *text, sqlite3_stmt **out, const 
     return code;
 }
 
-/* A statement, and behind it nothing but blanks and comments. */
+/* Prepares a single statement; only blanks and comments may follow it. */
 static tm_status prepare_one(tm_sql_query *q, const char *text, tm_error *err) {
     const char *rest = text;
     sqlite3_stmt *second = NULL;
@@ -162,7 +164,7 @@ static void drop_values(tm_sql_query *q) {
     tm_vec_free(&q->values);
 }
 
-/* Notes what the columns are, and the cells as long as they are few. */
+/* Records the columns' properties, and the cells as long as they are few. */
 static tm_status look_at_row(tm_sql_query *q, bool *few, tm_error *err) {
     for (int c = 0; c < q->def.n_columns; c++) {
         seen *s = &q->seen[c];
@@ -197,7 +199,7 @@ static tm_status run_first(tm_sql_query *q, tm_error *err) {
     return TM_OK;
 }
 
-/* One without a value has the type that the column of a table is declared with. */
+/* Returns a column's type. A column without values has its declared type. */
 static tm_type type_of(const tm_sql_query *q, int column) {
     const bool *has = q->seen[column].has;
     const char *declared = sqlite3_column_decltype(q->statement, column);
@@ -210,7 +212,7 @@ static tm_type type_of(const tm_sql_query *q, int column) {
     return has[SQLITE_TEXT] || has[SQLITE_BLOB] ? TM_TEXT : has[SQLITE_FLOAT] ? TM_REAL : TM_INT;
 }
 
-/* Columns of one name are told apart: objects of JSON have each name once. */
+/* Returns a unique column name, because names in a JSON object must be unique. */
 static char *name_of(const tm_sql_query *q, int column) {
     const char *name = sqlite3_column_name(q->statement, column);
     int place = 1;

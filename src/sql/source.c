@@ -7,8 +7,8 @@
 #include "base/utf8.h"
 #include "tmerge/analysis.h"
 
-/* The place at which a row first differs from the one before, @p n where it does not; negative
- * where it is the smaller one there. Null stands last. */
+/* Returns the first column at which a row differs from the previous one, @p n if none; negative if
+ * the row is smaller there. Null is last. */
 static int differs_at(const tm_cell *before, const tm_cell *row, int n) {
     for (int c = 0; c < n; c++) {
         bool both = !before[c].null && !row[c].null;
@@ -20,7 +20,7 @@ static int differs_at(const tm_cell *before, const tm_cell *row, int n) {
     return n;
 }
 
-/* Most tables ascend in their keys, some stand in the order of what they tell. */
+/* Most tables ascend by their keys; some are ordered by importance. */
 static int count_sorted(const tm_table *table) {
     int n = 0;
     while (n < table->def->n_keys && n < TM_SQL_KEYS_MAX && table->def->columns[n].type == TM_INT)
@@ -91,7 +91,7 @@ void tm_sql_result_text(sqlite3_context *out, tm_text text) {
     sqlite3_result_text64(out, repaired, size, sqlite3_free, SQLITE_UTF8);
 }
 
-/* Rounded to the outside, so that nothing is lost. */
+/* Rounds outwards, so that no value is lost. */
 static int64_t below(double value) {
     return value <= -9.2e18  ? INT64_MIN
            : value >= 9.2e18 ? INT64_C(9200000000000000000)
@@ -122,7 +122,7 @@ void tm_sql_narrow(tm_sql_range *range, int op, sqlite3_value *value) {
         range->most = high;
 }
 
-/* The letters of operators in a plan. */
+/* Letters for operators in a plan. */
 static const struct {
     int op;
     char letter;

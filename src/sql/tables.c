@@ -1,31 +1,31 @@
-/* Result tables as virtual tables of SQLite. */
+/* Result tables as SQLite virtual tables. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sorted.h"
 #include "sql/source.h"
 
-/* A row by what its first column of text has. */
+/* A row and the value of its first text column. */
 typedef struct entry {
     const char *text;
     size_t row;
 } entry;
 
 typedef struct table {
-    sqlite3_vtab base; /* first, as SQLite asks */
+    sqlite3_vtab base; /* first, as required by SQLite */
     tm_sql_source *source;
-    size_t at;      /* which of the source's tables */
-    entry *by_text; /* owned; ascending in text, then row; NULL until it is asked for */
-    size_t n_texts; /* without those that are null, which equal nothing */
+    size_t at;      /* index among the source's tables */
+    entry *by_text; /* owned; ascending by text, then row; NULL until requested */
+    size_t n_texts; /* without null texts, which equal nothing */
 } table;
 
-/* What best_index plans, and filter does. */
+/* Kinds of plan that best_index chooses and filter executes. */
 enum { BY_KEYS, BY_TEXT };
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
     const tm_table *rows;
-    const entry *by_text; /* NULL: row and end are rows, else places in it */
+    const entry *by_text; /* NULL: row and end are rows; otherwise indexes into it */
     size_t row, end;
 } cursor;
 
@@ -54,7 +54,7 @@ static int disconnect(sqlite3_vtab *made) {
     return SQLITE_OK;
 }
 
-/* The leading keys that are whole numbers: by these rows ascend in most tables. */
+/* Lists the leading integer keys, by which the rows of most tables ascend. */
 static int keys_of(const tm_table_def *def, int columns[TM_SQL_KEYS_MAX]) {
     int n = 0;
     while (n < def->n_keys && n < TM_SQL_KEYS_MAX && def->columns[n].type == TM_INT) {
@@ -64,7 +64,7 @@ static int keys_of(const tm_table_def *def, int columns[TM_SQL_KEYS_MAX]) {
     return n;
 }
 
-/* The first column of text: a name, in most tables. -1: has none. */
+/* Returns the first text column, in most tables a name; -1 if none. */
 static int text_of(const tm_table_def *def) {
     int c = 0;
     while (c < def->n_columns && def->columns[c].type != TM_TEXT)
@@ -72,8 +72,8 @@ static int text_of(const tm_table_def *def) {
     return c < def->n_columns ? c : -1;
 }
 
-/* Takes a constraint that the text equals something, whose value stands behind those of the plan.
- * True where there is one. */
+/* Uses a constraint that the text equals a value, which is passed after those of the plan. True if
+ * one exists. */
 static bool plan_text(sqlite3_index_info *info, int text_column) {
     for (int i = 0; i < info->nConstraint; i++) {
         const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -87,7 +87,7 @@ static bool plan_text(sqlite3_index_info *info, int text_column) {
     return false;
 }
 
-/* Each key that is given leaves a tenth of the rows, for want of better knowledge. */
+/* Assumes that each given key leaves a tenth of the rows. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     const table *t = (const table *)base;
     const tm_table_def *def = t->source->tables.tables[t->at].def;
@@ -123,14 +123,14 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-/* A place among the rows: before those that have these keys, or behind them. */
+/* A position among the rows: before or after those with these keys. */
 typedef struct border {
     const tm_sql_range *ranges;
     int n_keys;
     bool behind;
 } border;
 
-/* Null stands last. */
+/* Null is last. */
 static bool is_before(const void *element, const void *key) {
     const tm_cell *row = element;
     const border *b = key;
@@ -165,7 +165,7 @@ static bool is_text_up_to(const void *element, const void *key) {
     return strcmp(((const entry *)element)->text, key) <= 0;
 }
 
-/* Sorted once, when a row is first looked for by its text. */
+/* Sorts once, when a row is first searched by text. */
 static int sort_texts(table *t, const tm_table *rows) {
     int text_column = text_of(rows->def);
     if (t->by_text)
@@ -182,7 +182,7 @@ static int sort_texts(table *t, const tm_table *rows) {
     return SQLITE_OK;
 }
 
-/* Rows of a text, found by bisection; what is no text equals none, or is for SQLite to convert. */
+/* Finds the rows of a text by bisection; all rows if SQLite may have to convert the value. */
 static int find_text(cursor *c, table *t, sqlite3_value *value) {
     c->row = 0;
     c->end = c->rows->n_rows;
@@ -198,8 +198,8 @@ static int find_text(cursor *c, table *t, sqlite3_value *value) {
     return SQLITE_OK;
 }
 
-/* Of keys that are given as one value each the rows stand together, and so do those of a range of
- * the next. A table of one row may have keys that are null. */
+/* Rows are adjacent for keys that are fixed to one value each, followed by a range of the next key.
+ * A table of one row may have null keys. */
 static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int n_values,
                   sqlite3_value **values) {
     cursor *c = (cursor *)base;

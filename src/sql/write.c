@@ -1,4 +1,4 @@
-/* A store as a database in a file: copies of the virtual tables, with indexes. */
+/* Writes a store to a database file: copies of the virtual tables, with indexes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,15 +6,15 @@
 #include "sql/output.h"
 #include "sql/source.h"
 
-/* By which such a file is known ("TMrg"), and how it is written: it has its name only when it is
- * whole, so nothing needs to be undone. */
+/* Identification of such a file ("TMrg"), and write settings: the file gets its name only when it
+ * is complete, so nothing must be rolled back. */
 static const char settings[] = "PRAGMA main.journal_mode = OFF;"
                                "PRAGMA main.synchronous = OFF;"
                                "PRAGMA main.locking_mode = EXCLUSIVE;"
                                "PRAGMA main.user_version = 1;"
                                "PRAGMA main.application_id = 1414361703;";
 
-/* Why SQLite failed, of what writes the file. */
+/* Returns why writing failed: an error of the file, or else SQLite's. */
 static tm_status failed(const tm_sql *sql, const tm_sql_output *output, const tm_sql_export *what,
                         tm_error *err) {
     if (sql->source.failed.status == TM_OK && output->error != 0)
@@ -23,7 +23,7 @@ static tm_status failed(const tm_sql *sql, const tm_sql_output *output, const tm
     return err->status;
 }
 
-/* Runs a text that sqlite3_mprintf made, and frees it. */
+/* Runs a text made by sqlite3_mprintf, and frees it. */
 static tm_status run_made(tm_sql *sql, char *text, tm_error *err) {
     tm_status status = text ? tm_sql_run(sql, text, err) : tm_fail_memory(err);
     sqlite3_free(text);
@@ -40,7 +40,7 @@ static tm_status describe(tm_sql *sql, const tm_table_def *def, const char *name
     return TM_OK;
 }
 
-/* An index on the leading keys that are whole numbers. */
+/* Creates an index on the leading integer keys. */
 static tm_status add_index(tm_sql *sql, const tm_table_def *def, const char *name, tm_error *err) {
     sqlite3_str *text = sqlite3_str_new(sql->db);
     sqlite3_str_appendf(text, "CREATE INDEX main.\"%w_by_key\" ON \"%w\"(", name, name);
@@ -70,7 +70,7 @@ static tm_status copy_table(tm_sql *sql, const tm_table_def *def, tm_error *err)
     return describe(sql, def, name, err);
 }
 
-/* The events of ranks that stand side by side: each chunk of the store is unpacked once. */
+/* Copies the events of adjacent ranks together, to unpack each chunk of the store once. */
 static tm_status copy_ranks(tm_sql *sql, const tm_sql_export *what, int64_t first, int64_t last,
                             tm_error *err) {
     return run_made(sql,

@@ -1,4 +1,4 @@
-/* Is a store whole, and as its schema says? */
+/* Checks that a store is complete and conforms to its schema. */
 #include "tmerge/check.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "check_rows.h"
 #include "h5.h"
 
-/* A text attribute, freed by the caller; NULL where there is none, and where memory is out, which
- * is no fault of the store, and ends the check. */
+/* Returns a text attribute, freed by the caller; NULL if there is none. If memory is out, which is
+ * not the store's fault, also returns NULL and ends the check. */
 static char *text_of(tm_check *check, hid_t object, const char *name) {
     char *text;
     tm_error err;
@@ -26,8 +26,8 @@ static bool lacks_text(tm_check *check, hid_t object, const char *name, const ch
     return lacks;
 }
 
-/* Whether a type says the words of a column, and no others: an older store does not know the last
- * ones, for words are only ever added at the end. */
+/* Returns whether a type has a column's words in order. An older store may lack the last words,
+ * because words are only added at the end. */
 static bool has_words(hid_t type, const tm_word_list *words) {
     if (!words)
         return H5Tget_class(type) != H5T_ENUM;
@@ -40,7 +40,7 @@ static bool has_words(hid_t type, const tm_word_list *words) {
     return same;
 }
 
-/* Whether the column can be read, and its rows checked. */
+/* Checks a column's type, length and unit; returns whether its rows can be checked. */
 static bool check_column(tm_check *check, tm_record table, const tm_record_column *column) {
     char path[TM_TABLE_PATH_MAX];
     size_t n_rows = 0;
@@ -55,7 +55,7 @@ static bool check_column(tm_check *check, tm_record table, const tm_record_colum
     hid_t dataset = tm_store_open_dataset(check->store, path, &n_rows);
     hid_t type = H5Dget_type(dataset);
     size_t before = check->n_faults;
-    /* The first column says how many rows the others must have. */
+    /* The first column determines how many rows the others must have. */
     if (column == tm_record_tables[table].columns)
         check->n_rows[table] = n_rows;
     if (n_rows != check->n_rows[table])
@@ -69,12 +69,12 @@ static bool check_column(tm_check *check, tm_record table, const tm_record_colum
     return check->n_faults == before;
 }
 
-/* True where every column of every table is there, so that rows can be counted on. */
+/* Returns whether every column of every table is valid, so that row counts can be relied on. */
 static bool check_columns(tm_check *check) {
     bool good = true;
     for (int t = 0; t < TM_N_RECORDS; t++)
         for (int i = 0; i < tm_record_tables[t].n_columns; i++)
-            /* What was not read for want of memory tells nothing of the others. */
+            /* A column unread for lack of memory says nothing about the others. */
             good = check->status == TM_OK &&
                    (tm_store_is_later(check->store, t, &tm_record_tables[t].columns[i]) ||
                     check_column(check, (tm_record)t, &tm_record_tables[t].columns[i])) &&
@@ -111,8 +111,8 @@ static bool has_line(const char *lines, int line, const char *expected) {
     return lines && size == strlen(expected) && memcmp(lines, expected, size) == 0;
 }
 
-/* Units that the store states, which older ones do elsewhere; a column that it lacks is read as
- * null, and has none. */
+/* Checks the units in the store. Older stores keep units elsewhere. A column missing in the store
+ * is read as null and has no unit. */
 static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def) {
     char *units = text_of(check, dataset, "units");
     hid_t type = H5Dget_type(dataset);
@@ -126,7 +126,8 @@ static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def)
     free(units);
 }
 
-/* A table that this program does not know, such as a newer one's, need only open. */
+/* Checks a result table. A table unknown to this program, such as one of a newer version, only has
+ * to open. */
 static void check_table(tm_check *check, const tm_tables *known, const char *name) {
     char path[TM_TABLE_PATH_MAX];
     size_t n_rows = 0;
@@ -145,14 +146,14 @@ static void check_table(tm_check *check, const tm_tables *known, const char *nam
     tm_h5_close(dataset);
 }
 
-/* Columns, what their rows point at, result tables; and last what nobody has read by then: data of
- * datasets that this program does not know. */
+/* Checks columns, the references of their rows, and result tables. Finally verifies all data not
+ * read so far, which belongs to datasets that this program does not know. */
 static void check_all(tm_check *check, const tm_tables *known) {
     size_t n_tables;
     uint64_t bad = 0;
     const char *const *tables = tm_store_tables(check->store, &n_tables);
     bool columns = check_columns(check), names = check_names(check);
-    if (columns && names) { /* else what rows point at is not known */
+    if (columns && names) { /* otherwise the targets of references are unknown */
         check_rows(check);
         tm_check_levels(check);
     }

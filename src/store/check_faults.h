@@ -1,4 +1,4 @@
-/* A check of a store under way, and how it tells what it finds. */
+/* State of a store check, and reporting of faults. */
 #ifndef TMERGE_STORE_CHECK_FAULTS_H
 #define TMERGE_STORE_CHECK_FAULTS_H
 
@@ -9,20 +9,21 @@ typedef struct tm_check {
     const tm_store *store;
     const tm_fault_sink *sink;
     size_t n_faults;
-    tm_status status; /* TM_ERR_FAULT where the check itself failed */
-    tm_error *err;    /* of that */
+    tm_status status; /* TM_ERR_FAULT if the check itself failed */
+    tm_error *err;    /* error of that failure */
     size_t n_rows[TM_N_RECORDS];
     size_t n_names;
     int64_t n_datasets;
-    size_t *track_ends; /* owned; [n_tracks] rows in /events; NULL where they are not known */
+    size_t *track_ends; /* owned; [n_tracks] end of each track in /events; NULL if unknown */
     size_t n_tracks;
     char *rows; /* owned; [TM_CHECK_ROWS] of TM_CHECK_ELEMENT_MAX bytes */
 } tm_check;
 
-/** Tells of a fault. */
+/** Reports a fault. */
 void tm_check_fault(tm_check *check, const char *format, ...) TM_PRINTF(2, 3);
 
-/** Keeps the status of a call: a fault of the store is told. Returns whether it was TM_OK. */
+/** Handles the status of a call: reports a fault of the store. Returns whether the status was
+ * TM_OK. */
 bool tm_check_call(tm_check *check, tm_status status, const tm_error *err);
 
 #endif

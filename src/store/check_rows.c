@@ -7,7 +7,7 @@
 
 #include "h5.h"
 
-/* Inlined with a constant element, so that the loops around it have no switch in them. */
+/* Inlined with a constant element, so that the loops using it contain no switch. */
 static inline int64_t number_at(const void *rows, tm_element element, size_t i) {
     switch (element) {
     case TM_U8:
@@ -29,7 +29,7 @@ static inline size_t outside(const void *rows, tm_element element, size_t n, int
     return i;
 }
 
-/* The first row that is not in [low, end), or n. */
+/* Returns the first row that is not in [low, end), or n. */
 static size_t first_outside(const void *rows, tm_element element, size_t n, int64_t low,
                             int64_t end) {
     switch (element) {
@@ -44,16 +44,16 @@ static size_t first_outside(const void *rows, tm_element element, size_t n, int6
     }
 }
 
-/* What one column's rows must be, and how far they were looked at. */
+/* Rule for the rows of a column, and progress of the check. */
 typedef struct rule {
     const tm_record_column *column;
-    /* numbers are in [low, end); each is at least the one before */
+    /* numbers are in [low, end); numbers never decrease */
     bool bounded, ascends;
     bool by_track; /* ascends within each track */
     int64_t low, end;
-    const char *what; /* they point at */
-    int64_t last;     /* the row before */
-    size_t track;     /* of the next row */
+    const char *what; /* kind of the referenced object */
+    int64_t last;     /* value of the previous row */
+    size_t track;     /* track of the next row */
 } rule;
 
 static rule make_rule(const tm_check *check, tm_record table, const tm_record_column *column) {
@@ -82,13 +82,13 @@ static rule make_rule(const tm_check *check, tm_record table, const tm_record_co
         made.bounded = column->words != NULL;
         made.end = column->words ? column->words->n : 0;
         made.what = "word";
-        /* The one column that is sorted within something that other tables tell. */
+        /* The only column sorted within units that another table defines. */
         made.by_track = table == TM_RECORD_EVENTS && strcmp(column->name, "begin_ns") == 0;
     }
     return made;
 }
 
-/* The first row that is less than the one before, or n. */
+/* Returns the first row that is less than the previous one, or n. */
 static size_t first_descent(rule *r, const int64_t *rows, size_t n) {
     int64_t last = r->last;
     size_t i = 0;
@@ -98,13 +98,13 @@ static size_t first_descent(rule *r, const int64_t *rows, size_t n) {
     return i;
 }
 
-/* The same within tracks; @p first is the number of the first of the rows. */
+/* Does the same within tracks; @p first is the number of the first row. */
 static size_t first_descent_in_track(const tm_check *check, rule *r, size_t first,
                                      const int64_t *rows, size_t n) {
     size_t done = 0;
     while (done < n) {
-        /* Tracks that have ended were passed by the round before, so this one ends at `first` or
-         * behind it. */
+        /* The previous round skipped tracks that have ended, so this track ends at or after
+         * `first`. */
         size_t end = check->track_ends[r->track] - first;
         size_t until = end < n ? end : n;
         size_t descent = done + first_descent(r, rows + done, until - done);
@@ -171,7 +171,7 @@ static bool read_column(tm_check *check, tm_record table, const char *name, tm_e
     tm_error err = {0};
     snprintf(path, sizeof path, "%s/%s", tm_record_tables[table].path, name);
     tm_status status = tm_store_read_all(check->store, path, element, out, &n, &err);
-    if (status != TM_ERR_INPUT) /* which is told when the column has its turn */
+    if (status != TM_ERR_INPUT) /* reported when that column is checked */
         return tm_check_call(check, status, &err);
     return false;
 }
@@ -197,7 +197,7 @@ static void free_owners(owners *o) {
     free(o->count);
 }
 
-/* The tracks of one rank, from *track on, which begin at event *row. */
+/* Checks the tracks of one rank, from *track on, which begin at event *row. */
 static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *track, size_t *row) {
     size_t begin = *row, n_events = check->n_rows[TM_RECORD_EVENTS];
     for (; *track < check->n_tracks && o->track_rank[*track] == o->rank[rank]; ++*track) {
@@ -218,8 +218,8 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
     return true;
 }
 
-/* Ranks, tracks and events are in one order, each beginning where the one before it ends: every
- * event is then on one track, and every track is of one rank. */
+/* Checks that ranks, tracks and events are in the same order and that each begins where the
+ * previous one ends. Then every event is on one track, and every track belongs to one rank. */
 static bool check_cover(tm_check *check, const owners *o) {
     size_t track = 0, row = 0, n_ranks = check->n_rows[TM_RECORD_RANKS];
     for (size_t rank = 1; rank < n_ranks; rank++) {

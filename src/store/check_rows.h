@@ -1,16 +1,16 @@
-/* The rows of record tables, checked: what tm_store_check does once it knows that all columns are
- * there. */
+/* Checks the rows of record tables, after tm_store_check has found that all columns exist. */
 #ifndef TMERGE_STORE_CHECK_ROWS_H
 #define TMERGE_STORE_CHECK_ROWS_H
 
 #include "check_faults.h"
 
-enum { TM_CHECK_ROWS = 65536, TM_CHECK_ELEMENT_MAX = 8 }; /* rows read at once, bytes of one */
+enum { TM_CHECK_ROWS = 65536, TM_CHECK_ELEMENT_MAX = 8 }; /* rows read at once, bytes of a row */
 
-/** Ranks and tracks: that they are in order and cover the events. Fills track_ends. */
+/** Checks that ranks and tracks are in order and cover the events. Fills track_ends. */
 void tm_check_tracks(tm_check *check);
 
-/** Reads every row of a column: that it points at something, and ascends where it must. */
+/** Reads every row of a column and checks that its references are valid and that it ascends where
+ * required. */
 void tm_check_column_rows(tm_check *check, tm_record table, const tm_record_column *column);
 
 #endif

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-/* The values are in arrays of many types behind pointers of many types; reading the pointer's
- * bytes is what keeps one function enough for all of them. */
+/* Returns the values of a column. The arrays and their pointers have many types, so the pointer's
+ * bytes are copied; one function then serves all types. */
 static char *values(const tm_record_column *column, const tm_timeline *timeline, size_t first) {
     char *array;
     memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
     return array + first * column->stride + column->field_at;
 }
 
-/* Called with a constant size, which makes each copy one load and one store. */
+/* Called with a constant size, so that each copy is one load and one store. */
 static inline void copy_each(const char *from, size_t from_stride, size_t n, size_t size, char *to,
                              size_t to_stride) {
     for (size_t i = 0; i < n; i++)
@@ -39,7 +39,7 @@ void tm_fill_field(const tm_record_column *column, const tm_timeline *timeline,
     copy_strided(values(column, timeline, first), column->stride, n, size, out, size);
 }
 
-/* Its elements have 4 bytes. */
+/* Fields of a shape have 4 bytes. */
 void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
                    const tm_row_base *base, size_t first, size_t n, void *out) {
     (void)base;
@@ -51,7 +51,7 @@ void tm_fill_shape(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* Every number of a column with words stands for one of them. */
+/* Returns whether every number of a column with words is valid. */
 static bool has_words(const tm_record_column *column, const void *rows, size_t n) {
     const uint8_t *numbers = rows;
     for (size_t i = 0; column->words && i < n; i++)
@@ -63,7 +63,7 @@ static bool has_words(const tm_record_column *column, const void *rows, size_t n
 bool tm_take_field(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     (void)base;
-    /* Without rows there may be no array to point into. */
+    /* Without rows the array may not exist. */
     if (n == 0 || !has_words(column, rows, n))
         return n == 0;
     size_t size = tm_element_size(column->element);
@@ -89,7 +89,7 @@ bool tm_take_own(const tm_record_column *column, tm_timeline *timeline, const tm
     return true;
 }
 
-/* By memcpy, here and below: rows are bytes without a type, and need not be aligned. */
+/* Uses memcpy, here and below, because rows are untyped and unaligned bytes. */
 static void fill_number(int64_t number, size_t n, void *out) {
     for (size_t i = 0; i < n; i++)
         memcpy((char *)out + i * sizeof number, &number, sizeof number);
@@ -126,14 +126,14 @@ void tm_fill_event(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* Up to the row behind the last event, where a track without events may begin. */
+/* Accepts rows up to and including the one after the last event, where an empty track may begin. */
 bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     char *to = n > 0 ? values(column, timeline, first) : NULL;
     for (size_t i = 0; i < n; i++) {
         int64_t row;
         memcpy(&row, (const char *)rows + i * sizeof row, sizeof row);
-        /* Unsigned: a row before the rank's first one is far behind its last one then. */
+        /* Unsigned, so that a row before the rank's first one becomes very large. */
         uint64_t local = (uint64_t)row - (uint64_t)base->first[TM_RECORD_EVENTS];
         if (row != -1 && (row < 0 || local > timeline->n_events))
             return false;

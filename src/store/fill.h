@@ -1,30 +1,29 @@
-/* How the columns of the record tables get their values from a rank's timeline, and how it gets
- * them back. */
+/* Conversion between columns of the record tables and fields of a rank's timeline. */
 #ifndef TMERGE_STORE_FILL_H
 #define TMERGE_STORE_FILL_H
 
 #include "tmerge/store.h"
 
-/** A field of the members of an array. */
+/** A field of the elements of an array. */
 tm_fill_function tm_fill_field;
 tm_take_function tm_take_field;
 
 /** A field of the launch shape of each kernel. */
 tm_fill_function tm_fill_shape;
 
-/** A field of the timeline itself, for tables with one row for each rank. */
+/** A field of the timeline itself, for tables with one row per rank. */
 tm_fill_function tm_fill_own;
 tm_take_function tm_take_own;
 
-/** The rank, in every row; taking it back means that no other is there. */
+/** The rank, in every row; reading back checks that no other rank occurs. */
 tm_fill_function tm_fill_rank;
 tm_take_function tm_take_rank;
 
-/** A uint32_t field that names an event of the rank, as the job-wide row; -1 for TM_NO_EVENT. */
+/** A uint32_t field with an event row of the rank, stored job-wide; -1 for TM_NO_EVENT. */
 tm_fill_function tm_fill_event;
 tm_take_function tm_take_event;
 
-/** An int32_t field that names a step of the rank, as the job-wide row; -1 for TM_NO_STEP. */
+/** An int32_t field with a step of the rank, stored job-wide; -1 for TM_NO_STEP. */
 tm_fill_function tm_fill_step;
 tm_take_function tm_take_step;
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define ZSTD_STATIC_LINKING_ONLY /* ZSTD_c_blockSplitterLevel, which zstd has since 1.5.7 */
+#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_c_blockSplitterLevel, in zstd since 1.5.7 */
 #include <zstd.h>
 
 #include "tmerge/store.h"
@@ -13,15 +13,15 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 #ifdef ZSTD_c_blockSplitterLevel
-    /* 1: only full blocks, as before there was a choice */
+    /* 1: only full blocks, the behaviour of older releases */
     if (context)
         (void)ZSTD_CCtx_setParameter(context, ZSTD_c_blockSplitterLevel, 1);
 #endif
     return context;
 }
 
-/* In one call, so that the frame states its content size: unpack makes room by it, and so do other
- * programs' decoders. */
+/* Compresses in one call, so that the frame states its content size. unpack and other programs'
+ * decoders allocate by this size. */
 static size_t pack(const void *from, size_t size, int level, void **out, size_t *out_size) {
     ZSTD_CCtx *context = tm_zstd_compressor(level);
     *out_size = ZSTD_compressBound(size);
@@ -33,7 +33,7 @@ static size_t pack(const void *from, size_t size, int level, void **out, size_t 
 
 static size_t unpack(const void *from, size_t size, void **out, size_t *out_size) {
     unsigned long long content = ZSTD_getFrameContentSize(from, size);
-    /* chunks are smaller than 4 GiB; the two largest values say that there is no size */
+    /* chunks are smaller than 4 GiB; the two largest values mean that the size is unknown */
     if (content == 0 || content > UINT32_MAX)
         return 0;
     *out_size = (size_t)content;
@@ -41,12 +41,12 @@ static size_t unpack(const void *from, size_t size, void **out, size_t *out_size
     return *out ? ZSTD_decompress(*out, *out_size, from, size) : 0;
 }
 
-/* HDF5 frees what stands in *buf with free(), and leaves it to the filter to replace it. */
+/* HDF5 filter callback. HDF5 frees *buf with free(); the filter has to replace it. */
 static size_t filter(unsigned flags, size_t n_values, const unsigned values[], size_t n_bytes,
                      size_t *buf_size, void **buf) {
     void *out = NULL;
     size_t out_size = 0;
-    /* Other programs may write datasets with this filter and no level. */
+    /* Other programs may write datasets with this filter and without a level. */
     int level = n_values > 0 ? (int)values[0] : TM_STORE_ZSTD_LEVEL;
     size_t n = flags & H5Z_FLAG_REVERSE ? unpack(*buf, n_bytes, &out, &out_size)
                                         : pack(*buf, n_bytes, level, &out, &out_size);

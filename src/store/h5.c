@@ -5,7 +5,7 @@
 
 #include "filter.h"
 
-/* Every store that is opened or begun calls it: what HDF5 already has, it takes again. */
+/* Called for every store that is opened or created; HDF5 accepts repeated calls. */
 bool tm_h5_start(void) {
     return H5open() >= 0 && H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 &&
            H5Zregister(&tm_zstd_filter) >= 0;
@@ -17,7 +17,8 @@ tm_status tm_store_start(tm_error *err) {
     return TM_OK;
 }
 
-/* One call for datasets, types, spaces, groups, attributes and lists, each of which has its own. */
+/* Closes datasets, types, spaces, groups, attributes and lists, for which HDF5 has separate
+ * functions. */
 void tm_h5_close(hid_t id) {
     if (id >= 0)
         H5Idec_ref(id);
@@ -83,7 +84,7 @@ hid_t tm_h5_make_group(hid_t file, const char *path) {
     return group;
 }
 
-/* A name may be what a store lists, so it is not trusted: another slash would lead elsewhere. */
+/* The name may come from a store and is not trusted: a further slash would lead to another path. */
 size_t tm_h5_table_path(const char *name, char out[TM_TABLE_PATH_MAX]) {
     const char *dot = strchr(name, '.');
     int n = dot ? snprintf(out, TM_TABLE_PATH_MAX, "/analysis/%s", name) : -1;

@@ -13,16 +13,16 @@
 
 struct tm_intake {
     int fd;
-    hid_t driver; /* kept until the file is closed: HDF5 lets go of it before */
+    hid_t driver; /* kept until the file is closed, because HDF5 releases it earlier */
     uint64_t file_bytes;
     tm_seal seal;
-    bool *seen;           /* owned; [extents] verified once */
-    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent that was last read in part */
-    size_t piece_at;      /* number of that extent, SIZE_MAX: none */
-    bool memory_out;      /* HDF5 was told of a failure that is none of the file's */
+    bool *seen;           /* owned; [extents] whether the extent was verified once */
+    unsigned char *piece; /* owned; [TM_EXTENT_MAX] the extent last read in part */
+    size_t piece_at;      /* index of that extent, SIZE_MAX: none */
+    bool memory_out;      /* a failure reported to HDF5 was not the file's fault */
 };
 
-/* What the property list carries: HDF5 copies it byte by byte. */
+/* Content of the property list. HDF5 copies it byte by byte. */
 typedef struct intake_info {
     tm_intake *intake;
 } intake_info;
@@ -30,13 +30,13 @@ typedef struct intake_info {
 typedef struct intake_file {
     H5FD_t base; /* HDF5's part, first */
     tm_intake *intake;
-    /* what HDF5 says of it, and asks for again */
+    /* set and read by HDF5 */
     haddr_t allocated;
 } intake_file;
 
-/* Reads a whole extent; false where it is not as it was written. */
+/* Reads a whole extent; returns false if it is not as written. */
 static bool take_extent(tm_intake *intake, size_t i, void *out) {
-    /* Also where it was verified before: these are other bytes, read anew. */
+    /* Verified on every read, because the bytes are read from disk again. */
     const tm_extent *extent = (const tm_extent *)intake->seal.extents.data + i;
     if (!tm_seal_read_at(intake->fd, extent->offset, out, (size_t)extent->size) ||
         tm_seal_sum(out, (size_t)extent->size) != extent->sum)
@@ -45,7 +45,7 @@ static bool take_extent(tm_intake *intake, size_t i, void *out) {
     return true;
 }
 
-/* The extent is in intake->piece afterwards. */
+/* Reads an extent into intake->piece. */
 static bool hold_extent(tm_intake *intake, size_t i) {
     if (intake->piece_at == i)
         return true;
@@ -59,7 +59,7 @@ static bool hold_extent(tm_intake *intake, size_t i) {
     return true;
 }
 
-/* A part of an extent can only be verified with the rest of it. */
+/* Reads part of an extent. It can be verified only together with the rest of the extent. */
 static bool take_data(tm_intake *intake, size_t i, size_t inside, size_t size, void *out) {
     const tm_extent *extent = (const tm_extent *)intake->seal.extents.data + i;
     if (size == extent->size)
@@ -75,8 +75,8 @@ static bool ends_by(const void *extent, const void *address) {
     return e->offset + e->size <= *(const uint64_t *)address;
 }
 
-/* The first extent that ends behind an address. They are ascending and apart, as tm_seal_read found
- * them, so their ends ascend, too. */
+/* Returns the first extent that ends after an address. tm_seal_read checked that extents ascend
+ * without overlap, so their ends ascend too. */
 static size_t find_extent(const tm_vec *extents, uint64_t address) {
     return tm_bisect(extents->data, extents->n, extents->size, &address, ends_by);
 }
@@ -85,8 +85,9 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* HDF5 reads structure in advance, so that it may get some of the data behind, which it passes
- * over: zeros serve, and damaged data does not stand in the way of the structure. */
+/* Reads bytes for HDF5. When HDF5 reads structure ahead, it may also request some of the following
+ * data, which it ignores. Zeros suffice for it, so damaged data does not prevent reading the
+ * structure. */
 static bool take(tm_intake *intake, bool data, uint64_t address, size_t size, char *out) {
     const tm_seal *seal = &intake->seal;
     const tm_extent *e = seal->extents.data;
@@ -104,9 +105,9 @@ static bool take(tm_intake *intake, bool data, uint64_t address, size_t size, ch
         } else if (address < seal->content_bytes) {
             uint64_t end = i < seal->extents.n ? e[i].offset : seal->content_bytes;
             n = (size_t)least(size, end - address);
-            /* The structure is held without the data between its pieces. */
+            /* The structure in memory omits the data between its pieces. */
             memcpy(out, seal->structure + (address - seal->data_before[i]), n);
-        } else { /* behind the end there are zeros, as in HDF5's own driver */
+        } else { /* zeros after the end, as in HDF5's own driver */
             memset(out, 0, size);
             n = size;
         }
@@ -165,7 +166,7 @@ static herr_t intake_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     return take(intake, type == H5FD_MEM_DRAW, address, size, buffer) ? 0 : -1;
 }
 
-/* HDF5 takes no driver that cannot write. */
+/* HDF5 requires a write function. */
 static herr_t intake_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                            size_t size, const void *buffer) {
     (void)base;
@@ -194,10 +195,10 @@ static const H5FD_class_t intake_class = {
     .fl_map = H5FD_FLMAP_SINGLE,
 };
 
-/* Looked at without HDF5, which would wait at a pipe. Returns a file descriptor; -1 and errno, 0
- * where the file is no HDF5 file. */
+/* Opens the file without HDF5, which would block on a pipe. Returns a file descriptor; -1 and
+ * errno, which is 0 if the file is not an HDF5 file. */
 static int open_hdf5(const char *path, uint64_t *file_bytes) {
-    /* HDF5 would also look for it behind a block of the user's; a store has none. */
+    /* HDF5 would also look for it after a user block; a store has none. */
     static const char signature[] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
     struct stat status;
     char bytes[sizeof signature];
@@ -245,7 +246,7 @@ tm_status tm_intake_open(const char *path, tm_intake **out, tm_error *err) {
         status = tm_fail(err, TM_ERR_INPUT, path, -1, "not a tmerge store");
     else
         status = tm_seal_read(intake->fd, intake->file_bytes, path, &intake->seal, err);
-    /* One more than needed: calloc may answer NULL to 0. */
+    /* One more than needed, because calloc may return NULL for 0. */
     if (status == TM_OK && !(intake->seen = calloc(intake->seal.extents.n + 1, 1)))
         status = tm_fail_memory(err);
     if (status != TM_OK) {

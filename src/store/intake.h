@@ -1,4 +1,4 @@
-/* The HDF5 driver of a store that is read: no byte that was not verified reaches HDF5. */
+/* HDF5 driver for reading a store: HDF5 gets only verified bytes. */
 #ifndef TMERGE_STORE_INTAKE_H
 #define TMERGE_STORE_INTAKE_H
 
@@ -11,33 +11,33 @@
 typedef struct tm_intake tm_intake;
 
 /**
- * Opens a file and verifies all of it but the data of its datasets, which is verified when it is
- * read: HDF5 then fails to read what is not as it was written.
- *
+ * Opens a file and verifies everything except the data of its datasets. That is verified when it is
+ * read; HDF5 then fails to read data that is not as written.
  * @param out  set only on TM_OK; ended by tm_intake_close
- * @return     TM_OK; TM_ERR_INPUT: missing, no store, cut short, damaged; TM_ERR_FAULT
+ * @return     TM_OK; TM_ERR_INPUT: missing, not a store, cut short, damaged; TM_ERR_FAULT
  */
 tm_status tm_intake_open(const char *path, tm_intake **out, tm_error *err) TM_MUST_CHECK;
 
-/** After H5Fclose of its file. NULL is allowed. */
+/** Frees the driver, after H5Fclose of its file. NULL is allowed. */
 void tm_intake_close(tm_intake *intake);
 
-/** Opens the HDF5 file; negative where HDF5 fails. */
+/** Opens the HDF5 file; negative if HDF5 fails. */
 hid_t tm_intake_file(tm_intake *intake, const char *path);
 
-/** Whether HDF5 failed to read something for want of memory alone. */
+/** Returns whether a read failed in HDF5 only because memory is out. */
 bool tm_intake_memory_out(const tm_intake *intake);
 
-/** Bytes of the HDF5 file. */
+/** Returns the size [B] of the HDF5 file. */
 uint64_t tm_intake_content_bytes(const tm_intake *intake);
 
-/** Bytes of the whole store. */
+/** Returns the size [B] of the whole store. */
 uint64_t tm_intake_file_bytes(const tm_intake *intake);
 
-/** Verifies the data that was not read until now; false where it is damaged, at byte @p bad. */
+/** Verifies the data not read so far; returns false if it is damaged at byte @p bad. */
 bool tm_intake_verify_rest(tm_intake *intake, uint64_t *bad);
 
-/** Whether the file can be read and is sealed as a store; its content is not verified. */
+/** Returns whether the file can be read and has a store's checksum trailer; its content is not
+ * verified. */
 bool tm_intake_is_store(const char *path);
 
 #endif

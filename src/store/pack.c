@@ -16,7 +16,7 @@ typedef struct buffer {
 
 struct tm_packer {
     ZSTD_CCtx *context; /* NULL: plain chunks */
-    /* one for each stage, for none can work in place */
+    /* one per stage, because no stage works in place */
     buffer padded, shuffled, packed;
 };
 
@@ -43,7 +43,7 @@ size_t tm_pack_bound(size_t raw) {
     return ZSTD_compressBound(raw);
 }
 
-/* At least so many bytes; what was in the buffer is lost where it grows. */
+/* Returns a buffer of at least this size; growing discards its content. */
 static void *room(buffer *kept, size_t size) {
     if (kept->size < size) {
         free(kept->bytes);
@@ -53,7 +53,7 @@ static void *room(buffer *kept, size_t size) {
     return kept->bytes;
 }
 
-/* Swaps the rows and columns of 8 x 8 bytes: quarters of the square, then quarters of those. */
+/* Transposes 8 x 8 bytes: swaps quarters of the square, then quarters of those. */
 static void transpose(uint64_t x[8]) {
     static const uint64_t masks[] = {0x00000000FFFFFFFF, 0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF};
     for (unsigned round = 0; round < 3; round++) {
@@ -68,8 +68,8 @@ static void transpose(uint64_t x[8]) {
     }
 }
 
-/* Byte k of every element, then byte k + 1 of every element, as HDF5's shuffle filter does. By
- * squares of 8 bytes: moving single bytes is as slow as the compression that follows. */
+/* Shuffles like HDF5's filter: byte k of every element, then byte k + 1 of every element. Works on
+ * squares of 8 bytes, because moving single bytes is as slow as the compression that follows. */
 static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -84,8 +84,8 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
-/* A transposition undoes itself. Element i of n has its bytes at i, apart + i, 2 * apart + i, ...
- */
+/* Inverse of shuffle8; a transposition is its own inverse. Element i of n has its bytes at i, apart
+ * + i, 2 * apart + i, ... */
 static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -100,7 +100,7 @@ static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsign
             out[i * 8 + k] = from[k * apart + i];
 }
 
-/* A square of 4-byte elements: i to i + 7 on the left, i + 8 to i + 15 on the right. */
+/* Shuffles 4-byte elements in squares: i to i + 7 on the left, i + 8 to i + 15 on the right. */
 static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;
@@ -110,8 +110,8 @@ static void shuffle4(const unsigned char *from, size_t n, unsigned char *out) {
         for (size_t k = 0; k < 8; k++)
             square[k] = element[k] | (uint64_t)element[k + 8] << 32;
         transpose(square);
-        /* Word k is now byte k of the left elements where k < 4, else byte k - 4 of the right
-         * ones. */
+        /* Word k is now byte k of the left elements if k < 4, else byte k - 4 of the right
+         * elements. */
         for (size_t k = 0; k < 8; k++)
             memcpy(out + k % 4 * n + i + k / 4 * 8, &square[k], 8);
     }
@@ -140,7 +140,7 @@ static void unshuffle4(const unsigned char *from, size_t apart, size_t n, unsign
 }
 
 static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *rows) {
-    /* There is nothing to shuffle; HDF5's filter leaves such chunks alone, too. */
+    /* HDF5's filter leaves single-byte elements unchanged too. */
     if (shape.element_bytes == 1)
         return rows;
     void *out = room(&packer->shuffled, shape.element_bytes * shape.chunk_rows);
@@ -151,7 +151,7 @@ static const void *shuffle(tm_packer *packer, tm_chunk_shape shape, const void *
     return out;
 }
 
-/* The last chunk of a dataset is as long as the others in the file. */
+/* Pads the last chunk of a dataset, which has full length in the file. */
 static const void *pad(tm_packer *packer, tm_chunk_shape shape, const void *rows, size_t n_rows) {
     if (n_rows == shape.chunk_rows)
         return rows;
@@ -176,14 +176,14 @@ const void *tm_pack_chunk(tm_packer *packer, tm_chunk_shape shape, const void *r
     void *out = room(&packer->packed, ZSTD_compressBound(raw));
     if (!from || !out)
         return NULL;
-    /* In one call, so that the frame states its content size. */
+    /* Compresses in one call, so that the frame states its content size. */
     *size = ZSTD_compress2(packer->context, out, packer->packed.size, from, raw);
     return ZSTD_isError(*size) ? NULL : out;
 }
 
 bool tm_unpack_chunk(const void *packed, size_t size, tm_chunk_shape shape, void *shuffled) {
     size_t raw = shape.element_bytes * shape.chunk_rows;
-    /* Chunks are padded to one size, so that any other is damage. */
+    /* Chunks are padded to one size, so any other size means damage. */
     return ZSTD_getFrameContentSize(packed, size) == raw &&
            ZSTD_decompress(shuffled, raw, packed, size) == raw;
 }

@@ -1,4 +1,4 @@
-/* Events of ranks, some at a time. */
+/* Reads events of ranks in pieces. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,33 +6,33 @@
 #include "reader.h"
 #include "timeline/sound.h"
 
-/* Of a table of attributes, how far its rows are read ahead for where a piece of events ends. */
+/* Number of attribute rows read ahead to find the end of a piece. */
 enum { AHEAD_ROWS = 4096 };
 
-/* No element is longer than PIECE_ELEMENT bytes. */
+/* An element has at most PIECE_ELEMENT bytes. */
 enum { PIECE_ELEMENT = sizeof(int64_t) };
 
-/* The events, or a table of attributes. */
+/* State of the events table or of an attribute table. */
 typedef struct piece_table {
-    tm_store_column **columns; /* owned; [n_columns], NULL where one is not read */
-    int event;                 /* of attributes, the column of the rows that they are of */
-    size_t *starts;            /* owned; where each piece's rows begin; NULL: not looked up */
-    size_t done;               /* rows of the rank that were passed */
-    size_t room;               /* rows that its array has room for */
-    tm_vec ahead;              /* of int64_t: rows of events, of those from `done` on */
+    tm_store_column **columns; /* owned; [n_columns], NULL for columns that are not read */
+    int event;                 /* of attributes: index of the column with event rows */
+    size_t *starts;            /* owned; first row of each piece; NULL: not indexed */
+    size_t done;               /* rows of the rank already read */
+    size_t room;               /* rows allocated in its array */
+    tm_vec ahead;              /* of int64_t: event rows of the rows from `done` on */
 } piece_table;
 
 struct tm_store_pieces {
     const tm_store *store;
     const tm_timeline *ranks;
     size_t n_ranks, n_names, most;
-    size_t *first_start; /* owned; [n_ranks + 1] in starts, where they are looked up */
+    size_t *first_start; /* owned; [n_ranks + 1] offsets into starts, if indexed */
     tm_row_base *bases;  /* owned; [ranks + 1] */
     piece_table tables[TM_N_RECORDS];
-    tm_vec rows;             /* of char; rows of a column */
+    tm_vec rows;             /* of char; rows of one column */
     tm_timeline piece;       /* its arrays are owned */
-    tm_timeline shown;       /* what was read of it; borrows its arrays */
-    int64_t begin_before_ns; /* of the row before the next one */
+    tm_timeline shown;       /* the part that was read; borrows its arrays */
+    int64_t begin_before_ns; /* start of the row before the next one */
 };
 
 static void *array_of(const tm_record_column *column, const tm_timeline *timeline) {
@@ -41,7 +41,7 @@ static void *array_of(const tm_record_column *column, const tm_timeline *timelin
     return array;
 }
 
-/* The pointers are of many types, so their bytes are copied. */
+/* Sets an array pointer. The pointers have many types, so their bytes are copied. */
 static void set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
 }
@@ -50,14 +50,14 @@ static bool is_of_shape(const tm_record_column *column) {
     return column->array_at == offsetof(tm_timeline, shapes);
 }
 
-/* Columns of the events have arrays of their own, those of attributes share one, and those of
- * launch shapes another. */
+/* Allocates the arrays of a table. Each event column has its own array, the columns of attributes
+ * share one, and launch shapes have another. */
 static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *err) {
     const tm_record_table *record = &tm_record_tables[table];
     piece_table *t = &p->tables[table];
     if (n <= t->room)
         return TM_OK;
-    bool shapes = false; /* have room */
+    bool shapes = false; /* shapes are allocated */
     for (int c = 0; c < record->n_columns; c++) {
         const tm_record_column *column = &record->columns[c];
         bool first = is_of_shape(column) ? !shapes : table == TM_RECORD_EVENTS || c == t->event;
@@ -73,7 +73,7 @@ static tm_status make_room(tm_store_pieces *p, int table, size_t n, tm_error *er
     return TM_OK;
 }
 
-/* Attributes need their events, whatever else is taken of them. */
+/* Returns whether a column is read. The event rows of attributes are always needed. */
 static bool is_taken(const tm_store_visit_plan *plan, int table, const tm_record_column *column) {
     return column->take && !tm_store_is_later(plan->store, table, column) &&
            (!plan->takes || column->refers == TM_REFERS_EVENT || plan->takes(table, column));
@@ -148,11 +148,11 @@ void tm_store_close_pieces(tm_store_pieces *p) {
 
 /* Rows of a rank's part of a table. */
 typedef struct range {
-    size_t at; /* the rank */
+    size_t at; /* index of the rank */
     size_t first, n;
 } range;
 
-/* Rows of a column, into the first ones of the piece. */
+/* Reads rows of a column into the start of the piece. */
 static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r, tm_error *err) {
     const tm_record_column *column = &tm_record_tables[table].columns[c];
     const piece_table *t = &p->tables[table];
@@ -170,8 +170,7 @@ static tm_status take_rows(tm_store_pieces *p, int table, int c, const range *r,
                : tm_store_bad_value(p->store, table, column, err);
 }
 
-/* How many of the rows behind those that were passed are of events in front of the job-wide row
- * @p end. */
+/* Counts the next rows that belong to events before the job-wide row @p end. */
 static tm_status count_rows(tm_store_pieces *p, int table, size_t at, int64_t end, size_t *n,
                             tm_error *err) {
     piece_table *t = &p->tables[table];
@@ -197,7 +196,8 @@ static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_er
     const piece_table *t = &p->tables[table];
     const tm_record_column *event = &record->columns[t->event];
     TM_TRY(make_room(p, table, r->n, err));
-    if (r->n > 0) /* columns that an older tmerge did not write stay 0, and those not asked for */
+    if (r->n > 0) /* columns that an older tmerge did not write, or that were not requested, stay
+                     0 */
         memset(array_of(event, &p->piece), 0, r->n * event->stride);
     for (int c = 0; c < record->n_columns && r->n > 0; c++)
         if (t->columns[c])
@@ -209,7 +209,7 @@ static tm_status take_attrs(tm_store_pieces *p, int table, const range *r, tm_er
     return TM_OK;
 }
 
-/* The rows of a table of attributes of some events. */
+/* Reads the attribute rows of some events. */
 static tm_status read_attrs(tm_store_pieces *p, int table, const range *events, tm_error *err) {
     piece_table *t = &p->tables[table];
     size_t at = events->at, end = events->first + events->n;
@@ -264,7 +264,8 @@ static tm_status read_events(tm_store_pieces *p, const range *r, unsigned what, 
     return TM_OK;
 }
 
-/* Columns that were not read are none: they hold another piece. */
+/* Shows the columns that were read. The others are set to none, because they still hold another
+ * piece. */
 static void show(tm_store_pieces *p, size_t n, unsigned what) {
     const tm_record_table *record = &tm_record_tables[TM_RECORD_EVENTS];
     p->shown = p->piece;
@@ -284,7 +285,7 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     for (int t = 0; t < TM_N_RECORDS && first == 0; t++)
         p->tables[t].done = p->tables[t].ahead.n = 0;
     p->piece.rank = rank->rank;
-    p->piece.n_events = rank->n_events; /* by which columns look at the numbers of rows */
+    p->piece.n_events = rank->n_events; /* used by columns to check row numbers */
     p->piece.n_steps = rank->n_steps;
     const range events = {at, first, n};
     TM_TRY(read_events(p, &events, what, err));
@@ -299,7 +300,7 @@ tm_status tm_store_read_piece(tm_store_pieces *p, size_t at, size_t first, unsig
     return TM_OK;
 }
 
-/* The first row of a table of attributes that is of the job-wide row @p event or of a later one. */
+/* Finds the first attribute row of the job-wide event row @p event or a later one. */
 static tm_status find_row(tm_store_pieces *p, int table, size_t at, int64_t event, tm_error *err) {
     piece_table *t = &p->tables[table];
     size_t base = (size_t)p->bases[at].first[table], low = 0;
@@ -327,7 +328,7 @@ tm_status tm_store_seek_piece(tm_store_pieces *p, size_t at, size_t first, tm_er
     return TM_OK;
 }
 
-/* Where the rows of each piece of a rank begin, and behind the last, how many there are. */
+/* Stores the first attribute row of each piece of a rank, followed by the number of rows. */
 static tm_status index_rank(tm_store_pieces *p, int table, size_t at, tm_error *err) {
     const piece_table *t = &p->tables[table];
     const tm_record_column *column = &tm_record_tables[table].columns[t->event];

@@ -1,4 +1,4 @@
-/* How a store is opened, and what it tells of itself: format, version, attributes, tables. */
+/* Opens a store and reads its format, version, attributes and list of tables. */
 #include "reader.h"
 
 #include <inttypes.h>
@@ -9,16 +9,17 @@
 #include "h5.h"
 
 tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *err) {
-    if (tm_intake_memory_out(store->intake)) /* what failed in HDF5 is not the store's fault */
+    if (tm_intake_memory_out(store->intake)) /* HDF5 failed for lack of memory, not because of the
+                                                store */
         return tm_fail_memory(err);
     return tm_fail(err, TM_ERR_INPUT, store->path, -1, "the store is damaged: %s", what);
 }
 
-/* An attribute that has one value of a class; H5I_INVALID_HID otherwise. */
+/* Opens an attribute with one value of a class; H5I_INVALID_HID otherwise. */
 static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
     hid_t attribute =
         H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : H5I_INVALID_HID;
-    /* Calls with an id that is none do no more than fail, here and elsewhere. */
+    /* Here and elsewhere, calls with an invalid id merely fail. */
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     bool fits = attribute >= 0 && type >= 0 && space >= 0 && H5Tget_class(type) == class &&
                 H5Sget_simple_extent_npoints(space) == 1;
@@ -30,8 +31,9 @@ static hid_t open_attribute(hid_t object, const char *name, H5T_class_t class) {
     return H5I_INVALID_HID;
 }
 
-/* The text of an attribute: of variable length as this program writes it, or of a fixed one as
- * others may have written it again; NULL where it cannot be read. False where memory is out. */
+/* Reads the text of an attribute: of variable length as this program writes it, or of fixed length
+ * as other programs may have rewritten it. Sets NULL if it cannot be read. Returns false if memory
+ * is out. */
 static bool attribute_text(hid_t attribute, char **out) {
     char *copy = NULL, *text = NULL;
     bool memory_out = false, done = false;
@@ -39,11 +41,11 @@ static bool attribute_text(hid_t attribute, char **out) {
     hid_t memory = H5Tcopy(H5T_C_S1);
     bool variable = H5Tis_variable_str(type) > 0;
     size_t size = H5Tget_size(type);
-    /* One byte more for the terminator, which a text of fixed size need not have. */
+    /* One more byte for the terminator, which a text of fixed size may lack. */
     if (H5Tset_size(memory, variable ? H5T_VARIABLE : size + 1) >= 0 &&
         H5Tset_cset(memory, H5Tget_cset(type)) >= 0) {
         if (variable && H5Aread(attribute, memory, &text) >= 0) {
-            /* HDF5 allocated the text, and callers free theirs with free(). */
+            /* HDF5 allocated the text, but callers free theirs with free(). */
             copy = calloc(1, text ? strlen(text) + 1 : 1);
             if (copy && text)
                 memcpy(copy, text, strlen(text));
@@ -113,9 +115,9 @@ tm_status tm_store_read_number(const tm_store *store, const char *name, int64_t 
     return TM_OK;
 }
 
-/* Whether the rows that are claimed are in the file: memory is allocated by their number. Chunks
- * are counted, for packed ones may be far shorter than their rows; each takes some place in the
- * file. */
+/* Returns whether the file can hold the stated number of rows, by which memory is allocated.
+ * Compares the number of chunks, because packed chunks may be much smaller than their rows but each
+ * needs some space in the file. */
 static bool rows_fit(const tm_store *store, hid_t dataset, hid_t space, uint64_t n_rows) {
     uint64_t bytes = tm_intake_content_bytes(store->intake);
     hid_t type = H5Dget_type(dataset), layout = H5Dget_create_plist(dataset);
@@ -147,8 +149,8 @@ static bool lacks_table(const tm_store *store, int table) {
            !is_there(store, tm_record_tables[TM_RECORD_RANKS].path, "n_", own->path + 1);
 }
 
-/* Whether a column counts something that an older tmerge did not count: neither of ranks nor of
- * spans. */
+/* Returns whether a column counts something that an older tmerge did not count, neither for ranks
+ * nor for spans. */
 static bool lacks_count(const tm_store *store, const tm_record_column *column) {
     for (int c = 0; c < TM_N_COUNTS; c++) {
         const char *word = tm_count_info((tm_count)c)->word;
@@ -190,8 +192,7 @@ hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *row
 }
 
 bool tm_store_is_compressed(const tm_store *store) {
-    /* Any column would do: a store's are compressed or plain all alike, and this one always has
-     * rows. */
+    /* Either all columns of a store are compressed or none. This column always has rows. */
     size_t rows;
     hid_t dataset = tm_store_open_dataset(store, "/ranks/rank", &rows);
     hid_t layout = dataset >= 0 ? H5Dget_create_plist(dataset) : H5I_INVALID_HID;
@@ -201,7 +202,7 @@ bool tm_store_is_compressed(const tm_store *store) {
     return compressed;
 }
 
-/* A higher minor version only has more in it, which no reader here asks for. */
+/* Checks the version. A higher minor version only adds objects, which this reader ignores. */
 static tm_status check_version(const tm_store *store, tm_error *err) {
     int64_t major = 0, minor = 0;
     TM_TRY(tm_store_read_number(store, "schema_major", -1, &major, err));
@@ -216,8 +217,8 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
     return TM_OK;
 }
 
-/* The names of a group's members, in order of name, appended as PREFIX + name. TM_ERR_INPUT where
- * the group is damaged, TM_ERR_FAULT where memory is out. */
+/* Appends the names of a group's members, sorted, as PREFIX + name. TM_ERR_INPUT if the group is
+ * damaged, TM_ERR_FAULT if memory is out. */
 static tm_status list_members(hid_t file, const char *path, const char *prefix, tm_arena *arena,
                               tm_vec *out) {
     hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
@@ -225,7 +226,7 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     tm_status status = group >= 0 && H5Gget_info(group, &info) >= 0 ? TM_OK : TM_ERR_INPUT;
     for (hsize_t i = 0; status == TM_OK && i < info.nlinks; i++) {
         char name[TM_TABLE_PATH_MAX], full[2 * TM_TABLE_PATH_MAX];
-        /* By name, whatever order they were written in. */
+        /* Sorted by name, whatever order they were written in. */
         ssize_t size = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name,
                                           sizeof name, H5P_DEFAULT);
         if (size <= 0 || (size_t)size >= sizeof name) {
@@ -243,7 +244,8 @@ static tm_status list_members(hid_t file, const char *path, const char *prefix, 
     return status;
 }
 
-/* The group comes with the first table: a store without results has none. */
+/* Lists the result tables. The group is made with the first table; a store without results has
+ * none. */
 static tm_status list_tables(tm_store *store) {
     if (H5Lexists(store->file, "/analysis", H5P_DEFAULT) <= 0)
         return TM_OK;
@@ -260,8 +262,8 @@ static tm_status list_tables(tm_store *store) {
     return status;
 }
 
-/* Format and version first: what stands in another program's file, or a newer store, may be
- * anything. */
+/* Opens the HDF5 file. Checks format and version first, because files of other programs and newer
+ * stores may have any content. */
 static tm_status open_store(tm_store *store, tm_error *err) {
     store->file = tm_intake_file(store->intake, store->path);
     if (store->file < 0)

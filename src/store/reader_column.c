@@ -1,4 +1,4 @@
-/* Ranges of record columns, and the dictionary. */
+/* Reads ranges of record columns, and the dictionary. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +13,15 @@ struct tm_store_column {
     hid_t dataset;
     hid_t type; /* of the rows in memory; never closed */
     size_t n_rows;
-    tm_chunk_shape shape;    /* chunk_rows is 0 where HDF5 unpacks */
-    size_t packed_bytes;     /* the most that a chunk can have */
-    char *packed, *shuffled; /* owned; a chunk each */
-    size_t chunk;            /* number of the chunk in shuffled, SIZE_MAX: none */
+    tm_chunk_shape shape;    /* chunk_rows is 0 if HDF5 does the unpacking */
+    size_t packed_bytes;     /* maximum packed size of a chunk */
+    char *packed, *shuffled; /* owned; one chunk each */
+    size_t chunk;            /* index of the chunk in shuffled, SIZE_MAX: none */
 };
 
-/* HDF5 1.10 reads past the end of a chunk that unpacks to less than a chunk, as a damaged one may.
- * So chunks that this program's pipeline packed are unpacked here; whatever another program packed
- * differently is left to HDF5. */
+/* Returns the chunk rows if chunks are unpacked here, otherwise 0. HDF5 1.10 reads past the end of
+ * a damaged chunk that unpacks to less than a full chunk. Therefore chunks packed by this program's
+ * pipeline are unpacked here; chunks packed differently by other programs are left to HDF5. */
 static size_t own_chunk_rows(hid_t dataset, size_t n_rows) {
     hid_t layout = H5Dget_create_plist(dataset);
     hsize_t rows = 0;
@@ -34,7 +34,7 @@ static size_t own_chunk_rows(hid_t dataset, size_t n_rows) {
     return own && rows <= n_rows ? (size_t)rows : 0;
 }
 
-/* A u8 column may be an enumeration over u8. */
+/* Returns whether a column has an element type. A u8 column may be an enumeration over u8. */
 static bool has_element(hid_t dataset, tm_element element) {
     hid_t type = H5Dget_type(dataset);
     hid_t base = H5Tget_class(type) == H5T_ENUM ? H5Tget_super(type) : H5I_INVALID_HID;
@@ -98,7 +98,7 @@ size_t tm_store_column_rows(const tm_store_column *column) {
     return column->n_rows;
 }
 
-/* The size is looked at first, for HDF5 writes a chunk of whatever size to where it is told. */
+/* Loads a chunk. Checks the size first, because HDF5 writes a chunk of any size to the buffer. */
 static bool load_chunk(tm_store_column *column, size_t chunk) {
     hsize_t at = chunk * column->shape.chunk_rows, size = 0;
     uint32_t left_out = 0; /* a bit for each filter that was not applied */
@@ -115,7 +115,8 @@ static bool load_chunk(tm_store_column *column, size_t chunk) {
     return true;
 }
 
-/* Chunk by chunk: the one that a range ends in is kept, and often the next range begins there. */
+/* Reads chunk by chunk. The last chunk of a range is kept, because the next range often begins in
+ * it. */
 static bool read_own(tm_store_column *column, size_t first, size_t n, char *out) {
     size_t rows = column->shape.chunk_rows, bytes = column->shape.element_bytes;
     while (n > 0) {
@@ -130,11 +131,12 @@ static bool read_own(tm_store_column *column, size_t first, size_t n, char *out)
     return true;
 }
 
-/* Plain chunks, columns without any, and what another program wrote. */
+/* Reads plain chunks, empty columns, and data written by other programs. */
 static bool read_with_hdf5(const tm_store_column *column, size_t first, size_t n, void *out) {
     hsize_t at = first, rows = n;
     hid_t file_space = H5Dget_space(column->dataset), space = H5Screate_simple(1, &rows, NULL);
-    hid_t type = H5Dget_type(column->dataset); /* with an enumeration there is nothing to convert */
+    hid_t type = H5Dget_type(column->dataset); /* the file's own type, so that an enumeration
+                                                  needs no conversion */
     bool done = file_space >= 0 && space >= 0 && type >= 0 &&
                 H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &at, NULL, &rows, NULL) >= 0 &&
                 H5Dread(column->dataset, type, space, file_space, H5P_DEFAULT, out) >= 0;
@@ -173,7 +175,7 @@ tm_status tm_store_read_all(const tm_store *store, const char *path, tm_element 
     return status;
 }
 
-/* A text that comes twice would shift the ids behind it. */
+/* Interns the texts. A duplicate text would shift the ids after it. */
 static tm_status intern_all(const tm_store *store, tm_names *names, const tm_text *bytes,
                             const int64_t *offsets, size_t n, tm_error *err) {
     for (size_t id = 0; id + 1 < n; id++) {

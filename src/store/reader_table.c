@@ -1,4 +1,4 @@
-/* Result tables, read back into the cells that they were written from. */
+/* Reads result tables back into cells. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "reader.h"
 #include "table/rows.h"
 
-/* The columns that the definition and the store share, as records in memory. */
+/* Columns common to the definition and the store, as records in memory. */
 typedef struct record {
-    size_t *at;   /* owned; [n_columns] where a column stands, SIZE_MAX: the store has it not */
+    size_t *at;   /* owned; [n_columns] offset of the column, SIZE_MAX: not in the store */
     size_t *size; /* owned; [n_columns] bytes */
-    size_t bytes; /* of a record */
+    size_t bytes; /* size of a record */
     hid_t type;
 } record;
 
@@ -26,14 +26,14 @@ static H5T_class_t stored_class(tm_type type) {
     }
 }
 
-/* The type in memory of one member; texts keep their size, which no conversion could cut. */
+/* Returns the memory type of a member; a text keeps its size, so that no conversion cuts it. */
 static hid_t member_type(hid_t stored, tm_type type) {
     if (H5Tget_class(stored) != stored_class(type) || H5Tis_variable_str(stored) > 0)
         return H5I_INVALID_HID;
     return H5Tcopy(type == TM_TEXT ? stored : tm_h5_cell(type));
 }
 
-/* Places every column; returns the first one whose type does not fit, or -1. */
+/* Places every column; returns the first one whose type does not match, or -1. */
 static int place_columns(const tm_table_def *def, hid_t stored, record *made, hid_t *types) {
     for (int i = 0; i < def->n_columns; i++) {
         made->at[i] = SIZE_MAX;
@@ -52,7 +52,8 @@ static int place_columns(const tm_table_def *def, hid_t stored, record *made, hi
     return -1;
 }
 
-/* HDF5 finds members by their names: what the store has and the record has not, it passes over. */
+/* Adds the columns to the record type. HDF5 finds members by name and skips those that only the
+ * store has. */
 static bool insert_columns(const tm_table_def *def, const hid_t *types, record *made) {
     if (made->bytes == 0)
         return true;
@@ -64,8 +65,8 @@ static bool insert_columns(const tm_table_def *def, const hid_t *types, record *
     return done;
 }
 
-/* The record in memory: the columns of the definition, in its order, as far as the store has
- * them. */
+/* Builds the record in memory: those columns of the definition that the store has, in the
+ * definition's order. */
 static tm_status make_record(const tm_store *store, const tm_table_def *def, hid_t dataset,
                              record *made, tm_error *err) {
     size_t n = (size_t)def->n_columns;
@@ -88,7 +89,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def, hid
                              def->columns[misfit].name);
         else if (!insert_columns(def, types, made))
             status = tm_fail_memory(err);
-        /* The record has taken copies of them. */
+        /* The record has its own copies. */
         for (size_t i = 0; i < n; i++)
             tm_h5_close(types[i]);
     }
@@ -97,7 +98,7 @@ static tm_status make_record(const tm_store *store, const tm_table_def *def, hid
     return status;
 }
 
-/* Rows that follow one another often have a text in common, which stands once then. */
+/* Sets a text cell. Consecutive rows often have the same text, which is then stored once. */
 static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size_t size,
                           tm_error *err) {
     const tm_cell *above =
@@ -110,7 +111,7 @@ static tm_status get_text(tm_table *table, tm_cell *cell, const char *from, size
     return tm_table_set_bytes(table, cell, from, size, err);
 }
 
-/* Cells are null from the beginning: what stands for null is left as it is. */
+/* Sets a cell, which is initially null; a stored null leaves it unchanged. */
 static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const char *from,
                           size_t size, tm_error *err) {
     int64_t number;
@@ -124,15 +125,15 @@ static tm_status get_cell(tm_table *table, tm_cell *cell, tm_type type, const ch
         return TM_OK;
     case TM_REAL:
         memcpy(&real, from, sizeof real);
-        tm_cell_set_real(cell, real); /* NaN is null there too */
+        tm_cell_set_real(cell, real); /* turns NaN into null */
         return TM_OK;
     case TM_BOOL:
-        /* Any other byte is null, not just the one that is written for it. */
+        /* Any other byte is null, not only TM_NULL_BOOL. */
         if (*from == 0 || *from == 1)
             tm_cell_set_bool(cell, *from == 1);
         return TM_OK;
     default:
-        /* Padded with zeros, and without one where the text is as long as the column. */
+        /* Zero-padded; a text as long as the column has no terminator. */
         while (length < size && from[length] != '\0')
             length++;
         return length > 0 ? get_text(table, cell, from, length, err) : TM_OK;
@@ -153,7 +154,7 @@ static tm_status add_rows(tm_table *table, const record *made, const char *rows,
     return TM_OK;
 }
 
-/* A table that is read slice by slice. */
+/* State of reading a table slice by slice. */
 typedef struct reading {
     const tm_store *store;
     const tm_table_def *def;
@@ -171,7 +172,8 @@ static void end_reading(reading *r) {
     free(r->rows);
 }
 
-/* As many rows as fit, whose texts make records of some thousand bytes. */
+/* Allocates a slice. Long texts make records of a few thousand bytes, so the number of rows depends
+ * on the record size. */
 static tm_status make_slice(reading *r, tm_error *err) {
     enum { SLICE_BYTES = 1 << 21 };
     size_t bytes = r->made.bytes > 0 ? r->made.bytes : 1;
@@ -181,7 +183,7 @@ static tm_status make_slice(reading *r, tm_error *err) {
     return r->rows ? TM_OK : tm_fail_memory(err);
 }
 
-/* The dataset is closed by the caller. */
+/* Opens a table's dataset, which the caller closes. */
 static tm_status open_table(const tm_store *store, const char *name, hid_t *dataset, size_t *n,
                             tm_error *err) {
     char path[TM_TABLE_PATH_MAX];
@@ -198,14 +200,14 @@ tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n
     return TM_OK;
 }
 
-/* To be ended whatever comes of it. */
+/* Begins reading; end_reading must be called even after a failure. */
 static tm_status begin_reading(reading *r, tm_error *err) {
     TM_TRY(open_table(r->store, r->def->name, &r->dataset, &r->n_rows, err));
     TM_TRY(make_record(r->store, r->def, r->dataset, &r->made, err));
     return make_slice(r, err);
 }
 
-/* Rows [first, first + n) as records. */
+/* Reads rows [first, first + n) as records. */
 static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) {
     hsize_t at = first, rows = n;
     if (r->made.bytes == 0)
@@ -224,7 +226,7 @@ static tm_status fetch(const reading *r, size_t first, size_t n, tm_error *err) 
                          "the store is damaged: table %s cannot be read", r->def->name);
 }
 
-/* @p table  what the rows are appended to; NULL: nothing is made of them */
+/* Reads all slices. @param table rows are appended to it; NULL: rows are only read */
 static tm_status read_slices(reading *r, tm_table *table, tm_store_slice_visitor *visitor,
                              void *context, tm_error *err) {
     TM_TRY(begin_reading(r, err));

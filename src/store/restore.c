@@ -1,4 +1,4 @@
-/* Timelines, read back from the record tables that they were written to. */
+/* Reads timelines back from the record tables. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +10,17 @@
 #include "timeline/metadata.h"
 #include "timeline/sound.h"
 
-/* No element is longer than PIECE_ELEMENT bytes. */
+/* An element has at most PIECE_ELEMENT bytes. */
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
-/* What one call that reads timelines works with. */
+/* State of a call that reads timelines. */
 typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks;
     size_t n;
-    const bool *wanted; /* [n] whose rows are read; NULL: all */
+    const bool *wanted; /* [n] ranks whose rows are read; NULL: all */
     tm_row_base *bases; /* owned; [n + 1] */
-    char *rows;         /* owned; a piece of a column */
+    char *rows;         /* owned; one piece of a column */
     tm_error *err;
 } restorer;
 
@@ -29,8 +29,8 @@ tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size
     for (size_t i = 0; i < n; i++)
         for (int t = 0; t < TM_N_RECORDS; t++) {
             size_t rows = tm_record_rows(&tm_record_tables[t], &ranks[i]);
-            /* Rows of a rank are numbered with 32 bits, one number of which means none. TM_RANK_MAX
-             * ranks of so many rows fit an int64, so the sums below do not overflow. */
+            /* Rows of a rank have 32-bit numbers, one of which means none. TM_RANK_MAX ranks with
+             * the maximum number of rows fit an int64, so the sums below do not overflow. */
             if (rows >= TM_NO_EVENT)
                 return tm_store_damaged(store, "/ranks counts rows that cannot be", err);
             bases[i + 1].first[t] = bases[i].first[t] + (int64_t)rows;
@@ -50,13 +50,14 @@ static void end(restorer *r) {
     free(r->rows);
 }
 
-/* The pointers are of many types, so their bytes are copied; NULL is set where memory is out. */
+/* Sets an array pointer. The pointers have many types, so their bytes are copied. Returns false if
+ * the array is NULL because memory is out. */
 static bool set_array(const tm_record_column *column, tm_timeline *timeline, void *array) {
     memcpy((char *)timeline + column->array_at, &array, sizeof array);
     return array != NULL;
 }
 
-/* The array that a column's values go to, made by the first of its columns. */
+/* Makes the array for a column's values, unless an earlier column of the table made it. */
 static tm_status make_array(const restorer *r, const tm_record_column *column,
                             tm_timeline *timeline, size_t n) {
     void *array = NULL;
@@ -64,12 +65,12 @@ static tm_status make_array(const restorer *r, const tm_record_column *column,
         memcpy(&array, (const char *)timeline + column->array_at, sizeof array);
     if (column->stride == 0 || array)
         return TM_OK;
-    /* One more than needed: calloc may answer NULL to 0. */
+    /* One more than needed, because calloc may return NULL for 0. */
     return set_array(column, timeline, calloc(n + 1, column->stride)) ? TM_OK
                                                                       : tm_fail_memory(r->err);
 }
 
-/* One rank's part of a column, piece by piece. */
+/* Reads one rank's part of a column, piece by piece. */
 static tm_status read_part(const restorer *r, int table, const tm_record_column *column,
                            tm_store_column *opened, size_t i) {
     size_t n_rows = tm_record_rows(&tm_record_tables[table], &r->ranks[i]);
@@ -119,7 +120,7 @@ tm_status tm_store_open_record(const tm_store *store, int table, const tm_record
     return status;
 }
 
-/* Column by column and rank by rank in ascending rows, so that each chunk is unpacked once. */
+/* Reads column by column and rank by rank in ascending rows: each chunk is unpacked once. */
 static tm_status read_column(const restorer *r, int table, const tm_record_column *column) {
     tm_store_column *opened = NULL;
     TM_TRY(tm_store_open_record(r->store, table, column, (size_t)r->bases[r->n].first[table],
@@ -132,7 +133,7 @@ static tm_status read_column(const restorer *r, int table, const tm_record_colum
     return status;
 }
 
-/* Of a column that the store is too old to have. Its array is that of the columns before it. */
+/* Sets a column missing in an older store to -1. Its array was made by the columns before it. */
 static void set_unknown(const restorer *r, int table, const tm_record_column *column) {
     const size_t size = tm_element_size(column->element);
     for (size_t i = 0; i < r->n; i++) {
@@ -154,7 +155,7 @@ static tm_status read_columns(const restorer *r, int table) {
     return TM_OK;
 }
 
-/* The rows of /ranks are all that says how many ranks there are. */
+/* Sets the number of ranks, which is the number of rows of /ranks. */
 static tm_status count_ranks(restorer *r) {
     tm_store_column *column = NULL;
     TM_TRY(open_column(r->store, TM_RECORD_RANKS, &tm_record_tables[TM_RECORD_RANKS].columns[0],
@@ -169,14 +170,14 @@ static tm_status count_ranks(restorer *r) {
                : tm_store_damaged(r->store, "its number of ranks cannot be", r->err);
 }
 
-/* What /ranks says, by which all else is laid out. */
+/* Reads /ranks, which determines the layout of all other tables. */
 static tm_status read_ranks(restorer *r) {
     TM_TRY(count_ranks(r));
     r->ranks = calloc(r->n, sizeof *r->ranks);
     if (!r->ranks)
         return tm_fail_memory(r->err);
-    /* The timelines still count no rows, so that only tables with one row for each rank are laid
-     * out; of these is /ranks, and all that it is needed for here. */
+    /* The timelines have no rows yet, so only tables with one row per rank get a layout. That
+     * includes /ranks, the only table needed here. */
     TM_TRY(begin(r));
     TM_TRY(read_columns(r, TM_RECORD_RANKS));
     for (size_t i = 1; i < r->n; i++)
@@ -198,7 +199,7 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
     return TM_OK;
 }
 
-/* Each kernel was read with a launch shape of its own. */
+/* Merges equal launch shapes; each kernel was read with its own. */
 static bool share_shapes(tm_timeline *timeline) {
     tm_keys shapes = TM_KEYS(tm_launch_shape);
     tm_kernel_attr *kernels = timeline->attrs[TM_ATTR_KERNEL];
@@ -224,7 +225,7 @@ static tm_status read_kernels(const restorer *r) {
     return TM_OK;
 }
 
-/* Looks at what no column tells by itself: whether the parts of a timeline fit one another. */
+/* Checks what no single column shows: whether the parts of a timeline are consistent. */
 static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     for (size_t i = 0; i < r->n; i++) {
         if (!r->wanted[i])
@@ -238,8 +239,8 @@ static tm_status check(const restorer *r, size_t n_names, bool no_events) {
     return TM_OK;
 }
 
-/* The ranks count no rows of a table that is not wanted, for they get no array of them. Where rows
- * begin was laid out before, so the others are still found. */
+/* Sets the row count of a table that is not wanted to 0, because the ranks get no array for it. The
+ * layout was computed before, so the other tables are still found. */
 static void leave_out(const restorer *r, int table) {
     const size_t none = 0;
     for (size_t i = 0; i < r->n; i++)
@@ -252,7 +253,7 @@ tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, 
     restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = choice->ranks, .err = err};
     tm_status status = begin(&r);
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
-        /* The tables before it are what every reader of a timeline needs. */
+        /* Every reader of a timeline needs the earlier tables. */
         bool attrs = t >= TM_RECORD_LAUNCHES, rest = attrs || t >= TM_RECORD_STEPS;
         bool of_events = tm_record_is_of_events(t);
         if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone) ||

@@ -1,12 +1,11 @@
-/* Which record tables a store has, and from which field of a timeline each of their columns
- * comes. */
+/* Record tables of a store, and the timeline field of each column. */
 #include "tmerge/store.h"
 
 #include <string.h>
 
 #include "fill.h"
 
-/* Chunks are written as they lie in memory, under the little-endian types of HDF5. */
+/* Chunks are written as they are in memory, with HDF5's little-endian types. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store is little-endian");
 _Static_assert(sizeof(bool) == 1 && sizeof(float) == 4 && sizeof(double) == 8, "sizes are stored");
 _Static_assert(sizeof(size_t) == 8, "numbers of rows are stored as int64");
@@ -46,7 +45,7 @@ static const tm_word_list collectives = WORDS(collective_list);
 static const tm_word_list waits = WORDS(wait_list);
 static const tm_word_list lanes = WORDS(lane_list);
 
-/* The element follows from the type of the field, so a row cannot state a wrong one. */
+/* The element follows from the field's type, so a column cannot state a wrong one. */
 #define ELEMENT_OF(value)                                                                          \
     _Generic((value), bool                                                                         \
              : TM_U8, uint8_t                                                                      \
@@ -58,12 +57,12 @@ static const tm_word_list lanes = WORDS(lane_list);
              : TM_F32, double                                                                      \
              : TM_F64)
 
-/* For sizeof and _Generic alone, which evaluate nothing: no null pointer is followed. */
+/* Only for sizeof and _Generic, which evaluate nothing, so no null pointer is dereferenced. */
 #define MEMBER(type, member) (((type *)0)->member)
 
 /* clang-format off: one line for each column */
 
-/* How a column is filled, and read back: tm_fill_WAY and tm_take_WAY. */
+/* Filled and read back by tm_fill_WAY and tm_take_WAY. */
 #define COLUMN(name_, unit_, doc_, element_, words_, way)                                          \
     .name = name_, .unit = unit_, .doc = doc_, .element = element_, .words = words_,               \
     .fill = tm_fill_##way, .take = tm_take_##way
@@ -72,8 +71,8 @@ static const tm_word_list lanes = WORDS(lane_list);
     .array_at = offsetof(tm_timeline, array), .stride = sizeof(type),                              \
     .field_at = offsetof(type, member)
 
-/* A number in each member of one of the timeline's arrays; WORD: one that stands for a word; NAME:
- * an id in /names; EVENT: a row of the rank, which becomes one of the job and so needs 64 bits. */
+/* FIELD: a number in each element of one of the timeline's arrays; WORD: a number that stands for a
+ * word; NAME: an id in /names; EVENT: a row of the rank, stored as a job-wide row of 64 bits. */
 #define FIELD(array, type, member, name, unit, doc)                                                \
     {                                                                                              \
         COLUMN(name, unit, doc, ELEMENT_OF(MEMBER(type, member)), NULL, field),                    \
@@ -91,16 +90,16 @@ static const tm_word_list lanes = WORDS(lane_list);
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_EVENT                                                              \
     }
-/* One that need not ascend, and may be none. */
+/* Like EVENT, but need not ascend and may be none. */
 #define CALL(array, type, member, doc)                                                             \
     {                                                                                              \
         COLUMN(#member, "", doc, TM_I64, NULL, event), IN_ARRAY(array, type, member),              \
             .refers = TM_REFERS_LAUNCH                                                             \
     }
-/* The rank stands in every row, so that a program reads one table without laying out the others. */
+/* The rank is in every row, so that a table can be read without the layout of the others. */
 #define RANK(doc)                                                                                  \
     { COLUMN("rank", "", doc, TM_I64, NULL, rank) }
-/* A field of the timeline itself, in tables with one row for each rank. */
+/* A field of the timeline itself, in tables with one row per rank. */
 #define OWN_AS(name, member, doc, words_, refers_)                                                 \
     {                                                                                              \
         COLUMN(name, "", doc, ELEMENT_OF(MEMBER(tm_timeline, member)), words_, own),               \
@@ -112,15 +111,15 @@ static const tm_word_list lanes = WORDS(lane_list);
             .field_at = offsetof(tm_timeline, clock) + offsetof(tm_rank_clock, member)             \
     }
 #define OWN(member, doc, words, refers) OWN_AS(#member, member, doc, words, refers)
-/* By these a reader knows which rows of the other tables are a rank's. */
+/* With these counts a reader finds a rank's rows in the other tables. */
 #define N_ROWS(table, member)                                                                      \
-    OWN_AS("n_" table, member, "rows that it has in /" table, NULL, TM_REFERS_NOTHING)
+    OWN_AS("n_" table, member, "number of its rows in /" table, NULL, TM_REFERS_NOTHING)
 
-/* Follows from the others, and so is not read back. */
+/* Derived from other columns, therefore not read back. */
 #define MADE(name_, unit_, doc_, element_, fill_)                                                  \
     { .name = name_, .unit = unit_, .doc = doc_, .element = element_, .fill = fill_ }
 
-/* A column of /events is an array of its own. */
+/* Each column of /events is an array of its own. */
 #define ARRAY(member, doc, element_, way, refers_)                                                 \
     { COLUMN(#member, "", doc, element_, NULL, way), VALUE_OF(member), .refers = refers_ }
 #define VALUES(member, unit, doc, words)                                                           \
@@ -133,12 +132,13 @@ static const tm_word_list lanes = WORDS(lane_list);
 
 static const tm_record_column rank_columns[] = {
     OWN(rank, "global rank", NULL, TM_REFERS_NOTHING),
-    OWN(world_size, "ranks of the job as the trace says, -1 unknown", NULL, TM_REFERS_NOTHING),
-    OWN(host, "id in /names of the host that the trace names", NULL, TM_REFERS_NAME),
-    OWN(format, "id in /names of the trace's format", NULL, TM_REFERS_NAME),
-    OWN(device, "number of the GPU with most busy time, -1 without GPU events", NULL,
+    OWN(world_size, "number of ranks of the job recorded in the trace, -1 unknown", NULL,
         TM_REFERS_NOTHING),
-    OWN(truncated, "whether a trace of the rank was cut short", &booleans, TM_REFERS_NOTHING),
+    OWN(host, "id in /names of the host recorded in the trace", NULL, TM_REFERS_NAME),
+    OWN(format, "id in /names of the trace's format", NULL, TM_REFERS_NAME),
+    OWN(device, "number of the GPU with the most busy time, -1 without GPU events", NULL,
+        TM_REFERS_NOTHING),
+    OWN(truncated, "whether a trace of the rank is cut short", &booleans, TM_REFERS_NOTHING),
     MADE("first_event", "", "row in /events of its first event", TM_I64, tm_fill_first_event),
     N_ROWS("events", n_events),
     N_ROWS("spans", n_spans),
@@ -168,28 +168,27 @@ static const tm_record_column rank_columns[] = {
 static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
-    OWN_CLOCK(drift_ppb, "ppb", "parts in 1e9 by which its clock is slow"),
-    /* The middle of the rank's spans; who reads timelines back computes it from those. */
-    MADE("middle_ns", "ns", "recorded time at which the drift adds nothing", TM_I64,
-         tm_fill_middle),
-    OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, the largest over the trace"),
-    OWN_CLOCK(spread_ns, "ns", "spread of the clocks of the GPUs of its domain"),
-    OWN_CLOCK(domain, "", "ranks of one domain share a clock"),
-    OWN_CLOCK(way, "", "0 as recorded, 1 fitted by the ends of collectives, 2 not comparable"),
+    OWN_CLOCK(drift_ppb, "ppb", "rate by which its clock is slow"),
+    /* The middle of the rank's spans; recomputed from these when timelines are read back. */
+    MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
+    OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, maximum over the trace"),
+    OWN_CLOCK(spread_ns, "ns", "spread of the GPU clocks in its domain"),
+    OWN_CLOCK(domain, "", "domain number; ranks of one domain share a clock"),
+    OWN_CLOCK(way, "", "0 as recorded, 1 fitted to the ends of collectives, 2 not comparable"),
 };
 
 #define SPAN(member, unit, doc) FIELD(spans, tm_span, member, #member, unit, doc)
 static const tm_record_column span_columns[] = {
     RANK("global rank"),
-    NAME(spans, tm_span, source, "id in /names of the trace's path as it was given"),
-    SPAN(begin_ns, "ns", "recorded begin of its first event"),
+    NAME(spans, tm_span, source, "id in /names of the trace's path as given"),
+    SPAN(begin_ns, "ns", "recorded start of its first event"),
     SPAN(end_ns, "ns", "recorded end of its last event"),
-    SPAN(gpu_begin_ns, "ns", "recorded begin of its first GPU event"),
+    SPAN(gpu_begin_ns, "ns", "recorded start of its first GPU event"),
     SPAN(gpu_end_ns, "ns",
-         "recorded end of its last GPU event; equal to the begin where it has none"),
-    SPAN(n_durations, "", "duration events that the begin and end are of"),
-    SPAN(n_gpu_events, "", "GPU events that the GPU begin and end are of"),
-    WORD(spans, tm_span, truncated, &booleans, "whether the trace was cut short"),
+         "recorded end of its last GPU event; equal to gpu_begin_ns if it has none"),
+    SPAN(n_durations, "", "number of duration events between begin_ns and end_ns"),
+    SPAN(n_gpu_events, "", "number of GPU events between gpu_begin_ns and gpu_end_ns"),
+    WORD(spans, tm_span, truncated, &booleans, "whether the trace is cut short"),
 #define SPAN_COUNT(id, word, remark, doc) FIELD(spans, tm_span, counts[id], "n_" word, "", doc),
     TM_COUNT_LIST(SPAN_COUNT)
 #undef SPAN_COUNT
@@ -198,8 +197,8 @@ static const tm_record_column span_columns[] = {
 #define STEP(member, unit, doc) FIELD(steps, tm_step, member, #member, unit, doc)
 static const tm_record_column step_columns[] = {
     RANK("global rank"),
-    STEP(number, "", "number of the step, 0 where the whole trace is the step"),
-    STEP(begin_ns, "ns", "recorded begin of its window"),
+    STEP(number, "", "number of the step, 0 if the whole trace is the step"),
+    STEP(begin_ns, "ns", "recorded start of its window"),
     STEP(end_ns, "ns", "recorded end of its window, which is half open"),
     WORD(steps, tm_step, annotated, &booleans, "whether the trace marks the step"),
 };
@@ -208,39 +207,40 @@ static const tm_record_column step_columns[] = {
 static const tm_record_column track_columns[] = {
     RANK("global rank"),
     WORD(tracks, tm_track, kind, &track_kinds, "GPU stream or CPU thread"),
-    TRACK(device, "", "number of the GPU, -1 unknown or a CPU thread"),
-    TRACK(stream, "", "number of the stream, -1 unknown or a CPU thread"),
-    NAME(tracks, tm_track, pid, "process id as written in the trace"),
-    NAME(tracks, tm_track, tid, "thread id as written in the trace"),
-    NAME(tracks, tm_track, process_name, "id in /names"),
-    NAME(tracks, tm_track, thread_name, "id in /names"),
-    /* Not an EVENT: a track without events may begin behind the last one, where no row is. The
-     * check of tracks sees to it. */
+    TRACK(device, "", "number of the GPU, -1 if unknown or a CPU thread"),
+    TRACK(stream, "", "number of the stream, -1 if unknown or a CPU thread"),
+    NAME(tracks, tm_track, pid, "id in /names of the process id as written in the trace"),
+    NAME(tracks, tm_track, tid, "id in /names of the thread id as written in the trace"),
+    NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
+    NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
+    /* Not an EVENT, because an empty track may begin after the last event, where no row exists.
+     * tm_check_tracks checks this column. */
     {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
-    TRACK(count, "", "rows that it has in /events"),
+    TRACK(count, "", "number of its rows in /events"),
 };
 
 static const tm_record_column event_columns[] = {
-    VALUES(begin_ns, "ns", "recorded begin since the epoch; /clock aligns it", NULL),
+    VALUES(begin_ns, "ns", "recorded start since the epoch; /clock aligns it", NULL),
     VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
-    ARRAY(name, "id in /names", TM_U32, field, TM_REFERS_NAME),
-    ARRAY(step, "row in /steps, -1 outside the steps", TM_I32, step, TM_REFERS_STEP),
-    ARRAY(launch, "row in /events of the call that launched it, -1 none", TM_I64, event,
+    ARRAY(name, "id in /names of the event's name", TM_U32, field, TM_REFERS_NAME),
+    ARRAY(step, "row in /steps, -1 outside all steps", TM_I32, step, TM_REFERS_STEP),
+    ARRAY(launch, "row in /events of the call that launched it, -1 if none", TM_I64, event,
           TM_REFERS_LAUNCH),
-    VALUES(category, "", "category that the profiler gave it", &categories),
+    VALUES(category, "", "category assigned by the profiler", &categories),
     VALUES(kind, "", "duration, instant or counter", &kinds),
-    VALUES(role, "", "what a GPU event does", &roles),
+    VALUES(role, "", "role of a GPU event", &roles),
 };
 
 #define LAUNCH(member, unit, doc)                                                                  \
     FIELD(attrs[TM_ATTR_LAUNCH], tm_launch_attr, member, #member, unit, doc)
 static const tm_record_column launch_columns[] = {
     EVENT(attrs[TM_ATTR_LAUNCH], tm_launch_attr, event, "row in /events"),
-    LAUNCH(correlation, "", "number that the GPU event bears too, 0 none"),
+    LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if none"),
 };
 
-/* Of the shape that a kernel shares with others; read back, each has one of its own at first. */
+/* From the shape that a kernel shares with others; when read back, each kernel first gets its own
+ * shape. */
 #define SHAPE(member, name_, unit_, doc_)                                                          \
     {                                                                                              \
         .name = name_, .unit = unit_, .doc = doc_,                                                 \
@@ -250,28 +250,28 @@ static const tm_record_column launch_columns[] = {
 static const tm_record_column kernel_columns[] = {
     EVENT(attrs[TM_ATTR_KERNEL], tm_kernel_attr, event, "row in /events"),
     FIELD(attrs[TM_ATTR_KERNEL], tm_kernel_attr, correlation, "correlation", "",
-          "number that the launch bears too, 0 none"),
-    SHAPE(grid[0], "grid_x", "", "blocks, -1 not recorded"),
-    SHAPE(grid[1], "grid_y", "", "blocks, -1 not recorded"),
-    SHAPE(grid[2], "grid_z", "", "blocks, -1 not recorded"),
-    SHAPE(block[0], "block_x", "", "threads, -1 not recorded"),
-    SHAPE(block[1], "block_y", "", "threads, -1 not recorded"),
-    SHAPE(block[2], "block_z", "", "threads, -1 not recorded"),
-    SHAPE(registers, "registers", "", "registers of a thread, -1 not recorded"),
+          "correlation id shared with the launch, 0 if none"),
+    SHAPE(grid[0], "grid_x", "", "blocks, -1 if not recorded"),
+    SHAPE(grid[1], "grid_y", "", "blocks, -1 if not recorded"),
+    SHAPE(grid[2], "grid_z", "", "blocks, -1 if not recorded"),
+    SHAPE(block[0], "block_x", "", "threads, -1 if not recorded"),
+    SHAPE(block[1], "block_y", "", "threads, -1 if not recorded"),
+    SHAPE(block[2], "block_z", "", "threads, -1 if not recorded"),
+    SHAPE(registers, "registers", "", "registers per thread, -1 if not recorded"),
     SHAPE(shared_memory_bytes, "shared_memory_bytes", "B",
-          "shared memory of a block, -1 not recorded"),
-    SHAPE(blocks_per_sm, "blocks_per_sm", "", "blocks for each multiprocessor, NaN not recorded"),
-    SHAPE(warps_per_sm, "warps_per_sm", "", "warps for each multiprocessor, NaN not recorded"),
+          "shared memory per block, -1 if not recorded"),
+    SHAPE(blocks_per_sm, "blocks_per_sm", "", "blocks per multiprocessor, NaN if not recorded"),
+    SHAPE(warps_per_sm, "warps_per_sm", "", "warps per multiprocessor, NaN if not recorded"),
     SHAPE(occupancy_pct, "occupancy_pct", "%",
-          "achieved occupancy as the profiler estimates it, NaN not recorded"),
+          "achieved occupancy estimated by the profiler, NaN if not recorded"),
 };
 
 #define COPY(member, unit, doc) FIELD(attrs[TM_ATTR_COPY], tm_copy_attr, member, #member, unit, doc)
 static const tm_record_column copy_columns[] = {
     EVENT(attrs[TM_ATTR_COPY], tm_copy_attr, event, "row in /events"),
-    COPY(correlation, "", "number that the launch bears too, 0 none"),
-    COPY(bytes, "B", "bytes copied or set, -1 not recorded"),
-    COPY(bandwidth_gbps, "GB/s", "bandwidth as the profiler computed it, NaN not recorded"),
+    COPY(correlation, "", "correlation id shared with the launch, 0 if none"),
+    COPY(bytes, "B", "bytes copied or set, -1 if not recorded"),
+    COPY(bandwidth_gbps, "GB/s", "bandwidth computed by the profiler, NaN if not recorded"),
 };
 
 #define COLLECTIVE(member, unit, doc)                                                              \
@@ -280,34 +280,34 @@ static const tm_record_column copy_columns[] = {
     NAME(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, member, doc)
 static const tm_record_column collective_columns[] = {
     EVENT(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, event,
-          "row in /events: the kernel, or the CPU operator that asked for it"),
+          "row in /events: the kernel, or the CPU operator that issued it"),
     WORD(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, kind, &collectives, "kind of collective"),
-    COLLECTIVE(comms_id, "", "id of the communicator, 0 not recorded"),
+    COLLECTIVE(comms_id, "", "id of the communicator, 0 if not recorded"),
     COLLECTIVE(seq, "",
-               "number of the operation in its group, -1 not recorded, -2 where comms_id is of an "
-               "operation that a program runs again and again"),
-    COLLECTIVE(in_elements, "", "elements that go in, -1 not recorded"),
-    COLLECTIVE(out_elements, "", "elements that come out, -1 not recorded"),
-    COLLECTIVE(group_size, "", "ranks in the group, -1 not recorded"),
-    COLLECTIVE(rank_start, "", "lowest global rank of a regular group, -1 not recorded"),
-    COLLECTIVE(rank_stride, "", "distance of the ranks of a regular group, -1 not recorded"),
-    COLLECTIVE(src_rank, "", "rank that sends, -1 not recorded"),
-    COLLECTIVE(dst_rank, "", "rank that receives, -1 not recorded"),
+               "number of the operation in its group, -1 if not recorded, -2 if comms_id is of an "
+               "operation that a program runs repeatedly"),
+    COLLECTIVE(in_elements, "", "number of input elements, -1 if not recorded"),
+    COLLECTIVE(out_elements, "", "number of output elements, -1 if not recorded"),
+    COLLECTIVE(group_size, "", "number of ranks in the group, -1 if not recorded"),
+    COLLECTIVE(rank_start, "", "lowest global rank of a regular group, -1 if not recorded"),
+    COLLECTIVE(rank_stride, "", "rank distance in a regular group, -1 if not recorded"),
+    COLLECTIVE(src_rank, "", "sending rank, -1 if not recorded"),
+    COLLECTIVE(dst_rank, "", "receiving rank, -1 if not recorded"),
     COLLECTIVE_NAME(name, "id in /names of the collective's name"),
-    COLLECTIVE_NAME(dtype, "id in /names of the type of an element"),
+    COLLECTIVE_NAME(dtype, "id in /names of the element type"),
     COLLECTIVE_NAME(group, "id in /names of the process group's name"),
     COLLECTIVE_NAME(group_description, "id in /names of the process group's description"),
     COLLECTIVE_NAME(group_ranks, "id in /names of the list of the group's ranks"),
     COLLECTIVE_NAME(in_split, "id in /names of the list of input sizes"),
     COLLECTIVE_NAME(out_split, "id in /names of the list of output sizes"),
-    COLLECTIVE(first_rank, "", "lowest rank of the operation it is matched to, -1 not matched"),
+    COLLECTIVE(first_rank, "", "lowest rank of the matched operation, -1 if not matched"),
     COLLECTIVE(first_event, "",
-               "with first_rank the operation's name: row of that rank's kernel, counted from the "
-               "rank's first_event in /ranks"),
-    COLLECTIVE(wait_ns, "ns", "time until the operation's last rank came, -1 where it has none"),
+               "identifies the operation together with first_rank: row of that rank's kernel, "
+               "relative to the rank's first_event in /ranks"),
+    COLLECTIVE(wait_ns, "ns", "wait until the operation's last rank arrived, -1 if none"),
     {COLUMN("exposed_ns", "ns",
-            "of a kernel: time in which no compute kernel of its rank runs, -1 of an operator",
-            TM_I64, NULL, field),
+            "time of a kernel in which its rank runs no compute kernel, -1 for an operator", TM_I64,
+            NULL, field),
      IN_ARRAY(attrs[TM_ATTR_COLLECTIVE], tm_collective_attr, exposed_ns), .later = true},
 };
 
@@ -315,13 +315,13 @@ static const tm_record_column collective_columns[] = {
     FIELD(attrs[TM_ATTR_MEMORY], tm_memory_attr, member, #member, unit, doc)
 static const tm_record_column memory_columns[] = {
     EVENT(attrs[TM_ATTR_MEMORY], tm_memory_attr, event, "row in /events"),
-    MEMORY(address, "", "address of the memory, -1 not recorded"),
-    MEMORY(bytes, "B", "bytes allocated, or released where negative"),
-    MEMORY(allocated_bytes, "B", "total allocated after it, -1 not recorded"),
+    MEMORY(address, "", "address of the memory, -1 if not recorded"),
+    MEMORY(bytes, "B", "bytes allocated, or released if negative"),
+    MEMORY(allocated_bytes, "B", "total allocated after the event, -1 if not recorded"),
     MEMORY(reserved_bytes, "B",
-           "total reserved after it; of a TPU what its programs reserve for themselves, a part of "
-           "allocated_bytes; -1 not recorded"),
-    MEMORY(device_type, "", "0 CPU, 1 CUDA, others as the profiler numbers them"),
+           "total reserved after the event; on a TPU the part of allocated_bytes reserved by its "
+           "programs; -1 if not recorded"),
+    MEMORY(device_type, "", "0 CPU, 1 CUDA, others as numbered by the profiler"),
     MEMORY(device, "", "number of the device, -1 for a CPU"),
 };
 
@@ -340,24 +340,24 @@ static const tm_record_column shapes_columns[] = {
 
 #define WAIT(member, unit, doc) FIELD(attrs[TM_ATTR_WAIT], tm_wait_attr, member, #member, unit, doc)
 static const tm_record_column wait_columns[] = {
-    EVENT(attrs[TM_ATTR_WAIT], tm_wait_attr, event, "row in /events: the record of the wait"),
+    EVENT(attrs[TM_ATTR_WAIT], tm_wait_attr, event, "row in /events: the wait"),
     CALL(attrs[TM_ATTR_WAIT], tm_wait_attr, call,
-         "row in /events of the call that asked for it, -1 not in the trace; cudaEventQuery waits "
-         "for nothing"),
+         "row in /events of the call that waits, -1 if not in the trace; cudaEventQuery does "
+         "not wait"),
     WORD(attrs[TM_ATTR_WAIT], tm_wait_attr, kind, &waits, "kind of wait"),
-    WAIT(stream, "", "number of the stream that waits, -1 the host"),
-    WAIT(on_stream, "", "number of the stream waited for, -1 all of the context, or not recorded"),
+    WAIT(stream, "", "number of the waiting stream, -1 for the host"),
+    WAIT(on_stream, "", "number of the stream waited for, -1 for the whole context or if unknown"),
     CALL(attrs[TM_ATTR_WAIT], tm_wait_attr, record,
-         "row in /events of the cudaEventRecord whose work is waited for, -1 not recorded"),
-    WAIT(correlation, "", "number that the call bears too, 0 none"),
-    WAIT(record_correlation, "", "number that the cudaEventRecord bears too, 0 none"),
+         "row in /events of the cudaEventRecord waited for, -1 if not recorded"),
+    WAIT(correlation, "", "correlation id shared with the call, 0 if none"),
+    WAIT(record_correlation, "", "correlation id shared with the cudaEventRecord, 0 if none"),
 };
 
 #define INPUTS(member, doc) NAME(attrs[TM_ATTR_INPUTS], tm_inputs_attr, member, doc)
 static const tm_record_column inputs_columns[] = {
     EVENT(attrs[TM_ATTR_INPUTS], tm_inputs_attr, event, "row in /events: an operator"),
-    INPUTS(types, "id in /names of the types of its inputs, a list in JSON"),
-    INPUTS(concrete, "id in /names of the values of its inputs that are no tensors, likewise"),
+    INPUTS(types, "id in /names of the types of its inputs, a JSON list"),
+    INPUTS(concrete, "id in /names of the values of its inputs other than tensors, a JSON list"),
 };
 
 #define OPERATOR(member, doc)                                                                      \
@@ -365,24 +365,24 @@ static const tm_record_column inputs_columns[] = {
 static const tm_record_column operator_columns[] = {
     EVENT(attrs[TM_ATTR_OPERATOR], tm_operator_attr, event, "row in /events: a CPU operator"),
     CALL(attrs[TM_ATTR_OPERATOR], tm_operator_attr, forward,
-         "row in /events of the operator whose gradient it computes, -1 none"),
-    OPERATOR(sequence, "autograd's number, the same of both, -1 not recorded"),
-    OPERATOR(thread, "autograd's number of the thread of the other, 0 where it is none"),
+         "row in /events of the operator whose gradient it computes, -1 if none"),
+    OPERATOR(sequence, "autograd's number, the same in forward and backward, -1 if not recorded"),
+    OPERATOR(thread, "autograd's number of the forward thread, 0 for a forward operator"),
     NAME(attrs[TM_ATTR_OPERATOR], tm_operator_attr, stack,
-         "id in /names of the functions that called it, the innermost first"),
+         "id in /names of its call stack, innermost function first"),
 };
 
 #define XLA(member, unit, doc) FIELD(attrs[TM_ATTR_XLA], tm_xla_attr, member, #member, unit, doc)
 #define XLA_NAME(member, doc) NAME(attrs[TM_ATTR_XLA], tm_xla_attr, member, doc)
 static const tm_record_column xla_columns[] = {
-    EVENT(attrs[TM_ATTR_XLA], tm_xla_attr, event, "row in /events: what a device ran"),
+    EVENT(attrs[TM_ATTR_XLA], tm_xla_attr, event, "row in /events: a device event"),
     XLA_NAME(program, "id in /names of the program (module)"),
-    XLA_NAME(hlo, "id in /names of the operation in it"),
-    XLA_NAME(category, "id in /names of the compiler's category of it"),
-    XLA_NAME(origin, "id in /names of what in the source it is of"),
-    XLA_NAME(shape, "id in /names of the types and shapes of what it makes, or takes"),
-    XLA(flops, "FLOP", "of one run as the compiler counts them, -1 not told"),
-    XLA(bytes, "B", "read and written likewise, -1 not told"),
+    XLA_NAME(hlo, "id in /names of the operation in the program"),
+    XLA_NAME(category, "id in /names of the compiler's category of the operation"),
+    XLA_NAME(origin, "id in /names of its origin in the source"),
+    XLA_NAME(shape, "id in /names of the types and shapes of its outputs, or inputs"),
+    XLA(flops, "FLOP", "per run as counted by the compiler, -1 if not recorded"),
+    XLA(bytes, "B", "read and written per run, counted likewise, -1 if not recorded"),
 };
 
 static const tm_record_column unified_columns[] = {
@@ -391,14 +391,14 @@ static const tm_record_column unified_columns[] = {
 };
 
 static const tm_record_column metadata_columns[] = {
-    {COLUMN("bytes", "", "character, UTF-8", TM_U8, NULL, field), VALUE_OF(metadata)},
+    {COLUMN("bytes", "", "one byte of UTF-8 text", TM_U8, NULL, field), VALUE_OF(metadata)},
 };
 
 static const tm_record_column list_columns[] = {
     RANK("global rank"),
     {COLUMN("list", "",
-            "id in /names of a list that stands there as \"@list N\", N being its place among the "
-            "rank's, from 0",
+            "id in /names of a list, which /metadata_text refers to as \"@list N\"; N is its index "
+            "among the rank's lists, from 0",
             TM_U32, NULL, field),
      VALUE_OF(metadata_lists), .refers = TM_REFERS_NAME},
 };
@@ -406,15 +406,16 @@ static const tm_record_column list_columns[] = {
 #define LEVEL(member, name, unit, doc) FIELD(levels, tm_level, member, name, unit, doc)
 static const tm_record_column level_columns[] = {
     RANK("global rank"),
-    LEVEL(exponent, "level", "", "buckets of this row's level are 2^level ns wide"),
+    LEVEL(exponent, "level", "", "the row's time buckets are 2^level ns wide"),
     WORD(levels, tm_level, lane, &lanes,
-         "what it is of: compute P, communication in three parts, copies without P, or the host's "
-         "operators and calls"),
+         "sub-track: compute P, communication in three parts, copies without P, or operators and "
+         "calls of the host"),
     LEVEL(begin_ns, "begin_ns", "ns",
-          "begin of the bucket since the epoch, aligned: a multiple of its width"),
-    LEVEL(busy_ns, "busy_ns", "ns", "of the bucket, the lane's intervals united"),
-    LEVEL(events, "events", "", "events that begin in it, of wait those that waited"),
-    LEVEL(longest_ns, "longest_ns", "ns", "the longest of these: of wait and transfer its part"),
+          "start of the bucket since the epoch, aligned: a multiple of its width"),
+    LEVEL(busy_ns, "busy_ns", "ns", "time in the bucket covered by the sub-track's intervals"),
+    LEVEL(events, "events", "", "events that begin in the bucket; for wait, those that waited"),
+    LEVEL(longest_ns, "longest_ns", "ns",
+          "longest of these events; for wait and transfer, that part"),
 };
 
 #define TABLE(path_, columns_, doc_)                                                               \
@@ -427,23 +428,22 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
     [TM_RECORD_RANKS] = {TABLE("/ranks", rank_columns, "a rank of the job"), EACH_RANK},
     [TM_RECORD_CLOCK] = {TABLE("/clock", clock_columns, "the clock of a rank"), EACH_RANK},
     [TM_RECORD_SPANS] = {TABLE("/spans", span_columns,
-                               "a trace of a rank, or a part of it between pauses of its profiler"),
+                               "a trace of a rank, or a part of it between profiler pauses"),
                          ROWS(n_spans)},
     [TM_RECORD_STEPS] = {TABLE("/steps", step_columns, "a step of a rank"), ROWS(n_steps)},
     [TM_RECORD_TRACKS] = {TABLE("/tracks", track_columns, "a GPU stream or CPU thread of a rank"),
                           ROWS(n_tracks)},
-    [TM_RECORD_EVENTS] = {TABLE("/events", event_columns,
-                                "an event, track after track, ascending in begin"),
+    [TM_RECORD_EVENTS] = {TABLE("/events", event_columns, "an event, by track, then by start time"),
                           ROWS(n_events)},
     [TM_RECORD_LAUNCHES] = {TABLE("/launches", launch_columns,
                                   "a call of the GPU runtime or driver"),
                             ROWS(n_attrs[TM_ATTR_LAUNCH])},
     [TM_RECORD_KERNELS] = {TABLE("/kernels", kernel_columns, "a kernel"),
                            ROWS(n_attrs[TM_ATTR_KERNEL])},
-    [TM_RECORD_COPIES] = {TABLE("/copies", copy_columns, "a copy or a set of memory"),
+    [TM_RECORD_COPIES] = {TABLE("/copies", copy_columns, "a memory copy or set"),
                           ROWS(n_attrs[TM_ATTR_COPY])},
     [TM_RECORD_COLLECTIVES] = {TABLE("/collective_events", collective_columns,
-                                     "an event that belongs to a collective"),
+                                     "an event of a collective"),
                                ROWS(n_attrs[TM_ATTR_COLLECTIVE])},
     [TM_RECORD_MEMORY] = {TABLE("/memory", memory_columns, "an allocation or a release"),
                           ROWS(n_attrs[TM_ATTR_MEMORY])},
@@ -458,24 +458,23 @@ const tm_record_table tm_record_tables[TM_N_RECORDS] = {
                                 "inputs"),
                           ROWS(n_attrs[TM_ATTR_INPUTS])},
     [TM_RECORD_OPERATORS] = {TABLE("/operators", operator_columns,
-                                   "an operator of which autograd's number or a stack is known"),
+                                   "an operator with autograd's number or a call stack"),
                              ROWS(n_attrs[TM_ATTR_OPERATOR])},
     [TM_RECORD_XLA] = {TABLE("/xla", xla_columns,
-                             "an event of a device that XLA or TensorFlow tells more of"),
+                             "a device event with compiler information of XLA or TensorFlow"),
                        ROWS(n_attrs[TM_ATTR_XLA])},
     [TM_RECORD_UNIFIED] = {TABLE("/unified", unified_columns,
                                  "a migration or page fault of unified memory with its address"),
                            ROWS(n_attrs[TM_ATTR_UNIFIED])},
     [TM_RECORD_METADATA] = {TABLE("/metadata_text", metadata_columns,
-                                  "a character of the JSON in which a rank's trace tells of "
-                                  "itself, without events and lists"),
+                                  "a byte of the JSON metadata of a rank's trace, without "
+                                  "events and lists"),
                             ROWS(n_metadata)},
     [TM_RECORD_METADATA_LISTS] = {TABLE("/metadata_lists", list_columns,
                                         "a list in a rank's /metadata_text"),
                                   ROWS(n_metadata_lists)},
     [TM_RECORD_LEVELS] = {TABLE("/levels", level_columns,
-                                "a lane of a rank in a bucket of time, level by level, the finest "
-                                "first"),
+                                "a sub-track of a rank in a time bucket, by level, finest first"),
                           ROWS(n_levels)},
 };
 

@@ -19,7 +19,7 @@ typedef struct footer {
     char magic[8];
     /* as in tm_seal */
     uint64_t content_bytes, n_extents, structure_sum;
-    uint64_t sum; /* of the extents, then of all above */
+    uint64_t sum; /* checksum of the extents, then of all fields above */
 } footer;
 
 _Static_assert(sizeof(footer) == 40, "stored");
@@ -88,8 +88,8 @@ static int by_offset(const void *a, const void *b) {
     return tm_order_u64(((const tm_extent *)a)->offset, ((const tm_extent *)b)->offset);
 }
 
-/* Ascending, apart, inside the content, and none longer than a reader makes room for. Differences
- * are compared, not sums: in a damaged file these might overflow. */
+/* Returns whether extents ascend without overlap inside the content and none exceeds a reader's
+ * buffer. Compares differences, not sums, which could overflow in a damaged file. */
 static bool are_in_order(const tm_vec *extents, uint64_t content_bytes) {
     const tm_extent *e = extents->data;
     uint64_t end = 0;
@@ -102,7 +102,7 @@ static bool are_in_order(const tm_vec *extents, uint64_t content_bytes) {
     return true;
 }
 
-/* What stands between the extents. Returns 0 or an errno; -1: the file ends before. */
+/* Reads the bytes between the extents. Returns 0 or an errno; -1 if the file ends too early. */
 static int read_structure(int fd, tm_seal *seal) {
     const tm_extent *e = seal->extents.data;
     size_t n = seal->extents.n;
@@ -115,7 +115,7 @@ static int read_structure(int fd, tm_seal *seal) {
     seal->structure = malloc(seal->content_bytes - data + 1);
     if (!seal->data_before || !seal->structure)
         return ENOMEM;
-    /* The piece before each extent, and the one behind the last. */
+    /* The piece before each extent, and the one after the last. */
     for (size_t i = 0; i <= n; i++) {
         uint64_t end = i < n ? e[i].offset : seal->content_bytes;
         if (!tm_seal_read_at(fd, at, seal->structure + at - seal->data_before[i],
@@ -130,8 +130,8 @@ static uint64_t structure_sum(const tm_seal *seal) {
     return tm_seal_sum(seal->structure, seal->content_bytes - seal->data_before[seal->extents.n]);
 }
 
-/* HDF5 writes pieces of the structure more than once: only as it lies there at the end is it
- * summed. */
+/* HDF5 writes parts of the structure more than once, so its checksum is computed from the final
+ * file. */
 int tm_seal_write(int fd, uint64_t content_bytes, tm_vec *extents) {
     tm_seal seal = {.content_bytes = content_bytes, .extents = *extents};
     size_t bytes = extents->n * sizeof(tm_extent);
@@ -147,25 +147,24 @@ int tm_seal_write(int fd, uint64_t content_bytes, tm_vec *extents) {
         error = write_at(fd, content_bytes, extents->data, bytes);
         error = error ? error : write_at(fd, content_bytes + bytes, &end, sizeof end);
     }
-    seal.extents = TM_VEC(tm_extent); /* the caller's */
+    seal.extents = TM_VEC(tm_extent); /* owned by the caller */
     tm_seal_free(&seal);
     return error < 0 ? EIO : error;
 }
 
-/* The footer, where the file ends with one that fits its size. */
+/* Reads the footer; returns false if the file does not end with one that matches its size. */
 static bool read_footer(int fd, uint64_t file_bytes, footer *end) {
     if (file_bytes < sizeof *end ||
         !tm_seal_read_at(fd, file_bytes - sizeof *end, end, sizeof *end) ||
         memcmp(end->magic, magic, sizeof magic) != 0)
         return false;
-    /* Divided rather than multiplied: n_extents is not believed yet, and a product might
-     * overflow. */
+    /* Uses division because n_extents is not verified yet and a product could overflow. */
     uint64_t before = file_bytes - sizeof *end;
     return end->content_bytes <= before && (before - end->content_bytes) % sizeof(tm_extent) == 0 &&
            (before - end->content_bytes) / sizeof(tm_extent) == end->n_extents;
 }
 
-/* The extents that the footer counts, whose number read_footer held against the file's size. */
+/* Reads the extents of the footer, whose number read_footer checked against the file size. */
 static tm_status read_end(int fd, const footer *end, const char *path, tm_vec *extents,
                           tm_error *err) {
     size_t bytes = end->n_extents * sizeof(tm_extent);
@@ -187,8 +186,8 @@ bool tm_seal_is_there(int fd, uint64_t file_bytes) {
     return there;
 }
 
-/* The end that HDF5's superblock states (version 0, which is what the writer makes); 0 where there
- * is none. */
+/* Returns the end of file stated in HDF5's superblock (version 0, which the writer makes); 0 if
+ * there is none. */
 static uint64_t stated_end(int fd) {
     enum { VERSION_AT = 8, ADDRESS_SIZE_AT = 13, END_AT = 40, HEAD = 48 };
     unsigned char head[HEAD];
@@ -199,7 +198,8 @@ static uint64_t stated_end(int fd) {
     return end;
 }
 
-/* A file that was cut short has lost its footer, and still says at its begin how long it was. */
+/* Explains a missing footer. A truncated file has lost it but still states its original length at
+ * its start. */
 static tm_status explain_no_footer(int fd, uint64_t file_bytes, const char *path, tm_error *err) {
     if (stated_end(fd) > file_bytes)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is damaged: it was cut short");

@@ -8,7 +8,7 @@
 #include "h5.h"
 #include "seal.h"
 
-/* What the property list carries: HDF5 copies it byte by byte. */
+/* Content of the property list. HDF5 copies it byte by byte. */
 typedef struct sink_info {
     tm_sink *sink;
 } sink_info;
@@ -16,10 +16,10 @@ typedef struct sink_info {
 typedef struct sink_file {
     H5FD_t base; /* HDF5's part, first */
     tm_sink *sink;
-    /* HDF5 keeps these two apart, and asks for them: its "end of allocation" and "end of file". */
-    haddr_t allocated; /* end of the addresses given out */
+    /* HDF5 distinguishes these two and requests them as "end of allocation" and "end of file". */
+    haddr_t allocated; /* end of the allocated addresses */
     haddr_t end;       /* end of the file */
-    tm_vec data;       /* of tm_extent; what was written of datasets */
+    tm_vec data;       /* of tm_extent; written data of datasets */
 } sink_file;
 
 static void keep_error(tm_sink *sink) {
@@ -28,7 +28,7 @@ static void keep_error(tm_sink *sink) {
 }
 
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
-    /* The file is open, and may have no name. */
+    /* The file is already open and may have no name. */
     (void)name;
     (void)flags;
     (void)max;
@@ -44,7 +44,8 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     return &file->base;
 }
 
-/* HDF5 has written all by now. A failure is told through the sink, as those of writes are. */
+/* HDF5 has written everything by now. Failures are reported through the sink, like failed writes.
+ */
 static herr_t sink_close(H5FD_t *base) {
     sink_file *file = (sink_file *)base;
     if (file->sink->error == 0)
@@ -54,7 +55,7 @@ static herr_t sink_close(H5FD_t *base) {
     return 0;
 }
 
-/* What HDF5's default driver says of itself, but for handles and for readers beside the writer. */
+/* Reports the features of HDF5's default driver, except handles and concurrent readers. */
 static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
     (void)base;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
@@ -62,7 +63,7 @@ static herr_t sink_query(const H5FD_t *base, unsigned long *flags) {
     return 0;
 }
 
-/* One address space for all types of memory, so that the type counts for nothing. */
+/* All memory types share one address space, so the type is ignored. */
 static haddr_t sink_get_allocated(const H5FD_t *base, H5FD_mem_t type) {
     (void)type;
     return ((const sink_file *)base)->allocated;
@@ -91,7 +92,7 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
             continue;
         if (n < 0)
             return -1;
-        if (n == 0) { /* behind the end there are zeros, as in HDF5's own driver */
+        if (n == 0) { /* zeros after the end, as in HDF5's own driver */
             memset(at, 0, size);
             return 0;
         }
@@ -102,13 +103,13 @@ static herr_t sink_read(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t a
     return 0;
 }
 
-/* HDF5 hands on its heaps of texts as data, too. They are told by how they begin; what only looks
- * like one is structure then, which is as good. */
+/* Returns whether bytes are data. HDF5 also passes its text heaps as data; they are recognised by
+ * their signature. Data with the same signature is treated as structure, which is equally safe. */
 static bool is_data(H5FD_mem_t type, const void *buffer, size_t size) {
     return type == H5FD_MEM_DRAW && !(size >= 4 && memcmp(buffer, "GCOL", 4) == 0);
 }
 
-/* Data is summed as HDF5 hands it over, and so once, without being read back. */
+/* Computes checksums of data as HDF5 passes it, so that it need not be read back. */
 static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t address,
                          size_t size, const void *buffer) {
     (void)transfer;
@@ -129,7 +130,7 @@ static herr_t sink_write(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
         address += (haddr_t)n;
         size -= (size_t)n;
     }
-    /* The same sum however far the loop came: what was left out counts as written, too. */
+    /* Independent of where the loop stopped: bytes that were not written count as written. */
     if (address + size > file->end)
         file->end = address + size;
     return 0;
@@ -149,9 +150,9 @@ static herr_t sink_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
 static const H5FD_class_t sink_class = {
     TM_H5_DRIVER(TM_H5_SINK),
     .name = "tmerge_sink",
-    /* far behind any file, and any sum of it and a size fits an off_t */
+    /* far beyond any file; any sum of it and a size fits an off_t */
     .maxaddr = ((haddr_t)1 << 62) - 1,
-    /* A file that is given up closes with all that is still open in it. */
+    /* An abandoned file is closed with everything still open in it. */
     .fc_degree = H5F_CLOSE_STRONG,
     .fapl_size = sizeof(sink_info),
     .open = sink_open,
@@ -170,9 +171,8 @@ hid_t tm_sink_driver(void) {
     return H5FDregister(&sink_class);
 }
 
-/* The oldest form that holds what is stored, whatever release of HDF5 writes it: the default of
- * HDF5 2 is one in which the root group carries the time, so that no two stores would be the same.
- */
+/* Requests the oldest file format that can hold the content, for any release of HDF5. In HDF5 2's
+ * default format the root group has a timestamp, so no two stores would be equal. */
 hid_t tm_sink_access(hid_t driver, tm_sink *sink) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     sink_info info = {sink};

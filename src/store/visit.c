@@ -1,13 +1,14 @@
-/* A store's timelines, read one after another. */
+/* Visits a store's timelines one after another. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tmerge/store.h"
 
-/* Ranks are read together up to so many events: a rank alone would unpack each chunk again. */
+/* Ranks are read in batches of up to this many events, because reading ranks singly would unpack
+ * chunks repeatedly. */
 enum { BATCH_EVENTS = 1 << 19 };
 
-/* Gives a rank's arrays back, and keeps what says where those of the others are. */
+/* Frees a rank's arrays and restores its row counts, which locate the rows of other ranks. */
 static void drop(tm_timeline *timeline, const tm_timeline *bare) {
     tm_timeline_destroy(timeline);
     *timeline = *bare;
@@ -18,7 +19,7 @@ static bool is_wanted(const tm_store_visit_plan *plan, size_t i) {
 }
 
 static size_t cost_of(const tm_store_visit_plan *plan, size_t i) {
-    /* Without its events a rank has a few rows for many of them. */
+    /* Without events a rank has few rows compared with its number of events. */
     size_t share = plan->no_events ? 4 : 1;
     return is_wanted(plan, i) && !plan->spans_alone ? plan->ranks[i].n_events / share : 0;
 }

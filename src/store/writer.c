@@ -1,4 +1,4 @@
-/* How a store begins and ends: the file, its format, its groups and its attributes. */
+/* Begins and ends a store: the file, its format, groups and attributes. */
 #include "writer.h"
 
 #include <assert.h>
@@ -14,8 +14,7 @@ bool tm_store_temporary_path(const char *path, char *out, size_t size) {
 }
 
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err) {
-    /* The sink first: after a failure it says of every write that it was done, so HDF5 knows
-     * nothing. */
+    /* Checks the sink first, because after a failure it reports every write to HDF5 as done. */
     if (writer->sink.error == ENOMEM)
         return tm_fail_memory(err);
     if (writer->sink.error != 0)
@@ -27,7 +26,8 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     return TM_OK;
 }
 
-/* Called with the HDF5 file closed: until then HDF5 needs the driver, and that the draft. */
+/* Called after the HDF5 file was closed: HDF5 needs the driver until then, and the driver the
+ * temporary file. */
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
@@ -37,7 +37,7 @@ static void destroy(tm_store_writer *writer) {
     free(writer);
 }
 
-/* In a state that destroy can end, before anything of it can fail. */
+/* Brings the writer into a state that destroy can handle before anything can fail. */
 static tm_store_writer *create(const char *path, const tm_store_options *options) {
     tm_store_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
@@ -57,7 +57,7 @@ static bool create_file(tm_store_writer *writer) {
     writer->sink.fd = writer->draft.fd;
     if (writer->sink.error != 0)
         return false;
-    /* Of the path HDF5 only keeps a copy: the driver writes to the descriptor. */
+    /* HDF5 only keeps a copy of the path; the driver writes to the descriptor. */
     writer->driver = tm_sink_driver();
     hid_t access = tm_sink_access(writer->driver, &writer->sink);
     if (writer->driver >= 0 && access >= 0)
@@ -106,7 +106,7 @@ tm_status tm_store_put_attribute(tm_store_writer *writer, const tm_store_attribu
     return tm_store_done(writer, done, "write an attribute", err);
 }
 
-/* Closes whatever of the file is still open; HDF5's own failures cannot be seen by the sink. */
+/* Closes everything still open in the file. The sink does not see HDF5's own failures. */
 static bool close_file(tm_store_writer *writer) {
     bool done = writer->file < 0 || H5Fclose(writer->file) >= 0;
     writer->file = writer->column = H5I_INVALID_HID;
@@ -114,7 +114,8 @@ static bool close_file(tm_store_writer *writer) {
 }
 
 tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
-    /* HDF5 writes what it holds back, and the driver the seal, only now; then the file is whole. */
+    /* Only now does HDF5 write its buffers and the driver the checksum trailer; then the file is
+     * complete. */
     bool done = close_file(writer);
     if (done && writer->sink.error == 0)
         writer->sink.error = tm_draft_publish(&writer->draft);
@@ -127,7 +128,7 @@ void tm_store_abandon(tm_store_writer *writer) {
     if (!writer)
         return;
     if (writer->sink.error == 0)
-        writer->sink.error = ECANCELED; /* what HDF5 still holds need not be written */
+        writer->sink.error = ECANCELED; /* what HDF5 still buffers need not be written */
     close_file(writer);
     destroy(writer);
 }

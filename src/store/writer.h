@@ -1,4 +1,4 @@
-/* What the files of the writer share. */
+/* Declarations shared by the files of the writer. */
 #ifndef TMERGE_STORE_WRITER_H
 #define TMERGE_STORE_WRITER_H
 
@@ -10,32 +10,32 @@
 #include "tmerge/store.h"
 
 struct tm_store_writer {
-    /* the file until it has its name */
+    /* the file until it gets its name */
     tm_draft draft;
     bool compress;
-    /* of a full chunk; columns with fewer rows have one of their own length */
+    /* of a full chunk; shorter columns have a single chunk of their own length */
     size_t chunk_rows;
     /* shared with the driver: its address must not change */
     tm_sink sink;
-    hid_t driver; /* owned; of the file */
+    hid_t driver; /* owned; driver of the file */
     hid_t file;
 
     /* the open column */
     hid_t column;
-    /* that it will have, by its caller's word */
+    /* number of rows announced by the caller */
     size_t n_rows;
-    size_t next_row; /* the first of the next chunk */
-    /* chunk_rows 0: it has no rows */
+    size_t next_row; /* first row of the next chunk */
+    /* chunk_rows 0: no rows */
     tm_chunk_shape shape;
 
-    /* for rows that are packed here */
-    tm_packer *packer; /* owned; NULL until it is needed */
+    /* for rows packed here */
+    tm_packer *packer; /* owned; NULL until needed */
     char *pending;     /* owned; [a chunk] rows of the next chunk */
-    size_t n_pending;  /* rows in it */
+    size_t n_pending;  /* number of pending rows */
 };
 
-/** Ends a call: TM_OK where all that it did was @p done and the file took it. @p what stands in
- * the message where HDF5 failed without saying why. */
+/** Ends a call: TM_OK if it was @p done and the file accepted it. @p what goes into the message if
+ * HDF5 failed without giving a reason. */
 tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *what, tm_error *err);
 
 #endif

@@ -6,13 +6,13 @@
 #include "h5.h"
 #include "writer.h"
 
-/* HDF5's set-up for a column: chunks, and the filters that tm_pack_chunk stands for. A dataset
- * without rows has no chunks: it is contiguous, which every reader takes. */
+/* Returns HDF5's creation properties for a column: chunks, and the filters that tm_pack_chunk
+ * applies. A dataset without rows is contiguous, which every reader accepts. */
 static hid_t column_layout(const tm_store_writer *writer) {
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
     hsize_t chunk = writer->shape.chunk_rows;
     const unsigned level[] = {TM_STORE_ZSTD_LEVEL};
-    /* No times of day, so that equal stores are equal to the byte; no fill values, for every row is
+    /* No timestamps, so that equal stores are identical bytes; no fill values, because every row is
      * written. */
     bool done = layout >= 0 && H5Pset_obj_track_times(layout, false) >= 0 &&
                 H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 &&
@@ -26,7 +26,8 @@ static hid_t column_layout(const tm_store_writer *writer) {
     return H5I_INVALID_HID;
 }
 
-/* Words are the names of an enumeration, so that any HDF5 program shows them beside the numbers. */
+/* Returns the type of a column. Words become an enumeration, so that any HDF5 program shows them
+ * with the numbers. */
 static hid_t column_type(const tm_record_column *column) {
     if (!column->words)
         return H5Tcopy(tm_h5_element(column->element));
@@ -70,16 +71,16 @@ tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
     return tm_store_done(writer, done, "make a dataset", err);
 }
 
-/* Chunks come packed from all processes, and HDF5 puts them into the file as they are: its own
- * pipeline would pack them one after another on this process. */
+/* Writes a packed chunk unchanged. HDF5's own pipeline would pack all processes' chunks one after
+ * another on this process. */
 tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t size,
                              tm_error *err) {
     hsize_t at = writer->next_row;
     if (at >= writer->n_rows)
         return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many chunks");
-    /* Behind the last row with the last chunk, whose end is zeros. */
+    /* May go beyond the last row, because the last chunk ends in zeros. */
     writer->next_row += writer->shape.chunk_rows;
-    /* 0: no filter of the layout was left out in packing */
+    /* 0: every filter of the layout was applied */
     bool done = H5Dwrite_chunk(writer->column, H5P_DEFAULT, 0, &at, size, packed) >= 0;
     return tm_store_done(writer, done, "write a chunk", err);
 }
@@ -92,7 +93,7 @@ static tm_status put_pending(tm_store_writer *writer, tm_error *err) {
     return packed ? tm_store_put_chunk(writer, packed, size, err) : tm_fail_memory(err);
 }
 
-/* All chunks of a store are at most chunk_rows elements of 8 bytes. */
+/* Allocates the packer and the pending rows. A chunk has at most chunk_rows elements of 8 bytes. */
 static bool make_room(tm_store_writer *writer) {
     enum { ELEMENT_MAX = 8 };
     assert(writer->chunk_rows > 0);
@@ -109,7 +110,7 @@ tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
     const char *from = rows;
     size_t element = writer->shape.element_bytes;
     while (n > 0) {
-        /* Rows behind the last chunk that was written, the pending ones among them. */
+        /* Rows after the last chunk written, including pending ones. */
         size_t left = writer->n_rows - writer->next_row;
         size_t room = writer->shape.chunk_rows - writer->n_pending;
         if (writer->next_row >= writer->n_rows || writer->n_pending == left)

@@ -1,4 +1,4 @@
-/* Result tables: one compound dataset each. */
+/* Result tables, each as one compound dataset. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
@@ -10,16 +10,16 @@
 #include "h5.h"
 #include "writer.h"
 
-/* A result table as records: where each column stands in one, and how long. */
+/* A result table as records, with the offset of each column. */
 typedef struct record {
-    size_t *at; /* owned; [n_columns + 1] the last is the record's size */
+    size_t *at; /* owned; [n_columns + 1] offsets; the last is the record's size */
     hid_t type;
-    size_t in_chunk; /* records of a chunk; 0: the table is small and stands in one piece */
-    char *rows;      /* owned; room for the records of a chunk, or for all of that piece */
+    size_t in_chunk; /* records per chunk; 0: small table, stored in one piece */
+    char *rows;      /* owned; buffer for the records of a chunk, or of the single piece */
 } record;
 
-/* A text column is as wide as its longest text: texts of variable length would lie in a heap of
- * HDF5 instead of in their rows. */
+/* Returns the size of a column. A text column is as wide as its longest text, because HDF5 stores
+ * texts of variable length in a heap instead of in the rows. */
 static size_t cell_size(const tm_table *table, int column) {
     size_t longest = 1; /* HDF5 has no text of size 0 */
     switch (table->def->columns[column].type) {
@@ -51,7 +51,7 @@ static hid_t cell_type(tm_type type, size_t size) {
     return type == TM_TEXT ? text_type(size) : H5Tcopy(tm_h5_cell(type));
 }
 
-/* Sets all bytes of the cell, so that equal tables are equal to the byte. */
+/* Sets all bytes of the cell, so that equal tables are identical bytes. */
 static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) {
     int64_t number = cell->null ? TM_NULL_INT : cell->value.i;
     double real = cell->null ? (double)NAN : cell->value.r;
@@ -72,7 +72,7 @@ static void put_cell(const tm_cell *cell, tm_type type, size_t size, char *out) 
     }
 }
 
-/* Memory and file have the same type, so that HDF5 converts nothing. */
+/* Makes the type used both in memory and in the file, so that HDF5 converts nothing. */
 static bool make_type(const tm_table_def *def, record *made) {
     made->type = H5Tcreate(H5T_COMPOUND, made->at[def->n_columns]);
     bool done = made->type >= 0;
@@ -84,7 +84,7 @@ static bool make_type(const tm_table_def *def, record *made) {
     return done;
 }
 
-/* Rows [first, first + n) as records. */
+/* Writes rows [first, first + n) as records. */
 static void put_rows(const tm_table *table, const record *made, size_t first, size_t n) {
     int columns = table->def->n_columns;
     char *out = made->rows;
@@ -96,8 +96,8 @@ static void put_rows(const tm_table *table, const record *made, size_t first, si
     }
 }
 
-/* How many rows a chunk holds; 0: the table is small and stands in one piece, as it is. Records of
- * long texts hold mostly zeros. */
+/* Returns the rows per chunk; 0: the table is small and is stored in one piece, uncompressed.
+ * Records with long texts consist mostly of zeros. */
 static size_t chunk_rows(size_t record_bytes, size_t n_rows) {
     enum { PLAIN = 1 << 16, CHUNK = 1 << 20 };
     if (n_rows <= PLAIN / record_bytes)
@@ -106,7 +106,7 @@ static size_t chunk_rows(size_t record_bytes, size_t n_rows) {
     return rows < n_rows ? rows : n_rows;
 }
 
-/* Cells stand without padding: every byte of a record belongs to one. */
+/* Places the cells without padding: every byte of a record belongs to one. */
 static bool make_record(const tm_table *table, record *made) {
     int n = table->def->n_columns;
     made->at = calloc((size_t)n + 1, sizeof *made->at);
@@ -115,13 +115,12 @@ static bool make_record(const tm_table *table, record *made) {
     for (int i = 0; i < n; i++)
         made->at[i + 1] = made->at[i] + cell_size(table, i);
     made->in_chunk = chunk_rows(made->at[n], table->n_rows);
-    /* One byte more, for NULL is to mean that memory is out, also where there is nothing to
-     * hold. */
+    /* One more byte, so that NULL always means that memory is out, even for an empty table. */
     made->rows = malloc((made->in_chunk > 0 ? made->in_chunk : table->n_rows) * made->at[n] + 1);
     return made->rows != NULL;
 }
 
-/* A line of each column: its unit, or its doc. */
+/* Writes an attribute with one line per column: units or docs. */
 static bool put_lines(hid_t dataset, const char *name, const tm_table_def *def, bool docs,
                       bool *no_memory) {
     tm_vec lines = TM_VEC(char);
@@ -137,8 +136,8 @@ static bool put_lines(hid_t dataset, const char *name, const tm_table_def *def, 
     return done;
 }
 
-/* A dataset has no other place for its columns' units and docs. An attribute for each would cost
- * more than most tables. */
+/* Writes units and docs of all columns as attributes of the dataset. One attribute per column would
+ * take more space than most tables. */
 static bool put_docs(hid_t dataset, const tm_table_def *def, bool *no_memory) {
     return tm_h5_put_text(dataset, "doc", def->doc) &&
            put_lines(dataset, "units", def, false, no_memory) &&
@@ -156,7 +155,7 @@ static bool put_null_values(hid_t group) {
            tm_h5_put_text(group, "null_text", "");
 }
 
-/* /analysis and the group of the analysis, which other tables may have made. */
+/* Makes /analysis and the group of the analysis, unless other tables made them. */
 static bool need_groups(hid_t file, const char *group_path) {
     const char *paths[] = {"/analysis", group_path};
     bool done = true;
@@ -169,18 +168,18 @@ static bool need_groups(hid_t file, const char *group_path) {
     return done;
 }
 
-/* By HDF5's own filter, which every program that reads HDF5 has, without the plugin. */
+/* Uses HDF5's built-in filter, which every HDF5 program has without a plugin. */
 static bool compress(hid_t layout, size_t n_rows) {
     hsize_t rows = n_rows;
     return n_rows == 0 || (H5Pset_chunk(layout, 1, &rows) >= 0 && H5Pset_deflate(layout, 1) >= 0);
 }
 
-/* By ISA-L, several times as fast as by the filter, which reads it the same. One chunk is in memory
- * at a time, for every text has the room of the longest. The last chunk ends in rows of zeros that
- * the table does not have. */
+/* Compresses with ISA-L, several times as fast as the built-in filter, which can read the result.
+ * Only one chunk is in memory at a time, because every text takes the width of the longest. The
+ * last chunk is padded with zero rows beyond the table. */
 static bool put_chunks(hid_t dataset, const tm_table *table, const record *made, bool *no_memory) {
     size_t record_bytes = made->at[table->def->n_columns], chunk = made->in_chunk * record_bytes;
-    size_t room = chunk + chunk / 1024 + 1024; /* also where nothing repeats */
+    size_t room = chunk + chunk / 1024 + 1024; /* sufficient even for incompressible data */
     tm_deflate *deflate = tm_deflate_create();
     char *packed = malloc(room);
     bool done = deflate && packed;

@@ -19,7 +19,7 @@ static int by_shown(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->whole, y->whole);
 }
 
-/* Each pair once. */
+/* Removes duplicate pairs. */
 static void put_together(tm_vec *seen) {
     pair *v = seen->data;
     size_t n = 0;
@@ -66,7 +66,7 @@ static uint64_t tag_of(uint64_t whole, int digits) {
     return whole >> (64 - 4 * digits);
 }
 
-/* Pairs of one look are neighbours in ascending order of the whole, and so of their tags. */
+/* Pairs with the same shown text are adjacent, ascending by hash and thus by tag. */
 static bool tags_differ(const tm_vec *seen, int digits) {
     const pair *v = seen->data;
     for (size_t i = 1; i < seen->n; i++)

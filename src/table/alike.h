@@ -1,5 +1,4 @@
-/* Long texts of a column that look alike once their middle is cut out, and how they are told apart.
- */
+/* Disambiguates long texts of a column that look equal after their middle is cut out. */
 #ifndef TMERGE_TABLE_ALIKE_H
 #define TMERGE_TABLE_ALIKE_H
 
@@ -7,25 +6,25 @@
 #include "table/shown.h"
 
 typedef struct tm_alike {
-    tm_vec seen;   /* pairs of hashes: of what is shown, and of the whole; at the end those alone of
-                    * which one is shown for several texts */
-    size_t limit;  /* at which the pairs are put together */
-    size_t points; /* of what is shown */
-    int digits;    /* of a tag */
+    tm_vec seen;  /* pairs of hashes: shown text and whole text; after tm_alike_end only pairs whose
+                     shown text is ambiguous */
+    size_t limit; /* number of pairs at which duplicates are removed */
+    size_t points; /* code points of a shown text */
+    int digits;    /* digits of a tag */
 } tm_alike;
 
-/** Of texts of which so many code points are shown, 24 to TM_SHOWN_POINTS. */
+/** Starts with texts shown with @p points code points, 24 to TM_SHOWN_POINTS. */
 tm_alike tm_alike_begin(size_t points);
 void tm_alike_free(tm_alike *alike);
 
-/** Notes a text of the column. False where memory is out. */
+/** Adds a text of the column. False if out of memory. */
 bool tm_alike_add(tm_alike *alike, const char *text);
 
-/** After the last. */
+/** Call after the last text. */
 void tm_alike_end(tm_alike *alike);
 
-/** The text as it is shown: one that is cut and looks like another has some digits of its hash
- * where it is cut, the same ones in every table of so many digits. */
+/** Formats the text as shown. If it is cut and looks like another, the cut contains digits of its
+ * hash, which are the same in every table with this number of digits. */
 void tm_alike_show(const tm_alike *alike, const char *text, char out[TM_SHOWN_MAX]);
 
 #endif

@@ -1,4 +1,4 @@
-/* The cells of comma-separated values, the same in tables and in exports. */
+/* Cells of comma-separated values, the same in tables and in exports. */
 #ifndef TMERGE_TABLE_CSV_H
 #define TMERGE_TABLE_CSV_H
 
@@ -7,8 +7,8 @@
 /** RFC 4180, section 2, rule 1. */
 #define TM_CSV_LINE_END "\r\n"
 
-/** Appends a cell of text: quoted where it must be, and where it could be taken for something else:
- * the empty text for a null, and a leading # for the name of a table. */
+/** Appends a text cell. It is quoted if CSV requires it, and if it is ambiguous: an empty text
+ * (null), or a leading # (name of a table). */
 void tm_csv_text(tm_out *out, const char *text, size_t size);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { INDENT = 4, GAP = 2 };
 
-/* Widest name, type and unit of all columns of all tables, so that the whole list is aligned. */
+/* Widest name, type and unit of all columns of all tables; they align the whole list. */
 typedef struct widths {
     size_t line;
     size_t name;
@@ -32,13 +32,13 @@ static widths measure(const tm_table_def *const *defs, size_t n_defs, int width)
     return w;
 }
 
-/* One field of a line, as wide as the widest of its kind in the whole list. */
+/* Prints one field, padded to the widest of its kind in the list. */
 static void put_padded(tm_out *out, const char *text, size_t width) {
     tm_out_string(out, text);
     tm_out_spaces(out, width - tm_utf8_length(text, strlen(text)) + GAP);
 }
 
-/* The table's name stands alone on its line so that it can be searched for with ^name$. */
+/* The table's name is alone on its line, so that a search for ^name$ finds it. */
 static void put_def(tm_out *out, const tm_table_def *def, const widths *w) {
     tm_out_string(out, def->name);
     tm_out_char(out, '\n');

@@ -21,8 +21,8 @@ void tm_digits_int(int64_t value, char out[TM_DIGITS_MAX]) {
     *out = '\0';
 }
 
-/* A real that is an integer, counts and whole percents being frequent: below 2^53 every integer is
- * a double, and printing one as an integer is several times faster. */
+/* Prints a real that is an integer; counts and whole percentages are frequent. Every integer below
+ * 2^53 is an exact double, and printing it as an integer is several times faster. */
 static bool print_whole(double value, char out[TM_DIGITS_MAX]) {
     if (!(fabs(value) < 1e15) || value != floor(value) || (value == 0 && signbit(value)))
         return false;
@@ -34,15 +34,15 @@ static bool print_whole(double value, char out[TM_DIGITS_MAX]) {
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 wide;
 
-/* A real as a ratio of whole numbers, mantissa / 2^shift, and the power of ten that makes 17 digits
- * of it: digits = floor(mantissa power / 2^shift), rest what that leaves; all of it is exact. */
+/* A real as an exact ratio of integers, mantissa / 2^shift, and the power of ten that yields 17
+ * digits: digits = floor(mantissa power / 2^shift), rest = remainder. */
 typedef struct decimal {
     uint64_t mantissa, power, digits;
-    wide scaled, rest; /* mantissa power: below 2^53 10^19 */
+    wide scaled, rest; /* scaled = mantissa power, below 2^53 10^19 */
     int shift, places; /* power = 10^places */
 } decimal;
 
-/* Of a real from 0.001 to 10^15 that is no integer. */
+/* Decomposes a real between 0.001 and 10^15 that is not an integer. */
 static decimal take_apart(double size) {
     int exponent;
     decimal d = {.mantissa = (uint64_t)ldexp(frexp(size, &exponent), DBL_MANT_DIG), .power = 1};
@@ -57,15 +57,15 @@ static decimal take_apart(double size) {
     return d;
 }
 
-/* To the nearest multiple of a unit of the last digit, ties to the even one, as printf does. */
+/* Rounds to the nearest multiple of a unit of the last digit, ties to even, like printf. */
 static uint64_t round_digits(const decimal *d, uint64_t unit) {
     const uint64_t whole = d->digits / unit, left = d->digits % unit;
     const wide twice = 2 * (((wide)left << d->shift) + d->rest), one = (wide)unit << d->shift;
     return (whole + (twice > one || (twice == one && whole % 2))) * unit;
 }
 
-/* Whether strtod makes the same double of these digits: they are less than half the way to the next
- * one, which is half as far below a power of two, or the tie goes to the even mantissa. */
+/* Whether strtod reads back the same double: the digits are less than half the distance to the next
+ * double (half as far below a power of two), or a tie goes to the even mantissa. */
 static bool reads_back(const decimal *d, uint64_t digits) {
     const wide read = (wide)digits << d->shift;
     const bool below = read < d->scaled, narrow = d->mantissa == (uint64_t)1 << (DBL_MANT_DIG - 1);
@@ -73,8 +73,8 @@ static bool reads_back(const decimal *d, uint64_t digits) {
     return apart < d->power || (apart == d->power && d->mantissa % 2 == 0);
 }
 
-/* From a table of ratios most reals need 16 or 17 digits, and printf and strtod were half the time
- * of a document. */
+/* Prints common reals quickly: ratios in tables need 16 or 17 digits, for which printf and strtod
+ * took half the time of a document. */
 static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
     const double size = fabs(value);
     if (!(size >= 1e-3 && size < 1e15))
@@ -106,8 +106,8 @@ static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
 void tm_digits_real(double value, char out[TM_DIGITS_MAX]) {
     if (print_whole(value, out) || print_usual(value, out))
         return;
-    /* What has fewer than 15 digits comes out of %.15g as it is, for %g drops trailing zeros;
-     * subnormals may hold fewer. */
+    /* %.15g is exact for values of fewer than 15 digits, because %g drops trailing zeros;
+     * subnormals may have fewer digits. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(out, TM_DIGITS_MAX, "%.*g", digits, value);
         if (digits == DBL_DECIMAL_DIG || strtod(out, NULL) == value)

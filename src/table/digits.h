@@ -1,19 +1,19 @@
-/* Numbers as decimal text, the same in JSON and CSV: what is read back is what was written. */
+/* Numbers as decimal text for JSON and CSV. Reading a number back gives the same value. */
 #ifndef TMERGE_TABLE_DIGITS_H
 #define TMERGE_TABLE_DIGITS_H
 
 #include <stdint.h>
 
-/** Room for any number below: 17 digits, sign, point and exponent, or 20 characters of an int64;
- * the rest is for the compiler, which cannot know how few digits are asked for. */
+/** Size of a buffer for any number below: 17 digits, sign, point and exponent, or 20 characters of
+ * an int64. The rest satisfies compilers that do not know how few digits are requested. */
 enum { TM_DIGITS_MAX = 40 };
 
-/** All digits of an integer, exact. */
+/** Prints all digits of an integer, exactly. */
 void tm_digits_int(int64_t value, char out[TM_DIGITS_MAX]);
 
 /**
- * The fewest digits that give the same double again. There is always a point or an exponent
- * ("2.0"), so that readers that tell integers from reals keep the column's type.
+ * Prints the fewest digits that read back as the same double. Always includes a point or an
+ * exponent ("2.0"), so that readers that distinguish integers from reals keep the column's type.
  *
  * @param value  finite
  */

@@ -8,10 +8,10 @@
 #include "table/digits.h"
 #include "table/stream.h"
 
-/* The document is laid out here, one row on a line, so that it can be read and searched by line and
- * never stands in memory as a tree; cJSON builds and prints what stands on the lines. */
+/* The document is laid out here with one row per line, so that it can be read and searched by line
+ * and is never held in memory as a tree. cJSON builds and prints the content of the lines. */
 
-/* Prints an item and frees it; NULL, which is what cJSON gives when memory is out, is noted. */
+/* Prints an item and frees it. NULL, cJSON's result when out of memory, sets the failure flag. */
 static void put_item(tm_out *out, cJSON *item) {
     char *text = item ? cJSON_PrintUnformatted(item) : NULL;
     if (text)
@@ -22,12 +22,12 @@ static void put_item(tm_out *out, cJSON *item) {
     cJSON_Delete(item);
 }
 
-/* Quoted and escaped; NULL gives null. */
+/* Quotes and escapes; NULL prints null. */
 static void put_string(tm_out *out, const char *string) {
     put_item(out, string ? cJSON_CreateString(string) : cJSON_CreateNull());
 }
 
-/* NULL where memory is out. */
+/* NULL if out of memory. */
 static cJSON *cell_item(tm_type type, const tm_cell *cell) {
     char digits[TM_DIGITS_MAX];
     if (cell->null)
@@ -47,7 +47,7 @@ static cJSON *cell_item(tm_type type, const tm_cell *cell) {
     return cJSON_CreateRaw(digits); /* cJSON's own numbers are doubles */
 }
 
-/* {"rank":0,...} in the order of the columns; their names are borrowed, not copied. */
+/* Builds {"rank":0,...} in column order; column names are borrowed, not copied. */
 static cJSON *row_item(const tm_table_def *def, const tm_cell *row) {
     cJSON *object = cJSON_CreateObject();
     for (int c = 0; object && c < def->n_columns; c++) {
@@ -61,7 +61,7 @@ static cJSON *row_item(const tm_table_def *def, const tm_cell *row) {
     return object;
 }
 
-/* What a reader needs to take the rows for what they are. */
+/* Describes a column: name, type and unit. */
 static cJSON *column_item(const tm_column *column) {
     cJSON *object = cJSON_CreateObject();
     if (object && cJSON_AddStringToObject(object, "name", column->name) &&
@@ -72,7 +72,7 @@ static cJSON *column_item(const tm_column *column) {
     return NULL;
 }
 
-/* Rows of a table in the making, and how many are there. */
+/* State of printing the rows of a table. */
 typedef struct rows_out {
     const tm_sink_out *sink;
     bool any;
@@ -104,7 +104,7 @@ tm_status tm_stream_json(const tm_rows *rows, const tm_sink_out *sink, tm_error 
     return TM_OK;
 }
 
-/* A path may hold any bytes; NULL gives null. */
+/* A path may contain any bytes; NULL prints null. */
 static void put_store(tm_out *out, const char *store) {
     size_t size = store ? strlen(store) : 0;
     char *repaired = store ? malloc(tm_utf8_repair(store, size, NULL) + 1) : NULL;

@@ -9,17 +9,17 @@
 #include "base/vec.h"
 #include "table/rows.h"
 
-/* Layout, in the sender's byte order, without padding: one pack behind another, each a header and
- * its rows. A row is a bit for each column, lowest first, set where it is null, in whole bytes;
- * then the other values: an int as a varint, near zero in one byte, a real as its 8 bytes, a bool
- * as one, a text as a varint of its size, and its bytes. So rows take a fifth of what they do as
- * cells. */
+/* Format of packed rows, in the sender's byte order, without padding: packs one after another, each
+ * a header and its rows. A row starts with one bit per column, lowest first, set if the value is
+ * null, padded to whole bytes. The other values follow: an int as a varint (small magnitudes take
+ * one byte), a real as 8 bytes, a bool as one byte, a text as a varint of its size and its bytes.
+ * Packed rows take a fifth of the memory of cells. */
 typedef struct header {
     uint64_t signature; /* of the definition */
     uint64_t n_rows;
 } header;
 
-/* Differs between tables whose rows could be taken for each other's. */
+/* Returns a hash that differs between tables with incompatible rows. */
 static uint64_t signature_of(const tm_table_def *def) {
     uint64_t hash = tm_hash(TM_HASH_BEGIN, def->name, strlen(def->name) + 1);
     for (int c = 0; c < def->n_columns; c++) {
@@ -34,7 +34,7 @@ static size_t n_mask_bytes(const tm_table_def *def) {
     return ((size_t)def->n_columns + 7) / 8;
 }
 
-/* The most bytes that a row may take. */
+/* Returns the maximum bytes of a row. */
 static size_t row_room(const tm_table_def *def, const tm_cell *row) {
     size_t room = n_mask_bytes(def) + (size_t)def->n_columns * TM_VARINT_MAX;
     for (int c = 0; c < def->n_columns; c++)
@@ -43,7 +43,7 @@ static size_t row_room(const tm_table_def *def, const tm_cell *row) {
     return room;
 }
 
-/* Writes one value; returns what is behind it. */
+/* Writes one value; returns the position after it. */
 static uint8_t *pack_value(uint8_t *p, tm_type type, const tm_cell *cell) {
     switch (type) {
     case TM_INT:
@@ -100,20 +100,20 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size, tm_er
     return TM_OK;
 }
 
-/* Where unpacking stands; at never passes size, so their difference is what is left. */
+/* State of unpacking; at never exceeds size, so their difference is the remaining bytes. */
 typedef struct reader {
-    const char *bytes; /* borrowed, of any alignment */
+    const char *bytes; /* borrowed, any alignment */
     size_t size;
     size_t at;
     tm_error *err;
 } reader;
 
-/* Such bytes are our fault, never an input's: they come from another of our processes. */
+/* An internal fault, not an input error: the bytes come from another process of the job. */
 static tm_status refuse(const reader *in, size_t offset, const char *why) {
     return tm_fail(in->err, TM_ERR_FAULT, NULL, (int64_t)offset, "packed rows: %s", why);
 }
 
-/* The next bytes as they are in memory; the offset of a failure is where they should begin. */
+/* Copies the next bytes; a failure reports the offset at which they should begin. */
 static tm_status take(reader *in, void *into, size_t size) {
     if (size > in->size - in->at)
         return refuse(in, in->at, "cut short");
@@ -131,7 +131,7 @@ static tm_status take_varint(reader *in, uint64_t *value) {
     return TM_OK;
 }
 
-/* A byte that is 0 or 1. */
+/* Reads a byte that must be 0 or 1. */
 static tm_status take_flag(reader *in, bool *flag) {
     unsigned char byte = 0;
     TM_TRY(take(in, &byte, 1));
@@ -141,7 +141,7 @@ static tm_status take_flag(reader *in, bool *flag) {
     return TM_OK;
 }
 
-/* The size is checked before anything is allocated by it. */
+/* Checks the size before allocating by it. */
 static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
     uint64_t size = 0;
     size_t begin = in->at;
@@ -150,15 +150,15 @@ static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
         return refuse(in, begin, "a text longer than what is left");
     const char *text = in->bytes + in->at;
     TM_TRY(tm_table_set_bytes(table, cell, text, (size_t)size, in->err));
-    /* Both: a sequence cut short at the end has its replacement's first bytes. */
+    /* Both checks: a sequence truncated at the end equals the first bytes of its replacement. */
     if (strlen(cell->value.text) != size || memcmp(cell->value.text, text, (size_t)size) != 0)
         return refuse(in, in->at, "a text that is not UTF-8");
     in->at += (size_t)size;
     return TM_OK;
 }
 
-/* Fills a cell of a new row; what the setters would change is refused instead, for no cell that was
- * packed can hold it. */
+/* Fills a cell of a new row. Values that the setters would change are refused, because no packed
+ * cell can contain them. */
 static tm_status take_cell(reader *in, tm_table *table, tm_type type, tm_cell *cell) {
     uint64_t integer = 0;
     double real = 0;
@@ -199,22 +199,22 @@ static tm_status take_row(reader *in, tm_table *table) {
     return TM_OK;
 }
 
-/* How many rows the next pack has. */
+/* Reads the number of rows of the next pack. */
 static tm_status take_header(reader *in, const tm_table_def *def, uint64_t *n_rows) {
     header head = {0};
     size_t begin = in->at;
     TM_TRY(take(in, &head, sizeof head));
     if (head.signature != signature_of(def))
         return refuse(in, begin, "of another table");
-    /* A row has a bit for each column at least, so that a damaged count cannot ask for much more
-     * than was sent. */
+    /* A row takes at least one bit per column, so a damaged count cannot request much more memory
+     * than the bytes received. */
     if (head.n_rows > (in->size - in->at) / n_mask_bytes(def))
         return refuse(in, begin + offsetof(header, n_rows), "more rows than bytes");
     *n_rows = head.n_rows;
     return TM_OK;
 }
 
-/* The next pack. */
+/* Unpacks the next pack. */
 static tm_status take_pack(reader *in, tm_table *table) {
     uint64_t n_rows = 0;
     TM_TRY(take_header(in, table->def, &n_rows));
@@ -257,7 +257,7 @@ tm_status tm_table_rest(tm_table *table, tm_error *err) {
         return TM_OK;
     TM_TRY(tm_table_put_aside(table, err));
     tm_vec_trim(table->aside);
-    free(table->cells); /* whose room tm_table_put_aside keeps for the next rank's */
+    free(table->cells); /* tm_table_put_aside keeps their capacity for the next rank */
     table->cells = NULL;
     table->capacity = 0;
     table->rests = true;
@@ -268,7 +268,7 @@ tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error 
     return tm_table_unpack(into, table->aside->data, table->aside->n, err);
 }
 
-/* The rows of the next pack. */
+/* Visits the rows of the next pack. */
 static tm_status visit_pack(reader *in, tm_table *row, bool (*visit)(void *, const tm_cell *),
                             void *context) {
     uint64_t n_rows = 0;
@@ -301,7 +301,8 @@ tm_status tm_table_each_aside(const tm_table *table,
 tm_status tm_table_take_back(tm_table *table, tm_error *err) {
     if (!table->aside)
         return TM_OK;
-    TM_TRY(tm_table_put_aside(table, err)); /* behind the others, in which order they were added */
+    TM_TRY(tm_table_put_aside(table,
+                              err)); /* after the others, in the order in which they were added */
     tm_vec *aside = table->aside;
     table->aside = NULL;
     table->rests = false;

@@ -1,19 +1,19 @@
-/* What the files of this folder share about a table's cells. */
+/* Shared by the files of this folder: the cells of a table. */
 #ifndef TMERGE_TABLE_ROWS_H
 #define TMERGE_TABLE_ROWS_H
 
 #include "tmerge/table.h"
 
-/** Cells of one row. */
+/** Returns the number of cells in a row. */
 static inline size_t tm_rows_width(const tm_table *table) {
     return (size_t)table->def->n_columns;
 }
 
 /**
- * Makes room for @p n_rows in all, for callers that know how many will come. It also invalidates
- * every pointer to a row that was given out.
+ * Reserves capacity for @p n_rows in total, for callers that know the number. Invalidates all
+ * pointers to rows.
  *
- * @return  false when memory is out; the table is unchanged then
+ * @return  false if out of memory; the table is then unchanged
  */
 bool tm_rows_reserve(tm_table *table, size_t n_rows);
 

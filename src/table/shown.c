@@ -12,16 +12,16 @@ static const tm_shown_unit time_units[] = {
     {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
 enum { N_TIME_UNITS = sizeof time_units / sizeof *time_units };
 
-/* Works for INT64_MIN, which has no positive counterpart. */
+/* Also correct for INT64_MIN, which has no positive counterpart. */
 static uint64_t magnitude(int64_t value) {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* Of a unit that many digits stand before the point. */
+/* Upper limit of values in a finer unit: five digits before the point. */
 static const double WIDEST = 1e5;
 
 tm_shown_unit tm_shown_unit_of(tm_shown_range range) {
-    size_t u = 0; /* the largest unit of which there is at least one */
+    size_t u = 0; /* largest unit that is not above the largest value */
     while (u + 1 < N_TIME_UNITS && range.most >= (double)time_units[u + 1].ns)
         u++;
     while (u > 0 && range.least < (double)time_units[u].ns / 100.0 &&
@@ -35,7 +35,7 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range) {
                                            : (tm_shown_unit){column->unit, 0};
 }
 
-/* Of single events, not sums of them: "mean_call_ns" is, "max_rank_ns" is the sum of a rank. */
+/* Whether a column is of single events, not sums: "max_rank_ns" is the sum of a rank. */
 static bool is_of_events(const tm_column *column) {
     static const char *const words[] = {"mean_", "median_", "min_", "max_", "p95_", "stddev_"};
     bool of_events = false;
@@ -44,13 +44,13 @@ static bool is_of_events(const tm_column *column) {
     return of_events && !strstr(column->name, "_rank_");
 }
 
-/* With another column, whose largest shall have a digit before the second behind the point. */
+/* Adds a column to a range; its largest value shall have a digit before the second decimal. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
     return (tm_shown_range){fmax(a.most, b.most), fmin(a.least, least)};
 }
 
-/* The largest of those of a class that have no unit yet; n for none. */
+/* Returns the largest column of a class without a unit; n if none. */
 static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                            const tm_shown_unit *units, bool of_events) {
     size_t found = n;
@@ -61,7 +61,7 @@ static size_t next_largest(const tm_column *columns, size_t n, const tm_shown_ra
     return found;
 }
 
-/* Gives one unit to the largest column and those that it suits. */
+/* Gives one unit to the largest column and those that fit it. */
 static void choose_group(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          size_t first, tm_shown_unit *units) {
     const tm_shown_unit open = {"", -1};
@@ -96,7 +96,7 @@ tm_shown_unit tm_shown_since(tm_shown_unit unit) {
     return unit;
 }
 
-/* Units, and how names that carry them end. */
+/* Units, and the name suffixes that denote them. */
 static const char *const suffixes[][2] = {
     {"ns", "_ns"},   {"%", "_pct"},          {"B", "_bytes"},       {"GB/s", "_gbps"},
     {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
@@ -125,8 +125,8 @@ void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SH
              unit.name);
 }
 
-/* Whole nanoseconds, or thousandths of the unit rounded half away from zero: in integers, for a
- * time since the epoch has more digits than a double. */
+/* Prints whole nanoseconds, or thousandths of the unit rounded half away from zero. In integers,
+ * because a time since the epoch has more digits than a double. */
 static void show_time(int64_t value, int64_t unit_ns, char out[TM_SHOWN_MAX]) {
     if (unit_ns == 1) {
         snprintf(out, TM_SHOWN_MAX, "%" PRId64, value);
@@ -144,8 +144,8 @@ static void drop_sign_of_zero(char *digits) {
         memmove(digits, digits + 1, strlen(digits));
 }
 
-/* Decimals as the unit asks; -1 stands for four significant digits. From 1e15 on a double has no
- * decimals worth printing, and the longest would not fit, so it goes over to exponents. */
+/* Prints the decimals that the unit requires; -1: four significant digits. From 1e15 on a double
+ * has no meaningful decimals, and the longest would not fit, so exponents are used. */
 static void show_real(const tm_column *column, tm_shown_unit unit, double value,
                       char out[TM_SHOWN_MAX]) {
     double scaled = unit.ns > 1 ? value / (double)unit.ns : value;
@@ -154,7 +154,7 @@ static void show_real(const tm_column *column, tm_shown_unit unit, double value,
         decimals = unit.ns > 1 ? 3 : 0;
     else if (strcmp(column->unit, "%") == 0)
         decimals = 1;
-    else if (fabs(scaled) >= 9999.5) /* %.4g would go over to exponents */
+    else if (fabs(scaled) >= 9999.5) /* %.4g would use exponents */
         decimals = 0;
     if (decimals < 0 || fabs(scaled) >= 1e15)
         snprintf(out, TM_SHOWN_MAX, "%.4g", scaled);
@@ -163,7 +163,7 @@ static void show_real(const tm_column *column, tm_shown_unit unit, double value,
     drop_sign_of_zero(out);
 }
 
-/* Appends code points [first, end) of the text and returns where the output goes on. */
+/* Appends code points [first, end) of the text and returns the new end of the output. */
 static char *copy_points(const char *text, size_t first, size_t end, char *out) {
     size_t size = strlen(text);
     bool valid = true;
@@ -187,7 +187,7 @@ bool tm_shown_is_cut(const char *text, size_t points) {
     return size > points && tm_utf8_length(text, size) > points;
 }
 
-/* Code points of a C++ function's name, without what stands in < > and ( ) behind it. */
+/* Returns the code points of a C++ function's name, without the < > and ( ) after it. */
 static size_t function_points(const char *text) {
     static const char anonymous[] = "(anonymous namespace)";
     size_t end = strcspn(text, "<(");
@@ -198,8 +198,8 @@ static size_t function_points(const char *text) {
     return text[end] ? tm_utf8_length(text, end) : 0;
 }
 
-/* The middle is what goes: kernel names differ at both ends. Of the end less is left where that has
- * the whole name of a function stand. */
+/* Cuts the middle, because kernel names differ at both ends. Keeps less of the end if that
+ * preserves the whole function name. */
 void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[TM_SHOWN_MAX]) {
     size_t length = tm_utf8_length(text, strlen(text)), gap = strlen(tag);
     size_t tail = (points - gap) / 2, least = points / 6, name = function_points(text);
@@ -214,7 +214,7 @@ void tm_shown_tagged(const char *text, size_t points, const char *tag, char out[
     *copy_points(text, length - tail, length, out + gap) = '\0';
 }
 
-/* Whether a time would be 0 and is not. Of a moment that is as good as 0. */
+/* Whether a nonzero time would be shown as 0, which is fine for a point in time. */
 static bool vanishes(const tm_column *column, tm_shown_unit unit, const tm_cell *cell) {
     if (unit.ns <= 1 || unit.name[0] == '+')
         return false;
@@ -272,7 +272,7 @@ void tm_shown_duration(int64_t ns, char *out, size_t size) {
         snprintf(out, size, "%" PRId64 " ns", ns);
         return;
     }
-    /* Round to what is shown before the unit is chosen: 999.96 us is 1.00 ms. */
+    /* Round before choosing the unit: 999.96 us is 1.00 ms. */
     while (unit < 3 && value >= 999.95) {
         value /= 1000.0;
         unit++;
@@ -299,7 +299,7 @@ void tm_shown_durations(const int64_t *ns, size_t n, tm_shown_text *out) {
     tm_shown_range range = TM_SHOWN_RANGE;
     for (size_t i = 0; i < n; i++)
         tm_shown_widen(&range, (double)ns[i]);
-    /* Of a thousandth of the largest a sentence needs no digits. */
+    /* In a sentence, a thousandth of the largest time needs no digits. */
     range.least = fmax(range.least, range.most / 1000);
     for (size_t i = 0; i < n; i++)
         tm_shown_in(ns[i], tm_shown_unit_of(range), out[i].text, sizeof out[i].text);

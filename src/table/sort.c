@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "table/rows.h"
 
-/* By which columns rows are ordered: [first, end). Nulls are last in either direction. */
+/* Sort order: by columns [first, end). Nulls are last in either direction. */
 typedef struct order {
     const tm_table_def *def;
     int first;
@@ -22,13 +22,13 @@ static bool is_digit(unsigned char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Letters and digits in a row. */
+/* A sequence of letters and digits. */
 typedef struct word {
     const unsigned char *bytes;
-    size_t letters; /* that it begins with */
-    size_t number;  /* where the number begins that it ends in, without zeros in front */
+    size_t letters; /* number of leading letters */
+    size_t number;  /* start of the trailing number, without leading zeros */
     size_t size;
-    bool counts; /* behind its letters there are digits alone, or nothing */
+    bool counts; /* after the letters it has only digits, or nothing */
 } word;
 
 static word word_at(const unsigned char *text) {
@@ -46,7 +46,7 @@ static word word_at(const unsigned char *text) {
     return w;
 }
 
-/* What is no number in the end of a word (a hash, an address) goes by its bytes, behind numbers. */
+/* Words that do not end in a plain number (hashes, addresses) sort by bytes, after the others. */
 static int compare_words(const word *a, const word *b) {
     const size_t least = a->letters < b->letters ? a->letters : b->letters;
     int result = memcmp(a->bytes, b->bytes, least);
@@ -60,8 +60,8 @@ static int compare_words(const word *a, const word *b) {
     return a->counts ? memcmp(a->bytes + a->number, b->bytes + b->number, digits) : 0;
 }
 
-/* Words with a number in their end go by it: layer2 before layer10, and group 2 before group 10;
- * all else by its bytes, whose order in UTF-8 is that of the code points. */
+/* Words that end in a number compare by it: layer2 before layer10, and group 2 before group 10.
+ * Everything else compares by bytes, which in UTF-8 is code point order. */
 static int compare_texts(const char *a, const char *b) {
     const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
     size_t at = 0;
@@ -76,7 +76,7 @@ static int compare_texts(const char *a, const char *b) {
     return result != 0 ? result : strcmp(a + at, b + at);
 }
 
-/* Neither is null, and reals are finite, so that every two values have an order. */
+/* Neither is null, and reals are finite, so that any two values have an order. */
 static int compare_values(tm_type type, const tm_cell *a, const tm_cell *b) {
     switch (type) {
     case TM_REAL:
@@ -124,7 +124,7 @@ static void swap_rows(const tm_table *table, size_t a, size_t b) {
     }
 }
 
-/* Quadratic, but needs no memory: for short tables, and for when there is none. */
+/* Quadratic, but needs no memory: for short tables, and if out of memory. */
 static void sort_by_insertion(const tm_table *table, const order *by) {
     for (size_t end = 1; end < table->n_rows; end++)
         for (size_t r = end; r > 0; r--) {
@@ -134,11 +134,11 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-#define UNTOLD INT64_MAX /* also that of null */
+#define UNTOLD INT64_MAX /* also used for null */
 
-/* A row as it is sorted: mostly its first key tells, without a look at the row. */
+/* A row during sorting; usually its first key suffices without access to the row. */
 typedef struct entry {
-    int64_t first; /* ascending where rows are: that key of an int or a bool, else UNTOLD */
+    int64_t first; /* ascending: the first key of an int or a bool, otherwise UNTOLD */
     size_t row;
 } entry;
 
@@ -147,7 +147,7 @@ static entry entry_of(const tm_table *table, const order *by, size_t row) {
     tm_type type = by->def->columns[by->first].type;
     if (type == TM_REAL || type == TM_TEXT || cell->null)
         return (entry){UNTOLD, row};
-    /* ~: the largest first, and no overflow. */
+    /* ~ reverses the order without overflow. */
     return (entry){by->descending ? ~cell->value.i : cell->value.i, row};
 }
 
@@ -158,8 +158,8 @@ static bool is_after(const tm_table *table, const order *by, const entry *a, con
                         tm_table_row(table, b->row)) > 0;
 }
 
-/* Merges from[low, middle) and from[middle, high) into to[low, high). Of equal rows the left ones
- * come first, which is what makes the sort stable. */
+/* Merges from[low, middle) and from[middle, high) into to[low, high). Of equal rows the left one
+ * comes first, which makes the sort stable. */
 static void merge(const tm_table *table, const order *by, const entry *from, entry *to,
                   const size_t range[3]) {
     size_t left = range[0];
@@ -171,19 +171,19 @@ static void merge(const tm_table *table, const order *by, const entry *from, ent
     }
 }
 
-/* Of rows so many are counted by their first keys where these lie so near one another. */
+/* Counting sort: minimum number of rows, and maximum key range per row. */
 enum { COUNTED_LEAST = 256, COUNTED_RANGE = 4 };
 
-/* Puts entries in the order of their first keys alone, where these are numbers near one another, as
- * those of names and ranks are; else, or where memory is out, leaves them as they are. Returns the
- * one of the two arrays that has them. */
+/* Sorts entries by their first keys with a counting sort, if the key range is small, as for names
+ * and ranks. Otherwise, or if out of memory, leaves them unchanged. Returns the array with the
+ * entries. */
 static entry *count_sort(size_t n, entry *entries, entry *spare) {
     int64_t least = INT64_MAX, most = INT64_MIN;
     for (size_t r = 0; r < n; r++) {
         least = entries[r].first < least ? entries[r].first : least;
         most = entries[r].first > most ? entries[r].first : most;
     }
-    const uint64_t range = (uint64_t)most - (uint64_t)least + 1; /* 0: all there are */
+    const uint64_t range = (uint64_t)most - (uint64_t)least + 1; /* 0: the full 64-bit range */
     if (n < COUNTED_LEAST || range == 0 || range > COUNTED_RANGE * (uint64_t)n)
         return entries;
     size_t *place = calloc(range + 1, sizeof *place);
@@ -206,8 +206,8 @@ static bool are_sorted(const tm_table *table, const order *by, const entry *entr
     return true;
 }
 
-/* Sorts entries, by their first keys, then, where rows of one key are not in order yet, from the
- * bottom up; returns the one of the two arrays that has the result. */
+/* Sorts entries by their first keys, then by bottom-up merging if rows with equal keys are not in
+ * order yet. Returns the array with the result. */
 static entry *sort_entries(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
     for (size_t r = 0; r < n; r++)
@@ -232,14 +232,14 @@ static entry *sort_entries(const tm_table *table, const order *by, entry *entrie
     return entries;
 }
 
-/* Brings row sorted[r].row to place r, for all r, in the memory that the rows have: a table may be
- * most of what a process holds. @p kept: room for a row; sorted[r].row is r afterwards. */
+/* Moves row sorted[r].row to position r, for all r, in place, because a table may be most of a
+ * process's memory. @p kept: buffer for a row; afterwards sorted[r].row is r. */
 static void move_rows(const tm_table *table, entry *sorted, tm_cell *kept) {
     size_t row_bytes = tm_rows_width(table) * sizeof *kept;
     for (size_t first = 0; first < table->n_rows; first++) {
         size_t place = first;
         memcpy(kept, tm_table_row(table, first), row_bytes);
-        while (sorted[place].row != first) { /* round the places that change among one another */
+        while (sorted[place].row != first) { /* follow the cycle */
             size_t from = sorted[place].row;
             memcpy(tm_table_row(table, place), tm_table_row(table, from), row_bytes);
             sorted[place].row = place;
@@ -250,8 +250,8 @@ static void move_rows(const tm_table *table, entry *sorted, tm_cell *kept) {
     }
 }
 
-/* Entries are sorted and the rows moved once, for a row may have twenty cells. False when
- * memory is out; the table is unchanged then. */
+/* Sorts entries and then moves each row once, because a row may have twenty cells. False if out of
+ * memory; the table is then unchanged. */
 static bool sort_by_merging(tm_table *table, const order *by) {
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
     entry *entries = malloc(table->n_rows * sizeof *entries);
@@ -266,10 +266,10 @@ static bool sort_by_merging(tm_table *table, const order *by) {
     return done;
 }
 
-/* Cannot fail, as the contract says: without memory it is slow. */
+/* Cannot fail: without memory it is only slow. */
 static void sort_rows(tm_table *table, const order *by) {
     enum { SHORT_TABLE = 16 };
-    if (is_sorted(table, by)) /* the rule: rows are mostly appended in order */
+    if (is_sorted(table, by)) /* usual case: rows are mostly appended in order */
         return;
     if (table->n_rows <= SHORT_TABLE || !sort_by_merging(table, by))
         sort_by_insertion(table, by);
@@ -315,7 +315,7 @@ void tm_table_rank(tm_table *table, int column) {
 }
 
 void tm_table_top(tm_table *table, size_t n) {
-    if (table->def->top >= 0) /* a table that ranks by nothing keeps its order */
+    if (table->def->top >= 0) /* a table without a ranking column keeps its order */
         tm_table_rank(table, table->def->top);
     if (table->n_rows > n)
         table->n_rows = n;

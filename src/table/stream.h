@@ -1,54 +1,55 @@
-/* Renderers of rows that come in slices, so that a table need not be in memory as a whole. */
+/* Renderers for rows that come in slices, so that a table need not be in memory as a whole. */
 #ifndef TMERGE_TABLE_STREAM_H
 #define TMERGE_TABLE_STREAM_H
 
 #include "table/out.h"
 #include "tmerge/table.h"
 
-/** What is done with a slice; nothing of it may be kept. */
+/** Callback for a slice; must not keep any of it. */
 typedef tm_status tm_rows_visitor(void *context, const tm_table *slice, tm_error *err);
 
-/** The rows of a table, the same ones as often as they are asked for. */
+/** The rows of a table; each pass gives the same rows. */
 typedef struct tm_rows {
     const tm_table_def *def;
     tm_status (*each)(const struct tm_rows *rows, tm_rows_visitor *visitor, void *context,
                       tm_error *err);
-    const void *source; /* of who gives them */
+    const void *source; /* private to the provider */
 } tm_rows;
 
-/** Where text goes. */
+/** Destination of text. */
 typedef struct tm_sink_out {
     tm_out *out;
-    tm_status (*spill)(tm_out *out,
-                       tm_error *err); /* after each slice, to empty it; NULL: it grows */
+    tm_status (*spill)(
+        tm_out *out,
+        tm_error *err); /* called after each slice to empty it; NULL: text accumulates */
 } tm_sink_out;
 
-/** How rows are laid out for the eye. */
+/** Layout of rows for a terminal. */
 typedef struct tm_text_style {
     int width;         /* columns of the terminal; 0: no limit */
-    bool bars;         /* behind shares, where that takes no further block */
-    int64_t origin_ns; /* times since the epoch are shown from here on; 0: as they are */
+    bool bars;         /* draw bars after shares, if that needs no additional block */
+    int64_t origin_ns; /* times since the epoch are shown relative to this; 0: unchanged */
 } tm_text_style;
 
-/** The rows of a table that is in memory, which outlives them. */
+/** Provides the rows of a table in memory, which must outlive them. */
 tm_rows tm_rows_of(const tm_table *table);
 
-/* As the functions in tmerge/table.h say that put all of it in memory. All give TM_OK; what the
- * rows or the sink answer; TM_ERR_FAULT where memory is out. */
+/* Streaming versions of the functions in tmerge/table.h that render into memory.
+ * @return TM_OK; the status of the rows or the sink; TM_ERR_FAULT if out of memory */
 
 tm_status tm_stream_text(const tm_rows *rows, const tm_text_style *style, const tm_sink_out *sink,
                          tm_error *err) TM_MUST_CHECK;
 tm_status tm_stream_csv(const tm_rows *rows, const tm_sink_out *sink, tm_error *err) TM_MUST_CHECK;
 
-/** The member of "tables": its name and its columns and rows. */
+/** Prints a member of "tables": its name, columns and rows. */
 tm_status tm_stream_json(const tm_rows *rows, const tm_sink_out *sink, tm_error *err) TM_MUST_CHECK;
 
-/** What stands in front of the tables of the document, between two of them, and behind. */
+/** Print the document before its tables, between two of them, and after them. */
 void tm_json_begin(tm_out *out, const char *store);
 void tm_json_between(tm_out *out, size_t table);
 void tm_json_end(tm_out *out, size_t n_tables);
 
-/** After a slice. */
+/** Call after a slice. */
 tm_status tm_sink_spill(const tm_sink_out *sink, tm_error *err) TM_MUST_CHECK;
 
 #endif

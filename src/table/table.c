@@ -11,8 +11,8 @@
 #include "base/vec.h"
 #include "table/rows.h"
 
-/* What stands for a name that no table or column has, so that such a mistake of ours, found by the
- * asserts in the tests, is never a read or write of something else where asserts are off. */
+/* Stand-ins for a table or column name that does not exist. Such internal mistakes fail asserts in
+ * tests; without asserts they must not read or write anything else. */
 static const tm_cell no_cell = {.null = true};
 static const tm_column no_column = {.name = "", .type = TM_INT, .unit = "", .doc = ""};
 static const tm_table_def no_table = {
@@ -45,8 +45,8 @@ tm_status tm_tables_create(const tm_table_def *const *defs, size_t n_defs, tm_ta
     return TM_OK;
 }
 
-/* What the text cells point to. The same few words come again and again: each that was met lately
- * is there once, found by its hash. */
+/* Storage of text cells. The same few words repeat, so recent texts are found by hash and stored
+ * once. */
 enum { N_RECENT = 128 };
 
 struct tm_texts {
@@ -57,7 +57,7 @@ struct tm_texts {
     } recent[N_RECENT];
 };
 
-/* Texts are freed with their table; filtered rows leave theirs behind until then. */
+/* Texts are freed with their table, including those of filtered rows. */
 static void free_texts(tm_table *table) {
     if (table->texts)
         tm_arena_free(&table->texts->arena);
@@ -112,8 +112,8 @@ tm_table *tm_tables_look_up(const tm_tables *tables, const char *name) {
     return NULL;
 }
 
-/* Mostly by the name in the definition itself, which is the same text at the same place: each rank
- * asks for all of a hundred tables, and no two definitions share theirs. */
+/* Usually found by the address of the name in the definition, which is faster: each rank looks up
+ * all of a hundred tables, and no two definitions share a name. */
 tm_table *tm_tables_find(const tm_tables *tables, const char *table) {
     size_t t = 0;
     while (t < tables->n_tables && tables->names[t] != table)
@@ -151,7 +151,7 @@ bool tm_column_is_epoch(const tm_column *column) {
 }
 
 int tm_table_column(const tm_table_def *def, const char *column) {
-    for (int c = 0; c < def->n_columns; c++) /* as of tables */
+    for (int c = 0; c < def->n_columns; c++) /* as in tm_tables_find */
         if (def->columns[c].name == column)
             return c;
     for (int c = 0; c < def->n_columns; c++)
@@ -166,7 +166,7 @@ bool tm_rows_reserve(tm_table *table, size_t n_rows) {
     if (table->def == &no_table)
         return false;
     size_t row_bytes = tm_rows_width(table) * sizeof(tm_cell);
-    /* Half as much again keeps adding a row at constant cost on average. */
+    /* Growing by half keeps the amortised cost of adding a row constant. */
     size_t capacity = table->capacity + table->capacity / 2;
     if (capacity < n_rows)
         capacity = n_rows < 8 ? 8 : n_rows;
@@ -209,7 +209,7 @@ void tm_cell_set_real(tm_cell *cell, double value) {
 }
 
 void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t denominator) {
-    /* Scaled first: 100 * 7 / 100 is 7, while 7 / 100 * 100 is not. */
+    /* Scale first: 100 * 7 / 100 is 7, but 7 / 100 * 100 is not. */
     if (denominator == 0)
         *cell = (tm_cell){.null = true};
     else
@@ -223,7 +223,7 @@ tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text, tm
     return TM_OK;
 }
 
-/* Where a text is found again: here or, where another came here since, beside it. */
+/* Returns the cache slot of a text; the previous occupant moves to the neighbouring slot. */
 static size_t place_of(const char *bytes, size_t size) {
     uint64_t words[3] = {size, 0, 0};
     size_t n = size < sizeof *words ? size : sizeof *words;
@@ -261,7 +261,7 @@ tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, 
         tm_utf8_repair(bytes, size, copy);
         texts->recent[at ^ 1] = texts->recent[at];
         texts->recent[at].text = copy;
-        texts->recent[at].size = repaired; /* what had to be repaired equals no bytes given */
+        texts->recent[at].size = repaired; /* a repaired text never equals given bytes */
     }
     *cell = (tm_cell){.value.text = texts->recent[at].text};
     return TM_OK;

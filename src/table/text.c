@@ -10,39 +10,42 @@
 #include "table/shown.h"
 #include "table/stream.h"
 
-enum { GAP = 2, BAR = 10 };                  /* spaces between columns; characters of a full bar */
-enum { LEAST_POINTS = 24, MANY_BLOCKS = 5 }; /* to which texts are cut; over which one looks long */
+enum { GAP = 2, BAR = 10 }; /* spaces between columns; characters of a full bar */
+enum {
+    LEAST_POINTS = 24,
+    MANY_BLOCKS = 5
+}; /* minimum length of cut texts; number of blocks from which a table counts as long */
 
-/* Of a table whose keys leave no room beside them: what its rows are known by in every block. */
+/* Header of the row numbers that identify rows in every block if the keys leave no room. */
 static const char number_header[] = "row";
 
 typedef struct shape {
     tm_shown_unit unit;
-    size_t width;         /* code points of the widest cell or the header */
-    tm_cell least, most;  /* of a column of times or shares; null until there is a value */
+    size_t width;         /* code points of the widest cell or of the header */
+    tm_cell least, most;  /* of a column of times or shares; null until a value is seen */
     tm_shown_range range; /* of times: absolute values */
-    int64_t origin_ns;    /* what its times count from */
-    double full;          /* what a whole bar is of a share; 0: it has none */
-    tm_alike alike;       /* of texts */
+    int64_t origin_ns;    /* times are shown relative to this */
+    double full;          /* share of a full bar; 0: no bar */
+    tm_alike alike;       /* for texts */
 } shape;
 
-/* A table being printed. A block shows the key columns, or numbers of the rows, and columns [first,
- * end). Cells are turned into text twice, to measure and to print, for all of them at once would be
- * more than the table. */
+/* A table being printed. A block shows the key columns, or row numbers, and columns [first, end).
+ * Cells are converted to text twice, to measure and to print, because all texts together would need
+ * more memory than the table. */
 typedef struct printer {
     const tm_table_def *def;
     shape *shapes; /* [n_columns] */
     size_t width;  /* of the terminal */
-    size_t points; /* texts are cut to so many */
-    int n_keys;    /* columns in every block; 0 where rows are numbered */
-    size_t number; /* width of the numbers; 0: none */
+    size_t points; /* maximum code points of texts */
+    int n_keys;    /* columns in every block; 0 if rows are numbered */
+    size_t number; /* width of the row numbers; 0: none */
     size_t n_rows, row;
     const tm_sink_out *sink;
     tm_out *out;    /* the sink's */
-    int first, end; /* of the block */
+    int first, end; /* of the current block */
 } printer;
 
-/* A cell as it is shown: of times since the epoch what has passed since the origin. */
+/* Returns the cell as shown: a time since the epoch relative to the origin. */
 static tm_cell since(const shape *s, const tm_cell *cell) {
     tm_cell out = *cell;
     if (s->origin_ns != 0 && !cell->null)
@@ -50,7 +53,7 @@ static tm_cell since(const shape *s, const tm_cell *cell) {
     return out;
 }
 
-/* A cell of a row, or the header where the row is NULL. */
+/* Formats a cell of a row, or the header if the row is NULL. */
 static void show(const printer *p, int column, const tm_cell *row, char out[TM_SHOWN_MAX]) {
     const tm_column *shown = &p->def->columns[column];
     const shape *s = &p->shapes[column];
@@ -66,7 +69,7 @@ static void show(const printer *p, int column, const tm_cell *row, char out[TM_S
     }
 }
 
-/* Lets a column be as wide as this cell needs. */
+/* Widens a column to fit this cell. */
 static void widen(const printer *p, int column, const tm_cell *row) {
     char text[TM_SHOWN_MAX];
     show(p, column, row, text);
@@ -75,7 +78,7 @@ static void widen(const printer *p, int column, const tm_cell *row) {
         p->shapes[column].width = width;
 }
 
-/* Columns that stand side by side; sentences do not. */
+/* Returns the number of columns printed side by side, which excludes prose. */
 static int n_beside(const tm_table_def *def) {
     return def->n_columns - def->n_prose;
 }
@@ -100,7 +103,7 @@ static void note_extremes(shape *s, const tm_column *column, const tm_cell *cell
     tm_shown_widen(&s->range, column->type == TM_REAL ? cell->value.r : (double)cell->value.i);
 }
 
-/* Times are shown in a unit that only all of them tell; then the extremes are the widest. */
+/* The unit of times depends on all of them; their extremes are then the widest. */
 static bool measure_cell(const printer *p, int c, const tm_cell *row) {
     const tm_column *column = &p->def->columns[c];
     shape *s = &p->shapes[c];
@@ -130,7 +133,7 @@ static void widen_by(const printer *p, int c, const tm_cell *cell) {
         p->shapes[c].width = strlen(text);
 }
 
-/* One unit for columns that are read together; a moment's is its own. */
+/* Chooses one unit for columns that are compared; points in time have their own. */
 static void set_units(const printer *p, const tm_shown_range *ranges, tm_shown_unit *units) {
     const tm_column *columns = p->def->columns;
     const size_t n = (size_t)p->def->n_columns;
@@ -158,7 +161,7 @@ static tm_status choose_units(const printer *p, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Shapes are the same in every block, so that a key column does not jump. */
+/* Column shapes are the same in every block, so that key columns align. */
 static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
     p->n_rows = 0;
     for (int c = 0; c < p->def->n_columns; c++) {
@@ -185,13 +188,13 @@ static tm_status measure(printer *p, const tm_rows *rows, int64_t origin_ns, tm_
     return TM_OK;
 }
 
-/* A column's width, were texts cut to so many points. */
+/* Returns a column's width if texts are cut to this many points. */
 static size_t width_at(const printer *p, int c, size_t points) {
     size_t width = p->shapes[c].width;
     return p->def->columns[c].type == TM_TEXT && width > points ? points : width;
 }
 
-/* What every block begins with. */
+/* Returns the width of the start of every block. */
 static size_t head_at(const printer *p, size_t points) {
     size_t used = p->number > 0 ? p->number + GAP : 0;
     for (int c = 0; c < p->n_keys; c++)
@@ -213,8 +216,8 @@ static void number_rows(printer *p) {
         p->number++;
 }
 
-/* The end of the block that begins with column @p first: as many columns as fit beside the keys,
- * and one at least. */
+/* Returns the end of the block that begins with column @p first: as many columns as fit next to the
+ * keys, but at least one. */
 static int end_of_block(const printer *p, int first) {
     size_t used = head_at(p, p->points);
     int end = first;
@@ -236,14 +239,14 @@ static int n_blocks(const printer *p) {
     return n;
 }
 
-/* To what fits. */
+/* Cuts texts until they fit. */
 static void cut_texts(printer *p) {
     while (!fits(p, p->points))
         p->points--;
 }
 
-/* Whether one column after the other has the keys again beside it, and a third of the blocks is
- * spared where it has numbers. */
+/* Whether most blocks have only one column next to the keys, and row numbers would save a third of
+ * the blocks. */
 static bool is_long(const printer *p) {
     printer cut = *p, numbered = *p;
     number_rows(&numbered);
@@ -255,14 +258,14 @@ static bool is_long(const printer *p) {
     return n >= MANY_BLOCKS && beside < 2 * n && 3 * n_blocks(&numbered) <= 2 * n;
 }
 
-/* Lines keep to the terminal: where keys and one column beside them do not, texts are cut further,
- * and where that is not enough, keys stand in one block alone, and rows have numbers; so, too,
- * where keys leave room for a column beside them, but seldom for two. */
+/* Keeps lines within the terminal's width. If the keys and one column do not fit, texts are cut
+ * further. If that does not suffice, the keys are printed in one block only, and rows are numbered;
+ * likewise if the keys seldom leave room for two columns. */
 static tm_status choose_layout(printer *p, const tm_rows *rows, int64_t origin_ns, tm_error *err) {
     const printer whole = *p;
     if (!fits(p, LEAST_POINTS) || is_long(p))
         number_rows(p);
-    if (!fits(p, LEAST_POINTS)) { /* nothing helps */
+    if (!fits(p, LEAST_POINTS)) { /* no layout fits */
         *p = whole;
         return TM_OK;
     }
@@ -270,8 +273,8 @@ static tm_status choose_layout(printer *p, const tm_rows *rows, int64_t origin_n
     return p->points < whole.points ? measure(p, rows, origin_ns, err) : TM_OK;
 }
 
-/* Shares that are never beyond a whole have bars, where that takes no further block: of 100 %, or
- * where they are parts of one thing, of the largest. */
+/* Adds bars to shares that never exceed 100 %, if that needs no additional block. A full bar is 100
+ * %, or the largest value if the shares are parts of one whole. */
 static void add_bars(const printer *p) {
     int n = n_blocks(p);
     for (int c = 0; c < n_beside(p->def); c++) {
@@ -279,7 +282,8 @@ static void add_bars(const printer *p) {
         if (!is_share(&p->def->columns[c]) || s->most.null || s->least.value.r < 0.0 ||
             s->most.value.r > 100.0 || s->most.value.r <= 0.0)
             continue;
-        bool of_one = strcmp(p->def->columns[c].name, "share_pct") == 0; /* of many, mostly small */
+        bool of_one =
+            strcmp(p->def->columns[c].name, "share_pct") == 0; /* many parts, mostly small */
         s->full = of_one ? s->most.value.r : 100.0;
         s->width += 1 + BAR;
         if (n_blocks(p) > n || !fits(p, p->points)) {
@@ -289,7 +293,7 @@ static void add_bars(const printer *p) {
     }
 }
 
-/* Behind a share, rounded to a mark; the blanks that are left of it. */
+/* Prints the bar after a share, rounded to a mark; returns the remaining blanks. */
 static size_t put_bar(const printer *p, double full, const tm_cell *cell) {
     size_t marks = cell && !cell->null ? (size_t)lround(cell->value.r * BAR / full) : 0;
     tm_out_string(p->out, marks > 0 ? " " : "");
@@ -298,8 +302,8 @@ static size_t put_bar(const printer *p, double full, const tm_cell *cell) {
     return BAR - marks + (marks == 0);
 }
 
-/* Prints one cell; @p pending holds the spaces that stand before it, so that no line ends in any.
- */
+/* Prints one cell; @p pending is the number of spaces before it, deferred so that no line ends in
+ * spaces. */
 static void put_cell(const printer *p, int column, const tm_cell *row, size_t *pending) {
     char text[TM_SHOWN_MAX];
     const shape *s = &p->shapes[column];
@@ -335,7 +339,7 @@ static void put_line(const printer *p, const tm_cell *row) {
     tm_out_char(p->out, '\n');
 }
 
-/* The sentences of a row, each with its name in front. */
+/* Prints the prose of a row, each sentence with its column name in front. */
 static void put_prose(const printer *p, const tm_cell *row) {
     const tm_table_def *def = p->def;
     size_t widest = 0;
@@ -364,7 +368,7 @@ static tm_status put_slice(void *context, const tm_table *slice, tm_error *err) 
     return tm_sink_spill(p->sink, err);
 }
 
-/* One block at least, also where there are keys alone. */
+/* Prints at least one block, even if all columns are keys. */
 static tm_status put_blocks(printer *p, const tm_rows *rows, tm_error *err) {
     p->first = p->n_keys;
     do {

@@ -3,14 +3,14 @@
 #include "base/sorted.h"
 #include "trace.h"
 
-/* A forward operator, or one of backward, that bears a number. */
+/* A forward or backward operator with a sequence number. */
 typedef struct numbered {
     int64_t sequence, begin_ns;
     uint32_t row;   /* of the attributes */
-    uint32_t track; /* where it ran; of backward autograd's number of the thread of forward */
+    uint32_t track; /* track it ran on; for backward, autograd's number of the forward thread */
 } numbered;
 
-/* Rows of either kind; of forward those alone whose numbers lie in backward's range. */
+/* Rows of both passes; of forward only those whose numbers are in backward's range. */
 typedef struct passes {
     tm_operator_attr *rows; /* borrowed */
     const tm_raw_event *events;
@@ -34,7 +34,7 @@ static bool add(passes *p, tm_vec *out, size_t row) {
     return tm_vec_append(out, &added, 1);
 }
 
-/* Forward comes in order, if one thread runs it. */
+/* Forward rows are already in order if one thread runs them. */
 static void sort(tm_vec *rows) {
     const numbered *v = rows->data;
     size_t sorted = 1;
@@ -67,7 +67,7 @@ static bool is_before(const void *element, const void *key) {
     return by_number(element, key) < 0;
 }
 
-/* The first row of forward at or behind @p at that is not before a key: often one of the next. */
+/* Returns the first forward row from @p at on that is not before a key; usually close. */
 static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     enum { NEAR = 8 };
     const numbered *v = p->forward.data;
@@ -78,9 +78,9 @@ static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     return at;
 }
 
-/* Of the operators of a track that bear the number the last that began before: inside of another,
- * it is the one that made the node of the graph, as PyTorch has it for its arrows. Backward comes
- * in order, and *at goes on with it. */
+/* Returns the last operator of a track that began before and has the number: if nested, the
+ * innermost made the graph node, as in PyTorch's own arrows. Backward rows come in order, so *at
+ * advances with them. */
 static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,
                                   size_t *at) {
     const numbered *v = p->forward.data;
@@ -90,8 +90,9 @@ static const numbered *forward_of(const passes *p, const numbered *backward, uin
     return found ? &v[i - 1] : NULL;
 }
 
-/* Numbers count by thread, and autograd's number of a thread is not the trace's: it is the one on
- * which most of what backward's [first, end) refers to is found; of equals the first. */
+/* Finds the track for autograd's thread number, which differs from the trace's. Chooses the track
+ * that has most of the numbers of backward's [first, end), which count per thread; the first of
+ * equal ones. */
 static uint32_t track_of(const passes *p, size_t first, size_t end) {
     const numbered *v = p->forward.data, *b = p->backward.data;
     uint32_t best = UINT32_MAX;
@@ -123,7 +124,7 @@ static void link_passes(passes *p) {
     }
 }
 
-/* A number is of one node and of what lies in it; a node that runs again has its own name. */
+/* Counts numbers of several nodes. A node that runs again has the same name. */
 static int64_t count_shared(const passes *p) {
     const numbered *b = p->backward.data;
     int64_t shared = 0;

@@ -10,11 +10,11 @@
 #include "restarts.h"
 #include "sort.h"
 
-/* The state between one trace's events and the finished columns. */
+/* The state between a trace's events and the finished columns. */
 typedef struct builder {
     const tm_build_context *context;
     tm_trace *all;    /* every event of the rank, in file order; launches linked */
-    uint32_t *place;  /* of each track among the sorted ones */
+    uint32_t *place;  /* [tracks] index of each track after sorting */
     uint32_t *order;  /* [n] row -> event index; becomes the column launch */
     uint32_t *row_of; /* [n] event index -> row; becomes the column step */
     tm_timeline *out;
@@ -31,7 +31,8 @@ void tm_trace_range(const tm_trace *trace, tm_span *out) {
     out->open_ns = out->begin_ns;
 }
 
-/* What is told of a trace of which most is not read rests on the little that is. */
+/* Counts skipped events if most of a trace was skipped, because all results then rest on the
+ * rest. */
 static void count_skipped(tm_trace *trace) {
     int64_t skipped = tm_trace_skipped(trace);
     trace->counts[TM_COUNT_MOSTLY_SKIPPED] = (size_t)skipped > trace->events.n ? skipped : 0;
@@ -61,8 +62,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(x->begin_ns, y->begin_ns);
 }
 
-/* Until when a trace was recorded for sure: to the last end of its events, of those of the device
- * to the last begin, for a profiler may miss the end of a kernel. */
+/* Returns the time until which a trace was certainly recorded: the last end of its events. Of
+ * device events only the begin counts, because a profiler may miss the end of a kernel. */
 static int64_t sure_end(const tm_trace *trace) {
     const tm_raw_event *events = trace->events.data;
     int64_t sure_ns = INT64_MIN;
@@ -75,7 +76,8 @@ static int64_t sure_end(const tm_trace *trace) {
     return sure_ns;
 }
 
-/* Links the traces; what they cover, without what would last until another of them had begun. */
+/* Links the traces and measures what they cover, without events that would last beyond the begin of
+ * another trace. */
 static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         TM_TRY(tm_trace_link(traces[i], err));
@@ -97,7 +99,7 @@ static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_e
     return TM_OK;
 }
 
-/* Whether both tell NCCL's communicators, and share none. Ids that are not known are 0. */
+/* Whether both traces record NCCL's communicators and share none. Unknown ids are 0. */
 static bool are_strangers(const tm_trace *a, const tm_trace *b) {
     const tm_communicator *x = a->communicators.data, *y = b->communicators.data;
     for (size_t i = 0; i < a->communicators.n; i++)
@@ -107,7 +109,7 @@ static bool are_strangers(const tm_trace *a, const tm_trace *b) {
     return a->communicators.n > 0 && b->communicators.n > 0;
 }
 
-/* Links the traces, and decides which are spans of the rank; the others are emptied. */
+/* Links the traces, and decides which are spans of the rank; empties the others. */
 static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_error *err) {
     tm_span *spans = calloc(n, sizeof *spans);
     if (!spans)
@@ -138,7 +140,7 @@ static tm_status find_spans(builder *b, tm_trace *const *traces, size_t n, tm_er
     return TM_OK;
 }
 
-/* Moves the events of a further span behind those of the first. */
+/* Appends the events of a further span to those of the first. */
 static tm_status absorb(tm_trace *into, const tm_trace *from, tm_error *err) {
     tm_join join;
     const tm_join_from other = {.tracks = from->tracks.data,
@@ -157,7 +159,7 @@ static tm_status absorb(tm_trace *into, const tm_trace *from, tm_error *err) {
     return status;
 }
 
-/* What the first trace says of itself. */
+/* Takes over the metadata of the first trace. */
 static tm_status take_metadata(builder *b, tm_error *err) {
     tm_text text = tm_names_text(b->context->names, b->all->metadata);
     b->out->metadata_lists = b->all->lists.data;
@@ -187,20 +189,20 @@ static tm_status join(builder *b, tm_trace *const *traces, size_t n, tm_error *e
         TM_TRY(absorb(b->all, traces[i], err));
         tm_trace_free(traces[i]);
     }
-    assert(b->all); /* the first overlaps none before it */
+    assert(b->all); /* the first trace overlaps none before it */
     b->out->world_size = b->all->world_size;
     b->out->host = b->all->host;
     b->out->format = b->all->format;
     return take_metadata(b, err);
 }
 
-/* A track while they are sorted: with the texts of its ids, and where it stood. */
+/* A track during sorting, with the texts of its ids. */
 typedef struct placed_track {
     const tm_track *track;
     tm_text pid, tid;
 } placed_track;
 
-/* Shorter first, so that numbers of the same sign stand in numeric order. */
+/* Shorter first, so that numbers of the same sign sort numerically. */
 static int compare_key(const tm_text *a, const tm_text *b) {
     int order = tm_order_u64(a->size, b->size);
     return order || a->size == 0 ? order : memcmp(a->bytes, b->bytes, a->size);
@@ -216,7 +218,6 @@ static int compare_tracks(const void *a, const void *b) {
     return order ? order : (x->track > y->track) - (x->track < y->track);
 }
 
-/* Sorts the tracks. */
 static tm_status sort_tracks(builder *b, tm_error *err) {
     size_t n = b->all->tracks.n;
     const tm_track *tracks = b->all->tracks.data;
@@ -239,7 +240,7 @@ static tm_status sort_tracks(builder *b, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Rows: track after track, ascending in begin; the longer first, then the file's order. */
+/* Orders the rows: track by track, ascending by begin; longer events first, then file order. */
 static tm_status order_rows(builder *b, tm_error *err) {
     size_t n = b->all->events.n;
     const tm_raw_event *events = b->all->events.data;
@@ -281,8 +282,8 @@ static bool allocate_columns(tm_timeline *out, size_t n) {
            out->role;
 }
 
-/* All but the step and the role. What is not asked for twice costs no memory: the place of the
- * order of rows is taken by the launches, that of where events went by the steps. */
+/* Fills all columns but step and role. To save memory, `order` becomes the launch column and
+ * `row_of` the step column. */
 static tm_status fill_columns(builder *b, tm_error *err) {
     tm_timeline *out = b->out;
     if (!allocate_columns(out, b->all->events.n))
@@ -311,7 +312,7 @@ static void count_overlap(tm_timeline *out, int64_t begin_ns) {
         }
 }
 
-/* A stream runs one kernel after another, save where one asks for the next to begin early. */
+/* A stream runs kernels one after another, unless a kernel lets the next begin early. */
 static void count_stream_overlaps(tm_timeline *out) {
     for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
         int64_t latest_end = INT64_MIN;
@@ -327,7 +328,7 @@ static void count_stream_overlaps(tm_timeline *out) {
     }
 }
 
-/* Attribute rows refer to rows of the timeline now, and are sorted by them. */
+/* Makes attribute rows refer to rows of the timeline, and sorts them by row. */
 static tm_status place_attrs(builder *b, tm_error *err) {
     for (int a = 0; a < TM_N_ATTRS; a++) {
         tm_vec *rows = &b->all->attrs[a];
@@ -367,7 +368,7 @@ static bool has_work(const tm_timeline *out, const tm_track *track) {
     return row < end;
 }
 
-/* Whether one device alone, or none, has work: mostly so, and then its busy time is not asked. */
+/* Whether at most one device has work. This is the usual case and saves computing busy times. */
 static bool find_only_device(tm_timeline *out) {
     out->device = -1;
     for (size_t t = 0, found = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
@@ -380,7 +381,7 @@ static bool find_only_device(tm_timeline *out) {
     return true;
 }
 
-/* The device with the most busy time, the lowest where two are equal. */
+/* Finds the device with the most busy time, the lowest of equal ones. */
 static tm_status find_device(tm_timeline *out, tm_error *err) {
     int64_t most = -1;
     if (find_only_device(out))
@@ -418,7 +419,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(sort_tracks(b, err));
     TM_TRY(order_rows(b, err));
     TM_TRY(fill_columns(b, err));
-    tm_vec_free(&b->all->events); /* the columns have them: room for what is to come */
+    tm_vec_free(&b->all->events); /* now in the columns; frees memory for what follows */
     count_stream_overlaps(b->out);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));

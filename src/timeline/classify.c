@@ -11,7 +11,7 @@ struct tm_classifier {
     regex_t extra;
     bool has_extra;
     tm_vec known; /* of looked_up, by name id */
-    tm_vec text;  /* of char: a terminated copy of the name at hand */
+    tm_vec text;  /* of char: terminated copy of the current name */
 };
 
 typedef struct looked_up {
@@ -53,7 +53,7 @@ static bool user_means(tm_classifier *c, tm_text name) {
     return regexec(&c->extra, c->text.data, 0, NULL, 0) == 0;
 }
 
-/* What the words of a kernel say of which the table knows nothing. */
+/* Guesses the kind from the words of a kernel name that the table does not know. */
 static tm_collective_kind kind_by_words(const char *bytes, size_t size) {
     char letters[TM_LETTERS];
     tm_letters_of(bytes, size, letters);

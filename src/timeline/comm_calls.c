@@ -7,13 +7,13 @@
 #include "base/vec.h"
 #include "counted.h"
 
-/* How the names of calls and ranges begin from which a kind is taken. */
+/* Name prefixes of calls and ranges that determine a kind. */
 static const char *const beginnings[] = {
-    "nccl",               /* NCCL's calls and PyTorch's ranges around them: ncclAllToAll,
-                             nccl:all_to_all; of RCCL, too */
-    "rccl",               /* RCCL's own: rcclAllToAllv */
-    "c10d::",             /* operators of PyTorch: c10d::alltoall_base_ */
-    "_c10d_functional::", /* and of its compiled programs: _c10d_functional::all_to_all_single */
+    "nccl",   /* NCCL's calls and PyTorch's ranges around them (ncclAllToAll, nccl:all_to_all); also
+                 RCCL's */
+    "rccl",   /* RCCL's own: rcclAllToAllv */
+    "c10d::", /* operators of PyTorch: c10d::alltoall_base_ */
+    "_c10d_functional::", /* of its compiled programs: _c10d_functional::all_to_all_single */
 };
 
 tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size) {
@@ -28,7 +28,7 @@ tm_collective_kind tm_comm_call_kind(const char *bytes, size_t size) {
     return TM_COLL_OTHER;
 }
 
-/* Bytes of an element as operators write its type; -1 for another. */
+/* Returns the bytes per element of an operator's type name; -1 if unknown. */
 static int64_t type_bytes(tm_text type) {
     static const struct {
         const char *name;
@@ -44,7 +44,7 @@ static int64_t type_bytes(tm_text type) {
     return type.size > 12 && memcmp(type.bytes, "c10::Float8_", 12) == 0 ? 1 : -1;
 }
 
-/* The next text of a list, without its quotes; empty where there is none. */
+/* Returns the next text of a list, without its quotes; empty if there is none. */
 static tm_text next_type(tm_text *list) {
     const char *end = list->bytes + list->size;
     const char *begin = memchr(list->bytes, '"', list->size);
@@ -55,7 +55,7 @@ static tm_text next_type(tm_text *list) {
     return (tm_text){.bytes = begin + 1, .size = (size_t)(stop - begin - 1)};
 }
 
-/* The number of elements of "8, 16]", which *at is put after; -1 where it is none, or absurd. */
+/* Returns the number of elements of "8, 16]" and moves *at past it; -1 if invalid or huge. */
 static int64_t next_elements(const char **at, const char *end) {
     enum { MOST_DIGITS = 15 };
     const int64_t most = INT64_C(1) << 50;
@@ -95,7 +95,7 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
             return -1;
         const bool scalar = at < end && *at == ']';
         const int64_t n = next_elements(&at, end), bytes = type_bytes(next_type(&types));
-        if (scalar && bytes < 0) /* no tensor: an option of the call */
+        if (scalar && bytes < 0) /* not a tensor but an option of the call */
             continue;
         if (n < 0 || bytes < 0 || sum > INT64_MAX / 2)
             return -1;
@@ -104,19 +104,19 @@ int64_t tm_comm_call_bytes(tm_text dimensions, tm_text types) {
     return at < end && sum > 0 ? sum : -1;
 }
 
-/* A call of a thread whose name says a kind. */
+/* A call of a thread whose name implies a kind. */
 typedef struct call {
     int64_t begin_ns, end_ns;
-    int64_t reach_ns; /* the latest end of its thread so far */
+    int64_t reach_ns; /* latest end so far on its thread */
     size_t track;
-    uint32_t row, n_kernels; /* n_kernels: that communicate, which it launched */
+    uint32_t row, n_kernels; /* n_kernels: communication kernels that it launched */
     uint8_t kind;
 } call;
 
-/* The kinds of names, each looked at once. */
+/* Kinds by name, each computed once. */
 typedef struct known {
     const tm_names *names;
-    uint8_t *kinds; /* [n] owned; by name id, UNSEEN before it is asked for */
+    uint8_t *kinds; /* [n] owned; by name id, UNSEEN until requested */
     size_t n;
 } known;
 
@@ -157,7 +157,7 @@ static bool has_begun(const void *element, const void *key) {
     return x->track < y->track || (x->track == y->track && x->begin_ns <= y->begin_ns);
 }
 
-/* The innermost call that the kernel of a row was launched in; NULL where there is none. */
+/* Returns the innermost call in which a row's kernel was launched; NULL if none. */
 static call *call_of(const tm_timeline *timeline, const tm_vec *calls,
                      const tm_collective_attr *row) {
     const uint32_t asked = timeline->role[row->event] == TM_ROLE_COMMUNICATION
@@ -176,7 +176,7 @@ static call *call_of(const tm_timeline *timeline, const tm_vec *calls,
     return NULL;
 }
 
-/* Whether the kind of a kernel is to be told by the call. */
+/* Whether the call shall determine a kernel's kind. */
 static bool is_open(const tm_timeline *timeline, const tm_names *names, tm_classifier *classifier,
                     const tm_collective_attr *row) {
     return row->name == TM_NO_NAME && timeline->role[row->event] == TM_ROLE_COMMUNICATION &&
@@ -185,7 +185,7 @@ static bool is_open(const tm_timeline *timeline, const tm_names *names, tm_class
                TM_KERNEL_COLLECTIVE;
 }
 
-/* Whether its size is, which calls with types tell. */
+/* Whether its size is unknown, and calls with types may provide it. */
 static bool is_unsized(const tm_timeline *timeline, const tm_collective_attr *row) {
     return timeline->n_attrs[TM_ATTR_INPUTS] > 0 && row->in_elements < 0 && row->out_elements < 0 &&
            timeline->role[row->event] == TM_ROLE_COMMUNICATION;
@@ -199,7 +199,7 @@ static bool has_earlier_inputs(const void *attr, const void *row) {
     return ((const tm_inputs_attr *)attr)->event < *(const uint32_t *)row;
 }
 
-/* What a call took, where that is recorded and all of it went into one kernel. */
+/* Returns the input bytes of a call if they are recorded and all went into one kernel; else -1. */
 static int64_t bytes_of(const tm_timeline *timeline, const tm_names *names, const call *c) {
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
     const tm_inputs_attr *inputs = timeline->attrs[TM_ATTR_INPUTS];

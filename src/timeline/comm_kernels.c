@@ -4,7 +4,7 @@
 
 enum { BY_WORDS = 0x100, NAME_ROOM = 512, TEXT_ROOM = 4096, N_STARTS = 128 };
 
-/* Whether a pattern is looked for in the arguments, too. */
+/* Whether a pattern is searched in the name only, or also in the arguments. */
 enum { IN_NAME, IN_TEXT };
 
 typedef struct row {
@@ -22,11 +22,11 @@ static const row rows[] = {
 #include "comm_kernels.def"
 };
 
-/* A name in words: lower case, "_" between two, ":" before, between and after its parts. */
+/* A name split into words: lower case, "_" between words, ":" around each part of the name. */
 typedef struct words {
     char *out;
     size_t n, room;
-    char previous; /* character of the name; '\0' at the begin of a part */
+    char previous; /* previous character of the name; '\0' at the start of a part */
 } words;
 
 static bool is_lower(char c) {
@@ -65,8 +65,8 @@ static void end_part(words *w) {
     w->previous = '\0';
 }
 
-/* A capital begins a word after a small letter, and before one where it ends a row of capitals or
- * digits: all|Reduce, RMS|Norm, V1|Kernel, but A2A. */
+/* Adds a character. A capital begins a word after a small letter, and before one if it ends a
+ * sequence of capitals or digits: all|Reduce, RMS|Norm, V1|Kernel, but A2A. */
 static void add(words *w, char c, char next) {
     if (is_upper(c)) {
         if (is_lower(w->previous) ||
@@ -94,12 +94,12 @@ static void add_all(words *w, const char *bytes, size_t size) {
         add(w, bytes[i], i + 1 < size ? bytes[i + 1] : '\0');
 }
 
-/* The names of a mangled one: _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False where it is none. */
+/* Adds the names of a mangled one: _ZN7deep_ep9intranode8dispatchILi8EEEvPi. False if not one. */
 static bool add_mangled(words *w, const char *bytes, size_t size) {
     size_t i = 2;
     if (size < 3 || memcmp(bytes, "_Z", 2) != 0)
         return false;
-    bool nested = bytes[i] == 'N';          /* else one name, and the types of the parameters */
+    bool nested = bytes[i] == 'N'; /* otherwise one name, followed by the parameter types */
     while (i < size && !is_digit(bytes[i])) /* N, K, L, St: nested, const, static, std */
         if (i++ > 6)
             return false;
@@ -110,7 +110,7 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
         if (length > size - i)
             break; /* truncated */
         bool unnamed = length >= 7 && memcmp(bytes + i, "_GLOBAL", 7) == 0;
-        if (!unnamed) { /* it holds the name of the file */
+        if (!unnamed) { /* contains the file name */
             add_all(w, bytes + i, length);
             end_part(w);
         }
@@ -126,8 +126,8 @@ static bool begins_with(const char *bytes, size_t size, const char *word) {
     return size >= n && memcmp(bytes, word, n) == 0;
 }
 
-/* Namespaces and function of a demangled name, without the type that is returned, arguments of
- * templates and parameters. */
+/* Adds namespaces and function of a demangled name, without return type, template arguments and
+ * parameters. */
 static void add_demangled(words *w, const char *bytes, size_t size) {
     static const char unnamed[] = "(anonymous namespace)", call[] = "operator()";
     bool typed = memchr(bytes, '(', size) != NULL || memchr(bytes, '<', size) != NULL;
@@ -157,8 +157,7 @@ static void add_demangled(words *w, const char *bytes, size_t size) {
 
 static bool matches_here(const char *pattern, const char *text);
 
-/* Whether the pattern matches anywhere from here on. Almost all of a long name is passed over by
- * the first letter. */
+/* Whether the pattern matches anywhere from here on. The first letter skips most of a long name. */
 static bool matches_later(const char *pattern, const char *text) {
     for (; (text = strchr(text, *pattern)) != NULL; text++)
         if (matches_here(pattern, text))
@@ -166,7 +165,7 @@ static bool matches_later(const char *pattern, const char *text) {
     return false;
 }
 
-/* Whether the pattern matches what begins here. */
+/* Whether the pattern matches at this position. */
 static bool matches_here(const char *pattern, const char *text) {
     for (; *pattern; pattern++) {
         if (*pattern == '*')
@@ -179,7 +178,7 @@ static bool matches_here(const char *pattern, const char *text) {
     return true;
 }
 
-/* Where words begin in a name that is spelled out, as pointers into it. */
+/* Positions of word starts in a normalised name. */
 typedef struct starts {
     const char *at[N_STARTS];
     size_t n;
@@ -215,7 +214,7 @@ void tm_letters_of(const char *bytes, size_t size, char *out) {
 }
 
 tm_collective_kind tm_collective_kind_in(const char *letters) {
-    /* In this order: a word stands before those that it contains. */
+    /* Order matters: a word precedes those that it contains. */
     static const struct {
         const char *word;
         tm_collective_kind kind;

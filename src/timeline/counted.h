@@ -1,11 +1,11 @@
-/* The operators whose work (FLOP and bytes) follows from what they were called with. */
+/* Operators whose work (FLOP and bytes) can be computed from their arguments. */
 #ifndef TMERGE_COUNTED_H
 #define TMERGE_COUNTED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names are whole: compilers write mm and flash_attn into those of fused operators. */
+/* Full names: compilers also write mm and flash_attn into the names of fused operators. */
 #define TM_COUNTED_LIST(X)                                                                         \
     X(TM_COUNTED_MM, "aten::mm")                                                                   \
     X(TM_COUNTED_SCALED_MM, "aten::_scaled_mm")                                                    \
@@ -34,18 +34,18 @@ typedef enum tm_counted {
         TM_N_COUNTED
 } tm_counted;
 
-/** The operator of this name; TM_N_COUNTED for any other. */
+/** Returns the operator of this name; TM_N_COUNTED for any other. */
 tm_counted tm_counted_of(const char *name, size_t size);
 
-/** What autograd calls once a pass for each parameter: its input is a gradient. */
+/** Called by autograd once per pass and parameter; its input is a gradient. */
 #define TM_ACCUMULATE_GRAD "torch::autograd::AccumulateGrad"
 
-/** How the names of PyTorch's ranges around NCCL begin: "nccl:all_reduce". Their inputs are the
- * tensors that the collective takes. */
+/** Prefix of PyTorch's ranges around NCCL: "nccl:all_reduce". Their inputs are the tensors of the
+ * collective. */
 #define TM_NCCL_RANGE "nccl:"
 
-/** Whether the types of an operator's inputs are kept: of those above, of TM_ACCUMULATE_GRAD,
- * which tells the parameters', and of a TM_NCCL_RANGE. */
+/** Whether the input types of an operator are kept: for those above, for TM_ACCUMULATE_GRAD, which
+ * shows the parameters' types, and for a TM_NCCL_RANGE. */
 bool tm_inputs_are_kept(const char *name, size_t size);
 
 #endif

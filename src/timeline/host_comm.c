@@ -20,7 +20,7 @@ static bool is_batch(tm_text name) {
 tm_host_comm tm_host_comm_of(tm_text name) {
     static const char *const libraries[] = {"gloo:", "mpi:", "ucc:"};
     static const char *const askers[] = {"c10d::", "_c10d_functional::", "c10d_functional::"};
-    if (!strchr("gmuc_e", *name.bytes)) /* tells most of them apart */
+    if (!strchr("gmuc_e", *name.bytes)) /* quick rejection of most names */
         return TM_HOST_COMM_NONE;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         const char *what = name.bytes + strlen(libraries[i]);
@@ -49,12 +49,12 @@ uint32_t tm_timeline_work_end(const tm_timeline *timeline) {
     return end;
 }
 
-/* A rank while its roles are found. */
+/* State while the roles of a rank are found. */
 typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
-    uint8_t work;   /* tm_category of what is work */
-    uint32_t next;  /* of the track at hand, the first row not yet looked at that asks or waits */
+    uint8_t work;   /* tm_category of work */
+    uint32_t next;  /* in the current track: first unexamined row that requests or waits */
 } finder;
 
 static tm_host_comm kind_at(const finder *f, uint32_t row) {
@@ -76,8 +76,8 @@ static bool track_asks(const finder *f, const tm_track *track) {
     return false;
 }
 
-/* Whether the thread asks or waits for communication within an operator: such a node of autograd
- * holds waits, and is no work as a whole. */
+/* Whether the thread requests or waits for communication within an operator: such an autograd node
+ * contains waits, and does not count as work as a whole. */
 static bool holds_communication(finder *f, const tm_track *track, uint32_t row, int64_t end_ns) {
     const uint32_t behind = track->first + track->count;
     f->next = f->next > row ? f->next : row + 1;
@@ -86,7 +86,7 @@ static bool holds_communication(finder *f, const tm_track *track, uint32_t row, 
     return f->next < behind && f->timeline->begin_ns[f->next] < end_ns;
 }
 
-/* The outermost operators of a thread. */
+/* Finds the outermost operators of a thread. */
 static void find_work(finder *f, const tm_track *track) {
     tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MIN;
@@ -109,10 +109,10 @@ static void find_work(finder *f, const tm_track *track) {
     }
 }
 
-/* An operation that a thread asked for. */
+/* An operation requested by a thread. */
 typedef struct operation {
     int64_t begin_ns, end_ns;
-    uint32_t row, track; /* its own row; of who asked */
+    uint32_t row, track; /* its own row; track of the requester */
 } operation;
 
 static int by_asker(const void *a, const void *b) {
@@ -137,19 +137,19 @@ static bool list_operations(const finder *f, tm_vec *out) {
     return true;
 }
 
-/* How often a thread did nothing before an event of this name while it had asked for an operation,
- * and in how many of these cases it went on at once when that ended. */
+/* How often a thread was idle before an event of this name while it had an operation pending, and
+ * in how many of these cases it continued immediately after the operation ended. */
 typedef struct pauses {
     uint32_t n, n_prompt;
 } pauses;
 
-/* What is done with a pause before an event. */
+/* Callback for a pause before an event. */
 typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, pauses *of);
 
-/* By chance an operation ends so shortly before in one of a hundred cases. */
+/* By chance, an operation ends this shortly before in 1 % of cases. */
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
-/* Whether the thread went on at once when one of them ended. */
+/* Whether the thread continued immediately after one of them ended. */
 static bool is_prompt(const operation *at, size_t n, tm_interval pause) {
     bool prompt = false;
     for (size_t i = 0; i < n; i++)
@@ -164,8 +164,9 @@ static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, p
     of->n_prompt += is_prompt(at, n, pause);
 }
 
-/* The thread waited for the first of what had not ended, unless another's end let it go on; where
- * that lasts for longer than it waited, it went on for another reason. */
+/* The thread waited for the first operation that had not ended, unless another one's end let it
+ * continue. If the operation lasts longer after that than the thread waited, there was another
+ * reason. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
     while (i < n && at[i].end_ns <= pause.end_ns)
@@ -180,12 +181,12 @@ static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pau
     f->timeline->duration_ns[at[i].row] = pause.end_ns - at[i].begin_ns;
 }
 
-/* @param at  [n] what the thread asked for */
+/* @param at  [n] operations requested by the thread */
 static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t n, pauses *names,
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* of what began before an event, what may not have ended */
+    size_t first = 0, behind = 0; /* operations begun before an event: first that may last, end */
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)
@@ -201,9 +202,9 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
     }
 }
 
-/* Who waits for an operation goes on when it is done; the thread that did it writes its end when it
- * has a core again. Where a thread often goes on at the end of an operation, one that is said to
- * last longer ended then. */
+/* Corrects the ends of operations. A thread that waits for an operation continues when it is done,
+ * but the thread that ran it records the end only when it gets a core again. If a thread often
+ * continues at the end of an operation, one recorded as lasting longer ended then. */
 static bool end_operations(finder *f) {
     tm_vec operations = TM_VEC(operation);
     pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);
@@ -221,8 +222,8 @@ static bool end_operations(finder *f) {
     return ok;
 }
 
-/* What the reader took for the work between calls of MPI is all of it, where there is such. A call
- * that communicates there is its own launch, as no operator asked for it. */
+/* If the reader found work between MPI calls, that is all of the work. A communicating call in it
+ * is its own launch, because no operator requested it. */
 static void find_mpi(finder *f) {
     tm_timeline *t = f->timeline;
     f->work = TM_CAT_CPU_OP;
@@ -267,8 +268,8 @@ tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *name
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* What the threads do that ask for communication of the host's: operators, and asking. None where
- * all communication is of devices. */
+/* Collects the activity of threads that request host communication: operators and requests. Nothing
+ * if all communication is on devices. */
 static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations,
                            tm_intervals *active) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
@@ -281,15 +282,16 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
             continue;
         ok =
             tm_vec_append(operations, &(tm_interval){begin, begin + timeline->duration_ns[row]}, 1);
-        if (ok && asked != TM_NO_EVENT && asked != row) /* a call of MPI is its own: it waits */
+        if (ok && asked != TM_NO_EVENT &&
+            asked != row) /* an MPI call is its own launch: it waits */
             ok = tm_intervals_add(active, timeline->begin_ns[asked],
                                   timeline->begin_ns[asked] + timeline->duration_ns[asked]);
     }
     return ok;
 }
 
-/* A thread that does nothing when communication ends has done so since it asked, and one that goes
- * on before that does not wait. What it does beside, it computes, be it Python's. */
+/* A thread idle when communication ends has been idle since the request; one that continues earlier
+ * does not wait. What it does meanwhile counts as computation, including Python. */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute) {
     tm_intervals operations = TM_VEC(tm_interval), asking = TM_INTERVALS(), active = TM_INTERVALS();

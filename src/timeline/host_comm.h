@@ -1,5 +1,4 @@
-/* Communication that threads of the host do themselves: by gloo, MPI or UCC, of jobs whose tensors
- * lie in the host's memory. */
+/* Communication done by host threads (gloo, MPI, UCC) in jobs whose tensors are in host memory. */
 #ifndef TMERGE_HOST_COMM_H
 #define TMERGE_HOST_COMM_H
 
@@ -7,20 +6,19 @@
 #include "tmerge/names.h"
 #include "tmerge/timeline.h"
 
-/** Stands in the metadata of a rank that works on the CPU alone: no GPU is in its machine, or what
- * it communicates goes from host to host. Its device is the CPU, whose operators are the work. */
+/** Metadata entry of a rank that works only on the CPU: its machine has no GPU, or its
+ * communication is from host to host. Its device is the CPU, whose operators are the work. */
 #define TM_CPU_KIND "CPU"
 
-/** What the name of an event on a thread says. */
+/** Meaning of an event's name on a thread. */
 typedef enum tm_host_comm {
     TM_HOST_COMM_NONE,
-    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: lasts from when a thread takes it until it is done
-                             */
-    TM_HOST_COMM_TRANSFER,  /* gloo:send, gloo:recv: likewise, on the thread that asked, from isend
-                               to the end of wait(); what is inside is not part of it */
-    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: puts it into the queue of its group */
+    TM_HOST_COMM_OPERATION, /* gloo:all_reduce: from when a thread takes it until it is done */
+    TM_HOST_COMM_TRANSFER,  /* gloo:send, gloo:recv: likewise, on the calling thread, from isend to
+                               the end of wait(); events inside are not part of it */
+    TM_HOST_COMM_ASKS,      /* c10d::allreduce_: enqueues it for its group */
     TM_HOST_COMM_WAITS,     /* _c10d_functional::wait_tensor: waits until it is done */
-    TM_HOST_COMM_INPUT      /* the loader's next batch: what is inside is not the step's work */
+    TM_HOST_COMM_INPUT /* the data loader's next batch: events inside are not the step's work */
 } tm_host_comm;
 
 tm_host_comm tm_host_comm_of(tm_text name);
@@ -33,29 +31,30 @@ static inline bool tm_host_comm_is_operation(tm_host_comm kind) {
 bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 
 /**
- * Gives the roles of a device to what the threads of such a rank do: communication to operations,
- * computation to the outermost operators that ask for none and lie in none, or to what lies between
- * calls of MPI (TM_CAT_HOST_WORK), each of which is its own launch. Part of tm_timeline_find_roles.
+ * Assigns device roles to the threads of such a rank: communication to operations; computation to
+ * the outermost operators that neither request communication nor are inside one that does, or to
+ * the intervals between MPI calls (TM_CAT_HOST_WORK), each of which is its own launch. Part of
+ * tm_timeline_find_roles.
  */
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 
-/** The row before which all work of the rank's device lies: the end of the last GPU stream, of all
- * rows where the device is the CPU. No event from there on has a role. */
+/** Returns the row after all work of the rank's device: the end of the last GPU stream, or of all
+ * rows if the device is the CPU. No event from there on has a role. */
 uint32_t tm_timeline_work_end(const tm_timeline *timeline);
 
 /**
- * Adds to what a rank computes what it does while the host communicates and no thread waits for
- * that. Of a rank all of whose communication is of devices: nothing.
+ * Adds to a rank's computation what it does while the host communicates and no thread waits for
+ * that. Adds nothing if all communication of the rank is on devices.
  *
  * @param communication  union of its communication
- * @param compute        union of what it computes
- * @return               false when memory is out
+ * @param compute        union of its computation
+ * @return               false if out of memory
  */
 bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *communication,
                             tm_intervals *compute);
 
-/** Such a rank works from the begin of each recording to its end: sets what spans say of GPUs. */
+/** Sets the GPU ranges of such a rank's spans: it works throughout each recording. */
 void tm_timeline_set_cpu_spans(tm_timeline *timeline);
 
 #endif

@@ -1,4 +1,4 @@
-/* Every name id of a timeline, to collect or to replace them. */
+/* Visits every name id of a timeline, to collect or to replace it. */
 #ifndef TMERGE_IDENTS_H
 #define TMERGE_IDENTS_H
 

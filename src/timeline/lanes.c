@@ -1,6 +1,6 @@
 #include "timeline/lanes.h"
 
-/* Before they are told apart: the unions of what each event is. */
+/* Unions of the events of each kind, before they are made disjoint. */
 typedef struct unions {
     tm_intervals compute, copies, communication, wait, transfer;
 } unions;
@@ -14,7 +14,7 @@ static bool add_event(const tm_rank_clock *clock, const tm_timeline *piece, size
     return tm_intervals_add(set, begin, begin + piece->duration_ns[i]);
 }
 
-/* A kernel waits first and transfers then. */
+/* A kernel first waits and then transfers. */
 static bool add_wait(const tm_rank_clock *clock, const tm_timeline *piece, size_t first,
                      const tm_collective_attr *attr, unions *u) {
     size_t i = attr->event - first;

@@ -9,30 +9,31 @@
 
 enum {
     EXPONENT_MAX = 60, /* widths fit an int64 */
-    FINER_MAX = 6      /* so many levels below what the number of events gives may be asked for */
+    FINER_MAX =
+        6 /* maximum number of requested levels below the one given by the number of events */
 };
 
-/* One level of all lanes. */
+/* One level of all sub-tracks. */
 typedef struct level {
-    tm_vec rows; /* of tm_level: lane by lane, ascending in begin */
+    tm_vec rows; /* of tm_level: by sub-track, then ascending by begin */
     int exponent;
-    /* While events are counted: where a lane's rows are and the one of its last event, and the rows
-     * of buckets in which a lane is not busy and yet has events. */
+    /* While events are counted: range of each sub-track's rows, row of its last event, and rows of
+     * buckets that have events but no busy time. */
     size_t first[TM_N_LEVEL_LANES + 1], last[TM_N_LEVEL_LANES];
     tm_vec others;
 } level;
 
-/* What levels are made of. */
+/* Columns that the levels require. */
 enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
 
-/* Some of the rank's events, from row `first` on. */
+/* Some of the rank's events, starting at row `first`. */
 typedef struct events {
     const tm_rank_clock *clock;
     const tm_timeline *piece;
     size_t first;
 } events;
 
-/* The begin of the bucket that holds a time, also of one before the epoch. */
+/* Returns the begin of the bucket that contains a time; also correct before the epoch. */
 static int64_t bucket_begin(int64_t ns, int exponent) {
     return ns & ~(((int64_t)1 << exponent) - 1);
 }
@@ -49,7 +50,7 @@ static void join(tm_level *into, const tm_level *row) {
     into->longest_ns = row->longest_ns > into->longest_ns ? row->longest_ns : into->longest_ns;
 }
 
-/* Rows of one bucket become one. */
+/* Merges rows of the same bucket. */
 static void put_together(tm_vec *rows) {
     tm_level *v = rows->data;
     size_t n = 0;
@@ -68,7 +69,7 @@ static void sort(tm_vec *rows) {
     put_together(rows);
 }
 
-/* Busy time, bucket by bucket: a set that lies in very many is what a coarser level is for. */
+/* Adds busy time bucket by bucket; the coarser levels keep the number of buckets small. */
 static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
     const tm_interval *v = set->data;
     const int64_t width = (int64_t)1 << l->exponent;
@@ -96,8 +97,8 @@ static bool is_before(const void *row, const void *begin) {
     return ((const tm_level *)row)->begin_ns < *(const int64_t *)begin;
 }
 
-/* The row of a bucket in which a lane is busy; NULL: it is not. Most events are in the bucket of
- * the one before, or in the next one. */
+/* Returns the row of a bucket in which a sub-track is busy; NULL if it is idle. Most events are in
+ * the bucket of the previous event or the next one. */
 static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
     tm_level *v = l->rows.data;
     size_t first = l->first[lane], end = l->first[lane + 1], at = l->last[lane];
@@ -110,7 +111,7 @@ static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
     return &v[at];
 }
 
-/* An event of a lane, at its begin. */
+/* Adds an event of a sub-track to the bucket of its begin. */
 static bool add_event(level *l, const events *e, tm_level_lane lane, size_t row,
                       int64_t longest_ns) {
     int64_t begin = tm_rank_clock_true(e->clock, e->piece->begin_ns[row]);
@@ -132,7 +133,7 @@ static bool add_event(level *l, const events *e, tm_level_lane lane, size_t row,
     return tm_vec_append(&l->others, &one, 1) != NULL;
 }
 
-/* What the host does is what its operators and calls are; annotations and frames enclose these. */
+/* Whether an event is host work: operators and calls, not annotations and frames around them. */
 static bool is_host_work(const tm_timeline *piece, size_t row) {
     uint8_t category = piece->category[row];
     return piece->kind[row] == TM_DURATION && piece->role[row] == TM_ROLE_NONE &&
@@ -159,7 +160,7 @@ static bool add_gpu_event(level *l, const events *e, size_t row) {
            add_event(l, e, TM_LEVEL_TRANSFER, row, duration - wait);
 }
 
-/* Rows of busy buckets are there, lane by lane. */
+/* Finds the range of each sub-track in the rows of busy buckets. */
 static void find_lanes(level *l) {
     const tm_level *v = l->rows.data;
     size_t at = 0;
@@ -171,7 +172,7 @@ static void find_lanes(level *l) {
     l->first[TM_N_LEVEL_LANES] = at;
 }
 
-/* Puts the other rows, none of which is there yet, in their places among the rows. */
+/* Merges the other rows, none of which has a busy row, into the sorted rows. */
 static bool merge_others(level *l) {
     sort(&l->others);
     size_t n = l->rows.n, m = l->others.n;
@@ -188,7 +189,7 @@ static bool merge_others(level *l) {
     return true;
 }
 
-/* The other rows are put together now and then, so that there are never as many as events. */
+/* Merges the other rows from time to time, so that they stay far fewer than the events. */
 static bool add_piece(level *l, const events *e, size_t *limit) {
     for (size_t row = 0; row < e->piece->n_events; row++) {
         if (!add_gpu_event(l, e, row))
@@ -271,19 +272,19 @@ static void coarsen(level *l) {
     put_together(&l->rows);
 }
 
-/* So fine that a lane that is always busy has at most so many rows: the range over the rows. */
+/* Returns the finest exponent at which an always busy sub-track has at most this many rows. */
 static int first_exponent(const tm_timeline *timeline, size_t most) {
     int64_t begin = 0, end = 0;
     if (!tm_timeline_range(timeline, &begin, &end))
         return 0;
-    uint64_t range = (uint64_t)end - (uint64_t)begin; /* may not fit an int64 */
+    uint64_t range = (uint64_t)end - (uint64_t)begin; /* may exceed an int64 */
     int exponent = 0;
     while (exponent < EXPONENT_MAX && range >> exponent > most)
         exponent++;
     return exponent;
 }
 
-/* Whether a lane has more than two rows, which the next level may join. */
+/* Whether a sub-track has more than two rows, which the next level may join. */
 static bool can_join(const level *l) {
     const tm_level *v = l->rows.data;
     for (size_t i = 2; i < l->rows.n; i++)
@@ -294,10 +295,11 @@ static bool can_join(const level *l) {
 
 static tm_status make(const tm_timeline *timeline, const tm_event_rows *rows, int finest, level *l,
                       const tm_level_sink *sink, tm_error *err) {
-    size_t most = timeline->n_events / TM_LEVEL_EVENTS + 1; /* a few events have a level, too */
+    size_t most =
+        timeline->n_events / TM_LEVEL_EVENTS + 1; /* at least one level, even for few events */
     int first = first_exponent(timeline, most);
     int least =
-        first > FINER_MAX ? first - FINER_MAX : 0; /* a wish for less costs too much memory */
+        first > FINER_MAX ? first - FINER_MAX : 0; /* finer levels would need too much memory */
     l->exponent = finest < 0 || finest > first ? first : finest > least ? finest : least;
     TM_TRY(fill(l, timeline, rows, err));
     while ((finest >= 0 ? l->exponent < finest : l->rows.n > most) && can_join(l))

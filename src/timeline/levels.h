@@ -1,5 +1,5 @@
-/* The timeline of a rank from afar: its time in buckets of powers of two, for who draws it without
- * reading its events. */
+/* Overview levels of a rank's timeline: its time in power-of-two buckets, for drawing without
+ * reading the events. */
 #ifndef TMERGE_LEVELS_H
 #define TMERGE_LEVELS_H
 
@@ -7,7 +7,7 @@
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
-/** What a level's rows of a kind of lane are of. */
+/** Returns the level sub-track of a kind of work. */
 static inline tm_level_lane tm_level_lane_of(tm_lane_kind kind) {
     static const tm_level_lane of_kind[TM_N_LANE_KINDS] = {
         [TM_LANE_COMPUTE] = TM_LEVEL_COMPUTE, [TM_LANE_TRANSFER] = TM_LEVEL_TRANSFER,
@@ -17,30 +17,30 @@ static inline tm_level_lane tm_level_lane_of(tm_lane_kind kind) {
     return of_kind[kind];
 }
 
-/** Takes the rows of the next level. */
+/** Callback that receives the rows of the next level. */
 typedef struct tm_level_sink {
     tm_status (*take)(void *context, const tm_level *rows, size_t n, tm_error *err);
     void *context;
 } tm_level_sink;
 
 /**
- * Makes the levels of a timeline, of which one is in memory at a time.
+ * Computes the levels of a timeline, holding one at a time in memory.
  *
- * The finest level has at most one row for each TM_LEVEL_EVENTS events of the rank, and one more;
- * each further one joins pairs of buckets, up to the one at which no lane has more than two rows,
- * for a power of two may lie within the job. Rows stand level by level, the finest first, lane by
- * lane, ascending in begin. Of a lane each level sums to the same.
+ * The finest level has at most one row per TM_LEVEL_EVENTS events of the rank, plus one. Each
+ * further level joins pairs of buckets, up to the level at which no sub-track has more than two
+ * rows (two, because a power of two may lie within the job). Rows are ordered by level, finest
+ * first, then by sub-track, then by begin. Each level of a sub-track has the same sum.
  *
  * @param timeline  its clock and its waits are known
- * @param rows      its events; NULL: the timeline has them
- * @param finest    the exponent of the finest level; -1: as above, by how many events there are
- * @return          TM_OK; TM_ERR_FAULT where memory is out; what the sink returned
+ * @param rows      its events; NULL: in the timeline
+ * @param finest    exponent of the finest level; -1: chosen from the number of events as above
+ * @return          TM_OK; TM_ERR_FAULT if out of memory; the status of a failed sink
  */
 tm_status tm_levels_each(const tm_timeline *timeline, const tm_event_rows *rows, int finest,
                          const tm_level_sink *sink, tm_error *err) TM_MUST_CHECK;
 
-/** Fills in the levels of a timeline that has its events: those that it had are gone. TM_OK;
- * TM_ERR_FAULT where memory is out, and the timeline has no levels. */
+/** Replaces the levels of a timeline that has its events.
+ * @return  TM_OK; TM_ERR_FAULT if out of memory: the timeline then has no levels */
 tm_status tm_levels_make(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -3,13 +3,13 @@
 #include "sort.h"
 #include "trace.h"
 
-/* The calls by correlation id. What is asked for one after the other is mostly near one another,
- * for a program counts its calls up. */
+/* The calls by correlation id. Consecutive queries are usually close, because a program numbers its
+ * calls in order. */
 typedef struct calls {
     const tm_launch_attr *launches; /* borrowed */
     uint32_t *order;                /* [n] owned */
     size_t n;
-    size_t at; /* the last answer's place */
+    size_t at; /* position of the last result */
 } calls;
 
 static int64_t correlation_at(const calls *c, size_t i) {
@@ -29,7 +29,7 @@ static tm_status sort_calls(tm_trace *trace, calls *out, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The first place in [low, high) whose id is not below; high where there is none. */
+/* Returns the first position in [low, high) whose id is not lower; high if none. */
 static size_t first_from(const calls *c, size_t low, size_t high, int64_t correlation) {
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -41,7 +41,7 @@ static size_t first_from(const calls *c, size_t low, size_t high, int64_t correl
     return low;
 }
 
-/* The same in all, from the last answer on by steps that double. */
+/* Same over all calls, by exponential search from the last result. */
 static size_t seek(const calls *c, int64_t correlation) {
     size_t high = c->at, step = 1;
     if (high < c->n && correlation_at(c, high) < correlation) {
@@ -55,7 +55,7 @@ static size_t seek(const calls *c, int64_t correlation) {
     return first_from(c, step <= high ? high - step + 1 : 0, high, correlation);
 }
 
-/* The call of a correlation id; TM_NO_EVENT where there is none. */
+/* Returns the call with a correlation id; TM_NO_EVENT if none. */
 static uint32_t call_of(calls *c, int64_t correlation) {
     if (correlation == 0)
         return TM_NO_EVENT;
@@ -65,9 +65,8 @@ static uint32_t call_of(calls *c, int64_t correlation) {
                : TM_NO_EVENT;
 }
 
-/* Whether other calls bear the id of the last answer. What begins inside of the first is a layer
- * below it, as of the runtime and the driver, or what another thread does for it: the same launch.
- */
+/* Whether unrelated calls have the id of the last result. A call that begins inside the first one
+ * is a layer below it (runtime and driver), or another thread's work for it: the same launch. */
 static bool is_one_of_several(const tm_raw_event *events, const calls *c) {
     const tm_raw_event *first = &events[c->launches[c->order[c->at]].event];
     int64_t end = first->begin_ns + first->duration_ns;
@@ -86,8 +85,8 @@ static void link_event(tm_trace *trace, calls *c, uint32_t event, int64_t correl
         call != TM_NO_EVENT && is_one_of_several(events, c);
 }
 
-/* A stream waits for what was recorded before the call that makes it wait. A record that comes
- * after that is another's: some profilers write a wrong id. */
+/* A stream waits for an event recorded before the waiting call. A later record is a different one,
+ * as some profilers write a wrong id. */
 static void link_wait(tm_trace *trace, calls *c, tm_wait_attr *wait) {
     const tm_raw_event *events = trace->events.data;
     wait->call = call_of(c, wait->correlation);

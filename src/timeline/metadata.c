@@ -10,14 +10,14 @@ enum { LONG_BYTES = 64 };
 
 #define MARK "\"@list "
 
-/* What ends a run of characters that are kept as they are. */
+/* Characters that end a run of characters that are kept unchanged. */
 static const bool ends_run[256] = {['"'] = true,  ['['] = true,  [']'] = true,  [' '] = true,
                                    ['\t'] = true, ['\r'] = true, ['\n'] = true, ['\0'] = true};
 
-/* An array that is open where the text is read. */
+/* An array that is open at the current position. */
 typedef struct open_array {
-    size_t begin;   /* in own */
-    size_t n_lists; /* before it */
+    size_t begin;   /* offset in own */
+    size_t n_lists; /* number of lists before it */
 } open_array;
 
 typedef struct cutter {
@@ -25,11 +25,11 @@ typedef struct cutter {
     tm_names *names;
     tm_vec *own, *lists;
     tm_vec open;    /* of open_array */
-    bool ambiguous; /* the text has what a cut would leave */
+    bool ambiguous; /* the text contains something that looks like a cut list */
     bool cuts;
 } cutter;
 
-/* Puts a list in the place of what own holds from `begin` on. */
+/* Replaces what own holds from `begin` on by a list reference. */
 static bool cut(cutter *c, size_t begin, const char *list, size_t size) {
     char mark[48];
     int n = snprintf(mark, sizeof mark, MARK "%zu\"", c->lists->n);
@@ -39,7 +39,7 @@ static bool cut(cutter *c, size_t begin, const char *list, size_t size) {
            tm_vec_append(c->own, mark, (size_t)n);
 }
 
-/* Behind the string that begins at p; the text's end where it does not end. */
+/* Returns the position after the string that begins at p; the text's end if it is unterminated. */
 static const char *string_end(const char *p, const char *end) {
     for (p++; p < end && *p != '"'; p++)
         p += *p == '\\';
@@ -55,9 +55,9 @@ static bool put_string(cutter *c) {
     return tm_vec_append(c->own, begin, size);
 }
 
-/* Behind the array of numbers that begins at p; NULL where it is none. Whole lists are
- * looked at a few times by memchr, which is faster than once by character: they are most of the
- * text of a large job. */
+/* Returns the position after the array of numbers that begins at p; NULL if it is not one. A few
+ * calls of memchr over the list are faster than one loop by character: lists are most of the text
+ * of a large job. */
 static const char *numbers_end(const char *p, const char *end) {
     const char *close = memchr(p, ']', (size_t)(end - p));
     size_t size = close ? (size_t)(close - p) - 1 : 0;
@@ -66,7 +66,7 @@ static const char *numbers_end(const char *p, const char *end) {
     return plain ? close + 1 : NULL;
 }
 
-/* An array of numbers is cut as it stands in the trace. */
+/* An array of numbers is cut unchanged. */
 static bool open_list(cutter *c) {
     const open_array opened = {c->own->n, c->lists->n};
     const char *begin = c->p, *close = c->cuts ? numbers_end(c->p, c->end) : NULL;
@@ -76,7 +76,7 @@ static bool open_list(cutter *c) {
     return tm_vec_append(&c->open, &opened, 1) && tm_vec_append(c->own, begin, 1);
 }
 
-/* Other arrays are cut where they are long and none inside of them was. */
+/* Other arrays are cut if they are long and contain no cut list. */
 static bool close_list(cutter *c) {
     const char *text;
     if (!tm_vec_append(c->own, c->p++, 1))
@@ -132,7 +132,7 @@ const char *tm_metadata_member(const char *object, const char *key) {
     for (int depth = 0; p < end; p++) {
         depth += (*p == '{') + (*p == '[') - (*p == '}') - (*p == ']');
         if (depth == 0)
-            return NULL; /* it ends, or is none */
+            return NULL; /* the object ends, or is none */
         if (*p != '"')
             continue;
         const char *text = p + 1, *behind = string_end(p, end);
@@ -201,8 +201,8 @@ static const char *behind_space(const char *p, const char *end) {
     return p;
 }
 
-/* Reads the number at *p into the list and goes behind the comma that follows; false where there is
- * no other: then *p stands at the bracket of a sound list. */
+/* Reads the number at *p into the list and moves past the comma that follows. False at the end of
+ * the list: *p is then at the closing bracket if the list is valid. */
 static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *memory) {
     int64_t value = 0;
     const char *digits = *p = behind_space(*p, end);
@@ -211,7 +211,7 @@ static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *
     out->more = *p + 2 == end && **p == '?' && (*p)[1] == ']' && out->ranks.n > 0;
     *p += out->more;
     if (*p == digits && !out->more)
-        *p = end; /* no number stands there */
+        *p = end; /* not a number */
     if (*p == end || out->more)
         return false;
     *memory = tm_vec_append(&out->ranks, &value, 1) != NULL;

@@ -1,5 +1,5 @@
-/* What a trace says of itself, as JSON: its lists, which many ranks share, stand among the names,
- * once; the rest, which is a rank's own, does not. */
+/* Metadata of a trace as JSON. Its lists, which many ranks share, are stored once among the names;
+ * the rest belongs to the rank. */
 #ifndef TMERGE_METADATA_H
 #define TMERGE_METADATA_H
 
@@ -7,48 +7,48 @@
 #include "tmerge/timeline.h"
 
 /**
- * Cuts out the lists of a text of JSON: arrays of numbers, texts that begin as one, and other
- * long arrays; "@list 0" and so on stands in their places. The rest loses its white space.
+ * Cuts the lists out of a JSON text: arrays of numbers, strings that begin like one, and other long
+ * arrays; they are replaced by "@list 0" and so on. White space is removed from the rest.
  *
- * @param text   [size] of sound grammar
- * @param names  takes the lists, each a value of JSON
+ * @param text   [size] with valid syntax
+ * @param names  receives the lists, each a JSON value
  * @param own    of char: the rest is appended
  * @param lists  of uint32_t: the lists' name ids are appended, in the order of their numbers
- * @return       false when memory is out
+ * @return       false if out of memory
  */
 bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own, tm_vec *lists);
 
-/** A rank's own, terminated; empty where the trace says nothing. */
+/** Returns a rank's own metadata, terminated; empty if the trace has none. */
 tm_text tm_timeline_metadata(const tm_timeline *timeline);
 
-/** Where the value of a member of JSON begins, of an object that stands there without white space,
- * as a rank's own metadata and their values do; NULL where it has none of this key. */
+/** Returns the start of a member's value in a JSON object without white space, as in a rank's own
+ * metadata; NULL if it has no such key. */
 const char *tm_metadata_member(const char *object, const char *key);
 
-/** The number of the first list that is the value of this key from *p on, which goes behind it;
- * SIZE_MAX where there is none. */
+/** Returns the number of the first list that is the value of this key at or after *p, and moves *p
+ * past it; SIZE_MAX if there is none. */
 size_t tm_metadata_next_list(const char **p, const char *key);
 
-/** The name id of the list that a text in there stands for; TM_NO_NAME where it stands for none. */
+/** Returns the name id of the list that a metadata text stands for; TM_NO_NAME if none. */
 uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
 
 /**
- * A rank's metadata with its lists in their places.
+ * Writes a rank's metadata with the lists put back.
  *
- * @param out  of char; appended to, terminator included
- * @return     false when memory is out
+ * @param out  of char; appended to, including the terminator
+ * @return     false if out of memory
  */
 bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
 
 /** A list of ranks. */
 typedef struct tm_rank_list {
-    tm_vec ranks; /* of int64_t, ascending; none where it is cut ("...") or no list */
-    bool more;    /* "[0, 1, ?]" has more, of which there is no trace */
+    tm_vec ranks; /* of int64_t, ascending; empty if truncated ("...") or not a list */
+    bool more;    /* "[0, 1, ?]": further ranks without a trace */
     bool read;    /* by tm_rank_list_read */
 } tm_rank_list;
 
-/** Reads "[0, 1, 2]", in quotes or not. False when memory is out. @p out->ranks is freed by the
- * caller. */
+/** Reads "[0, 1, 2]", with or without quotes. False if out of memory. The caller frees @p
+ * out->ranks. */
 bool tm_rank_list_read(tm_text text, tm_rank_list *out);
 
 #endif

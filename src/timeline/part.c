@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a packed part begins with; then its tracks, labels, marks, flows, shapes and metadata as
- * they are, then each text of its dictionary as length (uint32_t) and bytes, in the order of their
+/* Header of a packed part. It is followed by tracks, labels, marks, flows, shapes and metadata as
+ * stored, then by each text of its dictionary as length (uint32_t) and bytes, in the order of their
  * ids. */
 typedef struct head {
     size_t n_tracks, n_labels, n_marks, n_flows, n_shapes, metadata_size, n_names;
@@ -36,15 +36,14 @@ void tm_part_free(tm_part *part) {
     tm_vec_free(&part->flows);
 }
 
-/* What is read of a text follows from the state at its start alone, and between two events of
- * traceEvents that is always the same but for what they stand in, which only the last part meets.
- */
+/* Reading depends only on the state at the start. Between two events of traceEvents that state is
+ * always the same except for the enclosing container, which only the last part leaves. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part) {
     bool last = part->index == part->n - 1;
     return part->begin == before->end && (!last || part->in_object == first->in_object);
 }
 
-/* Of several labels of one thread, or process, the last counts. */
+/* If a thread or process has several labels, the last one counts. */
 static void name_tracks(tm_trace *trace, const tm_label *labels, size_t n) {
     tm_track *tracks = trace->tracks.data;
     for (size_t l = 0; l < n; l++) {
@@ -100,7 +99,7 @@ tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out, 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* The ids in `names` of the n texts at p; NULL when memory is out. */
+/* Returns the ids in `names` of the n texts at p; NULL if out of memory. */
 static uint32_t *intern_all(tm_names *names, const char *p, size_t n) {
     uint32_t *name_of = malloc((n + 1) * sizeof *name_of);
     bool ok = name_of != NULL;
@@ -170,7 +169,7 @@ tm_status tm_part_join_begin(tm_part_join *out, tm_part *into, tm_names *names, 
     for (int c = 0; c < TM_N_COUNTS; c++)
         into->trace->counts[c] += h.counts[c];
     into->flow_mask |= h.flow_mask;
-    if (h.base_ns >= 0) /* of a key that repeats, the last value counts */
+    if (h.base_ns >= 0) /* of a repeated key, the last value counts */
         into->base_ns = h.base_ns;
     return TM_OK;
 }

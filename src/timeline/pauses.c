@@ -9,12 +9,12 @@
 #include "build.h"
 #include "host_comm.h"
 
-/* Whether steps were skipped between this one and the one before. */
+/* Whether steps were skipped between this step and the previous one. */
 static bool skips(const tm_step *step) {
     return step[-1].annotated && step->annotated && step->number > step[-1].number + 1;
 }
 
-/* What a step takes: the median of those that are marked. False when memory is out. */
+/* Returns the median duration of the marked steps. False if out of memory. */
 static bool usual_step(const tm_timeline *timeline, int64_t *out) {
     int64_t *lengths = malloc((timeline->n_steps + 1) * sizeof *lengths);
     size_t n = 0;
@@ -26,7 +26,7 @@ static bool usual_step(const tm_timeline *timeline, int64_t *out) {
     return lengths != NULL;
 }
 
-/* The times between steps of which some between were skipped. */
+/* Lists the times between steps with skipped numbers. */
 static bool find_skipped(const tm_timeline *timeline, tm_vec *out) {
     for (size_t i = 1; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -37,12 +37,12 @@ static bool find_skipped(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* What was recorded in these times. */
+/* Finds what was recorded in these times. */
 static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_intervals *out) {
     const tm_interval *v = times->data;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        size_t first = 0; /* of the times that do not end before a row: rows ascend in begin */
+        size_t first = 0; /* first time that does not end before the row; rows ascend by begin */
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
             while (first < times->n && v[first].end_ns <= begin)
@@ -59,7 +59,7 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
     return true;
 }
 
-/* The stretches of a time in which nothing was recorded for so long. False when memory is out. */
+/* Appends the gaps of at least @p least_ns without recorded events. False if out of memory. */
 static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t least_ns,
                      tm_vec *out) {
     const tm_interval *v = recorded->data;
@@ -74,7 +74,7 @@ static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t lea
     }
 }
 
-/* The times in which the profiler paused, of those that may hold one. */
+/* Finds the pauses of the profiler within the candidate times. */
 static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec *pauses) {
     tm_intervals recorded = TM_INTERVALS();
     int64_t step_ns = 0;
@@ -86,7 +86,7 @@ static bool find_pauses(const tm_timeline *timeline, const tm_vec *times, tm_vec
     return ok;
 }
 
-/* Joins the parts that an earlier search made, by other marks of steps. */
+/* Rejoins parts made by an earlier search with other step marks. */
 static void join_parts(tm_timeline *timeline) {
     tm_span *v = timeline->spans;
     size_t n = 0;
@@ -129,7 +129,7 @@ static bool begins_by(const void *element, const void *key) {
     return span->n_durations > 0 && span->begin_ns <= *(const int64_t *)key;
 }
 
-/* The ranges of the spans, of the events that begin in them. */
+/* Computes the ranges of the spans from the events that begin in them. */
 static bool set_ranges(tm_timeline *timeline) {
     tm_span *old = timeline->spans, *spans = calloc(timeline->n_spans + 1, sizeof *spans);
     for (size_t row = 0; row < timeline->n_events && spans; row++) {

@@ -10,15 +10,15 @@ typedef struct regrouping {
     tm_names *names;
     const tm_vec *moves;
     int64_t replica;
-    tm_keys known; /* of uint32_t: lists, and in */
-    tm_vec moved;  /* of uint32_t, what became of them */
+    tm_keys known; /* of uint32_t: lists */
+    tm_vec moved;  /* of uint32_t: renumbered list of each */
     tm_vec text;   /* of char */
-    /* The regular group that was looked at last, and where it starts in the job. */
+    /* Cache: the last regular group, and its start in the job. */
     int32_t size, start, stride, moved_start;
 } regrouping;
 
-/* Reads the number at p and adds what it is in the job; NULL where that is not known, and *ok false
- * when memory is out. */
+/* Reads the number at p and appends its rank in the job. NULL if that is unknown; *ok is false if
+ * out of memory. */
 static const char *move_number(regrouping *r, const char *p, bool *ok) {
     char digits[24];
     int64_t value = 0;
@@ -30,8 +30,8 @@ static const char *move_number(regrouping *r, const char *p, bool *ok) {
     return rank >= 0 ? p : NULL;
 }
 
-/* "[0, 1]" becomes "[2, 3]", or "[]" where a rank of it is not known; quotes, and dots where the
- * profiler cut it, stay. TM_NAME_FAILED when memory is out. */
+/* Converts "[0, 1]" to "[2, 3]", or to "[]" if one of its ranks is unknown; keeps quotes, and the
+ * dots of a truncated list. TM_NAME_FAILED if out of memory. */
 static uint32_t move_text(regrouping *r, uint32_t id) {
     const char *p = tm_names_text(r->names, id).bytes;
     bool ok = true;
@@ -48,7 +48,7 @@ static uint32_t move_text(regrouping *r, uint32_t id) {
              : tm_names_intern_string(r->names, "[]");
 }
 
-/* Few lists stand in many events. False when memory is out. */
+/* Cached, because few lists occur in many events. False if out of memory. */
 static bool move_list(regrouping *r, uint32_t *id) {
     if (*id == TM_NO_NAME)
         return true;
@@ -64,7 +64,7 @@ static int32_t move_rank(const regrouping *r, int32_t rank) {
     return moved <= INT32_MAX ? (int32_t)moved : -1;
 }
 
-/* -1 where they are regular no more, or not known. */
+/* Returns the new start; -1 if the ranks are no longer regular, or unknown. */
 static int32_t move_start(const regrouping *r, const tm_collective_attr *attr) {
     int64_t start = attr->rank_start >= 0 ? move_rank(r, attr->rank_start) : -1;
     for (int64_t i = 1; i < attr->group_size && start >= 0; i++) {

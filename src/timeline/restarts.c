@@ -5,9 +5,9 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* A communication kernel that has a number. */
+/* A communication kernel with a sequence number. */
 typedef struct numbered {
-    uint64_t group; /* name id, and whether it is of a send or receive: they have other numbers */
+    uint64_t group; /* name id, and whether it is a send or receive (numbered separately) */
     int64_t begin_ns, seq;
 } numbered;
 

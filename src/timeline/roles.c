@@ -5,7 +5,7 @@
 #include "comm_calls.h"
 #include "host_comm.h"
 
-/* What a kernel gets that communicates by its name alone: a row in which nothing is recorded. */
+/* Returns the row of a kernel known to communicate only by its name: nothing is recorded. */
 static tm_collective_attr bare_row(const tm_timeline *timeline, const tm_names *names,
                                    tm_classifier *classifier, size_t row) {
     tm_collective_attr bare = tm_collective_bare((uint32_t)row);
@@ -22,8 +22,8 @@ static bool is_bare(const tm_collective_attr *a) {
            a->rank_stride == -1 && a->src_rank == -1 && a->dst_rank == -1;
 }
 
-/* Bare rows come from an earlier classification (or say as little in the trace), so they are made
- * again: then the roles depend on what was recorded alone. Returns how many rows stay. */
+/* Removes bare rows, which an earlier classification made (or which say as little in the trace).
+ * They are made again, so that roles depend only on what was recorded. Returns the rows left. */
 static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
@@ -48,8 +48,8 @@ static tm_role role_of(const tm_timeline *timeline, size_t row, bool communicate
     return memory ? TM_ROLE_MEMORY : TM_ROLE_NONE;
 }
 
-/* Puts a bare row for each communication kernel that has no row between the n others, from the end
- * so that none is overwritten before it was moved. */
+/* Inserts a bare row for each communication kernel without a row among the n others, from the end,
+ * so that no row is overwritten before it is moved. */
 static void add_missing(const tm_timeline *timeline, const tm_names *names,
                         tm_classifier *classifier, tm_collective_attr *rows, size_t n,
                         size_t n_missing) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True where a may stand before b: in order, or equal (then the lower index came first). */
+/* Whether a may precede b: in order, or equal (then the lower index came first). */
 typedef bool in_order_of(const void *all, uint32_t a, uint32_t b);
 
 static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
@@ -15,7 +15,7 @@ static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
     return a <= b;
 }
 
-/* By correlation id; of one, the earliest call first. */
+/* By correlation id, then by begin of the call. */
 static bool launches_in_order(const void *all, uint32_t a, uint32_t b) {
     const tm_trace *trace = all;
     const tm_launch_attr *launches = trace->attrs[TM_ATTR_LAUNCH].data;
@@ -37,8 +37,8 @@ static inline void merge(const void *all, in_order_of *in_order, const uint32_t 
     memcpy(to + k, from + j, (bounds[2] - j) * sizeof *to);
 }
 
-/* Natural merge sort: profilers write long ascending runs, so few passes are needed. Inline, for
- * each order to have a copy of its own. */
+/* Natural merge sort: profilers write long ascending runs, so few passes are needed. Inline, so
+ * that each order gets its own copy. */
 static inline bool sort(const void *all, in_order_of *in_order, uint32_t *order, size_t n,
                         uint32_t *scratch) {
     tm_vec runs = TM_VEC(size_t); /* starts of ascending runs, and n */
@@ -82,7 +82,7 @@ bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t
     return sort(trace, launches_in_order, order, n, scratch);
 }
 
-/* Places for n_events + 1 rows: how many attribute rows come before those of each event. */
+/* Counts, for each of n_events + 1 positions, the attribute rows before those of the event. */
 static uint32_t *count_before(tm_attr attr, const tm_vec *rows, size_t n_events) {
     char *data = rows->data;
     uint32_t *before = calloc(n_events + 1, sizeof *before);

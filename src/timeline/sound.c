@@ -5,11 +5,11 @@
 #include "idents.h"
 #include "trace.h"
 
-/* Readers keep to it: the sum of a begin and a duration, and the distance of two begins, fit. */
+/* Limits that readers obey: begin + duration, and the distance of two begins, fit an int64. */
 #define BEGIN_MIN_NS (-INT64_C(1000000000000000000))
 #define BEGIN_MAX_NS INT64_C(6000000000000000000)
 
-/* Above any count of a real trace, and so small that the sums over all ranks fit. */
+/* Above any count of a real trace, but small enough that sums over all ranks fit. */
 #define COUNT_MAX (INT64_C(1) << 40)
 
 static bool can_be_time(int64_t ns) {
@@ -43,7 +43,7 @@ static bool has_spans(const tm_timeline *timeline) {
     return timeline->n_spans > 0;
 }
 
-/* Wall clocks are decades off at most; a job's clock is not as slow as to lose a thousandth. */
+/* Wall clocks are off by decades at most; no clock drifts by a thousandth. */
 static bool has_clock(const tm_rank_clock *clock) {
     const int64_t offset_max = INT64_C(2000000000000000000);
     const double drift_max_ppb = 1e6;
@@ -75,7 +75,7 @@ static bool has_tracks(const tm_timeline *timeline) {
     return end == timeline->n_events;
 }
 
-/* A track ascends in begin. */
+/* Whether each track ascends by begin. */
 static bool ascends(const tm_timeline *rank, const tm_sound_rows *piece) {
     const int64_t *begin_ns = piece->rows->begin_ns;
     int64_t before = piece->begin_before_ns;
@@ -123,7 +123,7 @@ static bool has_attrs(const tm_sound_rows *piece, tm_attr attr) {
     return true;
 }
 
-/* What its rows refer to besides their own events. */
+/* Whether references to rows other than the own event exist. */
 static bool has_refs(const tm_timeline *rank, const tm_timeline *rows, tm_attr attr) {
     char *attrs = rows->attrs[attr];
     for (int r = 1; r < tm_attr_n_refs(attr); r++)

@@ -1,31 +1,31 @@
-/* Whether a timeline that was not built here is one that could have been. */
+/* Sanity checks of a timeline that was not built here, such as one from a damaged store. */
 #ifndef TMERGE_SOUND_H
 #define TMERGE_SOUND_H
 
 #include "tmerge/timeline.h"
 
 /**
- * Looks for what later code relies on and a damaged store may lack: rows and name ids that exist,
- * tracks that hold all events in order, attribute rows in the order of their events, times that can
- * be added. What an attribute says may be anything, as in a trace.
+ * Checks what later code relies on and a damaged store may violate: rows and name ids exist, tracks
+ * cover all events in order, attribute rows are in the order of their events, times can be added
+ * without overflow. Values of attributes may be anything, as in a trace.
  *
- * @param timeline  all of its arrays are there; it is not changed
+ * @param timeline  with all of its arrays; not changed
  * @param n_names   ids below it are names
- * @return          what is wrong, a text for a message; NULL where nothing is
+ * @return          description of the fault for a message; NULL if there is none
  */
 const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names);
 
-/** The same of all but the events and their attributes: of these their number alone is asked. */
+/** Checks everything but the events and their attributes, of which only the number is checked. */
 const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names);
 
-/** Rows of a rank, one behind another, as a timeline of their own. */
+/** Consecutive rows of a rank, as a timeline of their own. */
 typedef struct tm_sound_rows {
-    tm_timeline *rows;       /* NULL columns are not looked at; attributes name rows of the rank */
-    size_t first;            /* row of the rank */
-    int64_t begin_before_ns; /* of the row before it, where there is one; INT64_MIN not known */
+    tm_timeline *rows; /* NULL columns are not checked; attributes refer to rows of the rank */
+    size_t first;      /* row of the rank */
+    int64_t begin_before_ns; /* begin of the previous row, if any; INT64_MIN: unknown */
 } tm_sound_rows;
 
-/** The same of these rows of a rank, whose frame was found good. */
+/** Checks these rows of a rank whose frame was found valid. */
 const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, size_t n_names);
 
 #endif

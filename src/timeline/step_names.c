@@ -41,13 +41,13 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* What is left of a text: its words, with a space between. */
+/* Collects the words of a text, separated by spaces. */
 typedef struct word_list {
     char *out;
     size_t used;
 } word_list;
 
-/* Bytes beyond ASCII are letters of other languages. */
+/* Non-ASCII bytes are letters of other languages. */
 static bool is_any_letter(char c) {
     return tm_is_letter(c) || (unsigned char)c >= 0x80;
 }
@@ -68,8 +68,8 @@ static size_t skip(const char *text, size_t n, size_t at, const char *these) {
     return at;
 }
 
-/* The end of a number or of a list of them that follows a word with "=" or ":"; the word's own end
- * where none does. */
+/* Returns the end of a number or list of numbers that follows a word after "=" or ":"; the word's
+ * own end if there is none. */
 static size_t value_end(const char *text, size_t n, size_t end) {
     size_t at = skip(text, n, end, " ");
     if (at == n || (text[at] != '=' && text[at] != ':'))
@@ -92,7 +92,7 @@ static void put(word_list *w, char c) {
         w->out[w->used++] = c;
 }
 
-/* The parts of a word that begin with a letter, without the digits at their ends: "train" of
+/* Adds the parts of a word that begin with a letter, without their trailing digits: "train" of
  * "train_12", "step" of "step3". */
 static void add_word(word_list *w, const char *word, size_t n) {
     bool first = true;
@@ -114,7 +114,7 @@ static void add_word(word_list *w, const char *word, size_t n) {
     }
 }
 
-/* keys: the words that numbers are of stay, too. */
+/* keys: keep words that are followed by numbers. */
 static void add_words(word_list *w, const char *text, size_t n, bool keys) {
     for (size_t i = 0; i < n;) {
         size_t end = word_end(text, n, i);
@@ -136,11 +136,11 @@ void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]) {
         add_words(&w, name.bytes, name.size, keys);
     const bool cut = w.used + 1 == TM_STEP_KIND_MAX;
     while (cut && w.used > 0 && ((unsigned char)out[w.used - 1] & 0x80))
-        w.used--; /* a letter of several bytes may have lost some */
+        w.used--; /* drop the incomplete bytes of a truncated letter */
     out[w.used] = '\0';
 }
 
-/* Reads digits; -1 where there are none, or more than a number of requests or tokens has. */
+/* Reads digits; -1 if there are none, or too many for a number of requests or tokens. */
 static int64_t read_number(const char **at, const char *end) {
     const char *first = *at;
     int64_t number = 0;
@@ -149,10 +149,10 @@ static int64_t read_number(const char **at, const char *end) {
     return *at > first && *at - first <= 15 ? number : -1;
 }
 
-/* Numbers in a form. */
+/* Maximum number of numbers in a form. */
 enum { NUMBERS_MAX = 12 };
 
-/* Whether a name has a form, in which # stands for a number and a * at the end for any word. */
+/* Whether a name has a form, in which # stands for a number and * at the end for any text. */
 static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX]) {
     const char *at = name.bytes, *end = name.bytes + name.size;
     for (int n = 0; *form; form++) {
@@ -169,7 +169,7 @@ static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX
     return at == end;
 }
 
-/* The number of "key=12" in what the brackets hold, and that behind a slash; -1 for none. */
+/* Returns the number in "key=12" in the brackets, and the one after a slash; -1 if missing. */
 static int64_t value_of(tm_text body, const char *key, int64_t *behind) {
     size_t size = strlen(key);
     const char *end = body.bytes + body.size;
@@ -203,9 +203,9 @@ static void set_kind(tm_step_mark *mark, const char *word) {
     snprintf(mark->kind, sizeof mark->kind, "%s", word);
 }
 
-/* execute_context_2(14721)_generation_0(0): requests and their tokens of both phases. The detailed
- * form has the sums of query and key lengths, of their squares and products, of which the first is
- * the tokens. */
+/* Reads execute_context_2(14721)_generation_0(0): requests and their tokens of both phases. The
+ * detailed form has the sums of query and key lengths, their squares and products; the first of
+ * these is the tokens. */
 static bool read_vllm(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_context_#(#)_generation_#(#)", n)) {
@@ -230,7 +230,7 @@ static bool begins(tm_text text, const char *word) {
     return text.size >= strlen(word) && memcmp(text.bytes, word, strlen(word)) == 0;
 }
 
-/* What brackets at the end of "WORD[...]" hold. */
+/* Finds the content of the brackets at the end of "WORD[...]". */
 static bool bracketed(tm_text name, const char *word, tm_text *body) {
     size_t size = strlen(word);
     if (!begins(name, word) || name.size < size + 2 || name.bytes[size] != '[' ||
@@ -259,8 +259,8 @@ static int64_t first_known(int64_t a, int64_t b) {
     return a >= 0 ? a : b;
 }
 
-/* step[EXTEND bs=2 toks=14721], step[DECODE bs=64]; in the detailed form c_sq and g_sq are the
- * tokens of prefills and decodes, and of a mixed step c and g the requests. */
+/* Reads step[EXTEND bs=2 toks=14721], step[DECODE bs=64]. In the detailed form, c_sq and g_sq are
+ * the tokens of prefills and decodes, and in a mixed step c and g are the requests. */
 static bool read_sglang(tm_text name, tm_step_mark *out) {
     tm_text body;
     if (!bracketed(name, "step", &body))
@@ -287,8 +287,8 @@ static bool read_sglang(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]: behind the slash is
- * the batch that the graph was captured with, p are prefills among the decodes. */
+/* Reads prefill[bs=2 tok=14721 ctx=[7803, 6918]], decode[bs=117/128 tok=117 d=117]: after the slash
+ * is the batch size that the graph was captured with; p counts prefills among the decodes. */
 static bool read_atom(tm_text name, tm_step_mark *out) {
     tm_text body;
     bool prefill = bracketed(name, "prefill", &body);
@@ -311,7 +311,7 @@ static bool read_atom(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-/* What a graph may be captured for; other programs capture other things. */
+/* What an engine captures graphs for; other programs capture other things. */
 static bool is_captured(tm_text name) {
     static const char *const words[] = {"decode", "prefill", "mixed",
                                         "extend", "full",    "piecewise"};
@@ -324,7 +324,7 @@ static bool is_captured(tm_text name) {
     return false;
 }
 
-/* execute_diffusion_1_1024x1024, capture_128_decode. */
+/* Reads execute_diffusion_1_1024x1024, capture_128_decode. */
 static bool read_others(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_diffusion_#_#x#", n)) {
@@ -362,7 +362,7 @@ const char *tm_step_phase_word(tm_step_phase phase) {
     return phase == TM_STEP_PHASE_NONE ? NULL : words[phase];
 }
 
-/* Up to 18 digits as a number: no counter of steps goes further. */
+/* Converts up to 18 digits, enough for any step counter. */
 static int64_t number_of(const char *digits, size_t n) {
     int64_t number = 0;
     if (n == 0 || n > 18)
@@ -375,7 +375,7 @@ static int64_t number_of(const char *digits, size_t n) {
     return number;
 }
 
-/* What may stand between the word and the number. */
+/* Characters allowed between the word and the number. */
 static bool is_between(char c) {
     return c != 0 && strchr(" _#:=/-", c);
 }
@@ -397,7 +397,7 @@ static bool ends_with_step(const char *bytes, size_t size) {
     return ends_with_word(bytes, size, "step") || ends_with_word(bytes, size, "iteration");
 }
 
-/* "step[DECODE bs=128]", as inference engines have it: what the brackets hold counts no steps. */
+/* Recognises "step[DECODE bs=128]" of inference engines; the brackets contain no step number. */
 static tm_step_name bracketed_name(tm_text name) {
     const char *bracket = strchr(name.bytes, '[');
     size_t stem = bracket ? (size_t)(bracket - name.bytes) : 0;
@@ -406,8 +406,8 @@ static tm_step_name bracketed_name(tm_text name) {
     return (tm_step_name){TM_STEP_ALIKE, -1, tm_hash(TM_HASH_BEGIN, name.bytes, stem), false};
 }
 
-/* The mark of an inference engine, or the word step or iteration, what may stand between, and a
- * number at the end. */
+/* Recognises the mark of an inference engine, or the word step or iteration followed by an optional
+ * separator and a number at the end. */
 static tm_step_name known_name(tm_text name) {
     static const char sure[] = "ProfilerStep#";
     if (tm_step_mark_of(name).engine)
@@ -430,7 +430,7 @@ static tm_step_name known_name(tm_text name) {
     return out;
 }
 
-/* The digits at the end of a match or right behind it, else at the end of the name. */
+/* Returns the digits at the end of a match or directly after it, else at the name's end. */
 static int64_t number_by(tm_text name, size_t match_end) {
     size_t n = digits_before(name.bytes, match_end), end = match_end;
     while (n == 0 && is_between(name.bytes[end]))
@@ -443,7 +443,7 @@ static int64_t number_by(tm_text name, size_t match_end) {
     return number_of(name.bytes + first, end - first);
 }
 
-/* Names end with a zero, so the library can read them where they lie. */
+/* Names are terminated, so that the regex library can read them in place. */
 static tm_step_name matched_name(const tm_step_names *steps, tm_text name) {
     regmatch_t found[2];
     tm_step_name out = {TM_STEP_SURE, -1, 0, false};

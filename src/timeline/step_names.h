@@ -1,4 +1,4 @@
-/* Which annotations are steps, told from their names, and what these say of the steps. */
+/* Recognises step annotations by name, and parses their content. */
 #ifndef TMERGE_STEP_NAMES_H
 #define TMERGE_STEP_NAMES_H
 
@@ -7,79 +7,80 @@
 
 typedef enum tm_step_trust {
     TM_STEP_NOT,
-    TM_STEP_PROFILER, /* ProfilerStep#12 where the user's pattern asks for others: it encloses all
-                         that the profiler recorded, and is neither a step nor work */
-    TM_STEP_ALIKE,    /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step where the trace
-                         has no others */
-    TM_STEP_SURE,     /* ProfilerStep#12, or what the user's pattern matches */
-    TM_STEP_ENGINE    /* of an inference engine (tm_step_mark): a step also within ProfilerStep#12,
-                         if such take most of its time */
+    TM_STEP_PROFILER, /* ProfilerStep#12 if the user's pattern selects others: it encloses
+                         everything recorded, and is neither a step nor work */
+    TM_STEP_ALIKE, /* "step 12", "train_iteration=3", "step[DECODE bs=8]": a step if the trace has
+                      no others */
+    TM_STEP_SURE,  /* ProfilerStep#12, or a match of the user's pattern */
+    TM_STEP_ENGINE /* of an inference engine (tm_step_mark): a step even within ProfilerStep#12, if
+                      such marks take most of its time */
 } tm_step_trust;
 
-/** What a name says. */
+/** The step information in a name. */
 typedef struct tm_step_name {
     tm_step_trust trust;
-    int64_t number; /* -1: it has none, its place among the steps counts */
-    uint64_t stem;  /* hash of what stands before the number: names of one loop share it */
-    bool counted;   /* the profiler counted it; else the number may be another thing's */
+    int64_t number; /* -1: none; steps are then numbered by position */
+    uint64_t stem;  /* hash of the text before the number, shared by the names of one loop */
+    bool counted;   /* the profiler counted it; otherwise the number may mean something else */
 } tm_step_name;
 
 typedef struct tm_step_names tm_step_names;
 
 /**
- * @param pattern  the user's POSIX extended regular expression instead of the known names, or NULL;
- *                 matched without case. The number is what its first group holds; where that is
- *                 none, the digits at the end of the match, right behind it or at the name's end:
- *                 elsewhere (batch sizes, losses) digits count no steps
- * @return         TM_OK; TM_ERR_USAGE where it is no expression; TM_ERR_FAULT
+ * Compiles the pattern for step names.
+ * @param pattern  the user's POSIX extended regular expression instead of the built-in names, or
+ * NULL; case-insensitive. The number is the content of its first group. If that is not a number, it
+ * is the digits at the match's end, directly after it or at the name's end; digits elsewhere (batch
+ * sizes, losses) do not count steps
+ * @return         TM_OK; TM_ERR_USAGE for an invalid expression; TM_ERR_FAULT
  */
 tm_status tm_step_names_create(const char *pattern, tm_step_names **out,
                                tm_error *err) TM_MUST_CHECK;
 
-/** Takes NULL. */
+/** Accepts NULL. */
 void tm_step_names_destroy(tm_step_names *steps);
 
-/** @p steps may be NULL: the known names. */
+/** Returns the step information in a name. @p steps may be NULL: the built-in names. */
 tm_step_name tm_step_name_of(const tm_step_names *steps, tm_text name);
 
 enum { TM_STEP_KIND_MAX = 48 };
 
 /**
- * The words of a name: what brackets at its end hold, where that has words ("DECODE" of
- * "step[DECODE bs=16]"), else those of all of it ("ProfilerStep" of "ProfilerStep#12", "eval step"
- * of "eval step 3"). Numbers are left out, and what they are of ("loss=0.3", "tok: [3, 4]").
+ * Extracts the words of a name: those in brackets at its end, if there are any ("DECODE" of
+ * "step[DECODE bs=16]"), otherwise those of the whole name ("ProfilerStep" of "ProfilerStep#12",
+ * "eval step" of "eval step 3"). Omits numbers, including their keys ("loss=0.3", "tok: [3, 4]").
  *
- * @param out  cut where it is too long; empty where the name has no words
+ * @param out  truncated if too long; empty if the name has no words
  */
 void tm_step_kind_of(tm_text name, char out[TM_STEP_KIND_MAX]);
 
 typedef enum tm_step_phase {
-    TM_STEP_PHASE_NONE, /* not told */
+    TM_STEP_PHASE_NONE, /* unknown */
     TM_STEP_PREFILL,
     TM_STEP_DECODE,
     TM_STEP_MIXED, /* both in one step */
-    TM_STEP_IDLE,  /* a step without requests, for the sake of other ranks */
+    TM_STEP_IDLE,  /* a step without requests, run only to keep other ranks in step */
     TM_STEP_DIFFUSION,
-    TM_STEP_CAPTURE /* of a graph, before the engine serves */
+    TM_STEP_CAPTURE /* of a graph, before serving starts */
 } tm_step_phase;
 
-/** Requests and tokens; -1 where the mark does not say. */
+/** Requests and tokens; -1 if the mark does not contain them. */
 typedef struct tm_step_held {
     int64_t batch, tokens;
 } tm_step_held;
 
 typedef struct tm_step_mark {
-    char kind[TM_STEP_KIND_MAX]; /* of any name: tm_step_kind_of, but of vLLM the phase */
-    bool engine;                 /* it is the mark of an engine; else the rest is not told */
+    char kind[TM_STEP_KIND_MAX]; /* of any name: tm_step_kind_of, but for vLLM the phase */
+    bool engine;                 /* mark of an engine; otherwise the fields below are not set */
     tm_step_phase phase;
     tm_step_held all, prefill, decode;
-    int64_t padded;        /* batch that the graph is of */
-    int64_t height, width; /* of a picture */
+    int64_t padded;        /* batch size of the graph */
+    int64_t height, width; /* of an image */
 } tm_step_mark;
 
 tm_step_mark tm_step_mark_of(tm_text name);
 
-/** "prefill"; NULL of TM_STEP_PHASE_NONE. */
+/** Returns e.g. "prefill"; NULL for TM_STEP_PHASE_NONE. */
 const char *tm_step_phase_word(tm_step_phase phase);
 
 #endif

@@ -7,18 +7,18 @@
 #include "pauses.h"
 #include "restarts.h"
 
-/* An annotation on the CPU that is a step, or may be one. */
+/* An annotation on the CPU that may be a step. */
 typedef struct annotation {
     int64_t number, begin_ns, end_ns;
-    int64_t restarts; /* of the job, by then */
-    int64_t reach_ns; /* the latest end of this one and all before it */
+    int64_t restarts; /* restarts of the job before it */
+    int64_t reach_ns; /* latest end among this one and all before it */
     uint64_t stem;    /* as in tm_step_name, like the next two */
     tm_step_trust trust;
     bool counted;
     uint32_t row, name;
 } annotation;
 
-/* What there is to choose from, and what is a step's mark in any case. */
+/* The annotations to choose from, and those that mark a step in any case. */
 typedef struct candidates {
     tm_vec found;    /* of annotation */
     tm_vec profiler; /* of rows: TM_STEP_PROFILER */
@@ -33,7 +33,7 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(y->end_ns, x->end_ns); /* the outer one first */
 }
 
-/* no_step: of each name, whether it is known to be none; names of steps are few, others repeat. */
+/* no_step: caches which names are no steps; names of steps are few, the others repeat. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
                                   const tm_step_names *steps, bool *no_step, candidates *out,
                                   tm_error *err) {
@@ -71,14 +71,14 @@ static tm_status find_annotations(const tm_timeline *timeline, const tm_names *n
 
 static int by_loop(const void *a, const void *b) {
     const annotation *x = a, *y = b;
-    if (x->trust != y->trust) /* what is sure comes first */
+    if (x->trust != y->trust) /* the most certain ones first */
         return x->trust > y->trust ? -1 : 1;
     return tm_order_u64(x->stem, y->stem);
 }
 
-/* A profiler's step may hold a pass of the engine, or a whole loop of them and the training that
- * they are for: the engine's marks are the steps where they take most of the time of the
- * profiler's. Else they are none; the others are then the profiler's alone. */
+/* Decides whether the engine's marks are the steps. A profiler step may contain one pass of the
+ * engine, or a loop of them and the training they serve. If the marks take most of the profiler
+ * steps' time, they are the steps, and the profiler's are not. Otherwise the marks are ignored. */
 static bool choose_engine(candidates *c) {
     annotation *v = c->found.data;
     double engine_ns = 0.0, sure_ns = 0.0;
@@ -99,8 +99,8 @@ static bool choose_engine(candidates *c) {
     return true;
 }
 
-/* Keeps those that are sure; without any, those of the loop that takes the most time: steps within
- * its steps are no steps of the job. */
+/* Keeps the certain ones; without any, those of the loop with the most time, because steps nested
+ * in its steps are not steps of the job. */
 static void choose_annotations(tm_vec *found) {
     annotation *v = found->data;
     size_t best = 0, n_best = 0;
@@ -129,7 +129,7 @@ static void mark(tm_timeline *timeline, uint32_t row) {
     timeline->step_marks[row / 8] |= (uint8_t)(1u << row % 8);
 }
 
-/* Keeps which rows mark steps: the annotations chosen, and the profiler's own in any case. */
+/* Records which rows mark steps: the chosen annotations, and always the profiler's own. */
 static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error *err) {
     const annotation *found = c->found.data;
     const uint32_t *profiler = c->profiler.data;
@@ -145,8 +145,8 @@ static tm_status mark_rows(tm_timeline *timeline, const candidates *c, tm_error 
     return TM_OK;
 }
 
-/* Whether the numbers in the names are the steps': the profiler counted them, or they count up in
- * each run of the job. A batch size does not, nor does a counter that begins anew in each epoch. */
+/* Whether the numbers in the names are step numbers: the profiler counted them, or they increase in
+ * each run of the job. Batch sizes do not, nor do counters that restart in each epoch. */
 static bool numbers_count(const annotation *v, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const bool follows = i > 0 && v[i].restarts == v[i - 1].restarts;
@@ -158,7 +158,7 @@ static bool numbers_count(const annotation *v, size_t n) {
     return true;
 }
 
-/* The profiler's own numbers begin again where the job does. */
+/* The profiler's own numbers restart when the job does. */
 static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
     for (size_t i = 1; i < n && timeline->n_spans > 1; i++) {
         const tm_span *span = tm_timeline_span(timeline, v[i].begin_ns);
@@ -170,14 +170,14 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
         v[i].restarts = tm_timeline_restarts(timeline, v[i].begin_ns);
 }
 
-/* Whether one that begins later is of the same step. Those of an engine have no numbers: one within
- * another is. */
+/* Whether an annotation that begins later belongs to the same step. Engine marks have no numbers;
+ * they do if nested. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
            (first->trust != TM_STEP_ENGINE || later->end_ns <= first->end_ns);
 }
 
-/* Ascending in begin; the same number on two threads at one time is one step. */
+/* Sorts by begin, and merges equal numbers on two threads at one time into one step. */
 static void order_annotations(tm_timeline *timeline, tm_vec *found) {
     annotation *v = found->data;
     size_t n = 0;
@@ -207,7 +207,7 @@ static bool begins_by(const void *element, const void *key) {
     return ((const annotation *)element)->begin_ns <= *(const int64_t *)key;
 }
 
-/* The annotation that holds a time; where they overlap, the one that began last. */
+/* Returns the annotation that contains a time; if several do, the one that began last. */
 static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     size_t i = tm_bisect(v, n, sizeof *v, &time_ns, begins_by);
     while (i-- > 0 && time_ns < v[i].reach_ns)
@@ -216,17 +216,18 @@ static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     return TM_NO_STEP;
 }
 
-/* Whether an annotation holds a time alone: it ends before the next begins, behind all before. */
+/* Whether an annotation contains a time and no later one has begun. */
 static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
     return i != TM_NO_STEP && v[i].begin_ns <= time_ns && time_ns < v[i].end_ns &&
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
 }
 
-/* A GPU event belongs to the step that asked for it, any other to the step that holds its begin. */
+/* A GPU event belongs to the step that launched it, any other to the one that contains its
+ * begin. */
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
-        int32_t step = TM_NO_STEP; /* of the event before: mostly this one's too */
+        int32_t step = TM_NO_STEP; /* of the previous event; usually the same */
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             bool cpu = track->kind == TM_TRACK_CPU;
             size_t at = cpu ? row : tm_timeline_asked(timeline, (uint32_t)row);
@@ -240,8 +241,8 @@ static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) 
     }
 }
 
-/* Windows: a step begins where the one before it ended at the earliest, and ends with the last of
- * its GPU events at the earliest. */
+/* Sets the windows: a step begins at the end of the previous one at the earliest, and ends with its
+ * last GPU event at the earliest. */
 static void set_windows(tm_timeline *timeline, const annotation *v) {
     tm_step *steps = timeline->steps;
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -261,11 +262,11 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
     }
 }
 
-/* When a stream ends what it was given before a recording began. *row is the first event of the
- * recording. A stream runs its events in order, so these are the events without a recorded launch
- * that come before the first with one.
- * INT64_MIN for none, or where as many without one follow: then most launches of this kind are not
- * recorded, such as those of graphs. *row comes to the first row of the next recording. */
+/* Returns when a stream finishes the work queued before a recording. A stream runs its events in
+ * order, so this work is the events without a recorded launch that precede the first one with a
+ * launch. *row is the first event of the recording; it is moved to the first of the next.
+ * INT64_MIN if there are none, or if as many events without a launch follow: most launches of this
+ * kind are then not recorded, such as those of graphs. */
 static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
                              int64_t until_ns) {
     int64_t end_ns = INT64_MIN;
@@ -286,7 +287,7 @@ static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_
     return n_launched > 0 && n_lost < n_queued ? end_ns : INT64_MIN;
 }
 
-/* The first step of each recording begins after what was queued before that. */
+/* The first step of each recording begins after the work queued before the recording. */
 static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     const tm_span *spans = timeline->spans;
     uint32_t row = track->first;
@@ -303,7 +304,7 @@ static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     }
 }
 
-/* Without annotations the whole trace is step 0; without duration events there is no step. */
+/* Without annotations the whole trace is step 0; without duration events there are no steps. */
 static void one_step(tm_timeline *timeline) {
     tm_step *step = &timeline->steps[0];
     *step = (tm_step){.number = 0, .annotated = false};

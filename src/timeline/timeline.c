@@ -110,7 +110,7 @@ int64_t tm_timeline_middle(const tm_timeline *timeline) {
         begin = i == 0 || span->begin_ns < begin ? span->begin_ns : begin;
         end = i == 0 || span->end_ns > end ? span->end_ns : end;
     }
-    /* unsigned: the distance of two int64 may be more than an int64 holds */
+    /* unsigned: the distance of two int64 may exceed an int64 */
     uint64_t half = end > begin ? ((uint64_t)end - (uint64_t)begin) / 2 : 0;
     return (int64_t)((uint64_t)begin + half);
 }
@@ -125,7 +125,7 @@ int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device) {
     return rule->host;
 }
 
-/* Hosts without a name get negative ones to be told by. */
+/* Hosts without a name get negative ids. */
 tm_status tm_hosts_number(tm_host_rank *ranks, size_t n, int32_t *n_hosts, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
     tm_keys known = TM_KEYS(int64_t);

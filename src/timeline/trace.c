@@ -11,7 +11,7 @@ _Static_assert(sizeof(tm_launch_shape) == 44, "without padding: shapes are told 
 static const struct {
     size_t size; /* bytes of a row */
     int n_refs;
-    size_t refs[REFS_MAX]; /* bytes to its event, and to the other rows that it refers to */
+    size_t refs[REFS_MAX]; /* offsets of its event and of the other rows that it refers to */
 } layouts[TM_N_ATTRS] = {
 #define EVENT_ALONE(type)                                                                          \
     {                                                                                              \
@@ -87,7 +87,7 @@ tm_text tm_trace_noted(tm_text metadata, const char *what) {
 }
 
 bool tm_trace_lacks_base(const tm_trace *trace) {
-    /* Relative times are below three months, absolute ones are of this century. */
+    /* Relative times are below three months, absolute ones in this century. */
     const int64_t relative_max_ns = INT64_C(100000000000000000);
     return trace->truncated && trace->base_ns < 0 && trace->counts[TM_COUNT_NO_EPOCH] == 0 &&
            trace->events.n > 0 &&
@@ -147,7 +147,7 @@ static bool is_track(const tm_track *track, tm_track_kind kind, uint32_t pid, ui
     return track->pid == pid && track->tid == tid && track->kind == kind;
 }
 
-/* Where a track has its slot, or the free one that it would have. */
+/* Returns the slot of a track, or the free one that it would get. */
 static uint32_t *slot_of(const tm_trace *trace, tm_track_kind kind, uint32_t pid, uint32_t tid) {
     const tm_track *tracks = trace->tracks.data;
     uint32_t *slots = trace->track_slots.data;
@@ -159,15 +159,16 @@ static uint32_t *slot_of(const tm_trace *trace, tm_track_kind kind, uint32_t pid
     return &slots[at];
 }
 
-/* Gives every track a slot. False where there are so few that looking through them is faster, or
- * memory is out. */
+/* Gives every track a slot. False if there are so few that a linear search is faster, or if out of
+ * memory. */
 static bool make_slots(tm_trace *trace) {
     enum { FEW = 32 };
     const tm_track *tracks = trace->tracks.data;
     size_t n = trace->tracks.n;
     if (n <= FEW)
         return false;
-    if (trace->track_slots.n < 2 * n || trace->n_slotted > n) { /* too small, or some taken back */
+    if (trace->track_slots.n < 2 * n ||
+        trace->n_slotted > n) { /* too small, or tracks were removed */
         size_t size = FEW;
         while (size < 4 * n)
             size *= 2;

@@ -1,42 +1,42 @@
-/* Events whose time the profiler did not know.
+/* Removes events whose time the profiler did not know.
  *
- * Profilers write a value in the place of a time that they do not know: CUPTI documents 0 for both
- * ends of a kernel whose times could not be collected, PyTorch 2.12 writes them as "ts": 0.000,
- * "dur": 0.000, others -1, and a device clock that was never set counts from its start. Taken for a
- * moment, one such event makes the recording last for decades. But a clock may begin at 0, and then
- * what begins there is as good as the rest: an event is left out only where no other is near.
+ * Profilers write a placeholder for unknown times: CUPTI documents 0 for both ends of a kernel
+ * whose times could not be collected, which PyTorch 2.12 writes as "ts": 0.000, "dur": 0.000;
+ * others write -1; and a device clock that was never set counts from its start. Taken as a time,
+ * one such event stretches the recording over decades. But a clock may begin at 0, and events there
+ * are then as good as the rest: an event is removed only if no other is near.
  *
- * Of others only the begin is known, and their duration is 0. But a coarse clock makes that of
- * every short kernel, too: whole microseconds in PyTorch's traces until 2022, and on TPUs a
- * nanosecond is long. Then it also makes one or a few of its ticks of others. */
+ * Other events have a begin but no end, written as a duration of 0. A coarse clock also gives every
+ * short kernel a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs a
+ * nanosecond is long. In that case other events have durations of one or a few of its ticks. */
 #include "trace.h"
 
 #include <stdlib.h>
 
 #include "base/median.h"
 
-/* No recording is as long. Relative clocks count from up to three months before (Kineto's base
- * time), so that a year tells another clock, or none. */
+/* No recording is this long. Relative clocks start up to three months earlier (Kineto's base time),
+ * so a distance of a year means another clock, or none. */
 #define YEAR_NS (366 * TM_DAY_NS)
 
-/* What begins where the clock does is alone where the others begin so much later: more than any
- * pause inside of a recording, and ten times what the others last. */
+/* An event at the clock's zero is isolated if the others begin later by this: more than any pause
+ * in a recording, and ten times the duration of the others. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
 
-/* Clocks of GPUs are wrong by microseconds, no more. */
+/* GPU clocks are off only by microseconds. */
 #define EARLY_NS INT64_C(1000000)
 
-/* Durations that tell a clock's tick, at least; and what is a few ticks. */
+/* Minimum number of durations to determine a clock's tick; limit of "a few ticks". */
 enum { TELLING = 16, FEW_TICKS = 16 };
 
-/* Where the events of a trace lie. */
+/* Time range of a trace's events. */
 typedef struct extent {
-    int64_t zero_ns;           /* what its clock counts from */
-    int64_t median_ns;         /* of the begins after that, and */
-    int64_t usual_ns;          /* the time that those are held against */
-    int64_t first_ns, last_ns; /* begins of those that are not in doubt */
-    int64_t first_work_ns;     /* likewise, of GPU work; INT64_MAX without */
+    int64_t zero_ns;           /* zero of its clock */
+    int64_t median_ns;         /* median of the begins after zero */
+    int64_t usual_ns;          /* reference time for the others */
+    int64_t first_ns, last_ns; /* begins of the events that are not in doubt */
+    int64_t first_work_ns;     /* likewise for GPU work; INT64_MAX: none */
     bool no_ends;              /* GPU work without a duration has no known end */
 } extent;
 
@@ -49,9 +49,9 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Up to 127 begins after the zero of the clock, evenly spread over the file. Of two clocks the
- * later one is right, which counts from the epoch, unless hardly an event has it: an eighth tells.
- * False where nothing begins after zero. */
+/* Samples up to 127 begins after the clock's zero, evenly spread over the file. Of two clocks the
+ * later one, which counts from the epoch, is right, unless hardly any event uses it: the limit is
+ * an eighth. False if nothing begins after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -74,7 +74,7 @@ static bool has_no_duration(const tm_raw_event *e) {
     return e->duration_ns == 0 && e->kind == TM_DURATION && is_work(e);
 }
 
-/* The longest time that divides all durations, 0 where there are too few of them. */
+/* Returns the longest time that divides all durations; 0 if there are too few. */
 static int64_t find_tick(const tm_trace *trace, bool of_work) {
     const tm_raw_event *events = trace->events.data;
     int64_t tick = 0, n = 0;
@@ -90,11 +90,11 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
     return n >= TELLING ? tick : 0;
 }
 
-/* Whether the end of GPU work without a duration is unknown, where there is some: if it were short,
- * more would take a few ticks. Where hardly any has a duration, the host's show the tick; then that
- * has to be fine, or the work too much to be short all of it. */
+/* Whether the end of GPU work without a duration is unknown: if it were short, more work would take
+ * a few ticks. If hardly any work has a duration, the host events show the tick; it must then be
+ * fine, or the work too much for all of it to be short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
-    const int64_t shortest_ns = 500; /* no kernel or copy of a GPU takes less */
+    const int64_t shortest_ns = 500; /* no GPU kernel or copy takes less */
     const tm_raw_event *events = trace->events.data;
     int64_t tick = find_tick(trace, true), n_few = 0;
     if (tick == 0) {
@@ -108,7 +108,7 @@ static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     return n_zero > 8 * n_few;
 }
 
-/* Whether any event is in doubt; all of them are looked at, so this has to be quick. */
+/* Whether any event is in doubt. Examines all events, so it must be fast. */
 static bool any_in_doubt(const tm_trace *trace, extent *x) {
     const tm_raw_event *events = trace->events.data;
     int64_t least = INT64_MAX, most = INT64_MIN, n_zero = 0;
@@ -138,14 +138,14 @@ static void find_extent(const tm_trace *trace, extent *x) {
     }
 }
 
-/* The values that stand for no time: 0, and -1 in nanoseconds or microseconds. */
+/* Whether a begin is a placeholder for no time: 0, or -1 in nanoseconds or microseconds. */
 static bool is_written_for_none(const extent *x, int64_t begin_ns) {
     int64_t written = begin_ns - x->zero_ns;
     return written == 0 || written == -1 || written == -1000;
 }
 
-/* Of an event that begins at the zero of its clock or before. GPU work that is written there does
- * not precede its launch; where that is not known, and it takes no time, other work is near. */
+/* Whether an event at or before the clock's zero is isolated. Real GPU work there does not precede
+ * its launch; if the launch is unknown and the work has no duration, other work must be near. */
 static bool is_alone(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
     const tm_raw_event *events = trace->events.data;
     int64_t end = e->begin_ns + e->duration_ns;
@@ -165,8 +165,8 @@ static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_even
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
-/* The new rows of events, TM_NO_EVENT of those that are left out, which are counted; NULL when
- * memory is out. */
+/* Computes the new row of each event, TM_NO_EVENT for removed ones, and counts these; NULL if out
+ * of memory. */
 static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
     const tm_raw_event *events = trace->events.data;
     uint32_t *row_of = malloc((trace->events.n + 1) * sizeof *row_of);
@@ -198,7 +198,7 @@ static void keep_events(tm_trace *trace, const uint32_t *row_of) {
     trace->events.n = kept;
 }
 
-/* Rows of an attribute go with their events; what else they refer to may be gone. */
+/* Keeps attribute rows with their events; other events that they refer to may be gone. */
 static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
     tm_vec *rows = &trace->attrs[attr];
     size_t kept = 0;
@@ -215,7 +215,7 @@ static void keep_attrs(tm_trace *trace, tm_attr attr, const uint32_t *row_of) {
     rows->n = kept;
 }
 
-/* Takes over the new rows. */
+/* Applies the new rows. */
 static tm_status keep(tm_trace *trace, uint32_t *row_of, size_t n_kept, tm_error *err) {
     if (!row_of)
         return tm_fail_memory(err);

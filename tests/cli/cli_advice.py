@@ -1,4 +1,4 @@
-"""Advice: a planted fault comes first, a healthy job gets none, and it reads well."""
+"""Advice: a planted fault comes first, a healthy job gets none, and the text reads well."""
 import re
 
 from common import (SYNTH, contains, equal, has_line, holds, lacks, main, merged, rows, run,
@@ -7,15 +7,15 @@ from jobs import real_store, store
 
 
 def advise(**options):
-    """The advice on a job of tmerge-synth, and its first screen."""
+    """Returns the advice on a job of tmerge-synth, and its first screen."""
     synth('job', **options)
     text = merged('job/profile_rank_*', '-o', 'job.h5').out
     return rows('job.h5', 'advice.item'), text
 
 
 def boxes():
-    """The boxes of the checklist that fail by themselves, those of which nothing is known, and whose
-    fault others are that fail."""
+    """Returns the checklist boxes that fail on their own, those with unknown values, and the cause
+    of each failing box that has one."""
     found = rows('job.h5', 'checklist.box')
     for box in found:
         value, least, most = box['value'], box['least'], box['most']
@@ -27,14 +27,14 @@ def boxes():
                     for what in ('fail', 'unknown'))
     because = {box['box']: re.match(r'the same fault as (\w+):', box['because']).group(1)
                for box in found if box['because']}
-    # Who keeps others waiting fails these boxes, too; they are said to be of one fault.
+    # A straggler fails these boxes, too; they are attributed to the same fault.
     return own, unknown, {box: because.get(cause, cause) for box, cause in because.items()
                           if box not in ('waits', 'exposed_communication') and cause != 'waits'}
 
 
 def planted(rule, ranks='all', fails=None, by_it=None, unknown=(), **options):
-    """Expects this rule first, with a cost that no later item exceeds, and this box alone to fail by
-    itself; by_it fails by its fault."""
+    """Expects this rule first, with a cost that no later item exceeds, and only this box to fail on
+    its own; box by_it fails because of it."""
     items, text = advise(**options)
     if fails:
         equal(boxes(), ([fails], list(unknown), {by_it: fails} if by_it else {}), 'boxes')
@@ -54,7 +54,7 @@ def test_a_healthy_job_gets_no_advice():
         lacks(text, 'Advice')
         alone = ['balance', 'stragglers'] if options.get('ranks') == 1 else []
         equal(boxes(), ([], alone, {}), f'boxes of a healthy job {options}')
-        # All that is fine in one line; of one rank there is nothing to say.
+        # All boxes that pass share one line; a job of one rank has none.
         equal(len(re.findall(r'^Load even within 0\.\d %, .*; \d+\s+collectives\s+complete$', text, re.M)),
               int(options.get('ranks') != 1), text)
         lacks(text, 'Imbalance')
@@ -64,16 +64,16 @@ def test_a_slow_rank_is_the_one_item():
     for kind in ('gpu', 'host'):
         items, text = planted('straggler', '3', slow_rank=3, slow_kind=kind, fails='stragglers',
                               by_it='balance' if kind == 'gpu' else None)
-        # What others wait for it and cannot hide meanwhile is no item of its own.
+        # Waits that it causes and communication that they expose are no separate items.
         equal([item['rule'] for item in items], ['straggler'], 'items')
         contains(items[0]['text'], f'the {kind.upper() if kind == "gpu" else kind} of rank 3')
-        lacks(text, 'Advice')  # the verdict above has said it
+        lacks(text, 'Advice')  # already said by the verdict above
 
 
 def test_the_cost_of_a_straggler_is_about_what_it_costs():
     well = store('plain')
     items, _ = planted('straggler', '3', slow_rank=3)
-    # All eight ranks last as long as the slow one, and so the job.
+    # All eight ranks take as long as the slow one, and so does the job.
     longer = (sum(row['window_ns'] for row in rows('job.h5', 'overlap.rank')) -
               sum(row['window_ns'] for row in rows(well, 'overlap.rank'))) / 8
     share = items[0]['cost_ns'] / longer
@@ -87,7 +87,7 @@ def test_a_slow_loader_comes_first():
     stalls = sum(row['stall_ns'] for row in rows('job.h5', 'input.rank'))
     equal(items[0]['cost_ns'], stalls // len(rows('job.h5', 'input.rank')), 'cost of a rank')
     has_line(text, '^Advice: Load data faster')
-    # Nobody loads data in no time.
+    # Loading cannot take no time at all.
     contains(re.sub(r'\s+', ' ', text),
              f"ahead of the run. Saves at most {items[0]['saved_pct']:.1f} % of a step (")
     contains(text, 'more: tmerge show job.h5 [advice]')
@@ -102,7 +102,7 @@ def test_communication_that_is_not_hidden_comes_first():
 
 
 def test_a_planted_fault_comes_first_and_fails_its_box():
-    # Kernels of a job of the usual size take about 100 us, and so shorter ones fail a box, too.
+    # In a job of the usual size kernels take about 100 us, so shorter ones fail a box, too.
     nobody = {'fails': 'balance', 'unknown': ['stragglers']}
     for rule, options in (
             ('small_kernels', {'fails': 'short_kernels', 'fault': 'small-kernels'}),
@@ -141,7 +141,8 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
         holds(len(text.splitlines()) <= 24, text)
         holds(max(map(len, text.splitlines())) <= 80, text)
     _, text = advise(slow_rank=3, slow_kind='host')
-    # What does not fit is cut where a clause ends, after where to look; show has all of it.
+    # Text that does not fit is cut after a clause, but not before the place to look at; show has
+    # all.
     has_line(text, r'^  Look at the host of rank 3')
     has_line(text, r'^  .*\) \.\.\.$')
     lacks(' '.join(text.split()), 'look at its host')
@@ -149,11 +150,12 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
 
 
 def test_nanogpt8_has_first_what_shortens_its_steps_most():
-    # Gaps between kernels hold nothing up, and so are no advice. Without rank 1's delay the steps take 165.8 of 168.3 ms (what-if
-    # prototype): 1.5 %, with those of ranks 2 and 0 a tenth; communication is not on the path.
+    # Gaps between kernels delay nothing: no advice. Without rank 1's delay, steps take 165.8 of
+    # 168.3 ms (what-if prototype): 1.5 %, with those of ranks 2 and 0 a tenth; communication is off
+    # the path.
     items = rows(real_store(), 'advice.item')
     equal([item['rule'] for item in items], ['late_ranks', 'optimizer'], 'items')
-    # What to do is about what the headline names, and saves what it says.
+    # The advice concerns the ranks named in the headline, and saves as much as it says.
     contains(items[0]['text'], 'the hosts of ranks 1, 2, 0 do between launches')
     host, = [item for item in rows(real_store(), 'whatif.item')
              if (item['what'], item['name']) == ('kind', 'host')]

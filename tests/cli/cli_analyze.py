@@ -1,4 +1,4 @@
-"""tmerge analyze gives the store that merge gives, from a store alone, or leaves it as it was."""
+"""tmerge analyze gives the same store as merge, from a store only, or leaves it unchanged."""
 import json
 import os
 import shutil
@@ -25,7 +25,7 @@ OTHERS = [
 
 
 def stays(store, status, message, *options, processes=None, **more):
-    """Analysing fails with one message, and leaves the store and its folder as they were."""
+    """Analysis fails with one message and leaves the store and its folder unchanged."""
     before, names = content(store), files()
     for n in processes or in_turn(0, 3):
         tmerge('analyze', store, *options, n=n, **more).fails(status, message)
@@ -33,7 +33,7 @@ def stays(store, status, message, *options, processes=None, **more):
         equal(files(), names, 'files')
 
 
-# What it gives ------------------------------------------------------------------------------------
+# Results ------------------------------------------------------------------------------------------
 
 
 def test_results_are_computed_and_not_copied():
@@ -123,7 +123,7 @@ def test_the_store_keeps_its_settings():
                   (align, pattern, peak, 'tmerge merge rank0.json'))
 
 
-# What goes wrong ----------------------------------------------------------------------------------
+# Failures -----------------------------------------------------------------------------------------
 
 
 @seldom
@@ -162,7 +162,7 @@ def test_what_is_no_store_is_refused():
 
 
 def spoil(name, change, path='x.h5'):
-    """A copy of a shared store that h5py has changed, with a seal."""
+    """Copies a shared store, changes it with h5py and writes a new checksum trailer."""
     shutil.copy(store(name), path)
     os.chmod(path, 0o644)
     with h5py.File(path, 'r+') as opened:
@@ -204,7 +204,7 @@ def put_attribute(name, value):
 
 @seldom
 def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
-    """Each column, and each value that cannot be: unit.restore."""
+    """unit.restore tests each column and each invalid value."""
     with h5py.File(store('three')) as opened:
         n, last = len(opened['names/offsets']) - 1, opened['ranks/first_event'][2]
     damaged = 'the store is damaged: '
@@ -212,7 +212,7 @@ def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
             (drop('events/step'), 'the store has no column /events/step: merge its traces again'),
             (drop('names'), 'the store has no column /names/bytes: merge its traces again'),
             (drop('analysis/job/left_out'), 'the store has no table job.left_out'),
-            # Only one process meets this: the one that has rank 2.
+            # Only the process that has rank 2 detects this.
             (put_value('events/name', last + 1, n),
              damaged + 'rank 2: a text is not among the names'),
             (put_attribute('world_size', 2**40), damaged + 'its world_size cannot be'),
@@ -236,7 +236,7 @@ def test_a_pattern_that_is_no_expression_is_wrong_usage():
 
 
 def test_throughput_is_what_was_given_over_the_mean_step_and_stays():
-    # Steps of 100 us: 5 samples each are 50,000 a second, over a world of 4 ranks 12,500 each.
+    # Steps of 100 us: 5 samples each are 50,000 a second, or 12,500 for each of 4 ranks.
     steps = [event(f'ProfilerStep#{i}', 'user_annotation', 100 * i, 100) for i in range(1, 7)]
     kernels = [kernel('gemm', 100 * i + 10, 50) for i in range(1, 7)]
     put('rank0.json', trace(steps + kernels, 0, world=4))
@@ -258,7 +258,7 @@ def test_throughput_is_what_was_given_over_the_mean_step_and_stays():
     equal(found['overview.job.tokens_per_s']['b'], 300000.0)
     tmerge('rank0.json', '--tokens-per-step=many').fails(
         2, "--tokens-per-step takes one number, not 'many'")
-    put('bare.json', trace(kernels, 0))  # marks no step
+    put('bare.json', trace(kernels, 0))  # without steps
     has_line(merged('bare.json', '--samples-per-step=5', '-o', 'bare.h5').out,
              '^Throughput: no samples/s, for no whole step is marked$')
 

@@ -1,4 +1,4 @@
-"""Options and operands, what is printed on which stream with which status, and colours."""
+"""Options and operands, output streams and exit status, and colours."""
 import concurrent.futures
 import os
 import re
@@ -16,7 +16,7 @@ from watching import on_terminal
 ESCAPE = '\033['
 NAMES = '; tmerge list names them'
 
-# Arguments and the one message that they get, with status 2.
+# Arguments, and the only message that they give, with status 2.
 WRONG = [(arguments.split(), message) for arguments, message in [
     ('show x.h5 --colums=rank',
      '--colums=rank is no option of tmerge show (did you mean --columns?); see tmerge show --help'),
@@ -82,7 +82,7 @@ WRONG = [(arguments.split(), message) for arguments, message in [
 
 
 def both_statuses(*arguments):
-    """The status with which each of two processes of an mpirun leaves."""
+    """Returns the exit status of each of two processes of an mpirun."""
     folder = tempfile.mkdtemp(dir='.')
     script = '"$@"; echo $? >$0.$OMPI_COMM_WORLD_RANK'
     run(launcher(2) + ['sh', '-c', script, f'{folder}/status', *command(*arguments)])
@@ -106,7 +106,7 @@ def test_every_command_of_the_list_has_help_that_names_each_option_once():
         done = tmerge(name, '--help').expect(0)
         equal((done.err, tmerge('help', name, page=True).expect(0).out), ('', done.out))
         rows = re.findall(r'^  (?:-(\w), |    )--([a-z-]+) +(?:[A-Z.,a-z0-9]+ +)?\S', done.out, re.M)
-        # The text of an option goes on below where it began.
+        # Continued option texts are aligned with their first line.
         begins = [line for line in done.out.split('\n\n')[2].splitlines() if line.startswith(('  -', '      --'))]
         equal(len(rows), len(begins), 'rows of options')
         holds(max(map(len, done.out.splitlines())) <= 80, done.out)
@@ -172,13 +172,13 @@ def test_of_stores_alone_it_is_said_what_can_be_done():
     contains(tmerge('a.h5', page=True, n=2).expect(2).err, done.err)
     for line in re.findall(r'^  tmerge (.*?)  #', done.err, re.M):
         tmerge(*line.split()).expect(0)
-    # Where there is no room beside a command, what it does stands above it.
+    # If a description does not fit next to its command, it is put above.
     for line in tmerge('a.h5', page=True, env={'COLUMNS': '40'}).expect(2).err.splitlines()[1:]:
         holds(re.match('  (#|tmerge .*[^ ]$)', line) and '  #' not in line[2:], line)
     equal(re.findall(r'^  tmerge (\w+) a.h5', done.err, re.M),
           ['show', 'report', 'whatif', 'export', 'analyze', 'check'])
     contains(tmerge('a.h5', 'b.h5', page=True).expect(2).err, '  tmerge diff a.h5 b.h5  #')
-    contains(tmerge('a.h5', 'rank0.json').expect(0).err, 'a.h5')  # passed over, as ever
+    contains(tmerge('a.h5', 'rank0.json').expect(0).err, 'a.h5')  # ignored, as usual
 
 
 def test_version_is_one_line_and_what_is_built_in():
@@ -219,7 +219,7 @@ def test_under_mpirun_every_process_leaves_with_the_same_status():
     if FULL:
         cases += [(2, ['list', 'x']), (3, ['check', 'missing.h5']), (2, ['diff', store]),
                   (0, ['diff', store, store]), (0, ['show', store])]
-    # A process waits seconds for the first one to speak: these runs wait at the same time.
+    # A process waits seconds for the first one to report: these runs wait in parallel.
     with concurrent.futures.ThreadPoolExecutor(len(cases)) as pool:
         found = pool.map(lambda case: both_statuses(*case[1]), cases)
         equal(list(found), [[status, status] for status, _ in cases])
@@ -293,10 +293,10 @@ def test_color_always_and_never_decide_over_no_color():
 
 
 def test_a_terminal_gets_colours_unless_they_are_turned_off():
-    """Under mpirun it is the launcher's terminal that decides."""
+    """Under mpirun the launcher's terminal decides."""
     put('rank0.json', small_trace(0))
     show = [TMERGE, 'show', jobs.store('two'), 'job.job']
-    contains(on_terminal(show, {'NO_COLOR': ''}), ESCAPE)  # an empty one does not count
+    contains(on_terminal(show, {'NO_COLOR': ''}), ESCAPE)  # an empty value does not count
     for arguments in (show, launcher(2) + command('rank0.json')):
         contains(on_terminal(arguments), ESCAPE + '1m')
         lacks(on_terminal(arguments, {'NO_COLOR': '1'}), ESCAPE)
@@ -304,7 +304,7 @@ def test_a_terminal_gets_colours_unless_they_are_turned_off():
 
 
 def slowly(path, content, seconds):
-    """Makes a pipe that gives a content after a while."""
+    """Makes a pipe that delivers content after a delay."""
     os.mkfifo(path)
 
     def give():
@@ -315,8 +315,8 @@ def slowly(path, content, seconds):
 
 
 def test_what_a_long_run_is_at_is_shown():
-    # A line that a person sees is drawn over itself and gone before the summary; elsewhere each is
-    # one of its own, without control characters, from the second second on.
+    # On a terminal the line overwrites itself and is removed before the summary; elsewhere each is
+    # a separate line without control characters, starting after a second.
     put('rank0.json', small_trace(0))
     slowly('list', b'rank0.json', 2.5)
     seen = on_terminal(command('@list', '--color=never'))
@@ -333,7 +333,7 @@ def test_what_a_long_run_is_at_is_shown():
 
 
 def test_times_tells_the_phases_and_the_memory_on_standard_error():
-    # Process 0, which has the trace, needs more than the other.
+    # Process 0, which has the trace, needs more memory than the other.
     put('rank0.json', trace([kernel('gemm', i, 1) for i in range(30000)]))
     for n in in_turn(0, 2):
         done = tmerge('rank0.json', '--times', n=n).expect(0)

@@ -1,5 +1,5 @@
-"""Real Ascend traces of two jobs of two ranks, against what the vendor's own analysis says of them;
-databases against SQL over the same files, and one made by hand after the vendor's schema."""
+"""Real Ascend traces of two jobs of two ranks, compared with the vendor's own analysis; databases
+compared with SQL on the same files, and one made by hand from the vendor's schema."""
 import json
 import os
 import sqlite3
@@ -28,7 +28,7 @@ def expected(name):
 
 
 def free(store, rank):
-    """Of a rank's window of kernels what none of them takes, which no table holds: [ns]."""
+    """Returns the time without kernels in a rank's kernel window, which no table has [ns]."""
     store = Store(store)
     events = slice(*store.range(rank))
     busy = covered((begin, begin + duration) for begin, duration, role in
@@ -50,7 +50,7 @@ def test_sums_are_those_of_the_vendors_lanes():
             for name, ns in found.items():
                 off = abs(ns - float(lane[name]['sum_us']) * 1000)
                 holds(off <= 10 * lane[name]['intervals'], f'{job} {name} is {off} ns off')
-            # Nor does tmerge itself see a difference, a type of task that it does not know, ...
+            # Nor does tmerge itself report a difference, an unknown task type, ...
             equal((of['remarks'], of['format'], of['device'], of['device_kind']),
                   (None, 'ascend', row['rank'], 'NPU'))
 
@@ -64,30 +64,30 @@ def test_a_rank_waits_as_long_as_the_vendor_says():
     ms = said['Communication Time Info']['Synchronization Time(ms)']
     holds(abs(first['wait_ns'] - ms * 1e6) <= 20000, f'{first["wait_ns"]} ns, not {ms} ms')
     equal((first['last_rank'], first['bytes'], first['group']), (1, 4 * 4097000, '586'))
-    # The clocks of two devices of one host: each is set by itself, by microseconds.
+    # The clocks of two devices of one host are set separately, to microseconds.
     clocks = rows('x.h5', 'clock.rank')
     equal(len({row['domain'] for row in clocks}), 2)
     holds(all(0 < abs(row['offset_ns']) < 20000 for row in clocks if row['rank'] == 1), f'{clocks}')
 
 
 def test_all_that_an_arrow_leads_to_is_linked():
-    # Of old CANN's copies (24) none has an arrow; of new CANN's 215 events all have.
+    # None of old CANN's copies (24) has an arrow; all of new CANN's 215 events have one.
     for job, linked, unlinked in (('job538', 349, 24), ('job586', 215, 0)):
         merged(*traces(job), '-o', f'{job}.h5')
         for row in rows(f'{job}.h5', 'launches.rank'):
             equal((row['events'], row['unlinked']), (linked, unlinked))
         equal(rows(f'{job}.h5', 'overlap.step')[0]['step'], 50)
-        # Names of GPUs' kernels alone tell what runs on tensor cores.
+        # Only GPU kernels show by name whether they use tensor cores.
         equal(rows(f'{job}.h5', 'overview.job')[0]['tensor_core_pct'], None)
         equal({(row['tensor_self_pct'], row['tensor_cores_fit'])
                for row in rows(f'{job}.h5', 'operators.op')}, {(None, False)})
-    # All convolutions have one name, though the profiler numbers them: 5 on each rank.
+    # All convolutions have one name, although the profiler numbers them: 5 on each rank.
     names = {row['name']: row['calls'] for row in rows('job538.h5', 'kernels.kernel')}
     equal((names['Conv2D'], len([name for name in names if name.startswith('Conv2D')])), (10, 3))
 
 
 def test_a_folder_is_read_as_the_profiler_leaves_it():
-    # Ranks and hosts stand in the names beside the traces, here in another order than the folders'.
+    # File names next to the traces give ranks and hosts, here in another order than the folders.
     for rank, path in enumerate(traces('job586')):
         folder = f'profiles/node-{1 - rank}_{9 - rank}_20250109074803_ascend_pt'
         os.makedirs(f'{folder}/ASCEND_PROFILER_OUTPUT')
@@ -101,7 +101,7 @@ def test_a_folder_is_read_as_the_profiler_leaves_it():
         tmerge(*operands, '-o', f'{i}.h5').expect(0)
         equal([(row['rank'], row['host']) for row in rows(f'{i}.h5', 'job.rank')],
               [(0, 'node-1'), (1, 'node-0')])
-        # The analysis beside the traces tells their groups.
+        # The analysis next to the traces gives their groups.
         equal([(row['group'], row['members'], row['complete'])
                for row in rows(f'{i}.h5', 'groups.group')], [('17522688603477080586', '0-1', 4)])
 
@@ -119,7 +119,7 @@ def test_real_databases_tell_what_sql_does():
         equal((of['rank'], of['host'], of['device'], of['format'], of['remarks'], of['skipped_events']),
               (rank, 'ubuntu', rank, 'ascend_db', None, 0))
         with sqlite3.connect(path) as db:
-            # What computes and communicates, as torch_npu's profiler sums it (StepTraceTime).
+            # Compute and communication as summed by torch_npu's profiler (StepTraceTime).
             kernels = db.execute('SELECT startNs, endNs FROM COMPUTE_TASK_INFO JOIN TASK USING (globalTaskId)')
             kernels = kernels.fetchall()
             operations = db.execute('SELECT startNs, endNs FROM COMMUNICATION_OP').fetchall()
@@ -148,7 +148,7 @@ STRINGS = ('AI_CORE', 'MatMul1', 'SDMA_SQE', 'hcom_allReduce__123_0_1', '10.0.0.
            'f.py(9): main', 'forward', 'read', 'AicpuKernel', 'Notify_Wait', 'MIX_AIC')
 TEXT = {text: number for number, text in enumerate(STRINGS)}
 THREAD = (77 << 32) + 77
-SCHEMA = {  # columns of msprof's schema 1.2 and of torch_npu's, and rows of microseconds
+SCHEMA = {  # columns of msprof's schema 1.2 and of torch_npu's; times in rows are in microseconds
     'RANK_DEVICE_MAP (rankId, deviceId)': [(3, 5)],
     'HOST_INFO (hostUid, hostName)': [('1', 'node-a')],
     'META_DATA (name, value)': [('parallel_group_info', json.dumps({'10.0.0.1%eth0_60000_0_1': {
@@ -156,8 +156,8 @@ SCHEMA = {  # columns of msprof's schema 1.2 and of torch_npu's, and rows of mic
     'ENUM_HCCL_DATA_TYPE (id, name)': [(11, 'BFP16')],
     'TASK (startNs, endNs, deviceId, connectionId, globalTaskId, globalPid, taskType, contextId, streamId, '
     'taskId, modelId)': [
-        # 10-30 computes within its whole (9-31), 40-45 copies, 50-90 is a part of the operation, 100-110 asks for
-        # it on the device's CPU, 120-130 computes and nothing launched it.
+        # 10-30 computes within its enclosing task (9-31), 40-45 copies, 50-90 is a part of the
+        # operation, 100-110 requests it on the device's CPU, 120-130 computes without a launch.
         (10, 30, 5, 1, 0, 77, TEXT['MIX_AIC'], 0, 2, 0, 0), (9, 31, 5, 1, 5, 77, TEXT['MIX_AIC'], 0, 2, 0, 0),
         (40, 45, 5, 2, 1, 77, TEXT['SDMA_SQE'], 0, 2, 1, 0), (50, 90, 5, 3, 2, 77, TEXT['AI_CORE'], 0, 4, 2, 0),
         (100, 110, 5, 4, 3, 77, TEXT['AicpuKernel'], 0, 2, 3, 0),
@@ -194,7 +194,7 @@ TIMES = {'startNs', 'endNs', 'timestampNs', 'allocationTime', 'releaseTime'}
 
 
 def database(path, **changed):
-    """Rows of a table by its name in place of those of SCHEMA."""
+    """Writes a database with the rows of SCHEMA, or of `changed` for tables named there."""
     at = 1_700_000_000_000_000
     os.makedirs(os.path.dirname(path) or '.', exist_ok=True)
     with sqlite3.connect(path) as db:
@@ -211,10 +211,10 @@ def database(path, **changed):
 
 
 def test_a_database_by_the_newer_schema():
-    """Beside the same recording as text, which is left out."""
+    """The same recording as text is next to it and is left out."""
     for rank in (0, 1):
         folder = f'job/node-b_{rank}_20250109074803_ascend_pt/ASCEND_PROFILER_OUTPUT'
-        # Of rank 1 types and shapes are the wrong way round, as torch_npu has written them.
+        # Rank 1 has types and shapes swapped, as torch_npu has written them.
         apis = [row if rank == 0 or row[8] is None else (*row[:7], row[8], TEXT['launch'], *row[9:])
                 for row in SCHEMA_APIS]
         database(f'{folder}/ascend_pytorch_profiler_{rank}.db', RANK_DEVICE_MAP=[(rank, 5)], PYTORCH_API=apis)
@@ -226,12 +226,12 @@ def test_a_database_by_the_newer_schema():
     equal([(row['rank'], row['host'], row['device'], row['remarks']) for row in told['job.rank']],
           [(rank, 'node-a', 5, None) for rank in (0, 1)])
     equal([row['reason'] for row in told['job.left_out']], ['covered'])
-    # Compute 20 + 10 of which 10 beside the operation of 75; the copy lies within it.
+    # Compute 20 + 10, of which 10 overlap the operation of 75; the copy lies within it.
     equal([(row['compute_ns'], row['comm_ns'], row['overlap_ns'], row['memory_ns']) for row in told['overlap.rank']],
           [(30000, 75000, 10000, 5000)] * 2)
     equal({row['name']: (row['calls'], row['total_ns']) for row in told['kernels.kernel']},
           {'MatMul': (2, 40000), 'MatMul1': (2, 20000), 'hcom_allReduce': (2, 150000)})
-    # The operator that put the kernel into the queue launched it.
+    # The operator that queued the kernel launched it.
     launchers = {row['kernel']: row['operator'] for row in told['kernels.launcher']}
     equal((launchers['MatMul'], launchers['MatMul1']), ('aten::mm', '(launch not recorded)'))
     equal([(row['events'], row['launches'], row['unlinked']) for row in told['launches.rank']], [(3, 3, 1)] * 2)
@@ -245,7 +245,7 @@ def test_a_database_by_the_newer_schema():
     equal([(row['shapes'], row['calls']) for row in told['operators.shape']], [('[[8, 4], [4, 2]]', 2)])
     holds({'f.py(1): run', 'f.py(9): main'} < {row['name'] for row in told['stacks.frame']}, 'the stack')
     equal([(row['description'], row['complete']) for row in told['groups.group']], [('default_group', 1)])
-    # Of a group of four, two ranks are no whole operation.
+    # Two ranks of a group of four make no complete operation.
     for rank in (0, 1):
         database(f'{rank}.db', RANK_DEVICE_MAP=[(rank, 5)], META_DATA=[], COMMUNICATION_OP=[
             (*SCHEMA_OPERATION[:-1], 4)])
@@ -253,8 +253,8 @@ def test_a_database_by_the_newer_schema():
     equal([(row['ranks'], row['complete']) for row in rows('four.h5', 'groups.group')], [(4, 0)])
     tmerge(database('ranks.db', RANK_DEVICE_MAP=[(3, 5), (4, 6)])).fails(
         3, 'ranks.db: this database is of several ranks (3 and 4 in RANK_DEVICE_MAP): give one of each rank')
-    # What is described without its task or operation is counted, as are samples that are no numbers. An empty
-    # id is that of no row.
+    # Descriptions without their task or operation are counted, as are samples that are no numbers.
+    # An empty id refers to no row.
     for table, rows_of, remarks in (
             ('TASK', [], {'unknown_work_time': 2, 'other_sums': 2}),
             ('COMMUNICATION_OP', [], {'unknown_work_time': 2, 'other_sums': 2}),
@@ -263,7 +263,7 @@ def test_a_database_by_the_newer_schema():
             ('HBM', [(5, 20, 'x', 0, TEXT['read']), (5, 30, float('inf'), 0, TEXT['read'])], {'bad_value': 2})):
         merged(database(f'{table}.db', **{table: rows_of}), '-o', 'x.h5')
         equal({row['remark']: row['count'] for row in rows('x.h5', 'job.remark')}, remarks)
-    # The profiler's own sums are held against those of the events; what stands in COMMUNICATION_OP communicates.
+    # The profiler's sums are compared with the events'; COMMUNICATION_OP is communication.
     database('odd.db', OVERLAP_ANALYSIS=[(0, 5, 10, 50, 0)], PYTORCH_CALLCHAINS=[(6, 999, 0)],
              COMMUNICATION_OP=[(TEXT['forward'], 20, 95, 3, None, 0, 11, 100, None, None)])
     tmerge('odd.db', '-o', 'odd.h5').expect(0)

@@ -1,4 +1,4 @@
-"""Pipelines: what stages do when, against the traces themselves and against arithmetic."""
+"""Pipelines: activity of stages over time, compared with the traces and with arithmetic."""
 import glob
 import gzip
 import json
@@ -17,7 +17,7 @@ def near(found, expected, what):
 
 
 def bubbles(passes):
-    """Span, and the share of it in no pass, of the ranks in a step: {rank: [(begin, end)]}."""
+    """Returns the span of a step's ranks, {rank: [(begin, end)]}, and its share outside passes."""
     span = (max(end for own in passes.values() for _, end in own)
             - min(begin for own in passes.values() for begin, _ in own))
     idle = 0
@@ -43,7 +43,7 @@ def test_passes_of_a_trace_of_operations_are_its_events():
         begin = round(event['ts'] * 1000)
         passes[event['args']['step'], event['tid'] // 5][direction].append(
             (begin, begin + round(event['dur'] * 1000)))
-    # Two pipelines, ranks 0, 2, 4, 6 and 1, 3, 5, 7: of each step the one that took longer.
+    # Two pipelines, ranks 0, 2, 4, 6 and 1, 3, 5, 7: the longer one of each step is shown.
     equal(len(found['bubble.step']), 64)
     for step in {number for number, _ in passes}:
         of = {first: {rank: sum(passes[step, rank].values(), []) for rank in range(first, 8, 2)}
@@ -60,12 +60,12 @@ def test_passes_of_a_trace_of_operations_are_its_events():
         equal(len(shown), 4 * 2 * 4)
         lead = min(row['begin_ns'] for row in shown) - min(
             begin for rank in of[longest] for begin, _ in of[longest][rank])
-        for row in shown:  # steps may have moved to where those before them had ended
+        for row in shown:  # steps may have moved to the end of those before them
             equal((row['rank'] % 2, row['stage']), (longest, row['rank'] // 2))
             begin, end = sorted(passes[step, row['rank']][row['direction']])[row['number'] - 1]
             holds(abs(row['begin_ns'] - begin - lead) <= 1, row)
             holds(abs(row['end_ns'] - end - lead) <= 2, row)
-    # The last stage has the loss; that a rank waits is not recorded.
+    # The last stage has the loss; waits of ranks are not recorded.
     equal([(row['ranks'], row['forward_passes'], row['late_sender_ns'])
            for row in found['bubble.stage']], [(2, 4, None)] * 4)
     equal(max(found['bubble.stage'], key=lambda row: row['forward_ns'])['stage'], 3)
@@ -73,10 +73,10 @@ def test_passes_of_a_trace_of_operations_are_its_events():
 
 
 def kernels(path):
-    """Kernels that compute of a rank of the generator: (step, backward, begin, end), in order of
-    time; what the backward pass launches comes from another thread than that of the steps."""
+    """Returns the compute kernels of a rank of the generator: (step, backward, begin, end), ordered
+    by time. The backward pass is launched by another thread than the one that marks steps."""
     with open(path) as file:
-        trace = json.load(file, parse_float=Decimal)  # digits that a double does not hold
+        trace = json.load(file, parse_float=Decimal)  # digits beyond those of a double
     events, base = trace['traceEvents'], trace.get('baseTimeNanoseconds', 0)
     steps = [event for event in events if event.get('cat') == 'user_annotation'
              and event['name'].startswith('ProfilerStep#')]
@@ -107,8 +107,8 @@ def test_passes_are_what_ranks_compute_between_their_transfers():
             own[step, backward].append((begin, end))
         rank = int(path.split('_')[-1].split('.')[0])
         for (step, backward), each in own.items():
-            # Each micro-batch has as many kernels; behind the forward passes the gradients' norm
-            # is taken by one that is no pass.
+            # Each micro-batch has the same number of kernels; after the forward passes one more
+            # kernel computes the gradients' norm, which is not a pass.
             n = len(each) // 6
             equal(len(each) - 6 * n, 0 if backward else 1)
             passes[step, rank, backward] = [(each[i][0], each[i + n - 1][1])
@@ -128,20 +128,20 @@ def test_passes_are_what_ranks_compute_between_their_transfers():
         begin, end = passes[row['step'], row['rank'],
                             row['direction'] == 'backward'][row['number'] - 1]
         holds(abs(row['begin_ns'] - begin) <= 1 and abs(row['end_ns'] - end) <= 2, row)
-    # 6 micro-batches of 4 MiB in each of 3 steps, to and fro between neighbours.
+    # 6 micro-batches of 4 MiB in each of 3 steps, in both directions between neighbours.
     equal({(row['from_rank'], row['to_rank'], row['count'], row['bytes'])
            for row in found['bubble.pair']},
           {(rank + a, rank + b, 18, 18 << 22) for rank in range(6) for a, b in ((0, 2), (2, 0))})
     for stage in found['bubble.stage']:
         equal(stage['late_sender_ns'], sum(row['late_sender_ns'] for row in found['bubble.pair']
                                            if row['to_stage'] == stage['stage']))
-    # Back from the last stage the first waits longest: for all passes of those behind it.
+    # Backward from the last stage, the first waits longest: for all passes of the later stages.
     late = [row['late_sender_ns'] for row in found['bubble.stage']]
     equal(late, sorted(late, reverse=True))
 
 
 def test_a_rank_that_has_its_stage_to_itself_is_compared_by_its_kernels():
-    # Nothing is said of what fixing it saves; kernels that take 1.3 times as long run at 1 / 1.3.
+    # The saving of a fix is unknown; kernels that take 1.3 times as long run at 1 / 1.3.
     for slow, check in (({'slow': ['2:1.3']}, contains), ({}, lacks)):
         synth('job', ranks=4, pp=4, layers=8, buckets=8, steps=4, **slow)
         merged('job', '-o', 'x.h5')
@@ -153,8 +153,8 @@ def test_a_rank_that_has_its_stage_to_itself_is_compared_by_its_kernels():
 
 def test_a_job_without_stages_or_directions_has_no_bubble():
     names = ('pass', 'step', 'stage', 'pair')
-    # Kernels of an XPlane do not say with whom they exchange; without operators nothing tells
-    # forward from backward.
+    # XPlane kernels do not give the peer of an exchange; without operators, forward and backward
+    # cannot be distinguished.
     for options, expected in ((dict(JOB, format='xplane'), [0, 0, 0, 0]),
                               (dict(JOB, cpu_ops=0), [0, 0, 0, 12])):
         folder = f'job-{len(options)}'

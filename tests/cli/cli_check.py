@@ -1,4 +1,4 @@
-"""tmerge check: a good store passes, and nothing else does. Every byte of a store counts."""
+"""tmerge check: only good stores pass. Every byte of a store counts."""
 import os
 import shutil
 
@@ -9,11 +9,11 @@ from jobs import use
 import h5py
 
 OTHER = 'not a tmerge store, or one that was changed since it was written'
-FEW = 1 if FULL else 8  # only every so many places
+FEW = 1 if FULL else 8  # step between tested places
 
 
 def made(*options):
-    """A small store of two ranks in tmerge.h5; its bytes."""
+    """Makes a small store of two ranks in tmerge.h5; returns its bytes."""
     if not os.path.isdir('job'):
         use('two')
     merged('job', *options)
@@ -21,7 +21,7 @@ def made(*options):
 
 
 def datasets(path):
-    """The rows of each dataset, and where its data begins if it has some."""
+    """Returns the number of rows of each dataset, and the offset of its data if it has any."""
     n_rows, begins = {}, {}
 
     def visit(name, item):
@@ -43,8 +43,8 @@ def flipped(data, at, bit=1):
 
 
 def refused(data, places, bit):
-    """Checks copies of a store, each with a bit flipped. Each must be refused in one line; returns
-    what these say."""
+    """Checks copies of a store, each with a flipped bit. Each must be rejected in one line; returns
+    these lines."""
     names = [put(f'f{at}.h5', flipped(data, at, bit(at))) for at in places]
     done = tmerge('check', *names).expect(3)
     told = [line.split(': ', 2) for line in done.errors]
@@ -81,7 +81,7 @@ def test_every_store_is_looked_at():
 
 
 def test_the_seal_is_what_its_description_says():
-    """Sums worked out by another program, from the description in src/store/seal.h."""
+    """Checksums computed by another program, from the description in src/store/seal.h."""
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     data = content('tmerge.h5')
@@ -96,7 +96,7 @@ def test_the_seal_is_what_its_description_says():
 
 
 def test_any_flipped_bit_is_found():
-    # unit.store_check goes through a store piece by piece.
+    # unit.store_check tests every part of a store.
     n = 4000 if FULL else 64
     for options in ((), ('--no-compress',)):
         data = made(*options)
@@ -106,7 +106,7 @@ def test_any_flipped_bit_is_found():
 
 
 def dataset(name):
-    """How a message calls a dataset."""
+    """Returns the name of a dataset in messages."""
     group, *rest = name.split('/')
     return 'table ' + '.'.join(rest) if group == 'analysis' else 'column /' + name
 
@@ -159,7 +159,7 @@ def test_a_store_that_is_cut_short_or_longer_is_refused():
 
 
 def test_bytes_that_moved_are_found():
-    """Sums of each part are right where parts change places or come from another store."""
+    """Checksums of each part are valid if parts are swapped or come from another store."""
     data, plain = made(), made('--no-compress')
     first, second = [e for e in Seal(plain).extents if e[1] == 16][:2]
     swapped, zeros = bytearray(plain), bytearray(data)
@@ -185,7 +185,7 @@ def test_another_hdf5_file_is_no_store():
 
 
 def replaced(name, change, **more):
-    """Puts other values in the place of a column."""
+    """Replaces the values of a column."""
     def replace(file):
         values, attributes = file[name][()], dict(file[name].attrs)
         del file[name]
@@ -202,7 +202,7 @@ def change_names(file):
 
 
 def test_a_store_that_h5py_changed_is_refused_with_and_without_a_new_seal():
-    """With a seal of its own it is what it claims to be, but not what the schema says."""
+    """With a new checksum trailer the file is intact, but does not match the schema."""
     data = made('--no-compress')
     n = datasets('tmerge.h5')[0]['events/name']
     for change, message in (

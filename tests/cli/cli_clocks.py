@@ -1,6 +1,6 @@
-"""Clocks that differ: what tmerge makes of the traces of simulated jobs, against the clocks that
-were simulated. Times are compared without what all hosts of a component have in common, for no
-collective can show it."""
+"""Clocks that differ: tmerge's clocks for traces of simulated jobs, compared with the simulated
+clocks. Times are compared relative to the shift common to all hosts of a component, which no
+collective can reveal."""
 import re
 
 from common import (COUNTS, equal, full, has_line, holds, lacks, main, same_bytes, seldom, synth,
@@ -13,20 +13,20 @@ US = 1000
 
 # 32 hosts of 8 ranks: tensor-parallel groups inside them, four stages of 8 hosts. Three steps of
 # about a second, each with 20 collectives in every data-parallel group; one rank is slow. Messages
-# between stages are so large that neither side leaves alone.
+# between stages are so large that sender and receiver leave together.
 WINDOW = dict(ranks=256, tp=8, pp=4, layers=80, buckets=20, compute_us=4000, steps=3, cpu_ops=0,
               activation_bytes=2**26, slow_rank=200, slow_factor=1.02, end_jitter_ns=3000, seed=4)
 # Standard deviations: hosts are up to 17 ms apart and drift by up to 69 ppm.
 CLOCKS = dict(offset_us=5000, drift_ppb=20000)
-# Errors of GPUs are even; these have a standard deviation of 3 us.
+# GPU errors are uniform; these have a standard deviation of 3 us.
 ERRORS = dict(gpu_error_ns=5196, end_bias_ns=8000)
 JOB = dict(WINDOW, **CLOCKS, **ERRORS)
-# As in a job of two hosts for what needs no more.
+# A smaller job for tests that need no more.
 SMALL = dict(ranks=32, ranks_per_host=4, tp=2, pp=2, steps=4, cpu_ops=0, **CLOCKS, **ERRORS)
 
 
 class Clocks:
-    """True clocks of a job's ranks, and those that a store has."""
+    """True clocks of a job's ranks, and those in a store."""
 
     def __init__(self, truth, store):
         hosts = {host['host']: host for host in truth['hosts']}
@@ -50,9 +50,10 @@ class Clocks:
         self.window_ns = (self.epoch_ns, (self.epoch_ns + max(ends)) // 2, max(ends))
 
     def recorded(self, ranks, true_ns):
-        """What the CPUs of these ranks write down at a true time; see tools/synth/sim/clock.h."""
+        """Returns recorded times of these ranks' CPUs at a true time; see
+        tools/synth/sim/clock.h."""
         since, drift = true_ns - self.epoch_ns, self.true['drift_ppb'][ranks]
-        drifted = sum(numpy.sign(drift) * (part // 10**9)  # C cuts towards zero
+        drifted = sum(numpy.sign(drift) * (part // 10**9)  # C truncates towards zero
                       for part in (since // 10**9 * 10**9 * abs(drift),
                                    since % 10**9 * abs(drift)))
         stepped = true_ns >= self.true['ntp_step_at_ns'][ranks]
@@ -65,7 +66,7 @@ class Clocks:
         return recorded_ns + self.model['offset_ns'][ranks] + drifted
 
     def errors(self, true_ns):
-        """By how much each rank's aligned clock is off at a true time [ns]."""
+        """Returns the error of each rank's aligned clock at a true time [ns]."""
         ranks = numpy.arange(len(self.host))
         off = self.aligned(ranks, self.recorded(ranks, numpy.int64(true_ns))) - true_ns
         for component in set(self.component):
@@ -74,7 +75,7 @@ class Clocks:
         return off
 
     def begins(self):
-        """(collective, its ranks, when they came on their aligned clocks) of the complete ones."""
+        """Yields (collective, its ranks, their arrivals on aligned clocks) of the complete ones."""
         for c in self.truth['collectives']:
             if c['complete'] and 'last_rank' in c and len(c['ranks']) > 1:
                 ranks = numpy.array(c['ranks'])
@@ -84,7 +85,7 @@ class Clocks:
 
 
 def check_errors(clocks, worst_ns, hosts=slice(None)):
-    """At begin, middle and end of the window; 95 % within twice the stated uncertainty."""
+    """Checks begin, middle and end of the window; 95 % within twice the stated uncertainty."""
     off = [abs(clocks.errors(at))[hosts] for at in clocks.window_ns]
     covered = min(numpy.mean(o <= 2 * clocks.uncertainty_ns[hosts]) for o in off)
     print('  worst', *(f'{max(o) / US:.2f}' for o in off), 'us; within 2 u:', f'{covered:.1%}, u',
@@ -103,7 +104,7 @@ def check_causality(clocks, before=True):
 
 
 def last_of(clocks, ranks, begin_ns):
-    """Who came last, and whether alone: further from all others than their clocks may be apart."""
+    """Returns the last rank, and whether clearly: by more than the clocks may differ."""
     order = numpy.argsort(begin_ns, kind='stable')
     u = clocks.uncertainty_ns[ranks[order]]
     gaps = begin_ns[order[-1]] - begin_ns[order[:-1]]
@@ -111,9 +112,9 @@ def last_of(clocks, ranks, begin_ns):
 
 
 def check_last_arrivals(clocks):
-    """Who came last on aligned clocks did so in truth, but for one untied collective in 200: by the
-    stored clocks; in those that the tables list; and in the sums of the tables, where a rank that
-    is named too often is wrong as often at least."""
+    """The last rank to arrive on aligned clocks is the true one in all but one of 200 untied
+    collectives: by the stored clocks; in the collectives that the tables list; and in the sums of
+    the tables, where a rank named too often is wrong at least that often."""
     wrong = untied = between = 0
     true, of_kernel = numpy.zeros(len(clocks.host), int), {}
     for c, ranks, begin_ns in clocks.begins():
@@ -148,7 +149,7 @@ def check_worst(clocks, of_kernel):
 
 
 def check_job(worst_ns, n=0, **options):
-    """Merges a job with n processes and holds its clocks to the truth."""
+    """Merges a job with n processes and compares its clocks with the truth."""
     truth = synth('job', **options)
     done = tmerge('job', '-o', 'job.h5', '--times', n=n).expect(0)
     has_line(done.out, r'\d+ clocks agree to ')
@@ -163,7 +164,7 @@ def check_job(worst_ns, n=0, **options):
 
 @seldom
 def test_late_ends_and_lost_kernels_do_no_harm_on_any_number_of_processes():
-    # With this seed late ends gather where they look like a clock that was set.
+    # With this seed late ends cluster so that they look like a clock that was set.
     check_job(10 * US, n=3, **dict(JOB, seed=1, late_percent=15, lost_percent=7.5))
     for n in (0, *COUNTS[:-1]):
         tmerge('job', '-o', f'{n}.h5', n=n).expect(0)
@@ -204,7 +205,7 @@ def test_256_hosts_take_less_than_5_s():
     holds(seconds < 5, f'the fit takes {seconds} s')
 
 
-# What a rank says of itself; the rest of these tables compares ranks, or shows aligned begins.
+# Columns about a single rank; the rest of these tables compares ranks or shows aligned begins.
 ACROSS = {'wait_ns', 'transfer_ns', 'exposed_wait_ns', 'exposed_transfer_ns',
           'exposed_unmatched_ns', 'begin_ns'}
 LOCAL = ('overlap', 'ratio', 'imbalance')

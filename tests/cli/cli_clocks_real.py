@@ -1,5 +1,5 @@
-"""Clocks of real jobs on one host, each of whose ranks is declared to be a host of its own: what
-tmerge finds must be nothing, or what was added to the traces."""
+"""Clocks of real jobs on one host, with each rank declared a host of its own: tmerge must find no
+error, or the one that was added to the traces."""
 import glob
 import gzip
 import os
@@ -13,7 +13,7 @@ US = 1000
 
 
 def traces(job):
-    """The paths of a job's traces, in the order of their ranks."""
+    """Returns the paths of a job's traces, ordered by rank."""
     found = sorted(glob.glob(os.path.join(SHARED, 'traces', job, '*.json*')))
     if not found:
         raise Skip('there are no real traces beside the project')
@@ -25,9 +25,9 @@ def in_ns(whole, decimals):
 
 
 def wrong_clock(text, offset_ns, drift_ppb):
-    """A trace as a clock would have written it that is ahead by so much at the trace's first time,
-    and gains so much a second. The offset's whole microseconds go to the times, and the rest to
-    their base: a reader must add both up."""
+    """Rewrites a trace as recorded by a clock that is offset_ns ahead at the trace's first time and
+    gains drift_ppb. The whole microseconds of the offset are added to the times, the rest to their
+    base: a reader must add both up."""
     first = min(in_ns(*m.groups()) for m in re.finditer(r'"ts": (\d+)(?:\.(\d+))?', text))
     rest = offset_ns % US
 
@@ -51,7 +51,7 @@ def own_hosts(ranks):
 
 
 def windows(store):
-    """First begin and last end of each rank's events as recorded."""
+    """Returns the first begin and last end of each rank's events as recorded."""
     with h5py.File(store) as file:
         begin, duration = file['events/begin_ns'][:], file['events/duration_ns'][:]
         rows = [slice(first, first + n) for first, n in zip(file['ranks/first_event'][:].tolist(),
@@ -60,15 +60,15 @@ def windows(store):
 
 
 def centred(values):
-    """Less their median: what all ranks have in common no collective can show."""
+    """Subtracts the median: no collective can reveal a shift common to all ranks."""
     ordered = sorted(values)
     n = len(ordered)
     return [v - (ordered[n // 2] + ordered[(n - 1) // 2]) / 2 for v in values]
 
 
 def check_found(store, true=None):
-    """Holds clocks to those of another store, whose traces the right ones wrote; to those of its
-    own without. At begin, middle and end of the traces."""
+    """Compares clocks with those of another store, whose traces have the right ones, or, if there
+    is none, with the store's own uncorrected clocks; at begin, middle and end of the traces."""
     rows = tables(store, 'clock.rank')['clock.rank']
     equal({row['method'] for row in rows}, {'fit'})
     with h5py.File(store) as file:
@@ -91,7 +91,7 @@ def check_found(store, true=None):
 
 
 def check_straggler(store):
-    """The rank that holds the others up in fact; see the reference tests."""
+    """Checks for the rank that really holds the others up; see the reference tests."""
     row = tables(store, 'stragglers.job')['stragglers.job'][0]
     holds('rank 1 came last in each' in row['evidence'], row)
 
@@ -104,7 +104,7 @@ def test_eight_GPUs_of_one_host_have_one_clock():
 
 
 def move(job, changes):
-    """Writes a job with some ranks' clocks wrong, and a store of what it was."""
+    """Writes a job in which some ranks' clocks are wrong, and a store of the original."""
     own_hosts(len(traces(job)))
     for rank, path in enumerate(traces(job)):
         name = os.path.basename(path).removesuffix('.gz')

@@ -1,5 +1,5 @@
-"""What tmerge diff says of two jobs: numbers worked out from the truth of made jobs, changes that
-were planted and are found, and none where there is none."""
+"""Output of tmerge diff for two jobs: numbers worked out from the truth of made jobs; planted
+changes are found, and no others."""
 import json
 import os
 import re
@@ -17,14 +17,14 @@ TABLES = ['diff.remark', 'diff.side', 'diff.job', 'diff.step', 'diff.rank', 'dif
 
 
 def store(name, **options):
-    """A store NAME.h5 of a made job; returns its truth."""
+    """Makes a store NAME.h5 of a made job; returns its truth."""
     truth = synth(name, **options)
     merged(name, '-o', f'{name}.h5')
     return truth
 
 
 def shared():
-    """Two jobs that differ, as a.h5 and b.h5."""
+    """Links two different jobs as a.h5 and b.h5."""
     for name, job in (('a.h5', 'two'), ('b.h5', 'three')):
         os.symlink(jobs.store(job), name)
 
@@ -36,7 +36,7 @@ def diff(*arguments):
 
 
 def found(*arguments):
-    """The rows of the tables of a comparison by their names."""
+    """Returns the rows of a comparison's tables by name."""
     tables = json.loads(diff('--json', *arguments))['tables']
     equal(list(tables), TABLES)
     return {name: table['rows'] for name, table in tables.items()}
@@ -51,20 +51,20 @@ def named(rows):
 
 
 def changes(tables):
-    """(table, figure or name, verdict) of all that changed."""
+    """Returns (table, figure or name, verdict) of everything that changed."""
     return [(name, row.get('figure') or row['name'], row['verdict']) for name, rows in tables.items()
             for row in rows if row.get('verdict', 'same') not in NONE]
 
 
 def of_steps(truth, column):
-    """The mean over ranks in each step."""
+    """Returns the mean over ranks in each step."""
     ranks = truth['ranks']
     return [sum(rank['steps'][i][column] for rank in ranks) / len(ranks)
             for i in range(len(ranks[0]['steps']))]
 
 
 def noise(a, b):
-    """That of diff.job.noise by its definition."""
+    """diff.job.noise, computed from its definition."""
     spreads = []
     for steps in (a, b):
         off = sorted(abs(step - statistics.median(steps)) for step in steps)
@@ -107,7 +107,7 @@ def test_a_slow_rank_gives_the_numbers_of_the_truth():
     has_line(text, rf'^B is {100 * (b / a - 1):.1f} % slower a step: {a / 1e6:.1f} ms -> '
                    rf'{b / 1e6:.1f} ms \(noise ')
     contains(text, '\n! Rank 1 makes the other ranks wait in B, not in A\n')
-    # What fixing it saves is what it costs: the step time of the job without.
+    # Fixing it saves what it costs: the step time of the job without it.
     saved = next(row['plan_pct'] for row in tables['diff.side'] if row['side'] == 'B')
     holds(abs(saved - 100 * (1 - a / b)) < 0.5, f'saved {saved} of {100 * (1 - a / b)} %')
     contains(' '.join(text.split()), f'in B fixing rank 1 saves {saved:.1f} % of a step')
@@ -115,7 +115,7 @@ def test_a_slow_rank_gives_the_numbers_of_the_truth():
     # A quarter of the ranks takes half as long again: 12.5 % more.
     holds(11.5 < rows['overlap.step.compute_ns']['change_pct'] < 13.5, 'compute')
     equal({row['verdict'] for row in tables['diff.kernel'] if row['a_ns'] > 100000}, {'slower'})
-    # Five steps stand beside six.
+    # Five steps are compared with six.
     equal([(row['a_step'], row['b_step']) for row in tables['diff.step']],
           [(i, i) for i in range(3, 8)] + [(None, 8)])
     for i, row in enumerate(tables['diff.step']):
@@ -136,7 +136,7 @@ def test_pipeline_stages_are_compared_by_role():
     store('a', ranks=8, steps=5, pp=4, tp=2)
     store('b', ranks=8, steps=5, pp=4, tp=2, slow_rank=5, slow_factor=1.3)
     rows = found()['diff.rank']
-    # The two ends of the pipeline have one neighbour, its middle two.
+    # The two ends of the pipeline have one neighbour, the middle stages have two.
     equal({(row['role'], row['a_ranks'], row['b_ranks']) for row in rows},
           {(0, '0-1,6-7', '0-1,6-7'), (1, '2-5', '2-5')})
     compute = {row['role']: row['verdict'] for row in rows
@@ -146,8 +146,8 @@ def test_pipeline_stages_are_compared_by_role():
 
 
 def test_traces_of_one_step_compare_by_the_time_of_a_call():
-    """A has one gemm of 50 us; B, recorded for longer, three of 70, 80 and 60 us: 70 in the mean, 40 %
-    more. A has two copies of 30 us, B four: the same, for all that there are more."""
+    """A has one gemm of 50 us; B, recorded for longer, three of 70, 80 and 60 us: 70 on average, 40
+    % more. A has two copies of 30 us, B four: the same per call, although there are more."""
     put('a.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce_Sum', 160, 10),
                          kernel('twice', 300, 30), kernel('twice', 400, 30)], 0))
     put('b.json', trace([kernel('gemm', 100, 70), kernel('gemm', 300, 80), kernel('gemm', 400, 60),
@@ -160,7 +160,7 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
           {'gemm': (50000, 70000, 'differs', 'call'), 'other': (None, 10000, 'added', 'call'),
            'ncclDevKernel_AllReduce_Sum': (10000, None, 'removed', 'call'),
            'twice': (30000, 30000, 'same', 'call')})
-    # Counts of the whole recording are no figures that change: 4 kernels and 8.
+    # Counts over the whole recording are not compared: 4 kernels and 8.
     equal({row['verdict'] for name, row in figures(found()).items() if name == 'kernels.kernel.calls'},
           {'too few steps'})
     text = diff()
@@ -170,7 +170,7 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
                                      'compared by the time of a call; no change of a time is judged')
     contains(text, '\nKernels, mean time of a call; calls of a rank in all of the recording\n')
     has_line(text, r'^  differs +50\.000 +70\.000 +\+20\.000 +1->3  gemm$')
-    # What only one of both has is no change of a call.
+    # A kernel in only one of the two is not a change per call.
     has_line(text[text.index('Kernels of A or B alone'):], r'^  added +- +10\.000 +0->1  other$')
 
 
@@ -205,7 +205,7 @@ def test_under_mpirun_one_process_prints_and_the_stores_stay_as_they_are():
 
 
 def page_tables(path):
-    """The rows of the page's tables: lists in the order of the columns. Skips where no page is built
+    """Returns the rows of the page's tables: lists in column order. Skips if no page is built
     in."""
     if tmerge('diff', 'a.h5', 'b.h5', '--html', path).err.startswith(
             'tmerge: this tmerge was built without the report page'):
@@ -245,14 +245,14 @@ def test_a_page_replaces_a_page_and_nothing_else_without_force():
     same_bytes('notes.html', 'page.html')
     tmerge('diff', 'a.h5', 'b.h5', '--html', 'nowhere/page.html').expect(4)
     tmerge('diff', 'a.h5', 'missing.h5', '--html', 'none.html').expect(3)
-    # Complete or not at all: no file may become larger than 4 kB.
+    # Complete or not written: files are limited to 4 kB.
     tmerge('diff', 'a.h5', 'b.h5', '--html', 'none.html', before=limited(4096)).expect(4)
     equal(files(), ['a.h5', 'b.h5', 'notes.html', 'page.html'])
 
 
 @seldom
 def test_a_gate_passes_fails_or_cannot_decide():
-    """Steps vary by well under 1 %; kernels of rank 0 that take 1.2 times as long are more."""
+    """Steps vary by well under 1 %; rank 0's kernels, 1.2 times as long, exceed that."""
     store('a', ranks=2, steps=12, seed=1)
     store('b', ranks=2, steps=12, seed=2)
     store('slow', ranks=2, steps=12, seed=3, slow_rank=0, slow_factor=1.2)
@@ -285,7 +285,7 @@ def test_missing_damaged_and_foreign_stores_are_errors_of_the_input():
 
 
 def test_what_so_few_steps_cannot_judge_is_listed_by_its_size():
-    """A loader that is slow makes GPUs idle; of two steps nobody knows whether that is chance."""
+    """A slow loader makes GPUs idle; with two steps it may be chance."""
     store('a', ranks=2, steps=2)
     store('b', ranks=2, steps=2, fault='slow-loader')
     text = diff()

@@ -1,6 +1,6 @@
-"""What tmerge export writes, against the store as h5py reads it and by other decoders: Perfetto's
-trace by perfetto_trace.py, Chrome's JSON by tmerge itself, CSV by Python's csv, the archive by its
-tarfile."""
+"""Output of tmerge export, compared with the store as read by h5py, using other decoders:
+perfetto_trace.py for Perfetto's trace, tmerge itself for Chrome's JSON, Python's csv for CSV,
+tarfile for the archive."""
 import collections
 import csv
 import decimal
@@ -31,8 +31,8 @@ JOB = {'ranks': 8, 'ranks_per_host': 4, 'steps': 3, 'tp': 2, 'offset_us': 500, '
 
 
 def made(drift_ppb=50000, **options):
-    """The store of a made job with clocks that differ; its traces are in job. They are too short to
-    show a drift, so it is written into the store that the second host has one."""
+    """Makes the store of a job whose clocks differ; its traces are in job. They are too short to
+    show a drift, so the drift of the second host is written into the store."""
     synth('job', **{**JOB, **options})
     merged('job', '-o', 'job.h5', '--no-compress')
     with h5py.File('job.h5', 'r+') as file:
@@ -56,7 +56,7 @@ class Store(stores.Store):
         self.hosts = {row['rank']: row['host'] for row in rows(path, 'job.rank')}
 
     def times(self):
-        """Begins and ends of all events; an end is the recorded one, on the job's clock."""
+        """Returns begins and ends of all events; an end is the recorded one, on the job's clock."""
         begins, ends = [], []
         for i in range(len(self.ranks)):
             a, b = self.range(i)
@@ -66,7 +66,7 @@ class Store(stores.Store):
         return numpy.concatenate(begins), numpy.concatenate(ends)
 
     def tracks(self):
-        """(rank, name, first row, row behind the last) of each track, named as in the export."""
+        """Yields (rank, name, first row, row after last) of each track, named as in the export."""
         threads, tids = self.texts('tracks/thread_name'), self.texts('tracks/tid')
         for t, rank in enumerate(self['tracks/rank'].tolist()):
             stream, device = int(self['tracks/stream'][t]), int(self['tracks/device'][t])
@@ -82,7 +82,7 @@ class Store(stores.Store):
 
 
 def check_tracks(found, store):
-    """A process a rank, in order, with its host; below it its steps, counters, streams, threads."""
+    """One process per rank, in order, with its host; below it steps, counters, streams, threads."""
     equal(found.process_order, 'PROCESS_ORDERING_EXPLICIT')
     processes = [t for t in found.tracks.values() if t.process]
     equal([t.name for t in processes], [f'rank {r} ({store.hosts[r]})' for r in store.ranks])
@@ -97,8 +97,8 @@ def check_tracks(found, store):
 
 
 def check_events(found, store):
-    """Each event is there once with its times, name, category and step, in the order of rows.
-    Returns the slices by row."""
+    """Each event occurs once with its times, name, category and step, in row order. Returns the
+    slices by row."""
     begins, ends = store.times()
     names, categories = store.texts('events/name'), store.words('events/category')
     kinds, steps = store['events/kind'].tolist(), store['events/step'].tolist()
@@ -132,7 +132,7 @@ def check_steps(found, store):
 
 
 def sharing(by_row):
-    """The rows of each flow."""
+    """Returns the rows of each flow."""
     flows = collections.defaultdict(set)
     for row, item in by_row.items():
         for flow in item.flows:
@@ -141,7 +141,7 @@ def sharing(by_row):
 
 
 def check_flows(by_row, store):
-    """A flow for each launch, from the call, and one for each operation, through its kernels."""
+    """One flow for each launch, from the call, and one for each operation, through its kernels."""
     launches = store['events/launch'].tolist()
     expected = [sorted((launches[row], row)) for row in by_row if launches[row] >= 0]
     operations = collections.defaultdict(list)
@@ -177,7 +177,7 @@ def check_notes(by_row, store):
 
 
 def check_memory(found, store):
-    """The totals of each device, at the times of the events that tell them."""
+    """Totals of each device, at the times of the events that report them."""
     begins, _ = store.times()
     expected = collections.defaultdict(list)
     events = store['memory/event'].tolist()
@@ -231,8 +231,8 @@ def one_rank(*events):
 
 
 def test_perfetto_puts_events_that_cross_on_lanes_of_one_name():
-    # a [0, 10) holds b [2, 6); c [5, 12) crosses both; d [6, 8) fits on the first lane again; e
-    # [10, 11) begins when a ends.
+    # a [0, 10) contains b [2, 6); c [5, 12) crosses both; d [6, 8) fits on the first sub-track
+    # again; e [10, 11) begins when a ends.
     spans = {'a': (0, 10), 'b': (2, 4), 'c': (5, 7), 'd': (6, 2), 'e': (10, 1)}
     store = one_rank(*[kernel(name, 100 + at, dur) for name, (at, dur) in spans.items()])
     export(store, 'perfetto')
@@ -275,15 +275,15 @@ TEXTS = {'name', 'dtype', 'group', 'group_description', 'group_ranks', 'in_split
          'series', 'shapes', 'types', 'concrete', 'stack'}
 ATTRIBUTES = ('launches', 'kernels', 'copies', 'collective_events', 'memory', 'counters', 'shapes',
               'waits', 'inputs', 'operators')
-# Of collectives: a rank alone has none, and exposed time is of the rank's clock, not the job's.
+# Attributes of collectives that only a job has; exposed time is on the rank's clock, not the job's.
 OF_THE_JOB = {'wait_ns', 'first_rank', 'first_event', 'exposed_ns'}
 
 
 def attributes(store, table, a, b):
-    """Rows of a table of attributes whose events are in [a, b), counted from a."""
+    """Returns rows of an attribute table whose events are in [a, b), counted from a."""
     event = store[f'{table}/event']
     mine = (event >= a) & (event < b)
-    if table == 'shapes':  # those that the store has cut short end in dots, and are no JSON
+    if table == 'shapes':  # shapes that the store has truncated end in dots, and are no JSON
         whole = [not text.endswith('...') for text in store.texts('shapes/shapes')]
         mine &= numpy.array(whole, bool)
     result = {'event': (event[mine] - a).tolist()}
@@ -300,7 +300,7 @@ def attributes(store, table, a, b):
 
 
 def all_of(store, rank):
-    """All that is stored of the events of a rank, with times on the job's clock."""
+    """Returns all stored data of a rank's events, with times on the job's clock."""
     a, b = store.range(store.ranks.index(rank))
     mine, steps = store['tracks/rank'] == rank, store['steps/rank'] == rank
     begins, ends = (times[a:b] for times in store.times())
@@ -318,13 +318,13 @@ def all_of(store, rank):
 
 
 def check_read_back(path, exported, *ranks):
-    """Ranks, exported and merged again: all that is stored of their events is the same."""
+    """Ranks that are exported and merged again have the same stored data of events."""
     merged(exported, '-o', 'back.h5', '--force', '--align=utc')
     store, back = Store(path), Store('back.h5')
     equal(back.ranks, list(ranks))
     for rank in ranks:
         found, expected = all_of(back, rank), all_of(store, rank)
-        if len(ranks) > 1 and exported.endswith('.json'):  # processes are those of a rank then
+        if len(ranks) > 1 and exported.endswith('.json'):  # then processes belong to a rank
             equal(set(found['process_name']), {f'rank {rank} ({store.hosts[rank]})'})
             for what in ('pid', 'process_name', 'tid'):
                 expected[what] = found[what]
@@ -345,7 +345,7 @@ def test_exports_are_read_back_by_tmerge():
 
 
 def test_perfetto_of_recorded_jobs_is_read_back_by_tmerge():
-    """GPUs and groups of NCCL; and gloo, whose operations run on threads of the host."""
+    """GPUs with NCCL groups; and gloo, whose operations run on host threads."""
     for folder, ranks in (('nanogpt8', 8), ('gloo/2.14-ddp4slow', 4)):
         path = os.path.join(SHARED, 'traces', folder)
         if not os.path.exists(path):
@@ -381,8 +381,8 @@ def test_exports_of_waits_are_read_back_by_tmerge():
 
 @seldom
 def test_chrome_json_of_several_ranks_is_read_back_as_these_ranks():
-    """Whatever reads it: one process or several, the whole or what is left of it. Only what an
-    export does not keep differs: where the traces were."""
+    """With any reader: one process or several, the whole file or the rest of it. Only the paths of
+    the traces differ, which an export does not keep."""
     synth('job', ranks=4, ranks_per_host=2, no_instances=True)
     os.unlink('job/truth.json')
     merged('job', '-o', 'job.h5')
@@ -475,7 +475,7 @@ def test_csv_cells_are_no_formulas_and_keep_their_text():
 
 
 def window(*arguments):
-    """Names of events."""
+    """Returns names of events."""
     done = tmerge('export', 'w.h5', '--format', 'csv', '-o', '-', *arguments).expect(0)
     equal(done.err, '')
     return [row['name'] for row in csv.DictReader(io.StringIO(done.out))]
@@ -500,7 +500,7 @@ def test_a_window_holds_what_touches_it_whole():
     found = Trace('tmerge.perfetto-trace').items
     at = BASE_NS + 100000
     equal([item[:3] for item in found[1, 'stream 7 of GPU 0']], [(at, at + 50000, 'gemm')])
-    # Before and behind the job is an error, and nothing is written; in a gap nothing is that.
+    # Before and after the job is an error, and nothing is written; a window in a gap is none.
     for arguments, option in ((['--from', '-1', '--to', '0'], 'to'), (['--from', '1'], 'from'),
                               (['--from', '0.00006'], 'from')):
         for output in ('-', 'none'):
@@ -532,7 +532,7 @@ def test_arrows_of_a_window_have_both_ends_in_it():
 
 
 def time_of_step(data):
-    """Nanoseconds, relative to its base, at which a trace has step 4 begin on the CPU."""
+    """Returns when step 4 begins on the CPU in a trace [ns], relative to its base."""
     found, = [e for e in json.loads(data, parse_float=decimal.Decimal)['traceEvents']
               if (e.get('name'), e.get('cat')) == ('ProfilerStep#4', 'user_annotation')]
     return int(found['ts'] * 1000)
@@ -555,7 +555,7 @@ def test_the_archive_holds_the_traces_and_puts_them_on_one_clock():
     begins, _ = store.times()
     names, categories = store.texts('events/name'), store.words('events/category')
     reference, = [f['path'] for f in manifest['files'] if 'clocks' not in f]
-    zeros = {}  # what each file's time 0 is on the job's clock, found by an event of it
+    zeros = {}  # time 0 of each file on the job's clock, derived from one of its events
     for i, (rank, file) in enumerate(zip(store.ranks, manifest['files'])):
         data = held[file['path']]
         given = content(f'job/profile_rank_{rank}.json')
@@ -573,7 +573,7 @@ def test_the_archive_holds_the_traces_and_puts_them_on_one_clock():
 
 
 def test_the_archive_adds_the_base_of_each_trace():
-    # Rank 1 begins 1 s later by its base; its base stands behind its events.
+    # Rank 1 begins 1 s later by its base, which follows its events in the file.
     put('rank0.json', small_trace(0, base=BASE_NS))
     put('rank1.json', small_trace(1, base=BASE_NS + 10**9, behind=True))
     tmerge('rank0.json', 'rank1.json', '--align=utc').expect(0)
@@ -586,8 +586,8 @@ def test_the_archive_adds_the_base_of_each_trace():
 
 # Call stacks ----------------------------------------------------------------------------------------
 
-# run [0, 100) us holds "f;g" [10, 40), which launches 7 us, and f [50, 60), which launches 5 us and
-# holds run [52, 55); 2 us were launched outside.
+# run [0, 100) us contains "f;g" [10, 40), which launches 7 us, and f [50, 60), which launches 5 us
+# and contains run [52, 55); 2 us were launched outside.
 STACKED = [('python_function', 'run', 1, 0, 100, 0), ('python_function', 'f;g', 1, 10, 30, 0),
            ('cuda_runtime', 'cudaLaunchKernel', 1, 20, 1, 11),
            ('python_function', 'f\n', 1, 50, 10, 0), ('python_function', 'run', 1, 52, 3, 0),
@@ -616,7 +616,7 @@ def test_stacks_of_all_ranks_are_folded():
 
 def test_speedscope_has_the_stacks_with_both_times():
     equal(export(stacked_ranks(), 'speedscope').out, 'tmerge.speedscope.json: 5 stacks\n')
-    export('tmerge.h5', 'speedscope', '--time', 'device')  # over the earlier one
+    export('tmerge.h5', 'speedscope', '--time', 'device')  # replaces the earlier one
     found = json.loads(content('tmerge.speedscope.json'))
     equal((found['$schema'], found['activeProfileIndex']),
           ('https://www.speedscope.app/file-format-schema.json', 1))
@@ -638,7 +638,7 @@ def test_without_stacks_there_is_nothing_to_fold():
             3, "no rank has call stacks; PyTorch's profiler records them with with_stack=True")
 
 
-# What goes wrong ------------------------------------------------------------------------------------
+# Failures -----------------------------------------------------------------------------------------
 
 
 def test_wrong_usage_is_told():

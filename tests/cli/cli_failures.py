@@ -1,5 +1,5 @@
-"""What cannot be read or written: one message, the right status, nothing left behind, and a store
-that was there before as it was."""
+"""Inputs that cannot be read and outputs that cannot be written: one message, the right status, no
+files left, and an existing store unchanged."""
 import os
 import re
 
@@ -9,7 +9,7 @@ from common import (BASE_NS, big_trace, contains, content, equal, event, files, 
 
 
 def stops(bad, message, **more):
-    """Runs tmerge on a bad file beside good ones, with and without a store from before; the
+    """Runs tmerge on a bad file together with good ones, with and without an existing store; the
     message may be a regular expression."""
     for rank in (1, 2):
         put(f'rank{rank}.json', small_trace(rank, at=50))
@@ -60,7 +60,7 @@ def calls(pid, first):
 
 
 def bad_files():
-    """(name, what it holds, or None where it is missing, what is said of it)"""
+    """Yields (name, content or None if missing, expected message)."""
     small, plain, good = small_trace(0), big_trace(events=2000), big_trace()
     at = good.index(b'"name"', 4000000)
     bad = good[:at] + b'!' + good[at:]
@@ -71,7 +71,7 @@ def bad_files():
            b'{"ph": "B", "name": "b", "ts": 1}, {"ph": "M", "name": "process_name"}]',
            'none of its 2 timed events can be used: 1 without a valid time, 1 of a kind (ph) that is '
            'not read')
-    # unit.kineto_errors has all the ways in which a text is no trace.
+    # unit.kineto_errors tests all ways in which a text is no trace.
     yield ('rank0.json', b'{"traceEvents": [{"ph": "X" "ts": 1}]}',
            'byte 28: a comma or } should follow the value')
     yield 'rank0.json', b'{"schemaVersion": 1}', 'byte 20: the document has no traceEvents'
@@ -92,22 +92,22 @@ def bad_files():
            f'byte {len(plain)}: gzip checksum is wrong: the file is damaged')
     yield ('rank0.json.gz', gzipped(plain) + b'rubbish',
            f'byte {len(plain)}: there is rubbish behind the gzip stream')
-    # As scripts do it: each rank's processes with another name, the ids as they were; nine shared
-    # ids are no accident.
+    # As scripts merge them: the processes of each rank renamed, ids unchanged; nine shared ids are
+    # no accident.
     yield 'rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0), SEVERAL
-    # Labels that only some events have, or only processes, which may come after all events.
+    # Labels that only some events or only processes have, which may come after all events.
     said = ('holds the traces of several ranks, but {} of its events do not say which rank they are of; give '
             "the ranks' own traces")
     yield ('merged.json', trace(calls('[TP0] 71', 1) + calls('[TP1] 72', 12) + calls('73', 12)[:3]),
            said.format(3))
-    # The call of process 1 may be of either rank, and nobody's call is in process 3.
+    # The call of process 1 may belong to either rank, and no call belongs to process 3.
     names = [event('process_name', '', 0, 0) | {'ph': 'M', 'pid': rank, 'args': {'name': text}}
              for rank, text in enumerate(('RANK 0 - GPU', 'python', 'RANK 2 - GPU', 'rank 0, rank 2'))]
     call = event('cudaLaunchKernel', 'cuda_runtime', 0, 1, pid=1, correlation=7)
     kernels = [kernel('gemm', 1, 9, pid=pid, correlation=7) for pid in (0, 2)]
     yield 'merged.json', trace([call, *kernels, *names], 0), said.format(1)
     yield 'merged.json', trace([*kernels, kernel('gemm', 1, 9, pid=3), *names], 0), said.format(1)
-    both = [names[0] | {'pid': 9}, names[2] | {'pid': 9}]  # as where the ids of processes were kept
+    both = [names[0] | {'pid': 9}, names[2] | {'pid': 9}]  # as if process ids had been kept
     yield ('merged.json', trace([kernel('gemm', 1, 9, pid=9), *both], 0), 'holds the traces of several ranks, '
            "which cannot be told apart; give the ranks' own traces")
 
@@ -153,15 +153,15 @@ def test_a_file_into_which_several_ranks_were_put_is_left_out():
     put('rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0))
     done = tmerge('rank0.json', 'rank1.json', '--skip-bad').expect(0)
     contains(done.err, f'tmerge: warning: left out rank0.json: rank0.json: {SEVERAL}\n')
-    # Another process with ids of its own is none.
+    # Another process with its own ids is no second rank.
     put('rank0.json', trace(calls('host 71', 1) + calls('host 72', 21), 0))
     merged('rank0.json', 'rank1.json')
 
 
 @seldom
 def test_traces_recorded_far_apart_are_refused_unless_forced():
-    """Nobody's clock is ten minutes off. What is forced is said first, and so is what is nearer where
-    no collective proves how the clocks stood."""
+    """Clocks are never ten minutes off. If forced, the gap is reported first, as is a smaller one
+    if no collective shows how the clocks relate."""
     said = r'recorded at times that do not overlap: 2023-11-14 22:13:20.000 UTC'
     for seconds, gap, begins in ((559 * 86400, '559 days', '2025-05-26 22:13:20'),
                                  (601, '10 minutes', '2023-11-14 22:23:21'), (599, None, None)):
@@ -183,7 +183,7 @@ def test_traces_recorded_far_apart_are_refused_unless_forced():
 
 
 def cannot_write(output, why, *options, **more):
-    """The output is refused before anything is read: a malformed trace beside it is not told."""
+    """The output is rejected before anything is read: no malformed trace is reported."""
     put('bad_rank0.json', '{"traceEvents": [x')
     before = files()
     message = f'{output}: {why}' if output else why

@@ -1,6 +1,6 @@
-"""What goes wrong outside of a run while it runs: inputs and outputs that vanish, a disk and a
-memory that are too small, streams that are full or closed. One message, the right status, nothing
-left behind, and a store that was there before as it was."""
+"""Faults outside of a run while it runs: inputs and outputs that vanish, a disk or memory that is
+too small, streams that are full or closed. One message, the right status, no files left, and an
+existing store unchanged."""
 import contextlib
 import itertools
 import os
@@ -18,7 +18,7 @@ from watching import (NAMED, NAMELESS, ends, is_open, on_small_disk, ours, over,
 
 
 def feed(path, pid, text, change=lambda: None):
-    """Once a process has opened a pipe, changes something, and gives it a text to its end."""
+    """Once a process has opened a pipe, runs change, then writes all of a text to the pipe."""
     pipe = []
 
     def opened():
@@ -35,9 +35,9 @@ def feed(path, pid, text, change=lambda: None):
 
 
 def vanishes(n, opening, change, message):
-    """Runs tmerge on a pipe and two files. The pipe is opened to look at its begin (0), then again
-    (1) to read it; at that opening, while the run waits for it, a file changes that comes behind
-    it."""
+    """Runs tmerge on a pipe and two files. The pipe is opened for format recognition (0), then
+    again (1) for reading; at the selected opening, while the run waits for the pipe, a later file
+    changes."""
     for rank in (1, 2):
         put(f'rank{rank}.json', small_trace(rank))
     os.mkfifo('rank0.json')
@@ -60,7 +60,7 @@ def test_a_file_that_vanishes_or_is_cut_is_named():
         vanishes(n, 1, lambda: os.unlink('rank2.json'), 'rank2.json: ' + GONE)
         vanishes(n, 1, lambda: os.truncate('rank2.json', 60), 'rank2.json: byte 60: the file ends .*')
         vanishes(n, 1, lambda: os.truncate('rank2.json', 0), 'rank2.json: file is empty')
-    # Process 0 waits for the pipe and then looks at rank2.json; the other has done its part.
+    # Process 0 waits for the pipe and then opens rank2.json; the other has finished.
     vanishes(2, 0, lambda: os.unlink('rank2.json'), 'rank2.json: ' + GONE)
 
 
@@ -80,7 +80,7 @@ def test_a_folder_that_disappears_is_told_by_a_file_of_it():
 
 
 def position(path, pid):
-    """How far a process has read a file; 0 where it has not opened it."""
+    """Returns how far a process has read a file; 0 if it has not opened it."""
     with contextlib.suppress(OSError):
         for fd in os.listdir(f'/proc/{pid}/fd'):
             if os.path.realpath(f'/proc/{pid}/fd/{fd}') == os.path.realpath(path):
@@ -90,13 +90,13 @@ def position(path, pid):
 
 
 def many_events(rank, n):
-    """A trace of n events in few bytes: 96 bytes of memory for 27 of text."""
+    """Returns a trace of n events in few bytes: 96 bytes of memory for 27 of text."""
     lead = b'{"distributedInfo": {"rank": %d}, "traceEvents": [' % rank
     return lead + b'{"ph":"X","ts":1,"dur":1},\n' * (n - 1) + b'{"ph":"X","ts":1,"dur":1}]}'
 
 
 def cut_while_read(n, text, cut):
-    """Runs tmerge on a trace that is cut while it is read; None where that came too late."""
+    """Runs tmerge on a trace that is cut while it is read; None if the cut came too late."""
     put('rank0.json', text)
     with started(n, 'rank0.json', 'rank1.json') as (launched, pids):
         def reader():
@@ -116,9 +116,9 @@ def cut_while_read(n, text, cut):
 
 def test_a_file_that_is_cut_while_it_is_read_gives_what_it_held():
     text = many_events(0, 2000000)
-    cut = len(text) // 4  # of two processes that read it in parts one comes to that place
+    cut = len(text) // 4  # two processes read it in parts; one of them reaches this offset
     put('rank1.json', small_trace(1))
-    # An event is whole where its 25 bytes lie before the cut; with ",\n" each takes 27.
+    # An event is whole if its 25 bytes are before the cut; with ",\n" each takes 27.
     events = (cut - text.index(b'{"ph"') - 25) // 27 + 1
     for n in in_turn(0, 2):
         done = next(filter(None, (cut_while_read(n, text, cut) for _ in range(60))), None)
@@ -200,7 +200,7 @@ def test_a_reader_that_leaves_ends_a_run_as_shells_expect():
     done = shell(f'tmerge show {store("long")} --json | head -1; echo ${{PIPESTATUS[0]}}')
     equal((done.out.splitlines()[1:], done.err), (['141'], ''))
     done = shell('tmerge --no-html job -o x.h5 --progress=always 2> >(exec true) > /dev/null; echo $?')
-    holds(done.out in ('141\n', '0\n'), done.out)  # 0: it wrote before the reader had left
+    holds(done.out in ('141\n', '0\n'), done.out)  # 0: it wrote before the reader exited
     equal([name for name in files() if name != 'x.h5'], ['job'])
 
 
@@ -229,7 +229,7 @@ def test_an_output_that_is_full_limited_or_closed_is_told():
 
 def test_closed_streams_change_no_store():
     put('trace.json', small_trace())
-    tmerge('trace.json').expect(0)  # with a warning, which goes to standard error
+    tmerge('trace.json').expect(0)  # has a warning, which goes to standard error
     good = content('tmerge.h5')
     for streams, status in (('2>&-', 0), ('<&- 2>&-', 0), ('>&- 2>&-', 4), ('<&- >&- 2>&-', 4)):
         shell(f'tmerge --no-html trace.json --progress=always {streams}').expect(status)

@@ -4,15 +4,15 @@ import os
 from common import SOURCE, equal, holds, main, some, tmerge
 
 FOLDER = os.path.join(SOURCE, 'testdata')
-# Counts of /ranks that every trace may have: they are no remark on it.
+# Counts of /ranks that any trace may have: they cause no diagnostic.
 USUAL = {'n_flow', 'n_metadata', 'n_unlinked', 'n_other_category'}
-# What is to be counted in each odd fixture, by looking at it.
+# Expected counts of each odd fixture, found by inspection.
 ODD = {
     'odd_backslashes.json': {'n_backslash': 2, 'n_repaired_event': 1},  # one is in traceName
     'odd_bare_inf.json': {'n_non_finite': 4, 'n_repaired_event': 3},
     'odd_control_characters.json': {'n_control_character': 2, 'n_repaired_event': 2},
     'odd_cut_in_a_character.json': {'n_cut_event': 1, 'truncated': 1},
-    # what begins decades before the base time has none
+    # the event that begins decades before the base time has no valid time
     'odd_extreme_times.json': {'n_absurd_duration': 1, 'n_unknown_work_time': 1, 'n_unknown_time': 1,
                                'n_mostly_skipped': 3},
     'odd_job_rank_0.json': {'n_non_finite': 1, 'n_repaired_event': 1, 'n_zero_time': 1},
@@ -40,8 +40,9 @@ def fixtures(verdict):
 
 
 def remarks(store):
-    """What is counted stands in /spans, too; other numbers of /ranks are of rows."""
-    import h5py  # behind common, which sets the folder of its plugins
+    """Returns the counts of /ranks that are diagnostics: those in /spans, too; others count
+    rows."""
+    import h5py  # after common, which sets its plugin folder
     with h5py.File(store) as f:
         return {name: int(f['ranks'][name][0]) for name in f['ranks']
                 if (name.startswith('n_') and name in f['spans'] and name not in USUAL

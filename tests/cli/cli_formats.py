@@ -1,5 +1,5 @@
-"""The same job in each profiler's format has the same results, to the nanosecond, but for what a
-format does not hold; and ranks of several formats make one job."""
+"""The same job in each profiler's format has the same results, to the nanosecond, except for data
+that a format lacks; and ranks of several formats make one job."""
 import copy
 import glob
 import itertools
@@ -13,9 +13,9 @@ from common import (FULL, UNKNOWN, contains, content, equal, files, holds, in_an
 from jobs import GROUPS
 from stores import Store
 
-ALL = None  # of a table: nothing of it is compared
+ALL = None  # table is not compared
 
-# What only PyTorch's own profiler tells: sizes of its allocator's pool, and operators with shapes.
+# Recorded by PyTorch's own profiler only: sizes of its allocator's pool, and operators with shapes.
 ALLOCATOR = {'memory.device': ALL, 'memory.curve': ALL, 'memory.operator': ALL, 'memory.step': ALL,
              'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
              'memory.job': ALL}
@@ -26,7 +26,7 @@ OPERATORS = {'operators.op': ALL, 'operators.shape': ALL, 'modules.annotation': 
              'classes.rank': {'backward_ns', 'attention_ns', 'optimizer_ns', 'outside_ns'},
              'efficiency.rank': ALL, 'efficiency.step': ALL, 'efficiency.operator': ALL,
              'efficiency.kernel': ALL, 'efficiency.place': ALL}
-# Where an event stands in its file, and the last digits of a drift that is none.
+# Position of an event in its file, and the last digits of a drift of zero.
 PLACES = {'job.job': {'events', 'recorded_ns'}, 'job.rank': {'events', 'format', 'source'}, 'job.left_out': ALL,
           'job.format': ALL, 'clock.rank': {'drift_ppb'}, 'criticalpath.piece': {'event'}}
 # Occupancy, which Kineto estimates, and its numbers of blocks, which have six digits.
@@ -37,7 +37,7 @@ SHAPES = {'overview.job': {'occupancy_pct', 'occupancy_known_pct'},
 
 
 def both(*tables_of):
-    """Tables with the columns that any of some such tables leaves out."""
+    """Merges such tables: each has the columns that any of them leaves out."""
     found = {}
     for one in tables_of:
         for name, columns in one.items():
@@ -46,10 +46,10 @@ def both(*tables_of):
     return found
 
 
-# By format: what it does not hold. Options of Kineto's job that its kernels tell no more; words for
-# what its kernels and calls are named.
+# Data that each format lacks; options that remove it from Kineto's kernels; and names of kernels
+# and calls.
 NSYS = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
-    # Sizes and groups of collectives; communicators are made before what begins first.
+    # Sizes and groups of collectives; communicators are made before the first event.
     'job.job': {'begin_ns', 'duration_ns'},
     'job.rank': {'begin_ns'},
     'collectives.kind': {'group', 'size_class_bytes', 'bytes', 'algbw_gbps', 'busbw_gbps'},
@@ -57,29 +57,29 @@ NSYS = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'collectives.instance': {'group', 'bytes', 'bytes_inferred'},
     'groups.group': {'group', 'description', 'bytes', 'busbw_gbps'},
     'groups.dimension': {'bytes', 'busbw_gbps'},
-    # Reports of Nsight's own.
+    # Nsight's own reports.
     'stats.time': ALL, 'stats.size': ALL,
-    # Autograd's numbers.
+    # Autograd's sequence numbers.
     'structure.step': {'micro_batches', 'max_micro_batches', 'max_rank',
                        'micro_batches_per_update'},
 })
 XPLANE = both(OPERATORS, PLACES, SHAPES, {
-    # Each profiler has its word for a step.
+    # Each profiler has its own name for a step.
     'steps.kind': {'kind'}, 'steps.mark': {'kind'},
-    # What an allocator has reserved beside what it gave away.
+    # Memory that an allocator has reserved but not given out.
     'memory.device': {'peak_reserved_bytes', 'fragmentation_pct', 'capacity_pct', 'reserve_falls',
                       'allocator', 'limit_bytes'},
     'memory.job': {'nearest_rank', 'nearest_pct'},
     'memory.curve': {'reserved_bytes'}, 'memory.step': {'peak_reserved_bytes'},
-    # Which ranges are operators, and so what a block of memory was for.
+    # Which ranges are operators, and with that the owners of memory blocks.
     'memory.category': ALL, 'memory.category_curve': ALL, 'memory.live': ALL,
-    # Which ranges are operators: forward passes are known by them.
+    # Which ranges are operators: these identify forward passes.
     'phases.step': ALL, 'structure.step': ALL,
-    # What XProf tells, of such profiles alone.
+    # Analyses of XProf, for such profiles only.
     'pod.rank': ALL, 'pod.step': ALL, 'pod.collective': ALL,
     'framework.operator': ALL, 'framework.type': ALL,
 })
-# Rules of advice with bounds of XProf, and those of the guides whose place they take.
+# Advice rules with XProf's bounds, and the rules of the guides that they replace.
 XPROF_RULES = {'input', 'input_host', 'input_transfer', 'kernel_launch', 'output',
                'device_to_device', 'barrier', 'collectives', 'asynchronous', 'data_shuffle',
                'sparse_core', 'other_time', 'compute_16_bit', 'exposed_communication',
@@ -91,25 +91,25 @@ ASCEND = both(ALLOCATOR, OPERATORS, PLACES, SHAPES, {
     'overview.rank': {'memcpy_ns', 'memset_ns', 'sm_efficiency_pct', 'tensor_core_pct'},
     'overview.step': {'memcpy_ns', 'memset_ns'},
     'transfers.kind': ALL, 'transfers.size': ALL, 'transfers.rate': ALL,
-    # A kernel's launch, and two calls that have one name; tensor cores are told by GPUs' kernels.
+    # A kernel's launch shape, and two calls with the same name; tensor cores (known only for GPUs).
     'kernels.kernel': {'registers', 'shared_memory_bytes', 'tensor_cores', 'class'},
     'kernels.launch_shape': ALL, 'classes.kernel': ALL, 'classes.rank': ALL,
     'contention.kernel': {'grid', 'block'}, 'launches.api': ALL, 'criticalpath.name': ALL,
-    # Communication has its own lanes, which are no streams; groups are numbers of three digits.
+    # Communication has tracks of its own, which are no streams; groups are numbers of three digits.
     'idle.stream': {'stream'}, 'criticalpath.slack': {'stream'},
     'collectives.kind': {'group', 'how'}, 'collectives.worst': {'group', 'seq'},
     'collectives.instance': {'group', 'seq'},
     'groups.group': {'group', 'description'},
-    # Of the card, which no other profiler records.
+    # Counters of the card, which no other profiler records.
     'host.counter': ALL,
-    # Launch shapes: with them kernels are known to be the same; and which of its name a copy is.
+    # Launch shapes, which identify equal kernels; and the occurrence index of a copy.
     'stragglers.job': {'p', 'evidence'}, 'advice.item': {'text', 'evidence'},
     'stragglers.rank': {'p', 'excess_ns', 'excess_pct'},
     'stragglers.finding': {'p', 'excess_ns', 'excess_pct'},
 })
 WORDS = {'ascend': (
     *((f'ncclDevKernel_{nccl}_RING_LL(ncclDevKernelArgsStorage<4096ul>)', f'hcom_{hccl}')
-      # NCCL has one kernel that sends and receives: here the two have one name as well.
+      # NCCL has one kernel that sends and receives: here the two share a name as well.
       for nccl, hccl in (('AllReduce_Sum_bf16', 'allReduce'), ('AllReduce_Sum_f32', 'allReduce'),
                          ('AllGather', 'allGather'), ('Broadcast', 'broadcast'),
                          ('ReduceScatter_Sum_bf16', 'reduceScatter'))),
@@ -128,14 +128,14 @@ FILES = {'nsys': '*.sqlite', 'xplane': 'plugins/profile/*/*.xplane.pb',
 
 
 def traces(form, folder):
-    """The traces of a job, by rank."""
+    """Returns the traces of a job, by rank."""
     found = sorted(glob.glob(os.path.join(folder, FILES[form])))
     return [path for path in found if not path.endswith('truth.json')]
 
 
 def merged(folder, store, n=0):
-    """Merges a job as a profiler leaves it. Ranks of an XPlane are told by the order of hosts and
-    devices alone."""
+    """Merges a job as a profiler leaves it. Ranks of an XPlane only follow from the order of hosts
+    and devices."""
     done = tmerge(folder, '-o', store, n=n).expect(0)
     equal([line for line in done.ours if ' no rank: ' not in line], [], 'messages')
     return tables(store)
@@ -149,7 +149,7 @@ def in_words(words, rows):
 
 
 def untie(folder):
-    """PyTorch on NVIDIA keeps its clock tied to the system's, which no other's is: the fit expects
+    """PyTorch on NVIDIA keeps its clock tied to the system's, unlike all others: the fit expects
     less drift of it. On AMD it does not."""
     for name in files(folder):
         with open(f'{folder}/{name}', encoding='utf-8') as file:
@@ -159,12 +159,12 @@ def untie(folder):
 
 
 def is_the_same(form, found, expected, left_out, ordered=True):
-    """Compares all that a format holds; returns how many rows that were."""
+    """Compares everything that a format has; returns the number of rows compared."""
     compared = 0
     equal(found.keys(), expected.keys())
     for name in sorted(expected):
         columns = left_out.get(name, set())
-        if columns is ALL or name in ('job.format', 'checklist.box'):  # of what a format can tell
+        if columns is ALL or name in ('job.format', 'checklist.box'):  # depend on the format
             continue
         here, rows = (in_words(WORDS.get(form, ()), of[name]) for of in (found, expected))
         if form == 'xplane' and name == 'advice.item':
@@ -183,7 +183,7 @@ def is_the_same(form, found, expected, left_out, ordered=True):
 @seldom
 def test_a_job_has_the_results_of_its_kineto_form_to_the_nanosecond():
     options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
-    alone = dict(options, ranks_per_host=1) # the NPUs of one host share no clock
+    alone = dict(options, ranks_per_host=1) # NPUs of one host do not share a clock
     for kineto, others in ((options, (('nsys', {}, NSYS), ('nsys', {'ranks_per_file': 4}, NSYS))),
                            (alone, (('ascend', {}, ASCEND),)),
                            (dict(alone, no_metadata=True), (('xplane', {}, XPLANE),))):
@@ -204,8 +204,8 @@ def test_a_job_has_the_results_of_its_kineto_form_to_the_nanosecond():
 
 @seldom
 def test_devices_of_one_process_have_the_results_of_a_process_each():
-    # The process marks its steps once, so what is told of a rank's steps is told of other moments;
-    # and the other devices' ranges begin and end with others.
+    # The process marks its steps once, so step results of a rank refer to other times; and the
+    # ranges of the other devices begin and end differently.
     options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2,
                    no_metadata=True)
     by_steps = dict.fromkeys(('overlap.step', 'overview.job', 'overview.rank', 'overview.step',
@@ -225,15 +225,15 @@ def test_devices_of_one_process_have_the_results_of_a_process_each():
           [(f'host{i // 4}', i % 4) for i in range(8)])
 
 
-# Groups that are known by a communicator's hash, or by a number of three digits, have no name.
+# Groups known only by a communicator's hash, or by a number of three digits, have no name.
 NO_GROUP = {
     'collectives.kind': {'group'}, 'collectives.worst': {'group'},
     'collectives.instance': {'group'},
     'groups.group': {'group', 'description', 'dimension'},
     'groups.link': {'group', 'dimension'},
 }
-# A dimension other than pipeline is told by the group's description. HCCL's names tell no type, and
-# those that send from those that receive: other kernels are put together, on other lanes.
+# Dimensions other than pipeline follow from the group's description. HCCL's names give no type, and
+# sends differ from receives: kernels are grouped differently, on other tracks.
 MANY_GROUPS = {'groups.dimension': ALL, 'advice.item': ALL, 'kernels.kernel': ALL,
                'criticalpath.slack': ALL}
 
@@ -249,7 +249,7 @@ def test_groups_known_by_their_communicators_give_what_groups_known_by_name_do()
         links = [row for row in expected['groups.link'] if row['dimension'] == 'pipeline']
         is_the_same(form, found, dict(expected, **{'groups.link': links}),
                     both(left_out, NO_GROUP, MANY_GROUPS), False)
-        # 8 ranks in 2 stages of 2 x 2: four pairs each of tensor, data and pipeline, and the job.
+        # 8 ranks in 2 stages of 2 x 2: four tensor, data and pipeline pairs each, and the job.
         equal(sorted(row['members'] for row in found['groups.group']),
               ['0,2', '0,4', '0-1', '0-7', '1,3', '1,5', '2,6', '2-3', '3,7', '4,6', '4-5', '5,7',
                '6-7'])
@@ -269,7 +269,7 @@ def test_kernels_that_tell_no_group_are_matched_as_those_of_kineto_without_metad
     equal({row['how'] for row in found['collectives.kind']}, {'inferred'})
     equal(found['stragglers.job'][0]['rank'], 5)
     holds(found['clock.rank'][7]['offset_ns'] != 0, 'clocks that are equal')
-    # Where most stays unmatched, only who has PyTorch is told to take a newer one.
+    # If most stay unmatched, only users of PyTorch are advised to use a newer version.
     options = dict(ranks=8, ranks_per_host=1, steps=1, layers=4, tp=2, pp=2, seed=11,
                    no_metadata=True)
     for form, newer in (('kineto', '; a newer PyTorch writes metadata'), ('xplane', '')):
@@ -289,7 +289,7 @@ EVENT_WORDS = {'xplane': (('Memset (Device)', 'Memset'),), 'ascend': (
 
 
 def collectives_of(store):
-    """By row: kind, type, bytes in and out (of a message what it has of both), and with whom."""
+    """Returns by row: kind, type, bytes in and out (for a message whichever it has), and peers."""
     found = {}
     for kind, dtype, (row, sent, received, *ranks) in zip(
             store.words('collective_events/kind'), store.texts('collective_events/dtype'),
@@ -301,7 +301,7 @@ def collectives_of(store):
 
 
 def events_of(store, form):
-    """By rank: what all formats tell of its events, those of a kind ascending."""
+    """Returns by rank the data of its events that all formats have, ascending within each kind."""
     store = Store(store)
     sizes, collectives = dict(store.rows('copies', 'event', 'bytes')), collectives_of(store)
     result = {}
@@ -312,9 +312,9 @@ def events_of(store, form):
             name = re.sub(r'(nccl:(?:send|recv) ).*', r'\1', e.name)
             name = name.replace('train step ', 'ProfilerStep#')
             if e.category == 'kernel':
-                stream = None if row in collectives else e.stream  # HCCL has lanes of its own
+                stream = None if row in collectives else e.stream  # HCCL has its own tracks
                 found['kernels'].append((e.begin, e.duration, name, stream, e.call))
-                if row in collectives and form != 'xplane':  # which has only their names
+                if row in collectives and form != 'xplane':  # XPlane only has their names
                     found['collectives'].append((e.begin, *collectives[row]))
             if e.category in ('gpu_memcpy', 'gpu_memset'):
                 found['copies'].append((e.begin, e.duration, name, e.stream, e.call, sizes[row]))
@@ -331,8 +331,8 @@ def events_of(store, form):
 
 
 def expected_events(form, kineto):
-    """Kineto's as another format has them; a process that drives a host's devices marks its steps
-    once."""
+    """Converts Kineto's events to those of another format; a process that drives all devices of a
+    host marks its steps once."""
     found = copy.deepcopy(kineto)
     for rank, of in found.items():
         if form == 'xplane':
@@ -350,7 +350,7 @@ def expected_events(form, kineto):
 
 @seldom
 def test_events_are_those_of_the_kineto_form():
-    """With kernels lost, recordings that begin at different times, and a call that waits."""
+    """With lost kernels, recordings that begin at different times, and a call that waits."""
     every = (('nsys', {}), ('nsys', {'ranks_per_file': 4}), ('xplane', {}), ('ascend', {}))
     for more, forms in (
             ({'lost_percent': 10, 'window_skew': 1, 'fault': 'pageable', 'steps': 3}, every[1:]),
@@ -372,13 +372,13 @@ def test_events_are_those_of_the_kineto_form():
 
 # Jobs of several formats --------------------------------------------------------------------------
 
-# What is told of a rank by itself, whatever the others' formats are.
+# Columns about a single rank, which do not depend on the others' formats.
 OWN = ('rank', 'window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
        'busy_ns', 'idle_ns')
 
 
 def part(form, ranks, per_host):
-    """The traces of some ranks of a host, of the job in the folder of its format's name."""
+    """Returns the traces of some ranks of a host, from the folder named after the format."""
     names = {'kineto': [f'kineto/profile_rank_{r}.json' for r in ranks],
              'nsys': [f'nsys/profile_rank_{r}.sqlite' for r in ranks],
              'xplane': [f'xplane/plugins/profile/*/host{ranks[0] // per_host}.xplane.pb'],
@@ -388,8 +388,8 @@ def part(form, ranks, per_host):
 
 
 def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
-    """Merges ranks of several formats: each rank by itself is as in a job of one; what is matched
-    across formats is said, and nobody is cleared by it."""
+    """Merges ranks of several formats: each rank by itself is as in a job of one format; matches
+    across formats are reported, and clear no rank."""
     done = tmerge(*paths, '-o', store, n=n).expect(0)
     equal([line for line in done.ours if ' no rank: ' not in line], [], 'messages')
     found = tables(store)
@@ -404,7 +404,7 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
     contains(done.out.replace('\n  ', ' '),
              f'! traces of several kinds: {kinds}; each kind names process groups in its own way: '
              'collectives between them are matched where one group alone fits')
-    if set(forms) == {'kineto', 'nsys'}:  # the communicator of all can be the group of all alone
+    if set(forms) == {'kineto', 'nsys'}:  # only the group of all can be the communicator of all
         for name in ('verdict', 'collectives', 'last_arrivals'):
             equal([row[name] for row in found['stragglers.rank']],
                   [row[name] for row in expected['stragglers.rank']], f'{forms}: {name}')
@@ -423,7 +423,7 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
 
 @seldom
 def test_two_formats_make_one_job_of_which_nccls_are_matched_across():
-    # Rank 5, in the second half, makes all others wait: the first half cannot know.
+    # Rank 5, in the second half, makes all others wait: the first half alone cannot show this.
     options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2)
     for form in FILES:
         synth(form, format=form, **options)
@@ -460,11 +460,11 @@ def half(data):
 
 
 def scrambled(data):
-    """Other bytes from the middle on, which no trace can hold."""
+    """Replaces the second half by bytes that no trace can have."""
     return half(data) + b'\xff' * 1000
 
 
-# What becomes of the second trace; the error, where it is one.
+# Damage to the second trace; the error, if it is one.
 DAMAGES = (
     ('xplane', half, r'byte \d+: a field of \d+ bytes begins here, and the file ends \d+ bytes later'),
     ('xplane', scrambled, r'byte \d+: .+'),
@@ -513,10 +513,10 @@ def test_ranks_that_are_missing_or_there_twice_are_told():
         done = tmerge(*hosts, 'yonder.xplane.pb', n=n).expect(0)
         contains(done.err, f'tmerge: warning: yonder.xplane.pb holds the same bytes as {hosts[0]}: '
                            'one recording stands for two\n')
-        # Its folder told which rank it is; here its name and place count.
+        # Its folder gave its rank; here its name and position count.
         done = tmerge(*ranks, 'again.json', n=n).expect(0)
         contains(done.err, f'tmerge: warning: again.json holds the same bytes as {ranks[2]}: ')
-        # A group of HCCL's is known by the ranks that use it, if all are there.
+        # An HCCL group is identified by the ranks that use it, if all are present.
         done = tmerge(ranks[0], ranks[2], ranks[3], n=n).expect(0)
         contains(done.out, '! 24 of 24 communication kernels could not be matched:\n'
                            '  group unknown 24\n  (give the traces of all ranks: by who uses '

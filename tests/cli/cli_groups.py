@@ -1,4 +1,4 @@
-"""Process groups of synthetic jobs, whose bandwidth and latency are known, and of a real one."""
+"""Process groups of synthetic jobs with known bandwidth and latency, and of a real job."""
 import glob
 import json
 
@@ -6,8 +6,8 @@ from common import (equal, holds, in_turn, kernel, main, merged, put, same_bytes
                     tables, trace)
 from jobs import JOBS, real_store, store, use
 
-# A job of every dimension: 16 ranks on two hosts, groups of 2 for tensors, of 4 for data, of 2 for
-# the pipeline, whose second stage is the second host.
+# A job with every dimension: 16 ranks on two hosts, tensor groups of 2, data groups of 4, pipeline
+# groups of 2, whose second stage is the second host.
 SHAPE = JOBS['groups']
 
 
@@ -24,7 +24,7 @@ def near(found, expected, relative, what):
 
 
 def test_the_fit_finds_bandwidth_and_latency():
-    # The second job's clocks differ, and its groups for data span hosts.
+    # The second job's clocks differ, and its data groups span hosts.
     for options, gbps, latency, relative in (
             (SHAPE, 50, 30000, 0.04),
             (dict(ranks=16, tp=4, steps=6, sharded=1, offset_us=800, drift_ppb=5000,
@@ -37,7 +37,7 @@ def test_the_fit_finds_bandwidth_and_latency():
             near(row['fit_busbw_gbps'], gbps, relative, f"bandwidth of group {row['group']}")
             if options is SHAPE:
                 equal(row['slow_operations'], 0, f"slow operations of group {row['group']}")
-        if options is SHAPE:  # all ranks share small sizes alone: they tell the latency
+        if options is SHAPE:  # the group of all only has small sizes: they give the latency
             world, = groups[None]
             near(world['latency_ns'], 30000, 0.04, 'latency of all')
             equal(world['fit_busbw_gbps'], None)
@@ -56,7 +56,7 @@ def test_dimensions_members_and_hosts_are_those_of_the_job():
           {(f'{i},{i + 8}', 'inter') for i in range(8)})
     equal([(row['members'], row['reach'], row['hosts']) for row in groups[None]],
           [('0-15', 'inter', 2)])
-    # 25 MiB: 26214400 x 1.5 / (26214400 x 1.5 / 50 + 30000) of data groups
+    # 25 MiB: 26214400 x 1.5 / (26214400 x 1.5 / 50 + 30000) for data groups
     data, = (row for row in result['groups.dimension'] if row['dimension'] == 'data')
     near(data['busbw_gbps'], 48.16, 0.02, 'bandwidth of data groups')
     # A pair sends 4 MiB: 4194304 / (4194304 / 50 + 30000).
@@ -103,8 +103,8 @@ def receiver(trace, args):
 
 
 def slow_down(folder, group, more_us, to=None):
-    """Makes the kernels of a process group longer, all of one operation by the same time; of
-    transfers only those to a rank."""
+    """Makes the kernels of a process group longer, by the same time for all of one operation; of
+    transfers only those to a given rank."""
     for path in glob.glob(f'{folder}/profile_*'):
         with open(path, encoding='utf-8') as file:
             trace = json.load(file)
@@ -120,7 +120,7 @@ def slow_down(folder, group, more_us, to=None):
 @seldom
 def test_a_slow_group_and_a_slow_pair_are_told_from_their_peers():
     synth('job', **SHAPE)
-    # 5 to 12 are tensor groups of 113.9 us, 13 to 20 pipelines of the same.
+    # 5 to 12 are tensor groups of 113.9 us, 13 to 20 are pipelines of the same.
     slow_down('job', '8', 40)
     slow_down('job', '17', 30, to=12)
     merged('job', '-o', 'x.h5')
@@ -147,8 +147,8 @@ def test_without_clocks_pairs_alone_have_times():
 
 @seldom
 def test_the_groups_of_replicas_follow_their_ranks():
-    """Two replicas of two ranks, whose traces say 0, 1, 0, 1 and [0, 1] each; the second rank comes 30
-    us after the first, in the second replica 50 us."""
+    """Two replicas of two ranks, whose traces say 0, 1, 0, 1 and [0, 1] each; the second rank
+    arrives 30 us after the first, in the second replica 50 us."""
     def record(told, begin, configured):
         told_on = {} if configured else {'Process Group Ranks': '[0, 1]'}
         document = json.loads(trace([
@@ -180,7 +180,7 @@ def test_the_groups_of_replicas_follow_their_ranks():
 
 def test_the_group_of_a_real_job_reads_true():
     result = tables(real_store())
-    # The kernels without metadata are of a group of their own.
+    # Kernels without metadata form a group of their own.
     group, inferred = result['groups.group']
     equal((inferred['group'], inferred['members'], inferred['complete']), ('0-7', '0-7', 20))
     equal([group[key] for key in ('group', 'members', 'description', 'dimension', 'reach',

@@ -1,5 +1,5 @@
-"""tmerge hang: who is missing in a job that hangs, from dumps of PyTorch's flight recorder, in the shapes of
-its pickles and of its JSON."""
+"""tmerge hang: ranks missing in a hanging job, from dumps of PyTorch's flight recorder, as pickles
+and as JSON."""
 import json
 import os
 import pickle
@@ -31,7 +31,7 @@ def dump(calls, groups=None, size=2, version='2.10'):
 
 
 def given(*ranks, groups=None, form='pickle', size=None):
-    """Writes a dump for each rank that has calls; None: it left none."""
+    """Writes a dump for each rank that has calls; None: no dump."""
     for name in os.listdir('.'):
         if name.startswith('trace_rank_'):
             os.remove(name)
@@ -68,7 +68,7 @@ def of_tp(seq, state, **more):
 
 
 def batch(rank, seq, state='completed'):
-    """As PyTorch records one: members stay scheduled, and what follows them ends."""
+    """A batch as PyTorch records it: members stay scheduled, and the call after them ends."""
     return [sent(f'send {rank}->{rank ^ 1}', seq), sent(f'recv {rank}<-{rank ^ 1}', seq),
             call('nccl:coalesced', seq, state, p2p=True, inputs=())]
 
@@ -78,8 +78,8 @@ def run_of(last, over, first=1, **more):
 
 
 NOBODY = ('unknown', None, 'unknown', None)
-# What ranks recorded, and: state, reason, confidence, culprits, operation and number where it began. By the
-# definitions of hang.job; the first ten are the cases of PyTorch's test_fr_analysis.py.
+# Recorded calls, and: state, reason, confidence, culprits, operation and number where it began. By
+# the definitions of hang.job; the first ten are the cases of PyTorch's test_fr_analysis.py.
 CASES = {
     'matched': ([DONE, DONE], {}, ('clear', None, 'unknown', None, None, None)),
     'matched, not over': ([[call('all_reduce', 1, 'started')]] * 2, {},
@@ -125,7 +125,7 @@ CASES = {
     'others run ahead': ([[call('all_reduce', i, 'scheduled') for i in range(1, 40)]] * 2 +
                          [[call('all_reduce', 1)]], {},
                          ('hangs', 'not issued', 'one', '2', 'all_reduce', 2)),
-    # Rank 2 has not come to b; rank 1 waits there, and rank 0 for rank 1.
+    # Rank 2 has not arrived at b; rank 1 waits there, and rank 0 waits for rank 1.
     'a chain of groups': ([[on('a', time=5)], [on('b', time=7)], []], {'a': [0, 1], 'b': [1, 2]},
                           ('hangs', 'not issued', 'one', '2', 'all_reduce', 1)),
     'another order of two groups': ([[on('a')], [on('a')], [on('a')], [on('b')]], AB,
@@ -153,11 +153,11 @@ CASES = {
         ('hangs', 'no dump', 'one', '1', 'all_reduce', 1)),
     'NCCL: over, so one without a dump came': (
         [[call('all_reduce', 1)], None], {}, ('clear', None, 'unknown', None, None, None)),
-    # Rank 3's operation of b may wait for rank 2's GPU, which waits in a: nobody is said to be there.
+    # Rank 3's operation of b may wait for rank 2's GPU, which waits in a: no rank can be blamed.
     'one is missed, and waits where all came': (
         [[on('a', 2)], [on('a', 2)], [on('a', 2), on('b', time=3)], [on('b', time=3)]],
         {'a': [0, 1, 2, 3], 'b': [2, 3]}, (*NOBODY, 'all_reduce', 1)),
-    # Others wait for ranks that wait in an operation to which all came.
+    # Others wait for ranks that wait in an operation at which all have arrived.
     'a pair does not end': ([[of_tp(1, 'started')]] * 2 + [[call('all_reduce', 1, 'started', time=2)]] * 2,
                             {'tp': [0, 1]}, (*NOBODY, 'all_reduce', 1)),
     'a send and its receive do not end': (
@@ -282,7 +282,7 @@ def test_what_else_evidence_says():
              'It has not started on the GPU of rank 2'),
             ([[call('all_\x1b[31mreduce', 1, 'started')], []], (), 'all_?[31mreduce'),
             (CASES['another size, and one has not come elsewhere'][0], (), 'group b. Besides, rank 1 has not come to'),
-            # What the ring lost may be the receive of this send.
+            # The ring buffer may have lost the receive of this send.
             ([[sent('send 0->1', record_id=7)], [sent('recv 1<-0', inputs=((5, 4),))]], (),
              'If these two belong together, their sizes or types do not fit: rank 0 calls send 0->1'),
             ([run_of(2, 1)] * 2, ('--world-size', '1'), 'dumps or traces tell of 2 ranks'),
@@ -298,7 +298,7 @@ NOW = 1700000000
 
 
 def trace(rank, events):
-    """Of (category, name, begin, end), in seconds from NOW on."""
+    """Writes a trace of (category, name, begin, end), in seconds from NOW on."""
     put(f'kineto_{rank}.json', json.dumps({'distributedInfo': {'rank': rank}, 'traceEvents': [
         {'ph': 'X', 'cat': cat, 'name': name, 'pid': 1, 'tid': 7, 'ts': (NOW + begin) * 1e6, 'dur': (end - begin) * 1e6}
         for cat, name, begin, end in events]}))
@@ -309,7 +309,7 @@ def test_traces_tell_the_last_step_and_call():
     given(*[[call('all_reduce', i, 'completed' if i < 3 else 'started', time=NOW + i) for i in range(1, n)]
             for n in (4, 4, 3)])
     trace(0, [('user_annotation', 'ProfilerStep#3', 1, 2.5), ('cpu_op', 'aten::add', 1, 2), ('cpu_op', 'aten::mul', 2, 2.5)])
-    # What stops the profiler is none of what it saw.
+    # Calls that stop the profiler do not count.
     trace(2, [('python_function', 'train.py(8): main', 2, 9.5), ('user_annotation', 'ProfilerStep#4', 2.5, 9.5),
               ('cpu_op', 'aten::add', 2.5, 2.6), ('python_function', 'train.py(33): load', 2.625, 9.5),
               ('python_function', lock, 2.75, 9.5), ('python_function', 'torch/profiler/profiler.py(8): stop', 9.25, 9.5)])
@@ -341,7 +341,7 @@ def test_times_of_dumps_move_by_the_clocks_of_their_ranks():
 
 
 class Hostile:
-    """Unpickled, it makes a file."""
+    """Makes a file when unpickled."""
 
     def __reduce__(self):
         return os.system, ('touch ran',)
@@ -386,7 +386,7 @@ def test_the_size_of_a_job_that_no_dump_tells_may_be_given():
     contains(out, '--world-size N')
     lacks(out, 'hangs')
     contains(tmerge('hang', 'trace_rank_0', '--world-size', '2').expect(0).out, 'rank 1 left no dump')
-    # An all_gather tells it: 4 elements from each of 2.
+    # An all_gather gives it: 4 elements from each of 2.
     put('trace_rank_0', json.dumps({**dump([call('gloo:all_gather', 1, 'scheduled', inputs=((4,),),
                                                  outputs=((2, 4),))]), 'pg_config': {}}))
     contains(tmerge('hang', 'trace_rank_0').expect(0).out, 'rank 1 left no dump')

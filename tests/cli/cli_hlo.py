@@ -1,5 +1,5 @@
-"""What XLA's operations computed and moved, in real profiles, against what an independent program
-mapped of them."""
+"""Computation and data movement of XLA's operations in real profiles, compared with an independent
+program's results."""
 import collections
 import os
 
@@ -11,7 +11,7 @@ ARRAY = 5 << 28  # floats: 5 x 1024 x 1024 x 256
 
 
 def merged(name):
-    """The tables of the first profile in a folder, and what it is expected to hold."""
+    """Returns the tables of the first profile in a folder, and its expected content."""
     path, expected = next(iter(mapped(name).items()))
     if not os.path.exists(f'../{name}.h5'):
         tmerge('merge', os.path.join(PROFILES, path), '-o', f'../{name}.h5', '--no-html').expect(0)
@@ -20,7 +20,7 @@ def merged(name):
 
 
 def test_times_by_category_are_those_of_the_cores():
-    """By the cores' clocks, which are 15 ppm slow against the host's."""
+    """By the cores' clocks, which are 15 ppm slow compared with the host's."""
     found, expected = merged('tpu-v6e')
     times, runs = collections.Counter(), collections.Counter()
     for rank, row in zip(expected['ranks'], found['hlo.rank']):
@@ -42,9 +42,9 @@ def test_times_by_category_are_those_of_the_cores():
 
 
 def test_work_is_what_arithmetic_gives():
-    """x + 1 of an array, which lies in the device's memory: as many additions, and 4 bytes in and
-    out for each. The sum of two is an addition as well. A broadcast writes it, and a copy between
-    the device and the host reads or writes it on the device. TPU v6e: 918 TFLOP/s and 1638 GB/s."""
+    """x + 1 of an array in device memory: one addition, 4 bytes in and 4 out per element. The sum
+    of two is an addition as well. A broadcast writes the array, and a copy between device and host
+    reads or writes it on the device. TPU v6e: 918 TFLOP/s and 1638 GB/s."""
     found, _ = merged('tpu-v6e')
     work = {row['category']: (row['flop'], row['bytes'], row['bound'])
             for row in found['hlo.category']}
@@ -64,12 +64,12 @@ def test_work_is_what_arithmetic_gives():
 
 
 def test_products_on_gpus_have_the_flop_of_their_shapes():
-    """By the programs, 2 m n k of each product, which runs three times, and 2 bytes of each number
-    read and written. Of the products 16384 x 1024 x 4096 (m k n), 8192 x 4096 x 8192, 4096 cubed,
-    2048 x 8192 x 2048, 1024 cubed and, by a fusion, 256 cubed. Of attention 4 times 8192 x 1024 x
-    1024, 8192 x 1024 x 4096, 8192 x 4096 x 1024, 4 of 2048 x 1024 x 2048, and, in a fusion whose sums
-    of a quarter of k each have 4 bytes, 4 of 2048 x 2048 x 1024. Nothing else has any, nor has the
-    file peaks."""
+    """From the programs: 2 m n k for each product, which runs three times, and 2 bytes for each
+    number read and written. Products: 16384 x 1024 x 4096 (m k n), 8192 x 4096 x 8192, 4096 cubed,
+    2048 x 8192 x 2048, 1024 cubed and, in a fusion, 256 cubed. Attention: 4 times 8192 x 1024 x
+    1024, 8192 x 1024 x 4096, 8192 x 4096 x 1024, 4 of 2048 x 1024 x 2048, and, in a fusion whose
+    partial sums over a quarter of k have 4 bytes each, 4 of 2048 x 2048 x 1024. Nothing else has
+    FLOP, and the file has no peaks."""
     def work(m, k, n, batch=1, made=2):
         return 3 * 2 * batch * m * k * n, 3 * batch * (2 * (m * k + k * n) + made * m * n)
     wanted = {
@@ -95,10 +95,10 @@ def test_products_on_gpus_have_the_flop_of_their_shapes():
 
 
 def test_operations_of_gpus_have_the_categories_of_their_programs():
-    """By the opcodes of both profiles' programs, as a decoder of protocol buffers lists them. Of
-    attention: fusions of kind kLoop are 45 + 3 + 3 + 3 kernels, of kInput 6 + 3, of kCustom 3, and
-    12 + 3 + 3 + 3 are calls of the library. Of the products: 12 kLoop, 12 copies, 3 kCustom, and 5 x
-    3 calls. All but sums and one product of attention make bf16."""
+    """From the opcodes in both profiles' programs, as listed by a protobuf decoder. Attention:
+    fusions of kind kLoop are 45 + 3 + 3 + 3 kernels, of kInput 6 + 3, of kCustom 3, and 12 + 3 + 3
+    + 3 are library calls. Products: 12 kLoop, 12 copies, 3 kCustom, and 5 x 3 calls. All results
+    are bf16, except for sums and one product of attention."""
     wanted = {'jax-mi300-attention': {'loop fusion': 54, 'custom-call': 21, 'input fusion': 9,
                                       'custom fusion': 3},
               'jax-mi300-gemm': {'custom-call': 15, 'loop fusion': 12, 'data formatting': 12,
@@ -112,7 +112,7 @@ def test_operations_of_gpus_have_the_categories_of_their_programs():
 
 
 def shape(kind, *sizes, packed=True):
-    """ShapeProto: its type by number, and its dimensions."""
+    """ShapeProto with a numeric type and dimensions."""
     if packed:
         return field(2, kind) + field(3, bytes(sizes))
     return field(2, kind) + b''.join(field(3, size) for size in sizes)
@@ -120,7 +120,7 @@ def shape(kind, *sizes, packed=True):
 
 F32, BF16, S8, TUPLE = 11, 16, 2, 13
 VECTOR = shape(F32, 64)
-# name: opcode, kind of a fusion, shape; its category and how its shape is written
+# name: opcode, fusion kind, shape; expected category and text of the shape
 INSTRUCTIONS = {
     'fusion.1': ('fusion', 'kLoop', shape(BF16, 4, 8), 'loop fusion', 'bf16[4,8]'),
     'fusion.2': ('fusion', 'kInput', shape(BF16, 4, 8, packed=False), 'input fusion', 'bf16[4,8]'),
@@ -138,7 +138,7 @@ INSTRUCTIONS = {
 
 
 def program(instructions, more=b''):
-    """HloProto: its module has a computation of them."""
+    """HloProto whose module has a computation of these instructions."""
     return field(1, field(3, b''.join(field(2, one) for one in instructions)) + more)
 
 
@@ -148,9 +148,9 @@ def instruction(name, opcode, fusion, shape_of):
 
 
 def test_categories_and_shapes_are_told_by_number_of_program_and_name():
-    """A kernel of 10 us for each operation; then one of another program of the same name and
-    operation, of a program that the file does not hold, of a damaged one, and of one behind an
-    instruction that is longer than any that a kernel runs."""
+    """A kernel of 10 us for each operation; then one of another program with the same name and
+    operation, of a program missing from the file, of a damaged one, and of one that follows an
+    instruction longer than any that a kernel runs."""
     long = instruction('constant.1', 'constant', '', VECTOR) + field(8, bytes(2 << 20))
     protos = {'jit_f(1)': program(instruction(name, *of[:3]) for name, of in INSTRUCTIONS.items()),
               'jit_f(2)': program([long, instruction('fusion.1', 'dot', '', VECTOR)]),
@@ -167,16 +167,16 @@ def test_categories_and_shapes_are_told_by_number_of_program_and_name():
           sorted([('jit_f', name, of[3], of[4] or '-') for name, of in INSTRUCTIONS.items()] +
                  [('jit_f', 'fusion.1', 'dot', 'f32[64]'), ('jit_g', 'dot.2', '-', '-'),
                   ('jit_h', 'dot.9', '-', '-')]))
-    # all-reduce and all-to-all run beside nothing here: their time is their own, as of the others.
+    # all-reduce and all-to-all overlap nothing here: all their time is exposed, as for the others.
     equal({row['category']: row['self_ns'] / 10_000 for row in found['hlo.category']},
           {None: 2, 'dot': 3, **{of[3]: 1 for of in INSTRUCTIONS.values() if of[3] != 'dot'}})
 
 
 def test_bytes_of_collectives_of_gpus_are_those_of_their_shapes():
     """Operands and results, counted by hand, of f32[64] (256 bytes), bf16[8] (16) and u32[] (4, a
-    context, which is none of it). Where a group has 4, an all-gather to 256 takes 64, and a
-    reduce-scatter to 256 takes 1024. Without groups, of groups that differ, of those whose replicas
-    have several parts, and of types below a byte it is not told."""
+    context, which does not count). In a group of 4, an all-gather to 256 takes 64, and a
+    reduce-scatter to 256 takes 1024. Unknown without groups, for groups that differ, for groups
+    whose replicas have several parts, and for types smaller than a byte."""
     half, word = shape(BF16, 8), shape(8)
 
     def listed(*sizes, packed=True):
@@ -223,10 +223,10 @@ def numbered(name, opcode, made, number, *operands, more=b''):
 
 
 def test_a_product_that_takes_several_kernels_is_counted_once():
-    """f32[8,4] by f32[4,16]: 2 x 8 x 4 x 16 FLOP; 4 (32 + 64 + 128) bytes. Twice, each with a kernel
-    that adds up parts and is shorter. A dot over both dimensions of f32[8,4]: 64, and 4 (32 + 32 + 1)
-    bytes; the same in a fusion that also makes something else, whose bytes are not known. Of the
-    call without numbers nothing is known, nor of a dot whose operand is not there."""
+    """f32[8,4] by f32[4,16]: 2 x 8 x 4 x 16 FLOP; 4 (32 + 64 + 128) bytes. Twice, each with a
+    shorter kernel that sums parts. A dot over both dimensions of f32[8,4]: 64 FLOP, and 4 (32 + 32
+    + 1) bytes; the same in a fusion with another result, whose bytes are unknown. The call without
+    dimension numbers is unknown, as is a dot whose operand is missing."""
     gemm = b'{"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}}'
     left, right, made = shape(F32, 8, 4), shape(F32, 4, 16), shape(F32, 8, 16)
     both = field(30, field(1, bytes([0, 1])) + field(2, bytes([0, 1])))
@@ -272,8 +272,8 @@ def pairs(*of):
                                    for a, b in of)
 
 
-# name: opcode, what tells its groups among 8 devices of two processes, and what they are called on the
-# first and on the second, how many they have
+# name: opcode, attributes that give its groups among 8 devices of two processes, their names on the
+# first and on the second, their size
 GROUPED = {
     'all-reduce.1': ('all-reduce', counted(2, 4, [8]) + GLOBAL,
                      ('devices 0-3 of host0', 'devices 0-3 of host1'), 4),
@@ -284,21 +284,21 @@ GROUPED = {
     'all-reduce.5': ('all-reduce', listed([0, 1], [2, 3], [4, 5], [6, 7]) + GLOBAL, 'pairs', 2),
     'collective-permute.6': ('collective-permute', pairs(*([i, i + 1] for i in range(7))),
                              ('devices 0-7',) * 2, 8),
-    # of two each: one gives and one takes, and both; across processes who does which is not told
+    # pairs: one sends and one receives, or both; across processes the direction is unknown
     'collective-permute.9': ('collective-permute', pairs([0, 1], [2, 3], [4, 5], [6, 7]), 'pairs', 2),
     'collective-permute.10': ('collective-permute', pairs(*([i, i ^ 4] for i in range(8))),
                               'devices {},{}', 2),
     'collective-permute.11': ('collective-permute', pairs(*([i, i + 4] for i in range(4))),
                               'devices {},{}', 2),
-    # between processes, other devices than these on each: which one this is, is not told
+    # across processes, with different remote devices on each: the group is unknown
     'all-reduce.7': ('all-reduce', listed([0, 5], [1, 4], [2, 7], [3, 6]) + GLOBAL, None, None),
-    # of axes of a mesh, as newer programs tell them
+    # groups by mesh axes, as in newer programs
     'all-reduce.8': ('all-reduce', field(87, field(3, b'\x08\x01')) + GLOBAL, None, None),
 }
 
 
-# A kernel that is of two pairs, a transfer (bubble.pair has its waits), and what nobody knows
-# whether it gives or takes.
+# A kernel in two pairs, a transfer (its waits are in bubble.pair), and one whose direction is
+# unknown.
 NO_WAIT = {'collective-permute.6', 'collective-permute.9', 'collective-permute.11'}
 
 
@@ -312,7 +312,7 @@ def group_of(name, host, device):
 
 
 def members_of(name, host, device):
-    """Numbers among all devices, of those with which one runs a collective."""
+    """Returns the numbers, among all devices, of those that share a collective with one."""
     if name == 'all-reduce.7':
         return (min(host * DEVICES + device, host * DEVICES + device ^ 5),)
     return tuple(sorted(h * DEVICES + d for h in (0, 1) for d in range(DEVICES)
@@ -325,9 +325,10 @@ def assigned(of):
 
 
 def made_groups(numbered_from, job=range(8), own=lambda host: [], runs=RUNS):
-    """Two of four GPUs: in each run a device computes for 50 us and device d 10 d more, and
-    then each collective takes from its begin until 100 us behind the last of its group has come; to
-    that each came 3 d after its work before. Last, each runs a program of its process' devices."""
+    """Two processes with four GPUs each: in each run a device computes for 50 us and device d for
+    another 10 d, then runs each collective, which lasts until 100 us after the last of its group
+    arrives; each arrives 3 d after its work before. A program on its process' devices comes
+    last."""
     clock = [0] * 8
     events = [[] for _ in range(8)]
     for _ in range(runs):
@@ -363,8 +364,8 @@ def made_groups(numbered_from, job=range(8), own=lambda host: [], runs=RUNS):
 
 @seldom
 def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs():
-    """Each kernel waits until the last of its group begins; one of a permutation need not. A process
-    that does not see all of its devices tells groups of all alone: it knows no numbers of the job."""
+    """Each kernel waits until the last of its group begins; one of a permutation may not. A process
+    that does not see all of its devices only knows groups of all: it has no job-wide numbers."""
     events = made_groups(0)
     tmerge('merge', 'host0.xplane.pb', 'host1.xplane.pb', '-o', 'c.h5', '--no-html').expect(0)
     found = tables('c.h5', 'pod.collective', 'clock.check')
@@ -400,8 +401,8 @@ def test_collectives_of_gpus_are_matched_by_the_replica_groups_of_their_programs
           [RUNS, late[0] * 1000, late[1] * 1000], 'waits of both')
 
 
-# Operations of a device of XLA on a CPU in one run of its program: thread, name, begin and end in us,
-# and where the mark of its end stands.
+# Operations of an XLA device on a CPU in one run of its program: thread, name, begin and end in us,
+# and time of the mark of its end.
 CPU_RUN = {
     0: [(1, 'while.1', 0, 400, 400), (1, 'dot.2', 0, 50, 130), (2, 'psum.3', 80, 200, 190),
         (2, 'psum.3', 300, 400, 399)],
@@ -411,8 +412,8 @@ CPU_RUN = {
 
 
 def cpu_device(number, name):
-    """A profile of a process with one device, whose program runs twice. The number of the program is
-    not that of its metadata."""
+    """Writes a profile of a process with one device, whose program runs twice. The program's number
+    differs from that in its metadata."""
     threads = collections.defaultdict(list)
     for run in range(2):
         for i, (thread, op, begin, end, mark) in enumerate(CPU_RUN[number]):
@@ -430,8 +431,8 @@ def cpu_device(number, name):
 
 
 def test_what_xla_runs_on_cpus_is_its_devices_by_their_numbers_in_the_job():
-    """Of each run: dot.2 of device 0 goes on until psum.3 begins, for the mark of its end stands behind
-    what its end let the thread run: 80 us; a loop is no work. psum.3 has waits of 150 - 80 and of
+    """Per run: dot.2 of device 0 continues until psum.3 begins, as the mark of its end comes after
+    the work that its end released: 80 us; a loop is not work. psum.3 has waits of 150 - 80 and of
     310 - 300 us."""
     cpu_device(2048, 'a.xplane.pb')
     cpu_device(0, 'b.xplane.pb')
@@ -456,10 +457,10 @@ def told_of(**how):
 
 @seldom
 def test_devices_that_are_not_counted_process_after_process_have_no_wrong_groups():
-    """Groups of all alone are told: of a process that does not see all of its devices, of a job
-    whose numbers have gaps, and where a program of a process' own devices, 0, 2, 4, 6 and 1, 3, 5, 7
-    in turn, shows that they alternate; so does one of device 5 that the last runs. One of device 0,
-    which may stand for any, shows nothing, nor does one of the devices that are the process'."""
+    """Only groups of all are known for a process that does not see all of its devices, for a job
+    whose numbers have gaps, and if a program of a process' own devices, 0, 2, 4, 6 and 1, 3, 5, 7,
+    shows that they alternate; so does a program of device 5 that the last process runs. A program
+    of device 0, or of exactly the process' own devices, shows nothing."""
     of_all = {name for name, of in GROUPED.items() if of[2] == ('devices 0-7',) * 2}
     of_any = {name for name, of in GROUPED.items() if of[2]}
     far = [number + 131072 * (number > 3) for number in range(8)]
@@ -476,10 +477,10 @@ def test_devices_that_are_not_counted_process_after_process_have_no_wrong_groups
 
 
 def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
-    """On the host as the profile has them, in one file of which all threads go to one rank or
-    another; on the devices the time of all kernels and copies, of which 14 tell no operator.
-    The pattern of TensorFlow's own tool, by which the other program counted, leaves out names with
-    an underscore before them: those of 379 of the sends."""
+    """On the host as in the profile, from one file whose threads all go to one rank; on the devices
+    the time of all kernels and copies, 14 of which give no operator. The pattern of TensorFlow's
+    own tool, used by the other program, leaves out names with a leading underscore: those of 379
+    sends."""
     found, expected = merged('gpu-multi-worker')
     of = {(row['side'], row['type']): row for row in found['framework.type']}
     types = {kind for side, kind in of if side == 'host'}
@@ -506,8 +507,7 @@ def test_operators_of_tensorflow_are_summed_by_type_on_either_side():
 
 
 def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
-    """The copies of programs, and of what they are
-    given, tell no operator."""
+    """Copies of programs and of their arguments give no operator."""
     found, expected = merged('jax-mi300-gemm')
     of = {row['type']: row for row in found['framework.type']}
     equal({row['side'] for row in of.values()}, {'device'}, 'the host tells none')
@@ -520,7 +520,7 @@ def test_operators_of_jax_are_summed_by_the_last_part_of_their_names():
 
 
 def test_cores_are_held_against_what_they_could_compute():
-    """All that a core computes is 300 additions of the array; 918 TFLOP/s are told."""
+    """A core only computes 300 additions of the array; the file gives 918 TFLOP/s."""
     merged('tpu-v6e')
     found = tables('../tpu-v6e.h5', 'efficiency.rank', 'efficiency.step', 'efficiency.operator')
     equal(sum(row['flop'] for row in found['efficiency.operator']), 1200 * ARRAY, 'FLOP')
@@ -542,9 +542,9 @@ XPROF = {'input': 'input_ns', 'output': 'output_ns', 'kernel_launch': 'launch_ns
 
 
 def test_the_checklist_has_xprofs_bounds_and_none_of_pytorchs():
-    """Of the profile of TensorFlow two of three devices have steps: they wait for input for 2.31 of
-    19.96 and 2.39 of 21.39 ms. Of what computes on the last, XProf takes 4.54 for 16 bit and 10.32
-    ms for 32. The cores of the TPU wait for copies nearly all of the time."""
+    """In the TensorFlow profile two of three devices have steps: they wait for input for 2.31 of
+    19.96 and 2.39 of 21.39 ms. Of the compute of the last, XProf counts 4.54 ms as 16 bit and 10.32
+    ms as 32 bit. The TPU cores wait for copies nearly all of the time."""
     found, expected = merged('gpu-multi-worker')
     boxes = {box['box']: box for box in found['checklist.box']}
     holds(not TORCH & set(boxes), boxes)
@@ -554,7 +554,7 @@ def test_the_checklist_has_xprofs_bounds_and_none_of_pytorchs():
         share = sum(row[column] for row in stepped) / sum(row['step_ns'] for row in stepped)
         holds(abs(boxes[box]['value'] - 100 * share) < 1e-9, boxes[box])
         equal(boxes[box]['result'], 'fail' if 100 * share > boxes[box]['most'] else 'pass', box)
-    # Their kernels run for 14.83 and 14.87 ms; what has no step is no measure.
+    # Their kernels run for 14.83 and 14.87 ms; devices without steps are not compared.
     kernels = sum(of['busy_union_ps'].get('kernel', 0) for of in expected['ranks']) / 1000
     share = 100 * kernels / sum(row['step_ns'] for row in stepped)
     holds(abs(boxes['gpu_utilization']['value'] - share) < 0.01, (boxes['gpu_utilization'], share))
@@ -578,17 +578,17 @@ LIMITS = {'tpu-v6e': {None: 33_550_237_696},
 
 
 def memory(name, at, bytes_of, allocated, reserved, available, **own):
-    """An instant of `at` us; what it leaves behind."""
+    """Returns an instant at `at` us with the allocator's state after it."""
     return (name, at * 1_000_000, 0,
             {'allocation_bytes': bytes_of, 'bytes_allocated': allocated,
              'bytes_reserved': reserved, 'bytes_available': available, **own})
 
 
 def test_stacks_and_allocators_are_what_was_planted():
-    """Of the core, in bytes of 1000: a program with a stack of 200 is loaded before the first record,
-    which takes 50 where 100 are there; one of 300 before the second, which takes 100. At the peak
-    100 + 50 + 100 + 300 are taken: 55 %. The release tells no size. Of a GPU two allocators of the
-    host, each with records of its own."""
+    """On the core, in bytes of 1000: a program with a stack of 200 is loaded before the first
+    record, which takes 50 of an available 100; one of 300 before the second, which takes 100. At
+    the peak 100 + 50 + 100 + 300 are taken: 55 %. The release gives no size. For a GPU, two host
+    allocators, each with records of its own."""
     take, give = 'MemoryAllocation', 'MemoryDeallocation'
     core = [memory(take, 10, 50, 150, 200, 650, index_on_host=0, addr=1),
             memory(take, 20, 100, 250, 300, 450, index_on_host=0, addr=2),
@@ -616,9 +616,9 @@ def test_stacks_and_allocators_are_what_was_planted():
 
 
 def test_what_lives_at_the_peak_of_an_allocator_sums_to_the_peak_that_it_recorded():
-    """All of them, as the files call them; of the TPU the rest of the peak is what its programs reserve
-    (the file: 21,491,712,000 bytes), so that nothing is unrecorded. What is taken, reserved and
-    available sums to the same number in all records of an allocator."""
+    """All allocators, as named in the files; on the TPU the rest of the peak is reserved by
+    programs (in the file: 21,491,712,000 bytes), so that nothing is unrecorded. Taken, reserved and
+    available bytes have the same sum in all records of an allocator."""
     for name in ('tpu-v6e', 'jax-mi300-attention', 'gpu-multi-worker'):
         _, expected = merged(name)
         live, stacks = collections.Counter(), set()

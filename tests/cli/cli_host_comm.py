@@ -1,5 +1,5 @@
-"""Jobs on CPUs: gloo's operations on threads of the host, without metadata, are matched and waited
-for as those of GPUs."""
+"""Jobs on CPUs: gloo operations on host threads, without metadata, are matched and waited for like
+those of GPUs."""
 import json
 import os
 
@@ -18,7 +18,7 @@ def note(name, ts, dur, tid=MAIN, **args):
 
 
 def asked(name, ts, dims, dur=1, peer=None):
-    """What a thread asks c10d for: of what must be given a place first dims are the second."""
+    """Returns a thread's call to c10d; for gathers and scatters dims is the second input."""
     second = 'gather' in name or 'scatter' in name
     more = {} if peer is None else {'Concrete Inputs': ['', '', str(peer), '0']}
     return op(name, ts, dur, **{'Input Dims': [[], dims] if second else [[dims], []], **more})
@@ -44,7 +44,7 @@ def write(rank, events, world=2, groups=None, folder='job'):
 
 
 def blocking(late):
-    """Of 100 us a step the thread computes until it asks, at 40 or 80; all leave at 90."""
+    """In 100 us per step the thread computes until its call, at 40 or 80; all leave at 90."""
     events = steps(3)
     for k in range(3):
         at = 100 * k + late
@@ -59,7 +59,7 @@ def test_operations_of_gloo_are_matched_and_waits_laid_at_the_late_rank():
     done = merged('job')
     lacks(done.out, 'No GPU events')
     lacks(done.out, 'ProfilerActivity')
-    # Rank 0 waits 80 - 40 = 40 us in each of 3, all for rank 1; then 90 - 80 = 10 us are transferred.
+    # Rank 0 waits 80 - 40 = 40 us in each of 3, all for rank 1; the transfer takes 90 - 80 = 10 us.
     equal([(r['wait_ns'], r['caused_wait_ns'], r['last_arrivals'])
            for r in rows('tmerge.h5', 'stragglers.rank')], [(120000, 0, 0), (0, 120000, 3)])
     kinds = rows('tmerge.h5', 'collectives.kind')
@@ -70,8 +70,8 @@ def test_operations_of_gloo_are_matched_and_waits_laid_at_the_late_rank():
 
 
 def test_what_is_exposed_is_where_the_thread_waits():
-    # The thread asks at 5 and computes until 80; gloo is done at 90: 10 us are waited for, 74 hidden.
-    # Then in [96, 98) it goes on before gloo ends at 99, and so did not wait.
+    # The thread calls at 5 and computes until 80; gloo is done at 90: 10 us of waiting, 74 hidden.
+    # In [96, 98) it runs on before gloo ends at 99, so it did not wait.
     for rank in (0, 1):
         write(rank, steps(1) + [
             asked('c10d::allreduce_', 5, [10]), op('aten::mm', 6, 74), gloo('all_reduce', 6, 90, [10]),
@@ -80,16 +80,16 @@ def test_what_is_exposed_is_where_the_thread_waits():
     merged('job')
     for row in rows('tmerge.h5', 'overlap.rank'):
         equal((row['comm_ns'], row['exposed_comm_ns'], row['overlap_ns']), (88000, 10000, 78000))
-    # The same of each operation: 10 us on both ranks, then nothing.
+    # The same for each operation: 10 us on both ranks, then nothing.
     equal([row['exposed_ns'] for row in rows('tmerge.h5', 'collectives.instance')], [20000, 0])
     for row in rows('tmerge.h5', 'overview.rank'):
-        # 1 + 74 + 1 + 2 us of operators; nothing else but the 10 us.
+        # 1 + 74 + 1 + 2 us of operators; apart from these only the 10 us.
         equal((row['kernel_ns'], row['comm_ns'], row['cpu_ns'], row['other_ns']), (0, 10000, 78000, 12000))
         equal(row['gpu_utilization_pct'], None)
 
 
 def test_an_operation_on_the_threads_own_track_takes_no_time_from_its_operators():
-    # isend and irecv lie from there to the end of wait(): mm crosses the one, the other is waited for.
+    # isend and irecv last until the end of wait(): mm crosses the first, the second is waited for.
     write(0, steps(1) + [asked('c10d::send', 8, [10], 4, 1), gloo('send', 10, 60, [10], tid=MAIN),
                          op('aten::mm', 20, 50)])
     write(1, steps(1) + [asked('c10d::recv_', 8, [10], 4, 0), gloo('recv', 10, 60, [10], tid=MAIN),
@@ -102,7 +102,7 @@ def test_an_operation_on_the_threads_own_track_takes_no_time_from_its_operators(
 
 
 def test_a_reduce_scatter_is_one_though_it_is_recorded_as_an_all_reduce():
-    # The turns of the two threads differ between the ranks: order is that in which c10d was asked.
+    # The threads alternate differently on the ranks: the order is that of the calls to c10d.
     for rank in (0, 1):
         write(rank, steps(1) + [
             asked('c10d::_allgather_base_', 5, [8]), gloo('all_gather', 6, 10, [8], rank),
@@ -115,7 +115,7 @@ def test_a_reduce_scatter_is_one_though_it_is_recorded_as_an_all_reduce():
 
 
 def test_each_group_has_its_own_threads_in_the_order_in_which_it_was_made():
-    # 2 x 2: first tensor parallel (0 1, 2 3), then data parallel (0 2, 1 3); nothing of all four.
+    # 2 x 2: first tensor parallel (0 1, 2 3), then data parallel (0 2, 1 3); no group of all four.
     for rank in range(4):
         pair, other = [rank - rank % 2, rank - rank % 2 + 1], [rank % 2, rank % 2 + 2]
         late = 20 if rank == 1 else 10
@@ -131,8 +131,8 @@ def test_each_group_has_its_own_threads_in_the_order_in_which_it_was_made():
 
 
 def test_an_operation_ends_when_who_waits_for_it_goes_on():
-    # Both ask at 1000 and go on at 5000. The thread of rank 1 had no core in two of three steps, and
-    # wrote 7000 then; 8 ms more in the third pause are no wait, for the operation lasts longer still.
+    # Both call at 1000 and continue at 5000. In two of three steps rank 1's thread had no core, and
+    # wrote 7000 then; in the third, 8 ms more are not a wait: the operation lasts longer.
     for rank, ends in enumerate(((4950, 4950, 4950), (4950, 7000, 4950))):
         events = [note(f'ProfilerStep#{k + 2}', 20000 * k, 20000) for k in range(3)]
         for k, end in enumerate(ends):
@@ -141,7 +141,7 @@ def test_an_operation_ends_when_who_waits_for_it_goes_on():
                        gloo('all_reduce', at + 1000, at + end, [10]), op('aten::add', at + 5000, 9000)]
         write(rank, events)
     merged('job')
-    # 3950 us twice; 4000 where it was cut.
+    # 3950 us twice; 4000 if it was cut.
     equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [11850000, 11900000])
 
 
@@ -157,8 +157,8 @@ def test_what_ends_behind_the_recording_has_the_shapes_of_who_asked():
           [('allreduce', 2, 4000)])
 
 
-# When the all-reduces of a recording began and ended, in us: DDP with PyTorch 2.14, 4 ranks of which
-# rank 2 has more to do, one bucket in each of 3 steps.
+# Begins and ends of a recording's all-reduces, in us: DDP with PyTorch 2.14, 4 ranks, of which rank
+# 2 has more work, one bucket in each of 3 steps.
 SLOW_RANK_2 = (((501, 301098), (884261, 1825267), (3608251, 3641163)),
                ((93110, 298835), (1674240, 1828949), (3377001, 3641221)),
                ((287113, 301024), (1815305, 1823810), (3621773, 3640339)),
@@ -176,7 +176,7 @@ def test_the_slow_rank_of_a_recorded_job():
             asked('c10d::allreduce_', begin - 300, [399370]),
             gloo('all_reduce', begin, end, [399370], k % 2))], world=4)
     merged('job')
-    # Until rank 2 came: rank 0 waits 287113 - 501 = 286612, 1815305 - 884261 = 931044 and
+    # Until rank 2 arrives: rank 0 waits 287113 - 501 = 286612, 1815305 - 884261 = 931044 and
     # 3621773 - 3608251 = 13522 us.
     found = rows('tmerge.h5', 'stragglers.rank')
     equal([r['wait_ns'] for r in found], [1231178000, 579840000, 0, 601040000])
@@ -184,9 +184,9 @@ def test_the_slow_rank_of_a_recorded_job():
 
 
 def test_a_rank_that_runs_what_its_peers_do_not_is_named_with_it():
-    # Rank 2 runs more operators first, of a name that all run once before the operation and twice
-    # after it: in the second stretch of the step they have their peers all the same. Of one of 2 us
-    # the next takes the place, and the last, of 10 us, has none: all the same it costs 2 us.
+    # Rank 2 runs more operators first, with a name that all run once before the operation and twice
+    # after it: in the second stretch of the step they still have peers. An operator of 2 us is
+    # matched with the next one, and the last, of 10 us, has no peer: the cost is 2 us all the same.
     for more, every, n_steps, extra_ns, said in (
             ([10, 10, 10], 1, 8, 30000, '; it runs 3 operators a step that its peers do not run (30.0 us'),
             ([10, 10, 10], 2, 16, 30000,
@@ -227,7 +227,7 @@ def test_without_time_of_day_or_groups_clocks_are_fitted_or_unknown():
         if n == 1:
             contains(out, 'no clock can be compared')
         else:
-            # Ends of rank 0 minus those of rank 1, the median of 17181, 5720, 5574, 5847, 5940 and
+            # Ends of rank 0 minus those of rank 1: the median of 17181, 5720, 5574, 5847, 5940 and
             # 1948 us is 5.78 ms.
             contains(out, '(were 5.78 ms apart)')
             equal(sum(k['count'] for k in rows('tmerge.h5', 'collectives.kind')), 6)
@@ -246,7 +246,7 @@ def test_a_job_on_one_cpu_is_told_what_it_waits_for():
 
 
 def test_where_backward_waits_for_gradients_is_backward():
-    # Forward 20, backward [20, 30); DDP asks at 30, waits until 91 and copies until 93; optimizer 5.
+    # Forward 20, backward [20, 30); DDP calls at 30, waits until 91, copies until 93; optimizer 5.
     backward, copy = 'autograd::engine::evaluate_function: AddmmBackward0', 'torch.distributed.ddp.reducer::copy'
     for rank in (0, 1):
         write(rank, [note('ProfilerStep#2', 0, 100), op('aten::linear', 0, 20), op(backward, 20, 10),
@@ -271,7 +271,7 @@ def test_a_job_of_gpus_whose_hosts_use_gloo_too_stays_as_it_was():
 
 
 RECORDED = os.path.join(SOURCE, 'tests', 'real', 'recorded')
-# Who was slowed in each recording, and the word of the cause that has to be in the screen.
+# The slowed ranks of each recording, and the cause that the screen must name.
 CULPRITS = {
     '2.6.0-ddp-none': (set(), ''),
     '2.6.0-ddp-gc-rank2': ({2}, 'between them (Python'),
@@ -283,7 +283,7 @@ CULPRITS = {
 
 
 def check_recorded(name, slow, word):
-    """Twelve steps of four ranks, by tests/real; all that was communicated is matched."""
+    """Checks a recording by tests/real: twelve steps of four ranks, all operations matched."""
     done = merged(os.path.join(RECORDED, name), '-o', 'tmerge.h5')
     contains(' '.join(done.out.split()), word)
     equal({r['rank'] for r in rows('tmerge.h5', 'stragglers.finding')}, slow)

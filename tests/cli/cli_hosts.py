@@ -1,4 +1,4 @@
-"""Which host a rank ran on, whose clocks it shares, and what the options of alignment refuse."""
+"""Host of a rank, ranks that share its clock, and alignment options that are rejected."""
 from common import contains, equal, holds, lacks, main, merged, put, rows, synth, tmerge
 
 import h5py
@@ -14,11 +14,11 @@ def test_a_map_decides_over_what_traces_say():
     synth('job', **JOB)
     put('map', '# rank host\n0 mars\n\n2\tvenus  \n1 mars\n')
     merged('job', '--host-map=map', n=2)
-    equal(hosts('tmerge.h5'), ['mars', 'mars', 'venus', 'host3'])  # its trace says host3
+    equal(hosts('tmerge.h5'), ['mars', 'mars', 'venus', 'host3'])  # host3 by its trace
     equal(rows('tmerge.h5', 'job.job')[0]['hosts'], 3)
     with h5py.File('tmerge.h5') as store:
         contains(store.attrs['command'], '--host-map=map')
-    # The store knows them by itself, until another map says otherwise.
+    # The store keeps the hosts until another map replaces them.
     tmerge('analyze', 'tmerge.h5', '-o', 'same.h5').expect(0)
     equal(hosts('same.h5'), hosts('tmerge.h5'))
     put('other', '3 pluto')
@@ -60,7 +60,7 @@ def test_ranks_of_one_host_that_agree_share_their_clock():
     lacks(done.out, 'do not share')
     ranks = rows('tmerge.h5', 'clock.rank')
     equal([(row['domain'], row['offset_ns'], row['method']) for row in ranks], [(0, 0, 'wall')] * 4)
-    # Errors of GPUs are not put right, but they are shown, and decide what is a tie.
+    # GPU errors are not corrected, but they are shown, and determine ties.
     holds(0 < ranks[0]['uncertainty_ns'] < 6000, ranks[0])
     holds(any(abs(row['residual_ns']) > 200 for row in ranks), ranks)
 

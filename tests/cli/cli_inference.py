@@ -1,4 +1,4 @@
-"""Jobs that serve models: their steps are of several kinds, and what is said of them goes by kind."""
+"""Jobs that serve models: steps are of several kinds, and results are given by kind."""
 import json
 
 from common import (contains, equal, event, has_line, kernel, lacks, main, merged, put, rows,
@@ -6,8 +6,8 @@ from common import (contains, equal, event, has_line, kernel, lacks, main, merge
 
 
 def served(name, steps, gap=60):
-    """A store of a rank whose steps have a name and a length in us, which a kernel fills but for 40
-    us at its begin, with a gap of us between two."""
+    """Makes a store of a rank whose steps have a name and a length in us. A kernel fills each step
+    except for 40 us at its begin; gaps of this many us lie between steps."""
     at, events = 1000, []
     for i, (mark, length) in enumerate(steps):
         events += [event(mark, 'user_annotation', at, length),
@@ -18,7 +18,7 @@ def served(name, steps, gap=60):
 
 
 def sglang(extend=29000, decode=4980):
-    """12 prefills and after each 16 decodes; each turn differs from the mean by 20 or 4 us."""
+    """12 prefills, each followed by 16 decodes; single steps differ from the mean by 20 or 4 us."""
     return [step for i in range(12) for step in
             [(f'step[EXTEND bs=2 toks={900 + i}]', extend + (-20, 0, 20)[i % 3])] +
             [(f'step[DECODE bs={16 + k % 3}]', decode + (-4, 4)[k % 2]) for k in range(16)]]
@@ -26,17 +26,17 @@ def sglang(extend=29000, decode=4980):
 
 def test_a_first_screen_says_how_long_steps_of_each_kind_take():
     out = served('job', sglang()).out
-    # Decodes of 16, 17 and 18 requests, six, five and five in a turn of 16:
-    # (6 x 16 + 5 x 17 + 5 x 18) / 16 = 16.94. Prefills of 900 to 911 tokens.
+    # Decodes of 16, 17 and 18 requests, six, five and five in a round of 16: (6 x 16 + 5 x 17 + 5 x
+    # 18) / 16 = 16.94. Prefills of 900 to 911 tokens.
     contains(' '.join(out.split()), 'Steps (medians): 192 DECODE of 4.98 ms (batch 17), 12 EXTEND of '
                                     '29.0 ms (batch 2, 906 tokens)')
     lacks(out, 'long steps')
-    # 192 x 4980 + 12 x 29000 = 1,304,160 us, of which DECODE 73.32 %.
+    # 192 x 4980 + 12 x 29000 = 1,304,160 us, of which DECODE is 73.32 %.
     equal([(row['kind'], row['steps'], row['median_ns'], row['min_ns'], round(row['share_pct'], 2))
            for row in rows('job.h5', 'steps.kind')],
           [('DECODE', 192, 4980000, 4976000, 73.32), ('EXTEND', 12, 29000000, 28980000, 26.68)])
     equal([row['kind'] for row in rows('job.h5', 'steps.mark')[:3]], ['EXTEND', 'DECODE', 'DECODE'])
-    # Nothing is saved by making an EXTEND what a DECODE is: each kind varies by 0.1 % at most.
+    # Making an EXTEND as short as a DECODE saves nothing: each kind varies by at most 0.1 %.
     equal([row for row in rows('job.h5', 'whatif.item')
            if row['what'] == 'kind' and (row['saved_pct'] or 0) > 0.1], [])
 
@@ -45,7 +45,7 @@ def test_a_slower_prefill_is_found_beside_decodes_that_stay():
     served('a', sglang())
     served('b', [(mark, length * 1.05 if 'EXTEND' in mark else length) for mark, length in sglang()])
     out = tmerge('diff', 'a.h5', 'b.h5').expect(0).out
-    # 29.0 ms and 5 %: 30.45 ms; DECODE the same to the last digit.
+    # 29.0 ms plus 5 %: 30.45 ms; DECODE is identical to the last digit.
     has_line(out, r'^EXTEND: B is 5\.0 % slower a step: 29\.0 ms -> 30\.4 ms \(noise ')
     has_line(out, r'^DECODE: No change of the step time beyond noise: 4\.98 ms -> 4\.98 ms')
     has_line(out, r'higher +\+5\.0 % .*overview\.step\.step_ns of EXTEND$')
@@ -118,7 +118,7 @@ def test_an_engines_pass_is_the_step_within_that_of_the_profiler():
     work = [kernel('gemm', 1020, 10)]
     for name, events, expected in (('both', outer + inner + around, ['decode', 'decode']),
                                    ('inner', outer + inner, ['DECODE', 'DECODE']),
-                                   # A loop of training that generates in between, too.
+                                   # A training loop that also generates.
                                    ('rare', outer + inner[:1], ['ProfilerStep', 'ProfilerStep'])):
         put(f'{name}.json', trace(events + work, 0))
         merged(f'{name}.json', '-o', f'{name}.h5')
@@ -132,14 +132,14 @@ def test_advice_is_that_of_an_engine():
     served('job', [(f'step[DECODE bs={(8, 32)[i % 2]}]', (5000, 5200)[i % 2]) for i in range(20)],
            gap=1000)
     found = advice()
-    # 19 gaps of 1 ms in 20 steps of 5.1 ms and these, less the 40 us before the first kernel: 19 of
-    # 120.96 ms are 15.7 %. A request of 32 takes 5200 / 32 = 162.5 us, of 8 625: 74 % less.
+    # 19 gaps of 1 ms in 20 steps of 5.1 ms plus the gaps, less 40 us before the first kernel: 19 of
+    # 120.96 ms are 15.7 %. One of 32 requests takes 5200 / 32 = 162.5 us, of 8 625: 74 % less.
     equal(found['scheduler_gaps']['cost_ns'], 19000000)
     contains(found['scheduler_gaps']['evidence'], 'up to 15.7 % of their time (19.0 ms) between the end '
                                                   'of a step and the begin of the next: 1.00 ms')
     contains(found['decode_batch']['evidence'],
              'Decodes of 8 requests take 5.00 ms, of 32 5.20 ms: 74 % less for each request.')
-    # 12 ms without requests are no work of the scheduler; one batch size says nothing of others.
+    # 12 ms without requests are not scheduler time; one batch size says nothing about others.
     served('job', [('step[DECODE bs=8]', 1000)] * 9, gap=12000)
     equal({'scheduler_gaps', 'decode_batch'} & set(advice()), set())
     served('job', [(f'ProfilerStep#{i}', 5000) for i in range(9)], gap=1000)
@@ -149,7 +149,7 @@ def test_advice_is_that_of_an_engine():
 def test_a_capture_of_graphs_says_that_it_is_no_run():
     out = ' '.join(served('job', [(f'capture_{2 ** (i % 5)}_decode', 1000) for i in range(10)]).out.split())
     contains(out, 'The traces hold the capture of 10 graphs (batch 1 to 16), before the engine serves')
-    contains(out, 'record steps that serve requests Stored ')  # no share of what a few kernels take
+    contains(out, 'record steps that serve requests Stored ')  # no share of a few kernels' time
     lacks(out, 'computes')
     equal(rows('job.h5', 'whatif.job')[0]['headline'], None)
 

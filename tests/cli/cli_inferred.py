@@ -1,11 +1,11 @@
-"""Kernels without metadata: groups that the traces prove, and none that they do not."""
+"""Kernels without metadata: groups are inferred only if the traces prove them."""
 import shutil
 
 from common import contains, equal, holds, lacks, main, merged, seldom, synth, tables
 
 
 def ranks_of(text):
-    """The ranks of a list: 0-2,5."""
+    """Returns the ranks of a list such as 0-2,5."""
     found = []
     for part in text.split(','):
         first, *last = part.split('-')
@@ -21,7 +21,7 @@ def true_groups(truth):
 
 
 def check_groups(truth, result):
-    """No group has ranks of two true ones, and those that lack some say so. Gives the whole ones."""
+    """No group mixes ranks of two true ones; incomplete ones are marked. Returns complete ones."""
     true, whole = true_groups(truth), set()
     for row in result['collectives.kind']:
         if row['how'] != 'inferred':
@@ -41,8 +41,8 @@ def job(**options):
     return truth, done.out, tables('job.h5')
 
 
-# Two stages on two hosts whose clocks are up to 5 ms apart. The ends of their all-reduces agree to
-# microseconds once an offset is taken from them, one that is wrong by milliseconds.
+# Two stages on two hosts whose clocks are up to 5 ms apart. Their all-reduces end within
+# microseconds of each other once an offset is subtracted, which is wrong by milliseconds.
 PIPELINE = dict(ranks=8, ranks_per_host=4, pp=2, no_world=1, steps=4, no_metadata=1, offset_us=1500)
 
 
@@ -52,7 +52,7 @@ def test_stages_of_a_pipeline_are_not_one_group():
         truth, out, result = job(seed=seed, **PIPELINE, **more)
         whole = check_groups(truth, result)
         holds(more.get('tp') or whole == {(0, 1, 2, 3), (4, 5, 6, 7)}, whole)
-        # Nothing tells how the hosts' clocks stand, so that neither is moved.
+        # Nothing relates the hosts' clocks, so neither is moved.
         equal({row['offset_ns'] for row in result['clock.rank']}, {0})
         contains(out, 'the hosts fall into 2 parts')
 
@@ -72,14 +72,14 @@ def test_custom_all_reduces_and_graphs_are_matched_as_with_metadata():
     expected = {row['group']: row for row in result['groups.group']}
     truth, out, result = job(custom_all_reduce=1, **options)
     check_groups(truth, result)
-    # Of 8 ranks, each step: 24 all-reduces of tensors.
+    # 8 ranks, each step: 24 tensor all-reduces.
     n_kernels = 8 * 3 * 24
     equal(result['clock.check'][0]['inferred'], n_kernels)
     contains(out, f'{n_kernels} kernels matched without metadata')
     tensors = [row for row in result['collectives.kind'] if row['how'] == 'inferred']
     equal(sorted(row['group'] for row in tensors), ['0-3', '4-7'])
     equal({row['at_least'] for row in tensors}, {False})
-    # The waits are those of the same operations with metadata, whatever the kernels are called.
+    # Waits equal those of the same operations with metadata, whatever the names of the kernels.
     for row in result['groups.group']:
         if row['group'] in ('0-3', '4-7'):
             name, = (one for one in expected.values()
@@ -96,7 +96,7 @@ def test_groups_over_hosts_align_their_clocks():
     equal(check_groups(truth, result), {tuple(range(8))})
     offsets = [host['offset_ns'] for host in truth['hosts']]
     for row in result['clock.rank']:
-        # A clock that is ahead is moved back; all by a common time.
+        # A clock that is ahead is moved back; all are shifted by a common time.
         apart = row['offset_ns'] + offsets[row['rank'] // 2] - result['clock.rank'][0]['offset_ns']
         holds(abs(apart - offsets[0]) < 3 * row['uncertainty_ns'], row)
 

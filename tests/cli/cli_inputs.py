@@ -1,4 +1,4 @@
-"""Which files are read, in which order, and which rank each trace is of."""
+"""Files that are read, their order, and the rank of each trace."""
 import os
 
 from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, files, gzipped,
@@ -11,7 +11,7 @@ OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is wi
 
 
 def sources(store='tmerge.h5'):
-    """Which rank each file became."""
+    """Returns the rank of each file."""
     return {row['source']: row['rank'] for row in rows(store, 'job.rank')}
 
 
@@ -28,7 +28,7 @@ def test_operands_are_files_folders_and_patterns():
             (['rank31.json', 'a/rank0.json'], ['a/rank0.json', 'rank31.json']),
             (['a/', './b', 'rank31.json'], ['a/rank0.json', './b/rank1.json', './b/rank2.json',
                                            'rank31.json']),
-            (['rank3[1].json'], ['rank3[1].json']),  # a file of this name is meant itself
+            (['rank3[1].json'], ['rank3[1].json']),  # a file with this name takes precedence
             (['[ab]/*[02].json'], ['a/rank0.json', 'b/rank2.json']),
             (['[ab]'], ['a/rank0.json', 'b/rank1.json', 'b/rank2.json'])):
         done = merged(*operands)
@@ -38,7 +38,7 @@ def test_operands_are_files_folders_and_patterns():
 
 
 def test_in_a_folder_what_is_no_trace_is_passed_over_and_counted():
-    synth('job', ranks=2, steps=1)  # writes a truth.json too
+    synth('job', ranks=2, steps=1)  # also writes a truth.json
     put('job/notes.txt', 'no trace')
     put('job/page.html', '<!doctype html><html></html>')
     put('job/other.h5', b'\x89HDF\r\n\x1a\n no store of ours')
@@ -75,17 +75,17 @@ def test_a_folder_of_recordings_is_one_of_them_or_all():
                             '.json': rank for rank in (0, 1)})
     merged('job/iteration_9')
     equal(sources(), found)
-    # A folder for each rank is one recording.
+    # One folder per rank is one recording.
     for rank in (4, 12):
         put(f'ranks/rank_{rank}/trace.json', small_trace(at=rank))
     merged('ranks/')
     equal(sources(), {f'ranks/rank_{rank}/trace.json': rank for rank in (4, 12)})
-    os.rename('ranks/rank_4', 'tp8')  # the folder that is named says nothing of one trace in it
+    os.rename('ranks/rank_4', 'tp8')  # the named folder gives no rank to a single trace in it
     equal((tmerge('tp8').expect(0).ours, sources()), ([unranked(1, 1)], {'tp8/trace.json': 0}))
 
 
 def test_the_lines_of_a_list_are_operands():
-    # Names with blanks, quotation marks, @, #, a line break and bytes that are no UTF-8.
+    # Names with blanks, quotation marks, @, #, a line break and bytes that are not UTF-8.
     names = ('a/rank0.json', 'b/rank1.json', 'c/rank2.json', "' rank3.json ", '@rank4.json',
              '#rank5.json', 'new\nline_rank6.json', 'rank7\udcff.json')
     for rank, name in enumerate(names):
@@ -104,8 +104,8 @@ def test_the_lines_of_a_list_are_operands():
 
 
 def test_names_too_many_for_a_command_line_come_by_a_list_a_pattern_or_their_folder():
-    # 2,000 names of 112 letters are 220 KiB; Open MPI takes 128 KiB. All are looked at before any
-    # is read, so the last, which is cut short, shows that it was among them.
+    # 2,000 names of 112 letters are 220 KiB; Open MPI takes 128 KiB. All files are opened before
+    # any is read, so an error for the last one, which is truncated, proves that it was included.
     put('trace', small_trace())
     names = [f'job/{"x" * 96}{i:012}' for i in range(2000)]
     os.mkdir('job')
@@ -154,7 +154,7 @@ def test_files_of_a_folder_come_in_natural_order():
 
 
 def test_the_rank_is_from_the_metadata_or_from_the_file_name():
-    """What in a name tells a rank is the unit test's."""
+    """The unit test covers the patterns of ranks in names."""
     put('profile_rank_5.json', small_trace(3))
     put('behind_rank_6.json', small_trace(4, behind=True))
     put('run.worker_05', small_trace())
@@ -181,7 +181,7 @@ def test_the_position_does_not_depend_on_the_number_of_processes():
         done = tmerge('e.json', 'store.txt', *names[1:], '--skip-bad', '-o', stores[-1], n=n)
         equal(len(done.expect(0).warnings), 2, 'warnings')
         same_bytes(stores[0], stores[-1])
-    # A bad file keeps its place, for it may be the trace of that rank.
+    # A bad file keeps its position, as it may be the trace of that rank.
     equal(sources(stores[0]), {'e.json': 0, 'd.json': 2, 'c.json': 3, 'b.json': 4, 'a.json': 5})
 
 
@@ -213,9 +213,9 @@ def test_a_helper_is_no_rank_and_takes_none():
 
 
 def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
-    """As SGLang and its older tool (label and process as the pid) and TraceLens's TraceFusion (rank among
-    the args, pid and correlation moved) write it; of the first file they keep what it says of itself.
-    Others name the processes at the end, all of them or those whose correlation is told apart."""
+    """As written by SGLang and its older tool (label and process as the pid) and by TraceLens's
+    TraceFusion (rank in the args, pid and correlation shifted); they keep the first file's
+    metadata. Others name processes at the end, all or those whose correlation ids differ."""
     def own(rank):
         return [event('cudaLaunchKernel', 'cuda_runtime', 90, 5, pid=71, correlation=1),
                 kernel('gemm', 100, 50 + rank, correlation=1),
@@ -296,7 +296,7 @@ def test_two_spans_of_a_rank_are_one_row_whose_window_is_the_sum():
     row, = rows('tmerge.h5', 'job.rank')
     equal((row['source'], row['events'], row['begin_ns'], row['end_ns']),
           ('a.json,b.json', 4, BASE_NS + 100000, BASE_NS + 1035000))
-    put('c.json', small_trace(0, at=160, dur=50))  # which touches the first
+    put('c.json', small_trace(0, at=160, dur=50))  # adjoins the first
     merged('a.json', 'c.json')
     equal(rows('tmerge.h5', 'overlap.rank')[0]['window_ns'], 120000)
 
@@ -349,7 +349,7 @@ def test_copies_are_told_from_traces_of_one_size_and_begin():
 
 
 def test_spans_whose_rank_stands_behind_the_events_meet_on_one_process():
-    # Nothing in the names or the first bytes tells the ranks, so they are first shared out blindly.
+    # Neither names nor first bytes give the ranks, so the files are first distributed without them.
     lead = 'x' * 70000
     at = {'a': (1, 100), 'b': (0, 300), 'c': (1, 500), 'd': (0, 700), 'e': (2, 100), 'f': (0, 900)}
     for name, (rank, begin) in at.items():
@@ -369,7 +369,7 @@ def test_missing_ranks_of_a_known_world_size_are_said():
     put('job/rank0.json', small_trace(0, world=128))
     has_line(merged('job', n=2).out,
              r'\b125 of 128 ranks have no trace here: 2, 3, 5, 6, 7, 8, 9, 10, \.\.\.$')
-    for rank in (0, 3):  # in a job of more ranks than no trace tells of
+    for rank in (0, 3):  # no trace gives the number of ranks
         put(f'some/rank{rank}.json', small_trace(rank))
     out = merged('some').out
     has_line(out, r'\b2 of at least 4 ranks have no trace here: 1, 2$')
@@ -423,7 +423,7 @@ def test_nothing_to_read_is_an_error_also_with_skip_bad():
         tmerge(*arguments, n=n).fails(3, 'there is no trace to read')
     done = tmerge('notes', '--skip-bad').expect(3)
     equal(done.errors, ['tmerge: there is no trace to read'])
-    # Deeper ones are named: folders of ranks by the one that they are in; links are not followed.
+    # Deeper folders are named: folders of ranks by their parent folder; links are not followed.
     for path in ('run/iteration_9/rank0.json', 'run/iteration_10/rank0.json', 'b/c/d/rank_3/t.json',
                  'b/c/d/rank_4/t.json', '.old/b/rank0.json', '1/2/3/4/5/6/rank0.json'):
         put(f'job/{path}', small_trace(0))
@@ -435,7 +435,7 @@ def test_nothing_to_read_is_an_error_also_with_skip_bad():
         tmerge('empty', folder, n=n).fails(3, f'{folder}: {above}{where}')
     merged('job/b/c/d', 'some')
     put('rank0.json', small_trace(0))
-    merged('rank0.json', 'job')  # a folder beside a trace may hold none
+    merged('rank0.json', 'job')  # next to a trace, a folder may have none
 
 
 def test_compression_is_told_by_content_whatever_the_name():
@@ -464,7 +464,7 @@ def test_comm_pattern_adds_kernels_that_communicate():
 
 def test_an_unknown_kernel_that_sounds_like_communication_is_named_where_it_matters():
     for duration, arguments, said in ((8, [], True), (8, ['--comm-pattern=ring_all'], False),
-                                      (0.4, [], False)):  # of 50 us: 13.8 %, 0.8 %
+                                      (0.4, [], False)):  # 13.8 % and 0.8 % of 50 us
         put('rank0.json', trace([kernel('gemm', 0, 50), kernel('acme::ring_allgather', 50, duration)],
                                 0))
         text = ' '.join(merged('rank0.json', *arguments).out.split())
@@ -487,7 +487,7 @@ def test_what_profilers_write_besides_is_named_with_the_way_out():
                             ('x.h5', b'\x89HDF\r\n\x1a\n', '--type sqlite'), ('kernels.csv', csv, '--output-format rocpd'),
                             ('results.csv', '"Index","KernelName","gpu-id"\n', 'record with rocprofv3'),
                             ('e.json', '{"schema": "1.1.1-chakra.0.0.4", "nodes": []}', 'torch.profiler'),
-                            # As its source writes it (NCCL 2.30, plugins/profiler/example/print_event.cc).
+                            # NCCL 2.30: plugins/profiler/example/print_event.cc
                             ('d_149_0.json', '[\n{"name": "Group API", "cat": "GROUP_API", "ph": "b", "id": 0, '
                              '"pid": 9, "tid": 1, "ts": 3433.595001, "args": {"groupApiId": 0, "groupDepth": 1}},\n'
                              '{"name": "Group API", "cat": "GROUP_API", "ph": "e", "id": 0, "pid": 9, "tid": 1, '

@@ -1,5 +1,5 @@
-"""NCCL's inspector: its files by themselves, and beside traces of Kineto and Nsight Systems of the same
-communicator. The jobs of these are simulated by tmerge-synth, which shares nothing with what reads them."""
+"""NCCL's inspector: its files by themselves, and together with Kineto and Nsight Systems traces of
+the same communicator. tmerge-synth simulates these jobs and shares no code with the readers."""
 import json
 import os
 import shutil
@@ -9,13 +9,13 @@ from inspector import record
 
 START = 1_800_000_000_000_000  # us
 WORLD = 0x33548c24002a1c2d
-COMES = (0, 20, 400, 10)  # us after the first of its ranks that each comes to an operation
+COMES = (0, 20, 400, 10)  # arrival of each rank at an operation, in us after the first
 SLOW = dict(ranks=4, ranks_per_host=2, steps=8, offset_us=500, slow_rank=2, slow_factor=1.3, seq=True)
 
 
 def write_alone(folder, verbose=True, size=4, offset=(0, 0, 700, 700), operations=30):
-    """Every 3 ms all ranks come to an all-reduce of 10 MB, which takes 1 ms from when the last has come; the
-    clock of the second host is ahead."""
+    """Every 3 ms all ranks arrive at an all-reduce of 10 MB, which takes 1 ms from the last
+    arrival; the clock of the second host is ahead."""
     for rank in range(4):
         lines = []
         for i in range(operations):
@@ -34,7 +34,7 @@ def test_files_alone_tell_who_came_last_and_the_bandwidth_and_nothing_of_computa
         found = rows('tmerge.h5', 'stragglers.rank')[rank]['wait_ns'] / 1000
         holds(abs(found - wait) <= 60, f'rank {rank} waits {found} us, not {wait}')
     kind, = rows('tmerge.h5', 'collectives.kind')
-    # 10 MB in 1 ms are 10 GB/s; times 2 (4 - 1) / 4 on each bus
+    # 10 MB in 1 ms are 10 GB/s; times 2 (4 - 1) / 4 for the bus bandwidth
     equal((kind['count'], kind['bytes'], round(kind['algbw_gbps'], 1), round(kind['busbw_gbps'], 1)),
           (30, 10_000_000, 10.0, 15.0), 'bandwidth')
     equal(kind['group'], '33548c24002a1c', 'of the 16 digits NCCL writes 14')
@@ -54,7 +54,7 @@ def change(path, at, old, new):
 
 
 def test_a_record_that_is_odd_or_damaged_costs_no_other():
-    # Rank 1 lacks one of its 30 operations each time, whether its line is the first or not.
+    # Each time rank 1 loses one of its 30 operations, whether in its first line or not.
     huge = '"coll_exec_time_us":18446744073709551615,"was":'
     for at, old, new in ((0, '"coll_exec_time_us":', huge), (4, '"coll_exec_time_us":', huge), (4, '', 200),
                          (0, '', 200), (4, '{"header"', '\0' * 512 + '{"header"'), (4, '{"header"', 'NCCL INFO')):
@@ -108,8 +108,8 @@ BYTES = {'BFloat16': 2, 'Float': 4, 'Long': 8}
 
 
 def write_from(trace, path, pid, before=100):
-    """What the inspector writes of a rank whose Kineto trace is given: it has been on since `before`
-    operations earlier, and leaves out those below 8 KiB."""
+    """Writes the inspector's file of a rank from its Kineto trace: active since `before` operations
+    earlier, without operations below 8 KiB."""
     with open(trace, encoding='utf-8') as file:
         told = json.load(file)
     rank, base, n, lines = told['distributedInfo']['rank'], told['baseTimeNanoseconds'] // 1000, {}, []
@@ -127,8 +127,8 @@ def write_from(trace, path, pid, before=100):
 
 
 def check_mixed(expected, *paths):
-    """The ranks' waits are those of the job of which all ranks have traces of Kineto, but for the
-    microseconds in which the inspector writes."""
+    """Waits equal those of the same job with Kineto traces of all ranks, except for the inspector's
+    resolution of microseconds."""
     done = tmerge(*paths, '-o', 'mixed.h5').expect(0)
     found = rows('mixed.h5', 'stragglers.rank')
     equal([row['collectives'] for row in found], [row['collectives'] for row in expected], 'complete operations')
@@ -151,9 +151,9 @@ def test_a_job_of_three_formats_is_one():
     done = check_mixed(expected, 'k/profile_rank_0.json', 'n/profile_rank_1.sqlite', 'i')
     contains(done.out, f'ank {slow} (host1) makes the other ranks wait')
     contains(done.out, 'of 2 ranks nothing but communication is recorded')
-    lacks(done.out, 'look at its GPU')  # what rank 2 computes is not known
+    lacks(done.out, 'look at its GPU')  # rank 2's compute is unknown
     check_mixed(expected, *(f'{"kn"[r % 2]}/profile_rank_{r}.{("json", "sqlite")[r % 2]}' for r in range(4)))
-    # a rank with a trace has no use for the inspector's
+    # a rank with a trace does not need the inspector's file
     write_from('k/profile_rank_0.json', 'i/host0-pid40.log', 40)
     check_mixed(expected, *(f'k/profile_rank_{r}.json' for r in (0, 1)), 'i')
     equal([(os.path.basename(row['source']), row['reason']) for row in rows('mixed.h5', 'job.left_out')],
@@ -165,7 +165,7 @@ def test_what_does_not_tell_times_or_ranks_is_refused_with_the_way_out():
     tmerge('quiet').fails(3, 'quiet/node0-pid100.log: these records do not say when operations ran, so that '
                           'no timeline can be made of them: NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL\'s inspector '
                           'write it (its perf_summary_exporter.py sums the bandwidths)')
-    write_alone('halves', size=2)  # two ranks are 0, and two are 1
+    write_alone('halves', size=2)  # two files are rank 0, and two are rank 1
     done = tmerge('halves').expect(3)
     contains(done.err, 'another trace tells the same rank of its communicator at the same time')
     shutil.rmtree('halves')

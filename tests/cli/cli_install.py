@@ -1,5 +1,5 @@
-"""What is installed, in a folder of its own and as a Debian package: programs, the plugin for HDF5,
-the manual and the completions. TMERGE_BUILD names the build folder, TMERGE_CMAKE cmake."""
+"""Installation into a prefix and as a Debian package: programs, the HDF5 plugin, the manual and the
+completions. TMERGE_BUILD is the build folder, TMERGE_CMAKE is cmake."""
 import glob
 import os
 import pty
@@ -26,7 +26,7 @@ def needs(*programs):
 
 
 def installed():
-    """The prefix that cmake --install made, moved to where nobody was told of."""
+    """Returns the prefix made by cmake --install, moved to a place unknown to the build."""
     run([CMAKE, '--install', BUILD, '--prefix', os.path.abspath('first')]).expect(0)
     os.rename('first', 'moved')
     return os.path.abspath('moved')
@@ -51,7 +51,7 @@ def test_an_installed_tmerge_merges_and_its_plugin_reads_the_store():
     folder = run([program, '--plugin-path'], env=clean).expect(0).out.strip()
     holds(folder.startswith(prefix + '/lib'), folder)
     count = int(run([program, 'query', 'tmerge.h5', 'SELECT count(*) FROM events', '--csv']).out.split()[-1])
-    # Without the plugin the same fails: it is not by another way that the store is read.
+    # Without the plugin the same fails, so the store is not read in another way.
     holds(run([sys.executable, '-c', READ, 'tmerge.h5'], env=clean).status != 0, 'needs no plugin')
     done = run([sys.executable, '-c', READ, 'tmerge.h5'], env={'HDF5_PLUGIN_PATH': folder})
     equal(int(done.expect(0).out.split()[-1]), count, 'events')
@@ -100,7 +100,7 @@ class Shell:
         self.typed(setup + '; tmerge() { echo "<$*>"; }; echo rea""dy\n', 'ready[^<]*> $')
 
     def typed(self, keys, until):
-        """What the shell shows up to a pattern, behind keys."""
+        """Returns the shell's output for these keys, up to a pattern."""
         os.write(self.terminal, keys.encode())
         text, end = '', time.monotonic() + 20
         while not re.search(until, text):
@@ -118,7 +118,7 @@ class Shell:
         os.waitpid(self.process, 0)
 
 
-# What is typed before the tab, and the command that runs then. "show t" would list two files.
+# Text before the tab, and the command that runs then. "show t" would list two files.
 COMPLETED = (
     ('tmerge ana', '<analyze>'),
     ('tmerge merge --rank', '<merge --rank-map>'),
@@ -185,7 +185,7 @@ def test_a_debian_package_has_no_fault():
                  'usr/share/zsh/vendor-completions/_tmerge',
                  'usr/share/bash-completion/completions/tmerge'):
         has_line(shown, rf' \./{re.escape(name)}$')
-    # What the plugin's links lead to, where each HDF5 of Debian looks by itself.
+    # Targets of the plugin's links, in the folders that each of Debian's HDF5 libraries searches.
     run(['dpkg-deb', '-x', package, 'root']).expect(0)
     links = glob.glob('root/usr/lib/*/hdf5/*/plugins/*.so')
     equal(len(links), 3)

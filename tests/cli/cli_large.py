@@ -1,5 +1,5 @@
-"""Pages of more ranks and steps than they can hold: how large they are, whom they keep, and that
-what they say of all rows is so, by tmerge show."""
+"""Pages of jobs with more ranks and steps than fit: their size, the ranks they keep, and their
+statements about all rows, checked with tmerge show."""
 import json
 import os
 import statistics
@@ -11,7 +11,7 @@ BYTES_MAX, MEMORY_MAX_KIB = 6_000_000, 200 * 1024
 
 
 def report(store):
-    """Writes the page, in its own process, and gives its document."""
+    """Writes the page in a process of its own and returns its document."""
     pid = os.spawnv(os.P_NOWAIT, TMERGE, [TMERGE, 'report', store, '-o', 'page.html', '--force'])
     _, status, used = os.wait4(pid, 0)
     equal(status, 0, 'status of tmerge report')
@@ -52,7 +52,7 @@ def check_groups(whole, columns, rows, where):
 
 
 def check_tables(document, store):
-    """Each table: its rows and those left out are all, and what is said of all of them holds."""
+    """Each table: shown and left-out rows add up to all, and its statements about all rows hold."""
     shown, short = tables(store), set()
     for name, table in document['tables'].items():
         rows = shown[name]
@@ -83,7 +83,7 @@ def most(rows, column, n, key):
 def test_a_page_of_many_ranks_keeps_those_that_matter():
     synth('job', ranks=1100, ranks_per_host=8, steps=2, layers=1, buckets=1, cpu_ops=1,
           slow_rank=777, offset_us=300, jitter=5, tp=2, no_world=True)
-    os.unlink('job/profile_rank_500.json')  # and with it what its own groups would tell
+    os.unlink('job/profile_rank_500.json')  # and with it the evidence for its own groups
     merged('job', n=2, page=True)
     document = report('tmerge.h5')
     equal(content('page.html'), content('tmerge.html'))

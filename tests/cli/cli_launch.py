@@ -1,4 +1,4 @@
-"""One process and several: what starts them, and what they need."""
+"""One process and several: launchers and their requirements."""
 import concurrent.futures
 import os
 import signal
@@ -47,7 +47,7 @@ def test_processes_that_nothing_joins_are_told_once():
         done = tmerge('rank0.json', env=env).expect(2)
         equal(done.err, 'tmerge: srun started 2 processes that cannot reach one another: srun '
                         '--mpi=pmix or mpirun joins them\n' * said)
-        # As another MPI's mpiexec does, which this one knows nothing of.
+        # As another MPI's mpiexec, which this MPI does not support.
         done = tmerge('rank0.json', env={'PMI_RANK': rank, 'PMI_SIZE': 3}).expect(5)
         equal(done.err, 'tmerge: 3 processes were started, but MPI joins 1: what started them has '
                         'to be of the MPI that tmerge was built with\n' * said)
@@ -58,7 +58,7 @@ def test_processes_that_nothing_joins_are_told_once():
 
 
 def large_json(path, megabytes):
-    """A trace that is mostly blanks."""
+    """Writes a trace that is mostly blanks."""
     blanks = b' ' * (1 << 20)
     with open(path, 'wb') as file:
         file.write(small_trace(0)[:-1])
@@ -68,7 +68,7 @@ def large_json(path, megabytes):
 
 
 def most_processes(*arguments, **more):
-    """Runs tmerge without mpirun; how many processes it was at once, and what it said."""
+    """Runs tmerge without mpirun; returns its maximum of processes, status and output."""
     most = 1
     with started(0, *arguments, **more) as (launched, _):
         while launched.poll() is None:
@@ -96,7 +96,7 @@ def test_jobs_says_how_many_processes_there_are():
 
 @seldom
 def test_large_jobs_take_the_cores_that_they_may_use():
-    # From 256 MB on two processes; one core or -j 1 is one, and so is half of that.
+    # From 256 MB on two processes are used; with one core, with -j 1, or for half of that, one.
     large_json('large.json', 258)
     large_json('half.json', 127)
     two = 2 if len(os.sched_getaffinity(0)) > 1 else 1
@@ -133,7 +133,7 @@ def test_processes_of_jobs_end_as_those_of_mpirun():
 def test_processes_of_jobs_need_nothing_that_another_run_may_remove():
     put('rank0.json', small_trace(0))
     os.mkdir('tmp')
-    # Where Open MPI 4 puts all runs of a user.
+    # Open MPI 4 puts all runs of a user here.
     put(f'tmp/ompi.{socket.gethostname()}.{os.geteuid()}', '')
     before = files()
     merged('rank0.json', '-j', '2', '--no-html', env={'TMPDIR': os.path.abspath('tmp')})

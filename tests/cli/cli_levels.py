@@ -1,4 +1,4 @@
-"""The store's levels: each row worked out again from the store's events, by other means."""
+"""The store's levels: each row recomputed from the store's events by other means."""
 import os
 
 import h5py
@@ -6,8 +6,8 @@ import numpy
 
 from common import equal, has_line, holds, main, merged, rows, seal, seldom, synth, tmerge
 
-# Of each lane: the sets whose time is its busy time, where none of the others is, and whose events it
-# counts.
+# For each sub-track: the sets whose time is busy time, the sets that take precedence, and the sets
+# whose events are counted.
 LANES = {'compute': (['compute'], [], 'compute'), 'copies': (['memory'], ['compute'], 'memory'),
          'transfer': (['transfer'], [], 'transfer'), 'wait': (['wait'], ['transfer'], 'wait'),
          'unmatched': (['communication'], ['wait', 'transfer'], 'unmatched'),
@@ -20,13 +20,13 @@ def words(column):
 
 
 def sets_of(store, i):
-    """The begins on the job's clock and the lengths of a rank's events, by what they are."""
+    """Returns the begins on the job's clock and the lengths of a rank's events, by kind."""
     ranks, clock, events = store['ranks'], store['clock'], store['events']
     first, n = int(ranks['first_event'][i]), int(ranks['n_events'][i])
     own = slice(first, first + n)
     recorded = events['begin_ns'][own]
     drift = (recorded - clock['middle_ns'][i]).astype(float) * (clock['drift_ppb'][i] * 1e-9)
-    # to the nearest, half away from zero
+    # rounded to nearest, half away from zero
     begin = recorded + clock['offset_ns'][i] + (
         numpy.sign(drift) * numpy.floor(numpy.abs(drift) + 0.5)).astype(numpy.int64)
     length, role, category = (events[name][own] for name in ('duration_ns', 'role', 'category'))
@@ -50,7 +50,7 @@ def sets_of(store, i):
 
 
 def union_until(sets, at):
-    """How much of the time before each of some times any event of these sets covers."""
+    """Returns the time before each of `at` that is covered by events of these sets."""
     begin, length = (numpy.concatenate(parts) for parts in zip(*sets))
     if len(begin) == 0:
         return numpy.zeros(len(at), numpy.int64)
@@ -65,10 +65,10 @@ def union_until(sets, at):
 
 
 def check_lane(found, sets, lane, width):
-    """The rows of a lane at one level, each [begin, busy, events, longest]."""
+    """Checks the rows of a sub-track at one level, each [begin, busy, events, longest]."""
     own, without, counted = LANES[lane]
     begins = numpy.sort(found[:, 0])
-    # its time and that of what takes precedence, less that alone
+    # coverage of its sets and of those with precedence, minus that of the latter
     taken = [sets[word] for word in without]
     edges = numpy.concatenate([begins, begins + width, [numpy.iinfo(numpy.int64).max // 2]])
     covered = union_until([sets[word] for word in own] + taken, edges)

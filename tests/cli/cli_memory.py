@@ -1,4 +1,4 @@
-"""Peak memory: at most 128 MiB and 96 bytes for each event held, in every process; with the replay
+"""Peak memory: at most 128 MiB plus 96 bytes per event held, in every process; with the replay
 (whatif, criticalpath) 450 bytes."""
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 from common import (FULL, TMERGE, Skip, content, full, holds, launcher, main, put, rows, run,
                     seldom, synth)
 
-# Runs a command and tells the peak of its resident memory [KiB] on standard error.
+# Runs a command and prints its peak resident memory [KiB] to standard error.
 WRAPPER = '''import resource, subprocess, sys
 done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 sys.stderr.write(f"peak={resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss}\\n")
@@ -16,7 +16,7 @@ sys.exit(done.returncode)
 
 
 def peaks(n, *arguments):
-    """Bytes at the peak of each process."""
+    """Returns the peak bytes of each process."""
     if b'__asan_init' in content(TMERGE):
         raise Skip('a sanitizer takes memory of its own')
     put('wrapper.py', WRAPPER)
@@ -35,7 +35,7 @@ def test_one_large_trace_takes_memory_for_its_events_alone():
     n_events, launch = 600000, 300
     with open('rank0.json', 'w', encoding='ascii') as out:
         out.write('{"traceEvents": [\n')
-        for i in range(n_events // 2):  # a launch and its kernel, with arguments nobody keeps
+        for i in range(n_events // 2):  # a launch and its kernel, with unused arguments
             out.write(f'{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, '
                       f'"tid": 1, "ts": {10 * i + 1}, "dur": 2, "args": {{"correlation": {i + 1}, '
                       f'"Call stack": "{"f;" * launch}"}}}},\n'
@@ -46,7 +46,7 @@ def test_one_large_trace_takes_memory_for_its_events_alone():
     holds(os.path.getsize('rank0.json') > 250e6, 'a text much larger than the memory')
     found = peaks(0, 'rank0.json', '-q', '--no-replay')
     is_bounded(found, n_events)
-    # The text is three hundred megabytes; without it the bound is 185.
+    # The text has three hundred megabytes; without it the bound is 185.
     holds(max(found) < os.path.getsize('rank0.json') / 2, f'{max(found)} bytes')
     is_bounded(peaks(0, 'analyze', 'tmerge.h5', '-q', '--no-replay'), n_events)
     is_bounded(peaks(0, 'analyze', 'tmerge.h5', '-q'), n_events, 450)
@@ -59,14 +59,14 @@ def test_show_check_and_export_hold_a_part_of_a_store_at_a_time():
     least = max(peaks(0, 'show', 'tmerge.h5', 'job.job', '--json'))
     every = len(run([TMERGE, 'show', 'tmerge.h5', '--json']).expect(0).out)
     holds(every > 20e6, f'{every} bytes: a document much larger than the memory')
-    # All tables take more than twice the document, and the document as much again.
+    # Holding all tables takes over twice the document's size, and the document once more.
     for form in ('--json', '--csv-dir=out', '--all'):
         found = max(peaks(0, 'show', 'tmerge.h5', form))
         holds(found - least < every * 2 / 3, f'{form}: {(found - least) >> 20} MiB over {every}')
     found = max(peaks(0, 'show', 'tmerge.h5', '--top', '5', '--json'))
     holds(found - least < every * 2 / 3, f'--top: {(found - least) >> 20} MiB over {every}')
     n_events = rows('tmerge.h5', 'job.job')[0]['events']
-    # Events are read together up to half a million.
+    # Up to half a million events are read at once.
     for form, each in (('csv', 40), ('perfetto', 60)):
         found = max(peaks(0, 'export', 'tmerge.h5', '--format', form, '--force'))
         holds(found - least < (16 << 20) + each * n_events, f'{form}: {found - least} bytes')
@@ -76,7 +76,7 @@ def test_show_check_and_export_hold_a_part_of_a_store_at_a_time():
 
 @full
 def test_a_merge_takes_88_bytes_for_each_further_event():
-    # Nearly all are operators: 31 bytes of columns, and 24 of what is told of each.
+    # Nearly all are operators: 31 bytes in columns and 24 of attributes each.
     found, events = [], []
     for steps in (100, 500):
         synth('job', ranks=8, steps=steps, layers=4, buckets=1, cpu_ops=40)
@@ -89,7 +89,7 @@ def test_a_merge_takes_88_bytes_for_each_further_event():
 
 @full
 def test_an_export_of_nsight_systems_takes_memory_for_its_events_alone():
-    # One file of one rank, and one of eight, which is read once for each.
+    # One file with one rank, and one with eight, which is read once for each.
     for ranks, steps in ((1, 1600), (8, 200)):
         synth('nsys', format='nsys', ranks=ranks, ranks_per_file=ranks, steps=steps)
         for n in (0, 2):

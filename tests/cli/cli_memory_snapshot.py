@@ -1,4 +1,4 @@
-"""tmerge analyze --memory-snapshot: snapshots of PyTorch's allocator, of which no code is ever run, and
+"""tmerge analyze --memory-snapshot: snapshots of PyTorch's allocator, whose code is never run, and
 exported memory timelines."""
 import gzip
 import json
@@ -23,7 +23,7 @@ def entry(action, size, frames=OWN):
     return {'action': action, 'addr': 7, 'size': size, 'stream': 0, 'time_us': 1, 'frames': frames}
 
 
-# As torch.cuda.memory._snapshot() gives it, with every type of value that it may have.
+# As returned by torch.cuda.memory._snapshot(), with every possible type of value.
 SNAPSHOT = {
     'segments': [
         {'device': 0, 'address': 4096, 'total_size': 2097152, 'segment_pool_id': (0, 0),
@@ -64,13 +64,13 @@ def refused(path, *parts):
 
 def test_a_snapshot_is_read_in_every_protocol_that_writers_use():
     # By hand: 1024 + 512 + 10485760 of 2097152 + 20971520 are in use, 1000 + 400 + 10485760 were
-    # asked for; backwards from 10487296 the trace has 10487296 - 512 and then 3000 more.
+    # requested; backwards from 10487296 the trace has 10487296 - 512 and then 3000 more.
     for protocol in (2, 3, 4, 5):
         put('s.pickle', pickle.dumps(SNAPSHOT, protocol))
         analyzed('s.pickle').expect(0)
         found = tables('out.h5', 'memory.snapshot', 'memory.site')
-        # file, device, segments, reserved, blocks, allocated, requested, pending, free, per cent free,
-        # the largest free, entries, peak, out of memory
+        # file, device, segments, reserved, blocks, allocated, requested, pending, free, per cent
+        # free, largest free, entries, peak, out of memory
         equal([tuple(row.values()) for row in found['memory.snapshot']],
               [('s.pickle', 0, 2, 23068672, 3, 10487296, 10487160, 512, 12580864,
                 100 * 12580864 / 23068672, 10485760, 4, 10489784, 1),
@@ -81,14 +81,14 @@ def test_a_snapshot_is_read_in_every_protocol_that_writers_use():
 
 
 class Hostile:
-    """Unpickled, it runs a command."""
+    """Runs a command when unpickled."""
 
     def __reduce__(self):
         return os.system, ('touch ran',)
 
 
 class Slots:
-    """Unpickled, it is made without a call of its own, and given a state."""
+    """Unpickled without calling its constructor, then given a state."""
     __slots__ = ('x',)
 
     def __init__(self):
@@ -108,7 +108,7 @@ def persistent(protocol):
         return made.read()
 
 
-# All that plain data need, of any protocol.
+# All opcodes that plain data need, in any protocol.
 PLAIN = {'PROTO', 'FRAME', 'STOP', 'MARK', 'NONE', 'NEWTRUE', 'NEWFALSE', 'BININT', 'BININT1', 'BININT2',
          'LONG1', 'BINFLOAT', 'SHORT_BINUNICODE', 'BINUNICODE', 'BINUNICODE8', 'EMPTY_LIST', 'APPEND',
          'APPENDS', 'EMPTY_TUPLE', 'TUPLE', 'TUPLE1', 'TUPLE2', 'TUPLE3', 'EMPTY_DICT', 'SETITEM',
@@ -123,7 +123,7 @@ def test_a_hostile_pickle_is_refused_in_all_protocols_and_runs_nothing():
             made.append(pickle.dumps({'segments': [Slots()]}, protocol))
         for data in made:
             put('h.pickle', data)
-            # Where Python's own disassembler finds the first instruction that no plain data need.
+            # First instruction for Python's disassembler that plain data do not need.
             at = next(place for opcode, _, place in pickletools.genops(data)
                       if opcode.name not in PLAIN)
             refused('h.pickle', f'byte {at}:')
@@ -164,7 +164,7 @@ def test_a_damaged_pickle_is_refused_with_its_place():
     for data in (pickle.dumps({}), pickle.dumps([1]), pickle.dumps({'segments': 7})):
         put('d.pickle', data)
         refused('d.pickle', 'no list of segments')
-    # A list that holds itself, and one whose items are no dicts, are odd and do no harm.
+    # A list that contains itself, and one whose items are not dicts, are odd but harmless.
     loop = []
     loop.append(loop)
     put('d.pickle', pickle.dumps({'segments': [1, loop, {'blocks': loop, 'device': 'x'}]}))
@@ -177,8 +177,9 @@ EXPECTED = {'parameter': 102440608, 'optimizer_state': 102228128, 'input': 19395
 
 
 def test_an_exported_timeline_has_its_categories_at_the_peak():
-    # ResNet-50 with SGD and momentum: the optimizer keeps 4 bytes for each of 25,557,032 parameters,
-    # and 53,120 running statistics of batch norm count as parameters besides. The peak is 3,082,832,104.
+    # ResNet-50 with SGD and momentum: the optimizer keeps 4 bytes for each of 25,557,032
+    # parameters; 53,120 running statistics of batch norm count as parameters, too. The peak is
+    # 3,082,832,104.
     path = os.path.join(SHARED, 'traces', 'memory', 'memory_timeline.raw.gz')
     if not os.path.exists(path):
         raise Skip('there are no real traces beside the project')
@@ -188,7 +189,7 @@ def test_an_exported_timeline_has_its_categories_at_the_peak():
     equal({(r['peak_time_ns'], r['records']) for r in timeline()}, {(1696966047194486198, 16845)})
     with gzip.open(path) as raw:
         records = json.load(raw)
-    # The same as sizes over time, as .json has it.
+    # The same as sizes over time, as in a .json file.
     times, sizes, now = [], [], [0] * 9
     for time, _, size, category in records:
         now[category + 1] += size
@@ -204,7 +205,7 @@ def test_small_timelines_are_told_by_their_shape():
     cases = (
         ([[-1, 1, 100, 0], [5000, 2, 7, 4], [6000, 4, -7, 4]], (100, 7), 5000, 3),
         ([[-1, 1, 100, 0]], (100, 0), None, 1),
-        # an increment takes from one category what it gives another
+        # an increment moves size from one category to another
         ([[-1, 1, 100, 7], [5, 3, -100, 7], [5, 3, 100, 0]], (0, 0), None, 3),
         ([[1.5, 2, 3, 4], [[0, 1, 0, 0, 0, 2, 0, 0, 0], [0, 1, 0, 0, 0, 9, 0, 0, 0],
                            [0, 2, 0, 0, 0, 2, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0]]], (1, 9), 2000, 4),

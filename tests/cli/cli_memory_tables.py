@@ -1,5 +1,5 @@
-"""What fills the memory: real jobs against the facts of their models and the totals of their traces,
-made ones against what was planted in them."""
+"""Memory use: real jobs compared with the facts of their models and the totals of their traces;
+made jobs compared with what was planted in them."""
 import json
 import os
 
@@ -44,7 +44,7 @@ def test_blocks_and_base_give_the_recorded_peak_to_the_byte():
                 parts = sum(value for name, value in moment.items()
                             if name.endswith('_bytes') and name != 'allocated_bytes')
                 equal(parts, moment['allocated_bytes'], (path, device, moment))
-            # Of one rank and device of a type: all but what was there before, by who took it.
+            # One rank, one device of a type: all but preexisting memory, by operator.
             taken = sum(r['peak_bytes'] for r in categories
                         if r['category'] not in ('preexisting', 'unrecorded'))
             equal(sum(r['peak_bytes'] for r in found['memory.operator']
@@ -52,7 +52,7 @@ def test_blocks_and_base_give_the_recorded_peak_to_the_byte():
 
 
 def test_a_training_step_has_what_a_program_of_its_own_finds():
-    # Worked out by an independent program by PyTorch's rules; the rest is 0 at the peak.
+    # Computed by an independent program from PyTorch's rules; all others are 0 at the peak.
     found = merged(os.path.join(TRACES, 'single', 'df_index_resolver.json.gz'), 'memory.category')
     equal({r['category']: r['peak_bytes'] for r in of(found, 'memory.category', (1, 'cuda:1'))
            if r['peak_bytes']},
@@ -61,7 +61,7 @@ def test_a_training_step_has_what_a_program_of_its_own_finds():
 
 
 def test_the_parameters_of_known_models_are_counted():
-    # ResNet-50 and ResNet-18 have 25,557,032 and 11,689,512; the former's are of 32 bits.
+    # ResNet-50 and ResNet-18 have 25,557,032 and 11,689,512 parameters; the former's are 32-bit.
     for path, parameters, size in (
             (KINETO, 25557032, 4 * 25557032),
             (os.path.join(TRACES, 'single', 'mi300_resnet_ddp_rank0.json.gz'), 11689512,
@@ -84,8 +84,8 @@ CAPACITY = 1000 * MB
 
 
 def planted(rank, steps):
-    """A trace whose steps take some MB, and keep some of it: [(takes, keeps), ...]; what a step keeps
-    below 0 it gives back of what those before have kept. 500 MB are there before."""
+    """Writes a trace whose steps take some MB and keep some of it: [(takes, keeps), ...]; a step
+    with a negative value frees memory kept by earlier steps. 500 MB exist before."""
     events, total, kept = [], 500 * MB, []
 
     def record(at, address, size):
@@ -115,7 +115,7 @@ def planted(rank, steps):
 
 def test_what_is_planted_is_named_as_what_it_is():
     # By hand: the leak's last step peaks at 500 + 4 x 10 + 100 + 10 MB and leaves 350, 35 steps of
-    # 10 MB; the spike's third step takes 400 MB where the others take 100.
+    # 10 MB; the spike's third step takes 400 MB, the others take 100.
     level = (100, 0)
     jobs = {
         'growth': ([(100, 10)] * 5, {'memory_growth'}, (0, 1, 35)),
@@ -140,7 +140,7 @@ def test_what_is_planted_is_named_as_what_it_is():
         if word == 'growth':
             contains(items['memory_growth']['evidence'],
                      'out of memory in about 35 steps at this growth, or sooner')
-            # What is kept, by the steps that took it.
+            # Kept memory, by the steps that took it.
             equal([r['step'] for r in found['memory.live'] if r['rank'] == 0
                    and r['block_bytes'] == 10 * MB], [1, 2, 3, 4, 5])
         if word == 'spike':

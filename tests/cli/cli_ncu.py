@@ -1,11 +1,11 @@
-"""tmerge analyze --ncu joins what Nsight Compute measured to the kernels of the job."""
+"""tmerge analyze --ncu joins Nsight Compute's measurements with the kernels of the job."""
 import shutil
 
 import jobs
 from common import (FULL, content, contains, equal, gzipped, main, merged, put, rows, same_bytes,
                     small_trace, tmerge)
 
-# Kernels of the generator as its traces have them, and as Nsight Compute spells them.
+# Kernel names as in the generator's traces, and as Nsight Compute spells them.
 GEMM = 'nvjet_tst_128x160_64x5_2x4_v_bz_NTT'
 GELU = ('void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAKernelImpl('
         'at::TensorIteratorBase&, at::native::GeluType)::{lambda()#2}, std::array<char*, 3ul> >'
@@ -34,7 +34,7 @@ PROF = '==PROF== Connected to process 77 (/usr/bin/python3.12)\nloss 3.1, "perpl
 
 
 def details():
-    """A details page: a row for each metric, and rows of rules, which have none."""
+    """A details page: a row for each metric, and rows of rules, which have no metric."""
     head = HEAD + ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value', 'Rule Name',
                    'Rule Type', 'Rule Description', 'Estimated Speedup Type', 'Estimated Speedup']
     light, rule = 'GPU Speed Of Light Throughput', ['', '', '']
@@ -54,7 +54,7 @@ def details():
 
 
 def raw():
-    """A raw page: a row for each launch, below a row of units."""
+    """A raw page: a row for each launch, after a row of units."""
     add, fused = (f'smsp__sass_thread_inst_executed_op_{op}_pred_on.sum' for op in ('fadd', 'ffma'))
     tensor = 'sm__ops_path_tensor_src_bf16_dst_fp32.sum'
     return PROF + csv(HEAD + ['dram__bytes.sum', add, fused, tensor],
@@ -70,7 +70,7 @@ def make_job():
     put('raw.csv', raw())
 
 
-MEASURED = {  # the columns behind calls and total_ns, but achieved_gflops
+MEASURED = {  # the columns after calls and total_ns, without achieved_gflops
     GEMM: ('8,15,1', '384,1,1', 1, 82.5, 41.0, 20.25, 14.5, 1e10, 5e7, 200.0, 'compute'),
     # (12e6 + 2 * 4e6) / 200e6 = 0.1 FLOP/B
     GELU: ('98304,1,1', '128,1,1', 1, 30.0, 91.5, 90.0, 75.0, 2e7, 2e8, 0.1, 'memory'),
@@ -99,7 +99,7 @@ def test_both_pages_of_a_report_join_the_kernels_of_the_traces():
 
 def test_sections_and_rules_are_told_line_by_line():
     make_job()
-    again = details()  # with each kernel launched once more
+    again = details()  # with each kernel launched again
     for old, new in (('"0","77"', '"7","77"'), ('"1.50"', '"500"'), ('"Tbyte/s"', '"Gbyte/s"'),
                      ('"look, ""there"""', '"look here","local","12.5"')):
         again = again.replace(old, new)
@@ -153,7 +153,7 @@ def test_a_later_analysis_without_it_takes_the_rows_away():
 
 
 def test_a_file_that_is_missing_malformed_or_another_is_named_with_its_byte():
-    """What else is malformed is the unit test's."""
+    """The unit test covers other malformed files."""
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     before = content('tmerge.h5')

@@ -1,5 +1,5 @@
-"""Exports of Nsight Systems: real ones against plain SQL over the same file, and made ones for the
-questions which rank is whose, when, and what is refused."""
+"""Nsight Systems exports: real ones compared with plain SQL on the same file, and made ones for the
+ranks and times of processes, and for files that are rejected."""
 import glob
 import os
 import re
@@ -35,7 +35,7 @@ def pid(number):
 
 def export(path, kernels=((144, 0, 1000, 500),), ranges=(), environment=(), epoch=BASE_NS,
            system=None, host='node7', more=''):
-    """Writes an export. kernels: (process, device, start, duration), each called 100 ns before;
+    """Writes an export. kernels: (process, device, start, duration), each launched 100 ns before;
     ranges: (text, start, end)."""
     with sqlite3.connect(path) as db:
         db.executescript(TABLES + more)
@@ -79,7 +79,7 @@ def real(name='*'):
 
 
 def stored(path):
-    """By rank: {category: [(begin, duration, name), ...]}."""
+    """Returns by rank: {category: [(begin, duration, name), ...]}."""
     found = {}
     for rank, of in events(path).items():
         by = found[rank] = {}
@@ -97,7 +97,7 @@ def table(db, name, columns, where):
 
 
 def check_rank(db, events, process, epoch, what):
-    """Counts, sums and moments of one process, by SQL."""
+    """Compares counts, sums and times of one process with SQL."""
     own = f'globalPid = {process}'
     for name, category, where in (
             ('CUPTI_ACTIVITY_KIND_KERNEL', 'kernel', own),
@@ -127,8 +127,8 @@ KINDS = {'cudaEventQuery': 'event_sync', 'cudaStreamWaitEvent': 'stream_wait',
 
 
 def check_waits(db, store, process, epoch, what):
-    """Waits of a rank: when, of what kind, who on whom, and when the call began, by SQL; the kind by
-    the name of the call. None of these exports tells what recorded an event."""
+    """Compares the waits of a rank with SQL: time, kind, waiting stream, awaited stream, and begin
+    of the call; the call's name gives the kind. No export has event records."""
     begin = store['events/begin_ns'].tolist()
     found = [(begin[event], kind, stream, on_stream, begin[call], record) for kind, (
         event, stream, on_stream, call, record) in zip(store.words('waits/kind'), store.rows(
@@ -177,8 +177,8 @@ def test_two_processes_in_one_real_export_are_two_ranks():
     done = tmerge(path, '-o', 'x.h5').expect(0)
     equal(done.ours, [unranked(2, 2)])
     equal([row['device'] for row in rows('x.h5', 'job.rank')], [0, 1])
-    # Its 66 kernels are all SendRecv. Each rank launched 32 in a range nccl:all_to_all that was
-    # recorded; of the first one the launch was not, so that it may be anything.
+    # All of its 66 kernels are SendRecv. Each rank launched 32 in a recorded range nccl:all_to_all;
+    # the launch of the first was not recorded, so it may be anything.
     equal([(row['kind'], row['count']) for row in rows('x.h5', 'collectives.kind')],
           [('alltoall', 32), ('sendrecv', 1)])
 
@@ -200,7 +200,7 @@ def test_the_rank_is_the_maps_the_names_or_what_the_export_says():
     put('map', 'profile_rank_3.sqlite 2\n')
     merged('profile_rank_3.sqlite', '--rank-map', 'map')
     equal(sources(), {2: 'profile_rank_3.sqlite'})
-    # The name of a file of several ranks is none of theirs; of a map it is that of the first.
+    # The name of a file with several ranks gives no rank; a map gives the first.
     export('node_rank1.sqlite', kernels=[(144, 0, 1000, 5), (145, 1, 1000, 5)])
     done = tmerge('node_rank1.sqlite').expect(0)
     equal((done.ours, sorted(sources())), ([unranked(2, 2)], [0, 1]))
@@ -222,7 +222,7 @@ def test_one_report_of_each_rank_and_one_of_a_node_make_the_same_job():
 
 
 def without_making(folder):
-    """Takes the calls that make communicators out of the exports, as where a capture began later."""
+    """Removes the calls that make communicators from the exports, as if a capture began later."""
     for path in files(folder):
         if path.endswith('.sqlite'):
             with sqlite3.connect(f'{folder}/{path}') as db:
@@ -232,7 +232,7 @@ def without_making(folder):
 
 
 def test_the_groups_of_kernels_that_tell_none_are_inferred():
-    # No clock is wrong. Taken for the job's, the ends of one stream would put the hosts 1.9 ms apart.
+    # All clocks are right. The ends of one stream, taken for the job's, would be 1.9 ms apart.
     options = dict(GROUPS, no_metadata=True, offset_us=0, drift_ppb=0, slow_factor=1.3)
     truth = synth('groups', format='nsys', **options)
     true = {}
@@ -248,7 +248,7 @@ def test_the_groups_of_kernels_that_tell_none_are_inferred():
         holds(ranks in map(set, true[row['kind']]) or row['at_least'], row)
         equal(row['how'], 'inferred')
     offsets = {row['offset_ns'] for row in rows('tmerge.h5', 'clock.rank')}
-    holds(all(abs(offset) < 1000 for offset in offsets), offsets)  # clocks of GPUs err by 300 ns
+    holds(all(abs(offset) < 1000 for offset in offsets), offsets)  # GPU clocks are off by 300 ns
     synth('job', format='nsys', **dict(options, tp=1, pp=1, sequence_parallel=0, steps=8))
     done = merged('job', '-o', 'job.h5')
     lacks(done.out, 'could not be matched')
@@ -256,7 +256,7 @@ def test_the_groups_of_kernels_that_tell_none_are_inferred():
 
 
 def matching(store, *columns):
-    """By group: how many operations are complete and not."""
+    """Returns by group the numbers of complete and incomplete operations."""
     return {row['members']: tuple(row[name] for name in columns)
             for row in rows(store, 'groups.group')}
 
@@ -267,7 +267,7 @@ def test_groups_whose_making_was_not_recorded_are_those_that_use_them():
     without_making('nsys')
     merged('nsys', '-o', 'used.h5')
     made, used = tables('made.h5'), tables('used.h5')
-    for job in made, used: # their making is a range, too
+    for job in made, used: # creating them is a range, too
         job['stats.time'] = [row for row in job['stats.time'] if row['report'] != 'nvtx_sum']
     for name in made.keys() - {'modules.annotation'}:
         left_out = {'events', 'event'}
@@ -291,7 +291,7 @@ def test_a_missing_rank_leaves_its_groups_incomplete_or_unknown():
 
 
 def test_ranks_that_are_missing_at_the_end_are_seen_by_those_who_lack_them():
-    # Nobody says how many ranks there are; pipeline groups of the first half have one rank here.
+    # The number of ranks is not recorded; pipeline groups of the first half have one rank here.
     synth('nsys', format='nsys', **GROUPS)
     without_making('nsys')
     for rank in range(8):
@@ -319,8 +319,8 @@ def test_absurd_sizes_of_communicators_are_not_believed():
 
 
 def test_devices_of_one_process_have_their_own_communicators():
-    # Ranks 0 and 1, then 2 and 3, become one process each. Of data-parallel groups each has 2
-    # ranks, 0 and 2, and 1 and 3.
+    # Ranks 0 and 1, and 2 and 3, become one process each. Data-parallel groups have 2 ranks: 0 and
+    # 2, and 1 and 3.
     options = dict(ranks=4, tp=2, ranks_per_host=4, steps=2, layers=4, format='nsys')
     synth('nsys', **options, ranks_per_file=4)
     shutil.copytree('nsys', 'own')
@@ -358,14 +358,14 @@ def test_the_environment_says_how_many_ranks_there_are():
 
 
 def test_sessions_of_one_host_share_its_monotonic_clock():
-    # Each start by UTC is read with an error: here 3 and 0 ms; the lowest counts for both.
+    # Each start in UTC is read with an error: here 3 and 0 ms; the lowest counts for both.
     for rank, (system, late, host) in enumerate(((10**9, 3 * 10**6, 'a'), (5 * 10**9, 0, 'a'),
                                                  (10**9, 7 * 10**6, 'b'),
                                                  (10**9, 2 * 10**9, 'a'))):
         export(f'rank{rank}.sqlite', epoch=BASE_NS + system + late, system=system, host=host)
     merged(*(f'rank{i}.sqlite' for i in range(4)))
     begins = [events['kernel'][0][0] - BASE_NS for _, events in sorted(stored('tmerge.h5').items())]
-    # Another host, and what is off by seconds, which is no error of reading, stay as they are.
+    # Another host is unchanged, as is a start that is off by seconds, no reading error.
     equal(begins, [10**9 + 1000, 5 * 10**9 + 1000, 10**9 + 7 * 10**6 + 1000, 3 * 10**9 + 1000])
 
 
@@ -377,8 +377,8 @@ def test_a_report_without_the_time_of_its_start_is_read_and_said_to_be():
 
 
 def test_kernels_without_a_time_are_left_out():
-    """What CUPTI could not time has 0 for both ends, or nothing; others write -1. Each was called at 3 s,
-    as was the one that is kept, 10 ns after."""
+    """Kernels that CUPTI could not time have 0 for both ends, or nothing; other programs write -1.
+    Each was launched at 3 s, as was the kernel that is kept, which begins 10 ns later."""
     second = 10**9
     for start, end, remark in ((0, 0, 'unknown_work_time'), (-1, -1, 'unknown_work_time'),
                                (0, 3 * second, 'unknown_work_time'), ('NULL', 'NULL', 'no_time'),
@@ -425,11 +425,11 @@ def test_steps_are_what_looks_like_one_or_what_the_user_says():
         tmerge(*arguments, '--step-pattern=(').expect(2)
 
 
-# What is refused, and what must not be told ---------------------------------------------------------
+# Rejected files, and secrets that must not be reported --------------------------------------------
 
 
 def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
-    """The reasons are those of the unit test; a file that is no database is one of no format."""
+    """The unit test covers the reasons; a file that is no database has no format."""
     export('good_rank1.sqlite')
     size = os.path.getsize(export('cut.sqlite'))
     os.truncate('cut.sqlite', size // 2)
@@ -449,7 +449,7 @@ def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
 
 @seldom
 def test_a_database_of_another_program_is_named_with_the_way_out():
-    """In a folder, too, where it is all that there is; beside a trace it is left out."""
+    """Also in a folder if there is nothing else; next to a trace it is left out."""
     for tables, said in (
             (['CommAnalyzerTime', 'StepTraceTime'],
              'this database holds sums that torch_npu\'s profiler (Ascend) made: give '
@@ -509,17 +509,18 @@ def test_no_secret_of_the_environment_leaves_the_report():
         holds(secret.encode() not in open(path, 'rb').read(), f'the secret is in {path}')
     shown = tmerge('show', 'tmerge.h5', '--json').expect(0)
     lacks(shown.out, secret)
-    contains(shown.out, 'node7')  # what may be told is
-    # An archive of the original traces would have all of it.
+    contains(shown.out, 'node7')  # other environment may be reported
+    # An archive of the original traces would contain it.
     tmerge('export', 'tmerge.h5', '--format', 'archive', '-o', 'x.tar').fails(
         3, 'rank0.sqlite: Perfetto cannot open this trace as it is: --format perfetto')
     holds(not os.path.exists('x.tar'), 'an archive was written')
 
 
 def test_programs_of_mpi_are_jobs_without_a_gpu():
-    """Rank 1 works 3 ms in each of 4 steps of 10 ms, rank 0 1 ms; then each sends the other a message of
-    tag 0 and of tag 1, which the one receives in the other order, into buffers of 90 bytes, and both add
-    up. Rank 0 waits 2 ms for them in MPI_Waitall, which has a row for each of its 4 requests."""
+    """Rank 1 works 3 ms in each of 4 steps of 10 ms, rank 0 works 1 ms; then each sends the other a
+    message of tag 0 and of tag 1, which one receives in the other order, into 90 bytes, and both
+    run an all-reduce. Rank 0 waits 2 ms for them in MPI_Waitall, which has a row for each of its 4
+    requests."""
     ms, step = 10 ** 6, 10 * 10 ** 6
     for rank in range(2):
         export(f'{rank}.sqlite', kernels=(), more=MPI, ranges=[

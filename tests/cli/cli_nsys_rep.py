@@ -1,5 +1,5 @@
-"""Reports of Nsight Systems that tmerge lets nsys export: here a program of that name which does what
-a report says."""
+"""Nsight Systems reports that tmerge has nsys export: here nsys is a program that runs the report's
+content."""
 import contextlib
 import os
 import shutil
@@ -11,7 +11,7 @@ from common import (FULL, contains, content, equal, files, full, has_line, holds
                     synth, tables, tmerge, without_dac_override)
 from watching import ends, exists, is_open, on_small_disk, started, wait_until
 
-# A report is a line of Python; what it sees: source, target, and a way to tell that it runs.
+# A report is a line of Python, which sees source, target, and a function that notes that it runs.
 NSYS = f'''#!{sys.executable} -ISE
 import os, shutil, signal, subprocess, sys, time
 here = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
@@ -42,7 +42,7 @@ HANGS = ('open(target, "w").write("partial"); open(target + "-journal", "w").wri
 
 
 def with_nsys():
-    """An environment with the program: its folder is outside of the one that tests look at."""
+    """Returns an environment with the program, in a folder that tests do not check."""
     path = put('../bin/nsys', NSYS)
     os.chmod(path, 0o755)
     with contextlib.suppress(FileNotFoundError):
@@ -64,7 +64,7 @@ def copies(export):
 
 
 def job(folder='exports', **options):
-    """Exports of a job outside of the test's folder; the names of its files without their ends."""
+    """Makes a job's exports outside of the test's folder; returns names without suffix."""
     shutil.rmtree('../' + folder, ignore_errors=True)
     synth('../' + folder, format='nsys', **{'ranks': 8, 'steps': 3, 'layers': 4, **options})
     os.unlink(f'../{folder}/truth.json')
@@ -77,14 +77,14 @@ def reports(names, folder='job', exports='exports'):
 
 
 def results(store):
-    """All tables, without the ends of the names of files."""
+    """Returns all tables, with file names without their suffix."""
     found = tables(store)
     for row in found['job.rank'] + found['job.left_out']:
         row['source'] = os.path.splitext(os.path.basename(row['source']))[0]
     return found
 
 
-# What is read -------------------------------------------------------------------------------------
+# Input --------------------------------------------------------------------------------------------
 
 
 def test_reports_give_what_their_exports_give_each_exported_once_by_all_processes():
@@ -109,7 +109,7 @@ def test_reports_give_what_their_exports_give_each_exported_once_by_all_processe
 
 
 def test_an_nsys_is_given_the_options_alone_that_its_version_has():
-    """2022.4.2 knows none of them, 2023.4.4 and 2024.2.3 the last; of one option more than these, any."""
+    """2022.4.2 knows no option, 2023.4.4 and 2024.2.3 the last, another version perhaps two."""
     blobs, json, clock = '--include-blobs=true', '--include-json=true', '--ts-normalize=false'
     names = job(ranks=1)
     reports(names)
@@ -160,7 +160,7 @@ def test_names_of_files_mean_nothing_to_a_shell_or_to_nsys():
         equal(files(), [])
 
 
-# Reports beside their exports ---------------------------------------------------------------------
+# Reports next to their exports --------------------------------------------------------------------
 
 
 def left_out():
@@ -218,7 +218,7 @@ def test_an_export_of_that_name_in_another_folder_is_another_trace():
     reports(names[:1])
     shutil.copy(f'../exports/{names[1]}.sqlite', f'{names[0]}.sqlite')
     done = tmerge(f'{names[0]}.sqlite', 'job', env=with_nsys())
-    done.expect(3)  # both are of rank 0 and of the same time
+    done.expect(3)  # both are of rank 0 and overlap
     equal(len(notes()), 1)
 
 
@@ -232,7 +232,7 @@ def test_without_nsys_a_report_stops_with_the_command_that_exports_it():
         tmerge('job/rank0.nsys-rep', n=2, env=env).fails(
             3, 'job/rank0.nsys-rep: ' + ADVICE.format('job/rank0'))
         equal(files(), ['job'])
-    merged('job', '-o', '../x.h5', env=without_nsys())  # in a folder it is passed over
+    merged('job', '-o', '../x.h5', env=without_nsys())  # in a folder it is ignored
 
 
 def test_a_file_that_is_only_called_a_report_is_told_by_its_content():
@@ -260,7 +260,7 @@ FAILURES = {
         'nsys was ended by signal 9, saying nothing',
     'open(target + "-wal", "w").write("x"); open(target + ".part", "w"); sys.exit(7)':
         'nsys failed with status 7, saying nothing',
-    # What it leaves running holds its stream open and would be waited for.
+    # A child that it leaves running holds its stream open, for which tmerge would wait.
     'subprocess.Popen(["sleep", "1234"]); sys.exit(8)': 'nsys failed with status 8, saying nothing',
 }
 
@@ -337,7 +337,7 @@ def test_a_full_disk_is_told():
 
 
 def running(name):
-    """The ids of processes with this argument that run in the test's folder."""
+    """Returns the ids of processes with this argument that run in the test's folder."""
     found = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
         with contextlib.suppress(OSError):
@@ -353,7 +353,7 @@ def ended_while_exporting(n, number, whose):
     with started(n, 'job', grace=2, env=env) as (launched, pids):
         wait_until(lambda: sum(x.startswith('hangs') for x in notes()) == max(n, 1),
                    'nsys to run on every process')
-        # A process that was just started has its arguments only a moment later.
+        # A process that has just started has its arguments only a moment later.
         for name in (target, '1234'):
             wait_until(lambda: len(running(name)) >= max(n, 1), f'{name} to run')
         folder, = (x for x in files() if x.startswith('.tmerge-'))
@@ -407,7 +407,7 @@ def test_what_a_process_that_is_killed_outright_leaves_is_removed_by_the_others(
     equal(running('1234'), [], 'what the orphan had started')
 
 
-@full  # which waits until a person would
+@full  # which waits as long as a person would
 def test_a_long_export_is_shown_where_a_person_looks_on():
     names = job(ranks=2)
     for name in names:
@@ -426,7 +426,7 @@ def test_a_long_export_is_shown_where_a_person_looks_on():
 
 
 def test_reports_are_only_exported_where_something_needs_it():
-    """A run that cannot write its output ends before."""
+    """A run that cannot write its output ends earlier."""
     reports(job(ranks=1))
     put('tmerge.h5', 'precious')
     tmerge('job', env=with_nsys()).fails(

@@ -1,7 +1,7 @@
-"""The reports of nsys stats, as SQL of our own over real exports: what `tmerge show` answers is the
-same, whole numbers to the nanosecond, the rest to 0.05 ns. Of what no public export has, the
-generator's, after the documented schema. Ranges have the names of the timeline:
-torch's operators without the number of each call, and "DOMAIN:" only where a text does not say it."""
+"""Reports of nsys stats as SQL of our own on real exports: `tmerge show` gives the same results,
+integers to the nanosecond, others to 0.05 ns. Tables that no public export has come from the
+generator, by the documented schema. Ranges have the timeline's names: torch's operators without the
+number of each call, and "DOMAIN:" only if a text does not include it."""
 import glob
 import os
 import shutil
@@ -24,9 +24,9 @@ RANGE = f"coalesce(text, {NAMED.format('textId')})"
 RANGED = 'eventType IN (59, 60) AND end IS NOT NULL'
 OWN = """SELECT globalTid FROM ThreadNames WHERE nameId IN
          (SELECT id FROM StringIds WHERE value LIKE '[NSys%')"""
-# Calls of MPI were ranges until nsys had tables for them. A call with its stack is written twice,
-# the second time as class 67. Of the OS runtime 31 and 32 mark the begin and the end of tracing.
-# The version of an interface has four digits or more.
+# MPI calls were ranges until nsys had tables for them. A call with a stack is written twice, the
+# second time with class 67. For the OS runtime, 31 and 32 mark the begin and end of tracing.
+# Interface versions have four digits or more.
 REPORTS = {
     'cuda_api_sum': ('CUPTI_ACTIVITY_KIND_RUNTIME', NAMED.format('nameId'), 'end - start',
                      'eventClass <> 67'),
@@ -62,7 +62,7 @@ def named(report, name):
 
 
 def store_of(path):
-    """The store of an export, made once for all tests."""
+    """Returns the store of an export, made once for all tests."""
     store = f'../{os.path.basename(path)}.h5'
     if not os.path.exists(store):
         tmerge(path, '-o', store).expect(0)
@@ -70,7 +70,7 @@ def store_of(path):
 
 
 def by_name(db, report):
-    """{name: values} of a report."""
+    """Returns {name: values} of a report."""
     table, name, value, where = REPORTS[report]
     known = {n for n, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     found = defaultdict(list)
@@ -84,7 +84,7 @@ def by_name(db, report):
 
 
 def check_report(report, expected, found, unit, path):
-    """Returns how many rows are the same."""
+    """Returns the number of equal rows."""
     equal(sorted(row['name'] for row in found), sorted(expected), f'{report} of {path}')
     total = sum(sum(values) for values in expected.values())
     for row in found:
@@ -112,7 +112,7 @@ def test_reports_are_those_of_plain_sql_over_real_exports():
             found = [row for row in shown if row['report'] == report]
             seen[report] += check_report(report, by_name(read_only(path), report), found,
                                          UNITS.get(report, 'ns'), path)
-    # Files that have any: the kinds of calls, kernels, ... of the four together.
+    # Number of files that have any: distinct calls, kernels, ... of the four together.
     holds(all(seen[report] >= 3 for report in REPORTS), f'rows of {dict(seen)}')
     equal(seen['osrt_sum'], 23)  # SELECT count(DISTINCT nameId) FROM OSRT_API WHERE eventClass = 27
 
@@ -122,8 +122,8 @@ def in_both(a, b):
 
 
 def thread_of(db, thread):
-    """What the rows of a thread say: a row of SCHED_EVENTS that puts it on a core is followed by
-    the one that takes it off."""
+    """Returns a thread's figures from its rows; those of SCHED_EVENTS put it on a core and take it
+    off in turn."""
     turns = db.execute('SELECT start, isSchedIn, cpu FROM SCHED_EVENTS WHERE globalTid = ? '
                        'ORDER BY start', (thread,)).fetchall()
     equal([turn[1] for turn in turns], [1, 0] * (len(turns) // 2))
@@ -153,14 +153,14 @@ def test_threads_ran_and_waited_as_plain_sql_has_it():
                    row['os_calls'], row['os_ns'], row['os_wait_ns']), thread_of(db, thread),
                   f'{row} of {path}')
             n += 1
-    equal(n, 12)  # threads of the two exports that have such rows, without two of nsys's own in each
+    equal(n, 12)  # threads with such rows in two exports, less two threads of nsys itself in each
 
 
 # Tables that no public export has ----------------------------------------------------------------
 
 
 def made(**more):
-    """A job of 4 ranks with all tables, made once for all tests; its files."""
+    """Makes a job of 4 ranks with all tables, once for all tests; returns its files."""
     folder = f"made{more.get('ranks_per_file', '')}"
     if not os.path.exists(f'../{folder}.h5'):
         synth(f'../{folder}', format='nsys', host_tables=True, ranks=4, steps=3, **more)
@@ -257,7 +257,7 @@ def test_unified_memory_by_address_is_that_of_plain_sql():
     equal([row[0] for row in found], sorted(5 * list(range(4))))
     contains(tmerge('show', 'made.h5', 'um_sum').expect(0).out, 'host.address')
     shutil.copy('made.h5', 'old.h5')
-    with h5py.File('old.h5', 'r+') as store:  # from before addresses were kept
+    with h5py.File('old.h5', 'r+') as store:  # from a version before addresses were kept
         del store['unified'], store['ranks/n_unified'], store['analysis/host/address']
     seal('old.h5')
     tmerge('check', 'old.h5').expect(0)
@@ -281,7 +281,7 @@ def test_of_many_addresses_those_that_moved_most_have_rows():
     db.close()
     tmerge('many.sqlite', '-o', 'many.h5').expect(0)
     found = rows('many.h5', 'host.address')
-    # The five of the generator, the 995 lowest of one fault each, and the other 208 in a row.
+    # The five of the generator, the lowest 995 with one fault each, and the other 208 in one row.
     equal([row['address'] for row in found[:995]], [f'0x{4096 * (1 + i):012x}' for i in range(995)])
     equal(len(found), 1001)
     equal([found[-1][name] for name in ('address', 'addresses', 'cpu_faults')], [None, 208, 208])

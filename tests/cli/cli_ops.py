@@ -1,4 +1,4 @@
-"""Operation-level traces: a real one, of 8 ranks in one file, against sums over the file itself."""
+"""Operation-level traces: a real one, 8 ranks in one file, compared with sums over it."""
 import collections
 import gzip
 import json
@@ -31,7 +31,7 @@ def test_a_file_holds_all_ranks_of_a_job():
     result = tables('x.h5', 'overlap.rank', 'job.job', 'job.rank', 'overlap.step')
     job, = result['job.job']
     equal((job['hosts'], job['collectives']), (None, 2144))
-    # Computation of a rank is what its operations sum to: they hardly overlap.
+    # A rank's compute is the sum of its operations, which hardly overlap.
     compute = collections.Counter()
     steps = {}
     for event in found:
@@ -42,7 +42,7 @@ def test_a_file_holds_all_ranks_of_a_job():
         steps[number] = (min(begin, known[0]), max(end, known[1]))
     for row in result['overlap.rank']:
         holds(abs(row['compute_ns'] / 1000 - compute[row['rank']]) < 100, f'{row}')
-        # What the exporter put between the steps counts for nothing.
+        # Gaps that the exporter put between the steps do not count.
         holds(abs(row['window_ns'] / 1000 - sum(b - a for a, b in steps.values())) < 60000, f'{row}')
     for row in result['overlap.step']:
         begin, end = steps[row['step']]
@@ -73,7 +73,7 @@ def test_groups_are_those_of_the_parallel_dimensions():
     members = collections.defaultdict(set)
     for row in groups:
         members[row['dimension'] or row['description']].add((row['members'], row['complete']))
-    # A step has a gather and a scatter of a stage, 4 micro-batches to and fro between 4 stages.
+    # A step has a gather and a scatter per stage, 4 micro-batches both ways between 4 stages.
     equal(dict(members), {
         'data': {(f'{i}-{i + 1}', 64) for i in range(0, 8, 2)},
         'pipeline': {('0-6:2', 32 * 4 * 2 * 3), ('1-7:2', 32 * 4 * 2 * 3)},
@@ -105,11 +105,11 @@ def test_the_replay_gives_the_published_figures():
     near(job['stage_share'], published['ms']['Ms'], 0.0002, 'M_s')
     near(job['ideal_ns'] / 1e9, ideal, 1e-5, 'T_ideal')
     base = sum(result['step_t_base'].values()) / len(result['step_t_base'])
-    # The begin of what came first in a step is cut off where it waited for others: up to 1 ms.
+    # The begin of a step's first operation is cut off if it waited for others: up to 1 ms.
     near(job['step_ns'] / 1e9, base, 0.0003, 'T')
     near(job['replay_error_pct'], 100 * (original / base - 1), 0.02, 'replay error')
     equal(job['sure'], True)
-    # S_w is the lower of a rank's data rank and its stage, in the paper's decompositions.
+    # S_w is the lower of a rank's data rank and stage value, in the paper's decompositions.
     by_data = [result['blocking_decompose_by_dp_rank'][f'{i}'] for i in range(2)]
     by_stage = [result['blocking_decompose_by_stage'][f'{i}'] for i in range(4)]
     items = {(row['what'], row['name']): row for row in shown['whatif.item']}
@@ -118,7 +118,7 @@ def test_the_replay_gives_the_published_figures():
              0.0002, f'S_w of rank {rank}')
     for stage in range(4):
         near(items['stage', str(stage)]['slowdown'], by_stage[stage], 0.0002, f'S of stage {stage}')
-    # What is saved is that of the paper, of which transfers are a part, too.
+    # The saving is the paper's, which includes transfers, too.
     near(items['stage', '3']['saved_ns'] / 1e9, original - published['ms']['trem'], 0.001, 'saved')
     near(items['rank', '7']['saved_ns'] / 1e9, original - published['mw']['trem'], 0.001, 'saved')
     for row in shown['whatif.step']:
@@ -137,13 +137,13 @@ def test_the_replay_gives_the_published_figures():
 
 
 def test_neither_ranks_nor_steps_need_follow_one_another():
-    """A job of which every fourth rank is told, and which was sampled every so many steps: its two
-    steps are those of testdata/ok_operations.json, whose figures test_ops_replay.c works out."""
+    """A job that has only every fourth rank and was sampled at intervals: its two steps are those
+    of testdata/ok_operations.json, whose figures test_ops_replay.c works out."""
     with open(os.path.join(SOURCE, 'testdata/ok_operations.json')) as file:
         events = json.load(file)
     for event in events:
         if event.get('tid', 0) >= 5:
-            event['tid'] += 15  # rank 1 is rank 4
+            event['tid'] += 15  # rank 1 becomes rank 4
         if event['args'].get('step') == 9:
             event['ts'] += 10e6
             event['args']['step'] = 16

@@ -1,5 +1,5 @@
-"""Perfetto traces: jobs as PyTorch writes them against its JSON of the same, and packets made by hand
-after Perfetto's protos for what other writers do."""
+"""Perfetto traces: jobs as PyTorch writes them, compared with its JSON of the same job, and packets
+made by hand from Perfetto's protos for other writers."""
 import glob
 import gzip
 import os
@@ -13,8 +13,8 @@ DAY_NS = 1_700_000_000_000_000_000
 
 
 def events(store):
-    """All that an export tells of events, but for what PyTorch's .pftrace leaves out: allocations, and the
-    spans of the profiler itself."""
+    """Returns the exported events without those that PyTorch's .pftrace leaves out: allocations,
+    and spans of the profiler itself."""
     tmerge('export', store, '--format=csv', '-o', store + '.csv').expect(0)
     lines = content(store + '.csv').decode().splitlines()
     spans = ',PyTorch Profiler', ',Iteration Start: PyTorch Profiler', ',Record Window End', ',[memory],'
@@ -22,7 +22,7 @@ def events(store):
 
 
 def same_job(paths, forms=(False, True)):
-    """A job's JSON, and the .pftrace made of it, give the same events, collectives and steps."""
+    """A job's JSON, and the .pftrace made from it, give the same events, collectives and steps."""
     for number_, path in enumerate(paths):
         data = content(path) if not path.endswith('.gz') else gzip.open(path).read()
         document = pftrace.read(data)
@@ -54,7 +54,7 @@ def test_a_real_job_is_as_its_json_is():
 
 
 def slices(*packets, cut=None):
-    """(name, category, begin, duration, thread) of the slices of a trace, from DAY_NS on."""
+    """Returns (name, category, begin, duration, thread) of a trace's slices, from DAY_NS on."""
     put('t.pftrace', b''.join(packets)[:cut])
     tmerge('t.pftrace', '-o', 't.h5').expect(0)
     tmerge('export', 't.h5', '--format=chrome', '-o', 't.json').expect(0)
@@ -83,8 +83,9 @@ def end(time, track=7, sequence=1):
 
 
 def test_threads_take_turns_in_a_file():
-    # B step, B forward | B io | E forward, E step | E io: the chunks of two threads, in one sequence or two;
-    # forward runs within step, from 1200 to 1500 and from 1000 to 2000. Fields that are not known count nothing.
+    # B step, B forward | B io | E forward, E step | E io: chunks of two threads, in one sequence or
+    # two; forward runs within step, from 1200 to 1500 and from 1000 to 2000. Unknown fields count
+    # nothing.
     new = number(200, 3)
     for other in 1, 2:
         equal(slices(packet(number(200, 1)), thread(7, 1, 2), thread(8, 1, 3), begin(DAY_NS + 1000, 'step', 7, new),
@@ -102,7 +103,7 @@ def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes():
         merged(name, 'rank1.pftrace', '-o', 't.h5')
         found = [r['events'] for r in rows('t.h5', 'job.rank')]
         holds(1000 < found[0] < 2000 and found[1] == 3000, f'{name}: {found} events')
-    # One that holds nothing yet costs a job in a folder nothing; by itself it is an error.
+    # In a folder, a trace without events yet does not affect the job; by itself it is an error.
     for rank, data in enumerate((whole, whole, whole[:5], b'')):
         put(f'job/rank{rank}.pftrace', data)
     contains(tmerge('job', '-o', 't.h5').expect(0).out, '! 2 files left out; ')
@@ -112,9 +113,9 @@ def test_a_trace_that_is_cut_short_is_read_as_far_as_it_goes():
 
 
 def test_clocks_count_from_snapshots_and_packets():
-    # Clock 64 of the sequence counts microseconds from the packet before, from 5 s of BOOTTIME on, which
-    # is DAY_NS by the clock of the day. So a begins 10 us after DAY_NS; b, of BOOTTIME itself, at 20 us;
-    # the packet of the track counts too, and moves a's end to 10 + 5 + 10 = 25 us.
+    # Clock 64 of the sequence counts microseconds from the packet before, from 5 s of BOOTTIME on,
+    # which is DAY_NS on the realtime clock. So a begins 10 us after DAY_NS; b, on BOOTTIME itself,
+    # at 20 us; the packet of the track counts too, and moves a's end to 10 + 5 + 10 = 25 us.
     boot = 5_000_000_000
     clock = block(1, number(1, 64) + number(2, 1000) + number(3, 1) + number(4, 1000))
     clock += block(1, number(1, 6) + number(2, boot)) + block(1, number(1, 1) + number(2, DAY_NS))
@@ -146,8 +147,8 @@ def test_packets_may_be_compressed_and_tracks_have_parents():
     row = packet(block(60, number(1, 8) + number(5, 7) + block(2, 'a row')))
     equal(slices(thread(7, 1, 2), row, packet(block(50, zlib.compress(inside)))),
           [('all', None, 0, 9, 'a row'), ('part', None, 1, 3, 'a row')])
-    # Legacy events: a duration of their own in microseconds, begins and ends by letter; a trace that ends
-    # within a packet is read up to there.
+    # Legacy events: a duration of their own in microseconds, begins and ends by letter; a trace
+    # that ends within a packet is read up to that packet.
     legacy = [at(DAY_NS, number(11, 7) + block(23, 'x') + block(6, number(2, ord('X')) + number(3, 12))),
               at(DAY_NS + 20_000, number(11, 7) + block(23, 'b') + block(6, number(2, ord('B')))),
               at(DAY_NS + 21_000, number(11, 7) + block(6, number(2, ord('E')))), begin(DAY_NS + 30_000, 'cut')]
@@ -171,7 +172,7 @@ def test_kernels_of_rocm_are_launched_by_their_calls():
 
 
 def test_an_export_of_an_earlier_tmerge_is_no_trace():
-    """It does not tell what its tracks were. cli_export has what today's are read back to."""
+    """It does not say what its tracks were. cli_export tests that today's exports are read back."""
     put('t.pftrace', b'\x0a\x05\x50\x01\xb8\x05\x01' + thread(7, 1, 2))
     tmerge('t.pftrace', '-o', 't.h5').fails(
         3, 't.pftrace: an earlier tmerge wrote this for Perfetto: give the store or the traces that it is of, '

@@ -1,5 +1,5 @@
-"""What each step of a device is spent on, its input, and who is slow: real profiles against what an
-independent program mapped of them, and made jobs of which all is known."""
+"""Time of each device step by part, its input, and slow devices: real profiles compared with an
+independent program's results, and made jobs in which everything is known."""
 import os
 
 from common import contains, equal, holds, main, put, rows, synth, tmerge
@@ -11,7 +11,7 @@ PARTS = ('compute_16', 'compute_32', 'compute_untyped', 'collectives', 'infeed',
 
 
 def steps(store):
-    """pod.step, each of whose rows sums to its step exactly."""
+    """Returns pod.step after checking that each row's parts sum to its step exactly."""
     found = rows(store, 'pod.step')
     for row in found:
         equal(sum(row[f'{part}_ns'] for part in PARTS), row['step_ns'], row)
@@ -20,7 +20,7 @@ def steps(store):
 
 
 def merged(job):
-    """Merges the profiles of a folder as r.h5; what is expected of the first of them."""
+    """Merges the profiles of a folder as r.h5; returns the expected content of the first."""
     expected = next(iter(mapped(job).values()))
     tmerge(os.path.join(PROFILES, job), '-o', 'r.h5').expect(0)
     return expected
@@ -30,8 +30,8 @@ def merged(job):
 
 def test_a_step_of_tensorflow_is_what_an_independent_reading_says():
     """XProf's step is the device's marker; here it begins with the host's first call for it, which
-    is launching. Of copies to the host XProf counts those with a group alone, in whose place it has
-    a wait for input, which lies below."""
+    is launching. XProf only counts copies to the host that have a group, and the others as waits
+    for input, which they overlap."""
     of = merged('gpu-multi-worker')
     told = of['step_breakdown_of_group_0']['with_host_events']
     ns = {kind: ps // 1000 for kind, ps in told['type_ps'].items()}
@@ -44,7 +44,7 @@ def test_a_step_of_tensorflow_is_what_an_independent_reading_says():
            'output': row['output_ns'],
            'input_wait': ns['HOST_WAIT_INPUT'] + ns['DEVICE_TO_HOST'] - row['output_ns']})
     holds(row['output_ns'] >= ns['DEVICE_TO_HOST'], row)
-    # The device of another step, and one that only copied, are no measure.
+    # A device with another step, and one that only copied, are not compared.
     equal([(row['rank'], row['slow']) for row in rows('r.h5', 'pod.rank')][:2],
           [(0, None), (1, None)])
 
@@ -65,7 +65,7 @@ def test_stages_of_a_pipeline_are_the_iterators_of_the_file():
 
 
 def test_a_program_that_copies_to_its_host_is_not_bound_by_input():
-    """76 s of 78 are copies of arrays that the program keeps in the host's memory."""
+    """76 of 78 s are copies of arrays that the program keeps in host memory."""
     of = merged('tpu-v6e')
     found = steps('r.h5')
     for rank, device in enumerate(of['ranks']):
@@ -88,8 +88,8 @@ def test_a_program_that_copies_to_its_host_is_not_bound_by_input():
 # A generated job ------------------------------------------------------------------------------------
 
 def test_waiting_for_input_is_the_idle_time_of_a_slow_loader():
-    """Of a generated job of GPUs with collectives: a batch takes as long as half of what the step
-    computes, 4 layers of 400 us forward and 800 backward, and 60 to 140 us beside."""
+    """A generated GPU job with collectives: a batch takes half as long as the step computes, 4
+    layers of 400 us forward and 800 backward, plus 60 to 140 us."""
     synth('made', ranks=8, ranks_per_host=4, steps=3, layers=4, jitter=0, format='xplane',
           fault='slow-loader')
     tmerge('made', '-o', 's.h5').expect(0)
@@ -102,7 +102,7 @@ def test_waiting_for_input_is_the_idle_time_of_a_slow_loader():
         of = busy[row['rank'], row['step']]
         equal(row['compute_16_ns'] + row['compute_32_ns'] + row['compute_untyped_ns'],
               of['compute_ns'])
-        beside = of['exposed_comm_ns'] - row['collectives_ns']  # a set counts before a collective
+        beside = of['exposed_comm_ns'] - row['collectives_ns']  # memsets precede collectives
         holds(0 <= beside <= row['device_to_device_ns'], (row, of))
 
 
@@ -123,8 +123,8 @@ CATEGORIES = {INFEED: 'infeed', DOT: 'convolution fusion', LOOP: 'while', PART: 
 
 def core_run(core, at):
     """In us: 20 infeed (400 on the slow host), 500 in 16 bit (900 on the slow core), a loop of 200
-    with two operations of 90 and 20 of its own. The last comes to the all-reduce at 1120, the slow
-    core, and it takes 60: until 1180 for all. Then 10 outfeed."""
+    with two operations of 90 and 20 of its own. The slow core is last at the all-reduce, at 1120,
+    which takes 60: until 1180 for all. Then 10 outfeed."""
     feed, dot = 400 if core // 4 == SLOW_HOST else 20, 900 if core == SLOW_CORE else 500
     loop, begin = feed + dot, feed + dot + 200
     ops = [(INFEED, 0, feed), (DOT, feed, dot), (LOOP, loop, 200), (PART, loop, 90),
@@ -133,8 +133,8 @@ def core_run(core, at):
 
 
 def made_pod(feeds):
-    """A run each 1220 us, launched 30 us before it begins, when the one before ends, by a call of 20
-    us."""
+    """A run every 1220 us, launched 30 us before it begins, when the one before ends, by a call of
+    20 us."""
     begins = [1000 + 1220 * run for run in range(RUNS)]
     for host in range(2):
         planes, calls = [], []
@@ -167,9 +167,9 @@ def test_steps_of_cores_are_what_was_planted():
 
 
 def test_operations_have_their_own_time_and_loops_what_is_left_of_it():
-    """In us, of 12 runs on 8 cores of 1190 us: infeed 12 (4 x 20 + 4 x 400), computing 12 (7 x 500 +
-    900), of each loop 20 beside twice 90, and until 1180 the all-reduce: 12 (8 x 980 - 1680 - 4400).
-    A loop in a loop of another core: 100 - 60, 60 - 20, 20."""
+    """In us, for 12 runs on 8 cores of 1190 us: infeed 12 (4 x 20 + 4 x 400), compute 12 (7 x 500 +
+    900), each loop 20 plus twice 90, and until 1180 the all-reduce: 12 (8 x 980 - 1680 - 4400).
+    Nested loops on another core: 100 - 60, 60 - 20, 20."""
     made_pod(True)
     found = rows('p.h5', 'hlo.category')
     equal({row['category']: (row['occurrences'], row['self_ns'] // 1000) for row in found},
@@ -187,7 +187,7 @@ def test_operations_have_their_own_time_and_loops_what_is_left_of_it():
 
 
 def test_the_pod_names_a_slow_core_and_slow_input_of_one_host():
-    """Over half of the cells: 400 us of computation; 380 us of input."""
+    """Excess over half of the cells: 400 us of computation; 380 us of input."""
     made_pod(True)
     slow = {row['rank']: (row['host'], row['slow'], row['slow_steps'], row['over_ns'])
             for row in rows('p.h5', 'pod.rank') if row['slow']}
@@ -215,8 +215,8 @@ def test_the_input_bound_share_is_what_was_planted():
 
 
 def test_barriers_are_of_the_programs_that_they_begin():
-    """A core runs, from 0 on, a program of 100 us whose barrier takes 20, and three times one of 400
-    that waits 100 in its own: these runs are the steps, each from the one before."""
+    """From 0 on a core runs a program of 100 us whose barrier takes 20, then three times one of 400
+    with a barrier of 100: these runs are the steps, each from the end of the one before."""
     runs, ops, marks = [('jit_a(1)', 0, 100)], [('ar', 20, 80)], [('barrier-cores', 0, 20)]
     for begin in (500, 1000, 1500):
         runs.append(('jit_b(2)', begin, 400))
@@ -243,8 +243,8 @@ def test_barriers_are_of_the_programs_that_they_begin():
 
 def test_rearranging_and_sparse_cores_are_parts_of_the_step():
     """Three runs of 1000 us: sorting takes 200 and formatting 100 of them, a fusion the next 300; a
-    SparseCore works for 300, of which 100 are beside the fusion. Without one, and without
-    categories, neither is told."""
+    SparseCore works for 300, overlapping the fusion for 100. Both are null without a SparseCore and
+    categories."""
     sort, moved = '%sort.1 = f32[8]{0} sort(f32[8]{0} %p)', '%copy.2 = f32[8]{0} copy(f32[8]{0} %p)'
     begins = [1000 * run for run in range(3)]
     ops = [(name, (at + begin) * US, length * US, {}) for at in begins
@@ -277,9 +277,9 @@ MAP, LIST = 'Iterator::Prefetch::ParallelMapV2', 'Iterator::Prefetch::ParallelMa
 
 
 def gpu_step(device, at, late):
-    """Of a device, in us: copies in until 60 behind the batch, 300 in 16 bit, 200 in 32 bit with 50
-    of them beside NCCL, which ends at 950 on all, and 20 out. The batch has come at 100, or `late`.
-    """
+    """A device's work, in us: copies in until 60 after the batch, 300 in 16 bit, 200 in 32 bit of
+    which 50 overlap NCCL, which ends at 950 on all, and 20 out. The batch arrives at 100, or at
+    `late`."""
     begin = at + late
     return [(3, 'MemcpyH2D', begin, 60, {'memcpy_details': 'size:4096 dest:0 async:1'}),
             (1, 'sgemm_half', begin + 60, 300, HALF), (1, 'add', begin + 360, 200, FLOAT),
@@ -289,9 +289,9 @@ def gpu_step(device, at, late):
 
 
 def made_gpus(host, late):
-    """The steps' thread marks them by step_num; another, of no device, fetches the batch from 0 to
-    `late`, by stages: mapping takes 70 of it, in which 20 are one that reads lines; a thread of its
-    own reads ahead for 300."""
+    """The thread of the steps marks them by step_num; another, without a device, fetches the batch
+    from 0 to `late`, in stages: mapping takes 70 of it, including 20 of reading lines; a thread of
+    its own reads ahead for 300."""
     streams = {1: 'Stream #1(Compute)', 2: 'Stream #2(Compute)', 3: 'Stream #3(MemcpyH2D)',
                4: 'Stream #4(MemcpyD2H)'}
     lines = {device: {stream: [] for stream in streams} for device in (0, 1)}
@@ -320,9 +320,9 @@ def made_gpus(host, late):
 
 
 def test_steps_of_gpus_with_slow_input_are_what_was_planted():
-    """Device 0 on a host that has its batch after 100 us, device 2 on one where it takes 300. A step
-    is from its mark to the next; of the last, to its end. Launches lie in the wait for input, and of
-    NCCL 50 in computation."""
+    """Device 0 is on a host that has its batch after 100 us, device 2 on one that takes 300. A step
+    lasts until the next mark, the last one until its end. Launches overlap the wait for input, and
+    50 of NCCL overlap compute."""
     made_gpus('fast', 100)
     made_gpus('slow', 300)
     out = tmerge('fast.xplane.pb', 'slow.xplane.pb', '-o', 'g.h5').expect(0).out
@@ -351,8 +351,8 @@ def test_stages_have_their_time_and_their_own():
           {MAP: ('preprocessing', STEPS, STEPS * 70, STEPS * 50),
            LIST: ('advanced_reading', STEPS, STEPS * 20, STEPS * 20),
            READ: ('advanced_reading', STEPS, STEPS * 300, STEPS * 300)})
-    # A library that tells its stages' kinds: of the 100 us of a batch, 40 and 20 are a shard's that is
-    # read, 10 of these inside of itself; a kind that is none of XProf's is no stage.
+    # A library that gives its stages' kinds: of the 100 us of a batch, 40 and 20 read shards, 10 of
+    # them nested in a read; a kind unknown to XProf is not a stage.
     stage = [('Batch', 0, 100, 'preprocessing'), ('Shard', 10, 40, 'Read'), ('Shard', 20, 10, 'read'),
              ('Shard', 60, 20, 'read'), ('put', 200, 50, 'enqueue'), ('odd', 300, 50, 'other')]
     events = [(name, at * US, length * US, {'_ipl_stage_id': i, '_ipl_stage_cat': kind})
@@ -372,9 +372,9 @@ def test_stages_have_their_time_and_their_own():
 
 
 def test_stages_of_other_libraries_on_the_thread_of_the_steps_are_waited_for():
-    """Steps of 1000 us of two devices, whose thread takes 200 for a batch, 100 of them inside for a
-    shard, and marks the steps; a worker prepares for 600 beside. Without the marks nothing tells who
-    waits."""
+    """Steps of 1000 us of two devices, whose thread takes 200 for a batch, including 100 for a
+    shard, and marks the steps; a worker prepares for 600 in parallel. Without the marks it is
+    unknown which thread waits."""
     def stage(name, at, length, kind):
         return (name, at * US, length * US, {'_ipl_stage_id': 1, '_ipl_stage_cat': kind})
     begins = [1000 * step for step in range(4)]

@@ -1,4 +1,4 @@
-"""The number of processes, the time and the place of the output leave no mark on the store."""
+"""The store does not depend on the number of processes, or the time and place of the output."""
 import glob
 import json
 import os
@@ -34,7 +34,7 @@ def real(*patterns):
 
 
 def spans_and_bad_files(**options):
-    """A job with a second span of rank 0, of every kind of event, and files that are left out."""
+    """Makes a job with a second span of rank 0, all kinds of events, and files left out."""
     def make():
         synth('job', **options)
         put('job/other_rank0.json', trace(OTHERS, 0))
@@ -47,7 +47,7 @@ def spans_and_bad_files(**options):
 
 
 def large_trace(path, rank, n):
-    """A trace of n events of about 170 bytes, which begins when the small ones do."""
+    """Writes a trace of n events of about 170 bytes, which begins when the small ones do."""
     with open(path, 'w', encoding='utf-8') as file:
         file.write('{"schemaVersion": 1, "traceEvents": [\n')
         for i in range(n):
@@ -99,7 +99,7 @@ ANALYZED = ('missing ranks', 'spans and bad files', 'real kineto')  # in the lan
 
 
 def check_any_count(name):
-    """All stores of a job, and all that is said, are the same by merges; and by analyses of one."""
+    """Stores and messages are the same for all merges of a job, and for analyses of one store."""
     arguments = MERGES[name]()
     expected = tmerge(*arguments, '-o', 'x.h5').expect(0)
     for n in COUNTS:
@@ -129,7 +129,7 @@ def test_any_number_of_processes_answers_the_same():
 
 def test_any_number_of_processes_finds_the_same_fault_of_a_large_trace():
     large_trace('rank3.json', 3, 220000)
-    # From 32 MiB on a plain trace is read by several processes.
+    # Plain traces from 32 MiB on are read by several processes.
     holds(os.path.getsize('rank3.json') > 32 << 20, 'the large trace is too small')
     with open('rank3.json', 'r+b') as file:
         at = os.path.getsize('rank3.json') * 9 // 10
@@ -144,7 +144,7 @@ def test_any_number_of_processes_finds_the_same_fault_of_a_large_trace():
 
 
 def test_left_out_files_and_inferred_waits_are_there_to_be_the_same():
-    """Of rows above, or they would compare nothing."""
+    """In jobs above, which otherwise would compare nothing."""
     merged(*MERGES['a pipeline on two hosts that lacks kernels'](), '-o', 'x.h5')
     found = tables('x.h5', 'whatif.job', 'whatif.item')
     holds(found['whatif.job'][0]['inferred_waits'] > 0, 'no wait was inferred')
@@ -159,7 +159,7 @@ def test_left_out_files_and_inferred_waits_are_there_to_be_the_same():
 
 
 def everything(path):
-    """Every dataset and attribute of a file, by its object and name."""
+    """Returns every dataset and attribute of a file, by object and name."""
     found = {}
 
     def collect(name, thing):

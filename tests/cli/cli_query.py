@@ -1,5 +1,5 @@
-"""What tmerge query answers: against what is worked out by hand, the events as the CSV export has
-them, and the tables as tmerge show has them. It reads the store and nothing else."""
+"""Answers of tmerge query: compared with results worked out by hand, events with the CSV export,
+and tables with tmerge show. It only reads the store."""
 import csv
 import io
 import json
@@ -26,7 +26,7 @@ def answer(path, text, *more):
 
 
 def answers(path, queries):
-    """Of queries that give a row each, that row, asked at once."""
+    """Returns the row of each of several single-row queries, run as one."""
     asked = (f'SELECT {i} AS place, * FROM ({query})' for i, query in enumerate(queries))
     return [row[1:] for row in answer(path, ' UNION ALL '.join(asked) + ' ORDER BY place')]
 
@@ -44,7 +44,7 @@ def test_the_events_of_a_small_job_are_those_worked_out_by_hand():
            (1, 0, 'cpu', None, 'cuda_runtime', None, 0, 100000, 5000, 'cudaLaunchKernel', None, None),
            (2, 1, 'gpu', 7, 'gpu_memcpy', 'memory', 0, 171000, 4000, 'Memcpy HtoD', None, 4096),
            (3, 1, 'gpu', 7, 'kernel', 'compute', 0, 180000, 2000, 'gemm', None, None)])
-    # A join goes by the number of the event: 120,000 - 100,000 ns.
+    # A join uses the event number: 120,000 - 100,000 ns.
     equal(answer('tmerge.h5', 'SELECT k.begin_ns - l.begin_ns FROM events k JOIN events l '
                  'ON l.event = k.launch'), [(20000,)])
     found = ask('tmerge.h5', 'SELECT name, sum(duration_ns) AS total_ns, avg(duration_ns) a, '
@@ -59,9 +59,9 @@ def test_the_events_of_a_small_job_are_those_worked_out_by_hand():
 
 
 def test_exposed_time_is_asked_for_as_the_help_says():
-    # Of [100, 200) the kernel computes in [150, 170): 80 us of the first all-reduce are exposed, 30
-    # of the second, and both of 100 us of the all-gather.
-    # The call that launched the first took 250 x 4 numbers of 2 bytes.
+    # The kernel computes in [150, 170) of [100, 200): of the first all-reduce 80 us are exposed, of
+    # the second 30, and all 100 us of the all-gather. The call that launched the first took 250 x 4
+    # numbers of 2 bytes.
     call = {'Input Dims': [[250, 4]], 'Input type': ['c10::Half']}
     put('rank0.json', trace([kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 300, 30, stream=20),
                              kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 100, 100, stream=20,
@@ -94,7 +94,7 @@ def test_events_are_those_that_the_csv_export_writes():
     with open('job.csv', newline='', encoding='utf-8') as file:
         expected = list(csv.reader(file))
     found = list(csv.reader(io.StringIO(found, newline='')))
-    holds(len(expected) > 10000, 'a small job')  # so many that the query runs anew for each pass
+    holds(len(expected) > 10000, 'a small job')  # so many that the query runs again for each pass
     equal(found[0][9], f'begin_ns - {begin}')
     equal(found[1:], expected[1:])
 
@@ -102,7 +102,7 @@ def test_events_are_those_that_the_csv_export_writes():
 def test_tables_are_those_that_show_prints_by_both_of_their_names():
     path = store('groups')
     every = list(tables(path).items())
-    # An exported database is made of the same rows: see below.
+    # An exported database has the same rows: see below.
     for place, (name, shown) in enumerate(every if FULL else every[:12]):
         columns = ', '.join(f'"{column}"' for column in shown[0]) if shown else '*'
         expected = [tuple(int(v) if isinstance(v, bool) else v for v in row.values())
@@ -114,7 +114,7 @@ def test_tables_are_those_that_show_prints_by_both_of_their_names():
           ['events'] + [name.replace('.', '_') for name in tables(path)])
 
 
-# Conditions by which events and tables are found; a + before the column keeps them from that.
+# Conditions by which events and tables are looked up; a + before the column prevents the lookup.
 FOUND = [('events', c) for c in (
     '{}rank = 3', '{}rank IN (1, 5, 99)', '{}rank > 5.5', '{}rank <= 2 AND {}rank > 0', '{}rank = NULL',
     '{}rank > -1e300 AND {}rank < 1e300', '{}begin_ns >= {middle}', '{}begin_ns < {middle} AND {}rank = 2',
@@ -142,7 +142,7 @@ def test_what_is_found_by_a_key_is_what_looking_at_every_row_finds():
 
 
 def test_what_is_found_by_a_name_is_what_looking_at_every_row_finds():
-    """A + before a name hides it from the index, so every row is looked at."""
+    """A + before a name hides it from the index, so every row is read."""
     path = store('groups')
     name = answer(path, 'SELECT max(name) FROM "kernels.kernel"')[0][0]
     conditions = ((f"{{}}name = '{name}'", 1), ("{}name = 'none'", 0), ("{}name = ''", 0),
@@ -155,7 +155,7 @@ def test_what_is_found_by_a_name_is_what_looking_at_every_row_finds():
                                + condition.format(sign) for condition, _ in conditions])
         for (condition, n), (count,) in zip(conditions, found, strict=True):
             equal(count, n, condition.format(sign))
-    # Names that repeat: a row of overlap.kind for each rank, and of each rank as many beside it.
+    # Repeated names: overlap.kind has one row per rank, each joined with as many.
     for table, column in (('kernels.kernel', 'name'), ('overlap.kind', 'kind')):
         by_name, by_look = (answer(path, f'SELECT count(*), sum(b.rowid) FROM "{table}" a, "{table}" b '
                                          f'WHERE {sign}b.{column} = a.{column}') for sign in ('', '+'))
@@ -180,7 +180,7 @@ def test_one_rank_is_read_without_the_others():
 
 
 ONLY_READS = ', and a query only reads the store'
-# What is refused, with status 2: SQL, and what is said of it.
+# Rejected SQL with its message; status 2.
 REFUSED = [
     ("ATTACH 'other.db' AS o", 'the statement would open another file' + ONLY_READS),
     ('PRAGMA query_only = 0', 'the statement would use a PRAGMA' + ONLY_READS),
@@ -241,8 +241,8 @@ def test_one_process_answers_in_any_width_and_what_is_asked_is_no_file():
 
 
 def test_both_names_of_a_table_are_known():
-    """Also without quotes, which SQL has for a table of another database; not in a text or comment,
-    or for a column."""
+    """Also without quotes, which in SQL would name a table of another database; but not in a text
+    or comment, or for a column."""
     path = store('two')
     n, = answer(path, 'SELECT count(*), min(idle_ns) FROM overlap_step')
     for text in ('SELECT count(*), min(idle_ns) FROM overlap.step', 'SELECT count(*), min(idle_ns) FROM "overlap.step"',

@@ -1,5 +1,5 @@
-"""What the README and the documents promise: their examples print what is shown, their Python runs on
-a store, their options exist, and their links lead somewhere."""
+"""Promises of the README and the documents: examples print what is shown, their Python runs on a
+store, their options exist, and their links resolve."""
 import glob
 import json
 import os
@@ -23,15 +23,15 @@ def page(name):
 
 
 def blocks(text, language):
-    """The fenced blocks of a language, without the indentation of their fence."""
+    """Returns the fenced blocks of a language, without the indentation of their fence."""
     found = re.findall(r'^([ \t]*)```' + language + r'[ \t]*\n(.*?)^[ \t]*```[ \t]*$', text,
                        re.M | re.S)
     return [re.sub('^' + indent, '', body, flags=re.M) for indent, body in found]
 
 
 def command_lines(text):
-    """(program, its arguments as one text) of every call of tmerge that the text shows, in fenced
-    blocks and between backquotes."""
+    """Returns (program, arguments as one text) of every tmerge call in fenced blocks and between
+    backquotes."""
     fenced = re.findall(r'^[ \t]*```[^\n]*\n(.*?)^[ \t]*```[ \t]*$', text, re.M | re.S)
     indented = re.findall(r'(?:^(?: {4}|\t)[^\n]*\n)+', text, re.M)
     spans = re.findall(r'`([^`\n]+)`', re.sub(r'```.*?```', '', text, flags=re.S))
@@ -52,7 +52,7 @@ def options_in(arguments):
 
 
 def unknown_options(text):
-    """The options that a text shows and no command has."""
+    """Returns the options that a text shows but no command has."""
     commands = re.findall(r'^  tmerge (\w+) ', tmerge('--help').expect(0).out, re.M)
     known = {name: set(options_in(tmerge(name, '--help').expect(0).out)) for name in commands}
     general = {'help', 'version', 'plugin-path'}
@@ -69,8 +69,8 @@ def unknown_options(text):
 
 
 def run_blocks(found):
-    """Runs Python blocks one after another, as a reader does who types them; a package that is not
-    installed and only registers the filter is stood in for, as the plugin is found without it."""
+    """Runs Python blocks one after another, as a reader would; a package that is not installed and
+    only registers the filter is replaced by a stub, as the plugin is found without it."""
     program = ['import sys', 'try:', '    import hdf5plugin', 'except ImportError:',
                '    import types', "    sys.modules['hdf5plugin'] = types.ModuleType('hdf5plugin')",
                'names = {"__name__": "__main__"}']
@@ -82,15 +82,15 @@ def run_blocks(found):
 
 
 def examples(text):
-    """(command, what it prints or '') of each `$ ` line of a console block, and of each row of a table
-    that ends in a call of tmerge."""
+    """Returns (command, its output or '') for each `$ ` line of a console block, and for each table
+    row that ends in a tmerge call."""
     shown = [(command.replace('\n> ', '\n'), output) for block in blocks(text, 'console')
              for command, output in re.findall(r'^\$ (.*(?:\n> .*)*)\n((?:(?!\$ ).*\n)*)', block, re.M)]
     return [(command, '') for command in re.findall(r'\| `(tmerge [^`]*)` \|$', text, re.M)] + shown
 
 
 def check_example(command, output):
-    """`...` stands for the rest of a line, or for any lines."""
+    """`...` matches the rest of a line, or any lines."""
     done = run(['bash', '-c', command])
     pattern = re.escape(output).replace(r'\.\.\.' + '\\\n', r'[^\n]*\n(?:.*\n)*?')
     holds(done.status == 0 and re.fullmatch(pattern or '(?s).*', done.out),
@@ -98,8 +98,8 @@ def check_example(command, output):
 
 
 def fill_folder():
-    """What the examples find: the demo's job, the same one without its slow rank as before.h5, and dumps of
-    four ranks, of which rank 2 came to one operation of two."""
+    """Makes the files that the examples use: the demo's job, the same without its slow rank as
+    before.h5, and dumps of four ranks, of which rank 2 arrived at one of two operations."""
     jobs.use('demo')
     for trace in glob.glob('job/profile_rank_*'):
         os.symlink(trace, os.path.basename(trace))
@@ -130,7 +130,7 @@ globals().update(tests_of({name.replace('/', ' '): (name,) for name in PAGES
 
 
 def anchor(heading):
-    """What GitHub makes of a heading."""
+    """Returns GitHub's anchor for a heading."""
     return re.sub(r'[^\w\- ]', '', heading.strip().lower()).replace(' ', '-')
 
 

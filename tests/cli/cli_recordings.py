@@ -1,5 +1,5 @@
-"""Jobs of several recordings: a profile every so many steps, a run that was started again, profilers
-that were opened one after the other."""
+"""Jobs of several recordings: a profile every so many steps, a restarted run, profilers that were
+opened one after another."""
 import json
 import os
 
@@ -10,14 +10,14 @@ RANKS, STEP_US, COMPUTE_US, LATE_US, SEND_US = 4, 20000, 6000, 1500, 1500
 
 
 def computes(rank, number):
-    """How long a rank computes in a step: 6 ms, rank 1 7.5 ms, and up to 9 us longer."""
+    """Returns a rank's compute time in a step: 6 ms, rank 1 7.5 ms, and up to 9 us more."""
     return COMPUTE_US + (LATE_US if rank == 1 else 0) + (7 * rank + 3 * number) % 10
 
 
 def step(rank, number, begins, seq):
-    """A step of 20 ms from the last of the ranks' begins on. 100 us after its begin a rank launches
-    its computing, which begins 10 us later, and an all-reduce, which ends 1.5 ms after the last
-    came."""
+    """Returns a step of 20 ms from the last rank's begin on. 100 us after its begin a rank launches
+    its compute, which begins 10 us later, and an all-reduce, which ends 1.5 ms after the last
+    arrival."""
     metadata = {'Collective name': 'allreduce', 'In msg nelems': 1024, 'Out msg nelems': 1024,
                 'Group size': RANKS, 'dtype': 'Float', 'Process Group Name': '0',
                 'Process Group Ranks': str(list(range(RANKS))), 'Seq': seq}
@@ -32,8 +32,8 @@ def step(rank, number, begins, seq):
 
 
 def record(folder, part, numbers, at, seqs, first=(0,) * RANKS):
-    """A recording of steps that follow one another, from a moment [us] on; ranks begin the first
-    earlier by these."""
+    """Writes a recording of consecutive steps, from a time [us] on; `first` is how much earlier
+    each rank begins the first step."""
     for rank in range(RANKS):
         begins = [[at + i * STEP_US - (early if i == 0 else 0) for early in first]
                   for i in range(len(numbers))]
@@ -47,8 +47,8 @@ def judged(folder, says=''):
     return tables(f'{folder}.h5', 'stragglers.job', 'whatif.step', 'advice.item')
 
 
-# Name: seconds from the begin of one recording of six steps of 20 ms to that of the next, how many
-# there are, and what is said of them.
+# Name: seconds between the begins of recordings of six steps of 20 ms, number of recordings, and
+# the expected text.
 SEVERAL = {
     'two': (20, 2, '240.0 ms recorded in 2 recordings over 20.1 s'),
     'two that touch': (6 * STEP_US / 1e6, 2, ', 240.0 ms from 2023'),
@@ -57,8 +57,8 @@ SEVERAL = {
 
 
 def check_several(apart_s, n, says):
-    """Nobody knows what happened between two recordings, so it is no step's time; all else is as in
-    one recording of as many steps."""
+    """The time between two recordings is unknown, so it belongs to no step; all else is as in one
+    recording with as many steps."""
     steps = 6 * n
     record('one', 0, range(5, 5 + steps), 0, range(1, 1 + steps))
     for part in range(n):
@@ -68,8 +68,8 @@ def check_several(apart_s, n, says):
     for row, expected in zip(several['stragglers.job'], one['stragglers.job']):
         equal((row['verdict'], row['rank']), ('persistent', 1))
         holds(expected['p'] / 3 <= row['p'] <= 3 * expected['p'], (row['p'], expected['p']))
-    # From the end of a step to that of the next: 20 ms, and up to 9 us by which their longest
-    # computation differs.
+    # From the end of a step to that of the next: 20 ms, and up to 9 us, the difference between
+    # their longest computations.
     equal([row['step'] for row in several['whatif.step']], list(range(5, 5 + steps)))
     for row in several['whatif.step'][1:]:
         holds(abs(row['step_ns'] - STEP_US * 1000) <= 9000, row)
@@ -94,7 +94,7 @@ def test_a_pause_inside_of_a_trace_counts_as_one_between_two():
         found.append(tables(f'{folder}.h5', *names))
     for name in names:
         equal(found[0][name], found[1][name])
-    # As in check_several; a rank's window is of 12 steps, without its last transfer's wait.
+    # As in check_several; a rank's window has 12 steps, without the wait of its last transfer.
     for row in found[0]['whatif.step'][1:]:
         holds(abs(row['step_ns'] - STEP_US * 1000) <= 9000, row)
     merged('one', '-o', 'three.h5', n=3)
@@ -105,8 +105,8 @@ def test_a_pause_inside_of_a_trace_counts_as_one_between_two():
           [f'one/rank{rank}.json' for rank in range(RANKS)])
 
 
-# Name: of how many collectives nothing contradicts, how many lack ranks, traces that are not there.
-# Collectives of both runs have the same numbers, and so have their steps.
+# Name: number of consistent collectives, number that lack ranks, missing traces. Collectives of
+# both runs have the same numbers, and so do their steps.
 RESTARTED = {
     'with all traces': (12, 0, []),
     'where one crashed before it wrote its first': (12, 6, ['rank2.0.json']),
@@ -135,10 +135,10 @@ def check_restarted(n, n_incomplete, missing):
     same_bytes('job.h5', 'again.h5')
 
 
-# Name: how much earlier [us] than the last each rank begins its first step, whether all profilers
-# were opened just then, rank 3's not long before it, and whether that is set apart. Where it is not,
-# rank 3 was late indeed, or the others waited for less than 5 % of the 131 ms that they recorded
-# until its profiler was open: 11 ms less the 6.1 ms before they began to wait.
+# Name: how much earlier [us] than the last each rank begins its first step, whether rank 3's
+# profiler, too, was opened just then and not long before, and whether the opening is set apart. If
+# it is not, rank 3 was really late, or the others waited for less than 5 % of the 131 ms that they
+# recorded until its profiler was open: 11 ms less the 6.1 ms before they began to wait.
 OPENED = {
     'one after the other': ((30e6, 20e6, 10e6, 0), True, True),
     'the second half of the ranks later': ((50e3, 50e3, 0, 0), True, True),
@@ -158,8 +158,8 @@ def check_opened(first, own, apart):
     merged('together', '-o', 'together.h5')
     found = [tables(store, 'job.rank', 'overlap.step', 'stragglers.job', 'advice.item')
              for store in ('together.h5', 'job.h5')]
-    # Until the last came: 110 us after its begin, and then it had computed; the recording began
-    # with the step.
+    # Arrival of the last: 110 us after its begin, plus its compute; the recording began with the
+    # step.
     came = max(40e6 - early + 110 + computes(rank, 5) for rank, early in enumerate(first))
     equal([row['opening_ns'] for row in found[1]['job.rank']],
           [round((came - 40e6 + early) * 1000) if apart else None for early in first])

@@ -1,8 +1,8 @@
-"""What other programs say of real traces, and tmerge of the same: cli_reference.py WHICH
+"""Results of other programs for real traces, compared with tmerge's: cli_reference.py WHICH
 
 intervals    exact interval arithmetic by an independent program, on every trace that it lists
-tensorboard  the step values of TensorBoard's own tests, where the definitions are shared
-hta          HolisticTraceAnalysis, where its rules of rounding allow
+tensorboard  step values of TensorBoard's own tests that share the definitions
+hta          HolisticTraceAnalysis, within its rules of rounding
 collectives  waits, last arrivals and caused waits by an independent program
 """
 import glob
@@ -16,7 +16,7 @@ from common import FULL, SHARED, SKIPPED, some, tables, tmerge
 import h5py
 
 US = 1000
-# The categories of GPU events and the value of memory and so on in /events/role.
+# Categories of GPU events, and values of /events/role.
 COMPUTE, COMMUNICATION, MEMORY = 1, 2, 3
 
 
@@ -26,7 +26,7 @@ def merge(paths, store="reference.h5"):
 
 
 def read(path):
-    """A trace as Python reads it, as an object also where it is a bare array."""
+    """Returns a trace as an object, also if it is a bare array."""
     program = {".zst": ["zstd", "-dc"], ".gz": ["gzip", "-dc"]}.get(os.path.splitext(path)[1], ["cat"])
     loaded = json.loads(subprocess.run([*program, path], check=True, capture_output=True).stdout)
     return {"traceEvents": loaded} if isinstance(loaded, list) else loaded
@@ -41,10 +41,10 @@ def check_identities(result):
 
 
 def check_file(expected, result, problems):
-    """One file of intervals.json against the rank that tmerge read from it."""
+    """Compares one file of intervals.json with the rank that tmerge read from it."""
     name = expected["file"]
     of = next(r for r in result["job.rank"] if os.path.basename(r["source"]) == name)
-    if of["device_kind"] == "CPU":  # the program knows devices of another kind only
+    if of["device_kind"] == "CPU":  # the program only knows devices of another kind
         return 0
     rank = of["rank"]
     row = next(r for r in result["overlap.rank"] if r["rank"] == rank)
@@ -66,7 +66,7 @@ def intervals():
         expected = json.load(f)
     checked, problems = 0, []
     for job, files in expected.items():
-        for file in files:  # one by one: of a job what only waits for its last profiler is set apart
+        for file in files:  # singly: in a job, waits for the last profiler are set apart
             result = tables(merge([f"{SHARED}/traces/{job}/{file['file']}"]))
             check_identities(result)
             checked += check_file(file, result, problems)
@@ -75,29 +75,29 @@ def intervals():
     return problems
 
 
-# test: {step: (kernel, memory copies and sets, total)} in us as TensorBoard's tests state them.
-# None: a value that differs for a reason below. Kernel is compute_ns: none of these has
-# communication kernels; copies are exposed_memory_ns, for TensorBoard counts them behind kernels.
+# test: {step: (kernel, memory copies and sets, total)} in us as in TensorBoard's tests. None: a
+# value that differs for a reason below. Kernel is compute_ns, as none of these has communication
+# kernels; copies are exposed_memory_ns, as TensorBoard gives kernels precedence.
 STEPS = {
     "test_all_categories": {1: (15, 15, 400)},
     "test_no_profilerstep": {0: (100, 0, 320)},
     "test_multiple_profilersteps_no_overlap": {1: (0, 40, 220), 2: (200, 0, 260)},
     "test_multiple_profilersteps_with_overlap": {1: (0, 100, 140), 2: (200, 0, 230)},
     "test_runtime_called_by_profilerstep": {1: (8, 0, 300)},
-    # TensorBoard drops the trailing steps without kernels; here all are kept. The first begins at 110,
-    # when the kernel from before it ends, in both; the kernel of [150, 330) is its.
+    # TensorBoard drops trailing steps without kernels; here all are kept. In both the first begins
+    # at 110, when the kernel from before it ends; the kernel of [150, 330) belongs to it.
     "test_last_steps_no_kernel": {1: (180, 0, 220), 2: (0, 0, None), 3: (0, 0, None)},
     # A utilisation of 0.5 is 60 of 120 us.
     "test_gpu_utilization": {0: (60, 0, 120)},
     "test_gpu_utilization_kernel_out_of_step": {2: (0, 0, None)},
-    # gloo runs on the CPU: its ranges are no GPU time here.
+    # gloo runs on the CPU: its ranges are not GPU time here.
     "test_distributed_gloo_gpu/worker0": {0: (101, 0, 156)},
     "test_distributed_gloo_gpu/worker1": {0: (70, 0, 146)},
     # Without GPU events every time is 0 here; TensorBoard has totals of 200 and 100 us.
     "test_pure_cpu": {1: (0, 0, None), 2: (0, 0, None)},
 }
 
-# Communication kernels alone, us: 16 + 1556 and 31 + 1058. TensorBoard's current values add the
+# Communication kernels only, us: 16 + 1556 and 31 + 1058. TensorBoard's current values add the
 # host's range and attribute kernels to annotations (its defects 2 and 3).
 NCCL_KERNELS = {"worker0": 16 + 1556, "worker1": 31 + 1058}
 
@@ -139,7 +139,7 @@ def union(ranges):
 
 
 def hta_events(store, steps):
-    """(begin, end) of the GPU events of each role and rank that were launched in these steps."""
+    """Returns (begin, end) of GPU events launched in these steps, by role and rank."""
     with h5py.File(store) as f:
         numbers, ranks = f["steps/number"][:], f["steps/rank"][:]
         step, role = f["events/step"][:], f["events/role"][:]
@@ -153,8 +153,8 @@ def hta_events(store, steps):
 
 
 def hta_rank(name, expected, rank, found, slack_us):
-    """HTA rounds begins up and ends down to whole us: with n events, up to 2 n us are missing.
-    slack_us is that bound for traces in ns, 0 for traces in us."""
+    """HTA rounds begins up and ends down to whole us: n events may lose up to 2 n us. slack_us is
+    that bound for traces in ns, 0 for traces in us."""
     problems, checked = [], 0
     exact = expected[f"overlap_exact_rank{rank}"]
     words = {COMPUTE: "COMPUTATION", COMMUNICATION: "COMMUNICATION", MEMORY: "MEMORY"}
@@ -176,8 +176,8 @@ def hta():
         "df_index_resolver": (["single/df_index_resolver.json.gz"], 0),
         "nccl_parser_config": (["single/nccl_data.json.gz"], 2),
     }
-    # Not compared: amd_trace, where HTA takes the annotation's copies for busy time; cpu_only and
-    # rank_non_gpu, where it stops with an IndexError for want of GPU events.
+    # Not compared: amd_trace, in which HTA counts the annotation's copies as busy time; cpu_only
+    # and rank_non_gpu, for which it stops with an IndexError for lack of GPU events.
     problems, checked = [], 0
     for name, (paths, slack_us) in jobs.items():
         with open(f"{SHARED}/expected/hta/{name}.json") as f:
@@ -193,7 +193,7 @@ def hta():
 
 
 def check_waits(result):
-    """What ranks waited is caused, and a part of their communication."""
+    """Waits of ranks equal caused waits, and are part of their communication."""
     check_sums(result)
     waits = {r["rank"]: r["wait_ns"] for r in result["stragglers.rank"]}
     for r in result["overlap.rank"]:
@@ -215,10 +215,10 @@ def compare_ranks(name, expected, result, problems):
 
 
 def dlrm_collectives():
-    """dlrm8's three all-reduces and five all-to-alls by hand: the n-th kernels of every rank belong
-    together. Those of SendRecv were launched in nccl:all_to_all. In the first operation, an
-    all-to-all, the ranks waited for the profiler of the last to open: nobody waits in it. Times are
-    whole us."""
+    """dlrm8's three all-reduces and five all-to-alls by hand: the n-th kernels of all ranks belong
+    together. SendRecv kernels were launched in nccl:all_to_all. In the first operation, an
+    all-to-all, the ranks waited for the last profiler to open: no rank waits in it. Times are whole
+    us."""
     kernels = []
     for path in sorted(glob.glob(f"{SHARED}/traces/dlrm8/*")):
         found = [e for e in read(path)["traceEvents"] if "ncclKernel_" in e.get("name", "")]
@@ -246,7 +246,7 @@ def dlrm_collectives():
 
 
 def check_sizes(result):
-    """The sizes of dlrm8's operations are those of the inputs of nccl:all_to_all and all_reduce:
+    """Sizes of dlrm8's operations are those of the inputs of nccl:all_to_all and all_reduce:
     elements times bytes of their type."""
     bytes_of = {"float": 4, "int": 4, "long int": 8}
     path = sorted(glob.glob(f"{SHARED}/traces/dlrm8/*"))[0]
@@ -259,7 +259,7 @@ def check_sizes(result):
 
 
 def changed(name, folder, change):
-    """A copy of a job whose communication kernels went through `change`, in a folder."""
+    """Writes a copy of a job to a folder, with `change` applied to its communication kernels."""
     os.makedirs(folder, exist_ok=True)
     for path in sorted(glob.glob(f"{SHARED}/traces/{name}/*")):
         trace = read(path)
@@ -286,7 +286,7 @@ def without_metadata(event):
 
 
 def operations(paths):
-    """The operations of a job that ranks waited in: their kernels, by rank and begin."""
+    """Returns the operations of a job in which ranks waited: their kernels, by rank and begin."""
     result, found = tables(merge(paths)), {}
     for row in result["collectives.arrival"]:
         found.setdefault(row["instance"], set()).add((row["rank"], row["begin_ns"]))
@@ -294,9 +294,9 @@ def operations(paths):
 
 
 def inferred():
-    """With metadata cut off the same operations are found, and none else. Of nanogpt8 those of 189
-    kernels without metadata as well: 20 of all ranks, and 8 of ranks 4 to 7, which recorded from
-    earlier on (4 x 20 + 25 + 3 x 28 = 189)."""
+    """Without metadata the same operations are found, and no others. In nanogpt8 those of the 189
+    kernels without metadata are found as well: 20 of all ranks, and 8 of ranks 4 to 7, which began
+    recording earlier (4 x 20 + 25 + 3 x 28 = 189)."""
     for name, n_true, n_bare in (("megatron2", 13, 0), ("nanogpt8", 56, 20))[:2 if FULL else 1]:
         _, true = operations(changed(name, f"true_{name}", without_bare))
         result, found = operations(changed(name, f"cut_{name}", without_metadata))
@@ -310,8 +310,8 @@ def inferred():
         assert (check["matched"], check["inferred"]) == (n_true + n_bare, 189 if n_bare else 0)
 
 
-# Operations of a rank: nanogpt8's kernels with metadata, megatron2's, and dlrm8's 3 all-reduces
-# and 5 all-to-alls.
+# Operations per rank: nanogpt8's kernels with metadata, megatron2's, and dlrm8's 3 all-reduces and
+# 5 all-to-alls.
 MATCHED = {"nanogpt8": 56, "megatron2": 13, "dlrm8": 8}
 
 
@@ -324,7 +324,7 @@ def collectives():
     problems, checked = [], 0
     for name, values in jobs.items():
         paths = sorted(glob.glob(f"{SHARED}/traces/{name}/*"))
-        if name == "nanogpt8":  # what the other program compared
+        if name == "nanogpt8":  # as compared by the other program
             paths = changed(name, "compared", without_bare)
         result = tables(merge(paths))
         check_waits(result)
@@ -336,8 +336,9 @@ def collectives():
             check_sizes(result)
     inferred()
     # 2 of 128 ranks, sampled: each has 8 kernels on one stream and 2 on the other, all of one name
-    # and without sizes; the calls say 4 all-to-alls, 4 all-reduces and 2 all-gathers. By order the first ends at .125046 on rank 0 and at .187835 on rank 1,
-    # the fifth at .808923 and .741081: they do not correspond, and two are no evidence.
+    # and without sizes; the calls are 4 all-to-alls, 4 all-reduces and 2 all-gathers. By order the
+    # first ends at .125046 on rank 0 and at .187835 on rank 1, the fifth at .808923 and .741081:
+    # they do not correspond, and two are no evidence.
     lone = tables(merge(sorted(glob.glob(f"{SHARED}/traces/hta2/*"))))
     check = lone["clock.check"][0]
     assert (check["collectives"], check["matched"], check["unmatched"]) == (0, 0, 20), check
@@ -354,7 +355,7 @@ def collectives():
 
 
 def main(*functions):
-    """Runs the one that the first argument names; in the landing set a third of them, in turn."""
+    """Runs the function named by the first argument; in the landing set every third one."""
     if not os.path.isdir(f"{SHARED}/traces"):
         print("skipped: there are no real traces beside the project")
         sys.exit(SKIPPED)

@@ -1,4 +1,4 @@
-"""Malformed and truncated traces: what is repaired, how it is told, and that nothing else changes."""
+"""Malformed and truncated traces: repairs, their diagnostics, and that nothing else changes."""
 import base64
 import json
 import os
@@ -26,7 +26,7 @@ def counted(store):
     return {row['remark']: row['count'] for row in rows(store, 'job.remark')}
 
 
-# One event of each class: the text, the class, and the name that the event has then.
+# One event of each class: text, class, and name of the event after the repair.
 CLASSES = [
     (event(5, args={'x': 7}).replace('7', 'inf'), 'non_finite', 'good'),
     (event(5, args={'x': 7}).replace('7', 'NaN'), 'non_finite', 'good'),
@@ -41,21 +41,21 @@ CLASSES = [
 
 
 def told(text, what, count, word):
-    """In words: what job.remark has as its meaning, not the word that stands in its column."""
+    """Checks for the meaning from job.remark, not for the key in its column."""
     meaning = next(row['meaning'] for row in rows('tmerge.h5', 'job.remark') if row['remark'] == word)
     contains(' '.join(text.split()), f'{what} ({count}): {meaning}')
     lacks(text, f'{count} {word}')
 
 
 def untold(text, word):
-    """What changes no figure stands in the table, and not among what is said first."""
+    """Checks that a minor diagnostic is in the table, but not on the first screen."""
     row = next(row for row in rows('tmerge.h5', 'job.remark') if row['remark'] == word)
     holds(row['class'] in ('repaired', 'minor'), row)
     lacks(' '.join(text.split()), row['meaning'])
 
 
 def test_each_class_is_mended_and_counted():
-    """And what is correct beside it stays as it is."""
+    """Valid text next to it is unchanged."""
     texts = [event(1, name='say "1", "x": \\n')] + [text for text, _, _ in CLASSES] + [event(9)]
     body = '{"traceEvents": [' + ', '.join(texts) + ']}'
     put('rank0.json', body.encode('utf-8', 'surrogateescape'))
@@ -73,7 +73,7 @@ def test_each_class_is_mended_and_counted():
 
 @seldom
 def test_quotes_in_what_a_program_adds_to_a_trace_are_repaired():
-    """PyTorch writes add_metadata(key, value) as they are. The second file is read in parts."""
+    """PyTorch writes add_metadata(key, value) verbatim. The second file is read in parts."""
     for member, found in (('"cmd": "python "x, y" z"', 'python "x, y" z'), ('"a": "q"uote"', 'q"uote'),
                           ('"my "q"": "a"', 'a'), ('"a": "ends""', 'ends"'), ('"a": "plain"', 'plain')):
         for first in (True, False):
@@ -84,7 +84,7 @@ def test_quotes_in_what_a_program_adds_to_a_trace_are_repaired():
             equal([row['rank'] for row in rows('tmerge.h5', 'job.rank')], [3])
             equal(counted('tmerge.h5').get('unescaped_quote'), None if 'plain' in found else 1, member)
             contains(Store('tmerge.h5')['metadata_text/bytes'].tobytes().decode(), json.dumps(found))
-    # What no repair may guess.
+    # Repairs that would be guesses.
     for wrong in ('"a" "b"', '"a" 1, "b": 2', '"a": "b" "c": 1', '"a": "b" 1'):
         put('t.json', '{' + wrong + ', "traceEvents": [' + event(1) + ']}')
         equal(tmerge('t.json').status, 3, wrong)
@@ -131,9 +131,9 @@ def test_what_looks_wrong_is_counted_and_told():
 
 
 def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
-    """PyTorch 2.12 writes 0 for what it does not know. Rank 1 comes 300 us late to the first of two
-    all-reduces; of the second no time is known on either rank, nor of a kernel of rank 1. Between what
-    was recorded nothing is missing, and so the verdict stands; all is well could not be said."""
+    """PyTorch 2.12 writes 0 for unknown times. Rank 1 arrives 300 us late at the first of two
+    all-reduces; the second has no known time on either rank, nor has a kernel of rank 1. Nothing is
+    missing between recorded events, so the verdict holds; "all is well" would not."""
     def reduce(begin, duration, seq):
         return kernel('ncclDevKernel_AllReduce', begin, duration, **{
             'Collective name': 'allreduce', 'Group size': 2, 'Process Group Ranks': '[0, 1]',
@@ -165,7 +165,7 @@ def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
 
 
 def test_kernels_long_before_their_launch_tell_a_wrong_clock():
-    """Microseconds are the conversion of a GPU's times to its host's: NPUs' by 24 us."""
+    """Converting GPU times to the host's clock is off by microseconds: for NPUs by 24 us."""
     for early, said in ((1.5, False), (24, False), (500, True)):
         call = {**json.loads(event(1000, cat='cuda_runtime')), 'args': {'correlation': 7}}
         put('rank0.json', trace([call, kernel('gemm', 1000 - early, 50, correlation=7)], 0))
@@ -175,7 +175,7 @@ def test_kernels_long_before_their_launch_tell_a_wrong_clock():
         equal('wrong' in out, said)
         clock, = rows('tmerge.h5', 'clock.rank')
         equal((clock['early_kernels'], clock['earliest_ns']), (1, early * 1000))
-    for late, said in ((24, False), (500, True)):  # the host has waited until 1020
+    for late, said in ((24, False), (500, True)):  # the host waited until 1020
         wait = {**json.loads(event(1005, cat='cuda_runtime')), 'name': 'cudaDeviceSynchronize',
                 'dur': 15}
         put('rank0.json', trace([{**call, 'dur': 1}, wait,
@@ -205,7 +205,7 @@ def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
 
 @seldom
 def test_a_truncated_trace_takes_the_base_time_of_the_others():
-    """Until 2025 it stood behind the events; cut off, its times would be of 1970."""
+    """Until 2025 it was after the events; cut off, its times would be in 1970."""
     base = 1711964646000000000
     for rank in (0, 1, 2):
         text = ('{"distributedInfo": {"rank": %d}, "traceEvents": [' % rank + event(1000 + rank)
@@ -219,8 +219,8 @@ def test_a_truncated_trace_takes_the_base_time_of_the_others():
 
 
 def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
-    """Of ranks 0 to 3 rank 1 ends in the GPU events of its step 5 (they follow those of the host,
-    whose steps 3 to 7 are all there), and rank 2 has none: 0 and 3 alone have whole steps."""
+    """Of ranks 0 to 3, rank 1 ends in the GPU events of its step 5 (they follow the host events,
+    whose steps 3 to 7 are complete), and rank 2 has none: only 0 and 3 have whole steps."""
     synth('job', ranks=4, no_instances=True)
     path = 'job/profile_rank_{}.json'.format
     whole = content(path(1))
@@ -247,7 +247,7 @@ SKIPPED = {'ph': 'B', 'name': 'b', 'ts': 1}
 
 
 def test_a_trace_that_is_mostly_skipped_is_told_by_itself():
-    """Half is not less than half."""
+    """Exactly half is not less than half."""
     for n_skipped, said in ((1, False), (2, True)):
         put('rank0.json', json.dumps([json.loads(event(1))] + [SKIPPED] * n_skipped))
         out = merged('rank0.json').out
@@ -257,8 +257,8 @@ def test_a_trace_that_is_mostly_skipped_is_told_by_itself():
 
 
 def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
-    """Kernels of 10, 50 and 10 us in 10 ms: 0.7 %. The second lies in a step of 100 us, which is 1.0 % of
-    that: it is half of it."""
+    """Kernels of 10, 50 and 10 us in 10 ms: 0.7 %. The second is in a step of 100 us, 1.0 % of the
+    whole, of which it takes half."""
     step = {'ph': 'X', 'cat': 'user_annotation', 'pid': 1, 'tid': 1, 'ts': 1000, 'dur': 100}
     kernels = [kernel('a', 0, 10), kernel('b', 1010, 50), kernel('c', 9990, 10)]
     for events, said in ((kernels, False), (kernels + [{**step, 'name': 'ProfilerStep#3'}], True),
@@ -271,7 +271,7 @@ def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
         equal('(of all that was recorded' in out, said)
 
 
-# The log of a trace without events of a GPU, and what is said first.
+# Log of a trace without GPU events, and the expected first message.
 NO_EVENTS = (
     ('', 'No GPU events: only what hosts did is known', 'ProfilerActivity.CUDA'),
     ('vpu_work', 'No GPU events: none recognised', 'work of a device: vpu_work 1 (merge '
@@ -307,14 +307,14 @@ def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     job, dated = rows('tmerge.h5', 'job.job')[0], rows('tmerge.h5', 'job.rank')[0]
     equal((job['begin_ns'], job['duration_ns']), (dated['begin_ns'], None))
     block = re.search(rb'id="timeline.job">([^<]*)<', content('tmerge.html')).group(1)
-    # behind its version how long it is: rank 1 from 0 to its end at 3 us, not 55 years
+    # after the version comes the length: rank 1 from 0 to its end at 3 us, not 55 years
     equal(list(zlib.decompress(base64.b64decode(block))[1:3]), [0x80 | 3000 & 0x7f, 3000 >> 7])
     lacks(merged('rank0.json').out, 'not known: the times')
 
 
 def in_part(lost, name='cudaLaunchKernel', late=(), steps=range(20)):
-    """A rank of 20 steps of 1 ms, each a launch, a kernel of 700 us and a wait for it; in the steps
-    `lost` there is no kernel, in those `late` it ends 5 ms late."""
+    """Returns a rank of 20 steps of 1 ms, each with a launch, a kernel of 700 us and a wait for it;
+    steps in `lost` have no kernel, and in those in `late` it ends 5 ms late."""
     events = []
     for step in steps:
         at = 1000 * step
@@ -340,12 +340,12 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
              'what is said is only of what was recorded, and advice is only on recording'),
             ('graphs', in_part(range(1, 20, 2), 'hipGraphLaunch'), 'Kernels of 10 of 20 steps were '
              'not recorded (the computing kernels of 10 graph launches were not recorded)'),
-            # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us, where
-            # ended at the next it leaves 1 ms and 19 x 700 us.
+            # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us; if it
+            # ended at the next, 1 ms and 19 x 700 us remain.
             ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 of its stream: '
              '1.20 ms are in doubt (compute 15.5 ms with them, 14.3 ms without)'),
-            # The last lasts for 5.7 ms, in the first of which the host had waited for it; or for
-            # 35.7, longer than all else took. Without it there are 19 x 700 us.
+            # The last lasts 5.7 ms, although the host stopped waiting for it in the first; or 35.7
+            # ms, longer than all else took. Without it there are 19 x 700 us.
             ('waited', in_part((), late=(19,)), 'A kernel (gemm) lasts for longer than it can have: '
              '5.70 ms are in doubt (compute 19.0 ms with them, 13.3 ms without)'),
             ('beyond', beyond_all(), 'A kernel (gemm) lasts for longer than it can have: '
@@ -363,7 +363,7 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
         gate = tmerge('gate', 'whole.h5', name + '.h5', '--max', 'idle=+2%')
         equal(gate.status, 7 if said else 0, gate.out)
         equal('! after: ' in gate.out, said is not None, gate.out)
-    # No kernel at all, of the rank or of its second recording.
+    # No kernel at all, on the rank or in its second recording.
     os.mkdir('two')
     os.rename('whole.json', 'two/a.json')
     put('two/b.json', in_part(range(30, 50), steps=range(30, 50)))
@@ -371,11 +371,11 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
     for traces, steps in (('two', 40), ('none.json', 20)):
         out = ' '.join(merged(traces).out.split())
         contains(out, f'! Kernels of 20 of {steps} steps were not recorded')
-    # What ends between two recordings.
+    # A kernel that ends between two recordings.
     put('end/a.json', beyond_all())
     put('end/b.json', in_part((), steps=range(100, 120)))
     contains(merged('end').out, '! A kernel (gemm) lasts for longer')
-    # Both ranks computed alike in the 6 steps that both have.
+    # Both ranks compute alike in the 6 steps that both have.
     put('some/rank0.json', in_part(range(6, 20)))
     put('some/rank1.json', in_part(()).replace(b'"rank": 0', b'"rank": 1'))
     merged('some')

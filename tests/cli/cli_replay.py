@@ -1,5 +1,5 @@
-"""What fixing something saves, and the critical path, held against jobs in which it was fixed:
-simulated ones, a real one with a stall put in, and a small one by hand."""
+"""Savings of fixes, and the critical path, compared with the same jobs after the fix: simulated
+jobs, a real one with an added stall, and a small one worked out by hand."""
 import glob
 import json
 import os
@@ -15,9 +15,9 @@ PARTS = ('compute_ns', 'copy_ns', 'comm_ns', 'transfer_ns', 'launch_ns', 'gap_ns
 TABLES = ('whatif.job', 'whatif.item', 'whatif.step', 'criticalpath.step', 'criticalpath.rank',
           'criticalpath.piece', 'stragglers.extra')
 
-# Name: the slow rank, the least share of the path that is its, how near the slowdown is in per
-# cent, options of tmerge-synth. A pipeline's path is on every stage; of two ranks in a stage each
-# is all that the other is compared with.
+# Name: slow rank, its minimum share of the path, tolerance of the slowdown in per cent,
+# tmerge-synth options. The path of a pipeline is on every stage; of two ranks in a stage, each is
+# only compared with the other.
 PAIRS = {
     'with data parallelism': (3, 0.9, 1, {}),
     'on two hosts whose clocks differ': (
@@ -25,7 +25,7 @@ PAIRS = {
     'in tensor groups': (3, 0.9, 1, dict(tp=2)),
     'where sequences are parallel': (3, 0.9, 1, dict(tp=4, sequence_parallel=True)),
     'in a pipeline': (3, 0.6, 2, dict(pp=4, microbatches=4)),
-    # Kernels of one name and number mean different things in different stages.
+    # Kernels of one name and number have different roles in different stages.
     'in a pipeline whose stages differ': (3, 0.6, 2, dict(pp=4, microbatches=4, seed=4)),
     'in tensor and pipeline groups': (3, 0.6, 1, dict(tp=2, pp=2, microbatches=4)),
     'where data is sharded': (3, 0.9, 1, dict(sharded=True)),
@@ -46,7 +46,7 @@ def replayed(*arguments, store='job.h5', **more):
 
 
 def item(result, what, name):
-    """The row of an item; what was not worth trying saves nothing."""
+    """Returns the row of an item; a change not worth trying saves nothing."""
     found = [row for row in result['whatif.item'] if (row['what'], row['name']) == (what, name)]
     equal(len(found), 1, f'rows of {what} {name}')
     return {**found[0], 'saved_ns': found[0]['saved_ns'] or 0}
@@ -58,7 +58,7 @@ def near(found, expected, percent, what):
 
 
 def check_sums(result):
-    """Pieces follow one another without a gap; they and the parts sum to steps."""
+    """Pieces are contiguous; they and the parts sum to steps."""
     steps, pieces = result['criticalpath.step'], result['criticalpath.piece']
     for step in steps:
         equal(sum(step[part] for part in PARTS), step['step_ns'], f'parts of {step["step"]}')
@@ -73,7 +73,7 @@ def check_sums(result):
 
 
 def check_pair(rank, share, within, options):
-    """The job with the slow rank fixed is as long as the same job without a slow rank."""
+    """The job with the slow rank fixed takes as long as the same job without a slow rank."""
     synth('slow', ranks=8, steps=3, slow_rank=rank, **options)
     synth('healthy', ranks=8, steps=3,
           **{name: value for name, value in options.items() if not name.startswith('slow_')})
@@ -96,8 +96,8 @@ globals().update(sampled(tests_of(PAIRS, check_pair,
 
 @seldom
 def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
-    """And one that takes 1 us more than that makes the job just that much longer: by the replay,
-    which goes forward where slack was found going back."""
+    """One that takes 1 us more than that makes the job longer by exactly this: replay runs forward,
+    slack is computed backwards."""
     synth('slow', ranks=4, steps=3, slow_rank=3)
     tmerge('slow', '-o', 'job.h5').expect(0)
     once = query('job.h5', 'SELECT rank, step, stream, min(name) AS name, min(begin_ns) AS begin, '
@@ -113,7 +113,7 @@ def test_a_kernel_that_takes_its_slack_longer_makes_no_step_longer():
                     key=lambda run: run['begin_ns'])['slack_ns']
         equal(slack == 0, kernel_['rank'] == 3, f'slack on {kernel_}: {slack}')
         name = re.sub(r'\W', '.', kernel_['name'])
-        for more, longer in ((0, 0), (3000, 1000)):  # of a mean step
+        for more, longer in ((0, 0), (3000, 1000)):  # of an average step
             shown = json.loads(tmerge(
                 'whatif', 'job.h5', '--json', '--scale',
                 f'rank={kernel_["rank"]}+step={kernel_["step"]}+kernel=^{name}$:'
@@ -148,7 +148,7 @@ STALL_US = 20000.0
 
 
 def stop_host(events, at):
-    """All on the host from a time on is later by the stall; what spans that time is longer."""
+    """Delays all host events from a time on by the stall; extends those that span it."""
     for e in events:
         if e.get('cat') in GPU or e.get('cat') == 'gpu_user_annotation':
             continue
@@ -159,8 +159,8 @@ def stop_host(events, at):
 
 
 def edited(change, ranks=range(8)):
-    """The traces of nanogpt8, those of these ranks after change(rank, events, calls by correlation,
-    GPU events)."""
+    """Returns the traces of nanogpt8, with change(rank, events, calls by correlation, GPU events)
+    applied to these ranks."""
     paths = sorted(glob.glob(os.path.join(nanogpt(), '*.json.gz')))
     for rank in ranks:
         whole = read(paths[rank])
@@ -173,15 +173,15 @@ def edited(change, ranks=range(8)):
 
 
 def joined_late(gpu):
-    """The communication kernel in which all wait for rank 1: the 28th from the end."""
+    """Returns the communication kernel in which all wait for rank 1: the 28th from the end."""
     return sorted((e for e in gpu if 'nccl' in e['name']), key=lambda e: e['ts'])[-28]
 
 
 def stall_rank_1(rank, events, calls, gpu):
-    """The host of rank 1 stops for 20 ms. Its GPU has nothing to do but what that host launches,
-    and the others do nothing but wait for it in a kernel: of rank 1 all that is launched behind the
-    stall is 20 ms later, of the others all behind that kernel. Their hosts are ahead, and wait in
-    nothing but their last call."""
+    """The host of rank 1 stops for 20 ms. Its GPU only has work that this host launches, and the
+    other ranks only wait for it in a kernel: all that rank 1 launches after the stall is 20 ms
+    later, as is all that the others run after that kernel. Their hosts are ahead, and only wait in
+    their last call."""
     joined = joined_late(gpu)
     end = joined['ts'] + joined['dur']
     if rank != 1:
@@ -201,7 +201,7 @@ def stall_rank_1(rank, events, calls, gpu):
 
 
 def stall_rank_5(rank, events, calls, gpu):
-    """The host of rank 5 stops for 20 ms, is still ahead of its GPU, and waits less in the end."""
+    """The host of rank 5 stops for 20 ms, is still ahead of its GPU, and waits less at the end."""
     last, = (e for e in events if e['name'] == 'cudaDeviceSynchronize')
     stop_host(events, calls[joined_late(gpu)['args']['correlation']]['ts'])
     last['dur'] -= STALL_US
@@ -229,18 +229,19 @@ def test_a_stall_that_a_real_job_is_not_late_for_saves_nothing():
     equal(step_times(after), step_times(before))
     for row in before['whatif.item']:
         if row['what'] == 'plan' and row['ranks'] > 1:
-            continue  # were the late ones as fast as rank 5, the job would be late for it
+            continue  # if the late ranks were as fast as rank 5, the job would wait for it
         now = item(after, row['what'], row['name'])
         holds(abs(now['saved_ns'] - (row['saved_ns'] or 0)) <= 2000, (row, now))
 
 
 def test_a_real_job_is_replayed_as_worked_out_before():
-    # The figures of another program, a prototype with the whole graph in memory. It counts from the
-    # first kernel; step 10 begins 38.6 ms later, after what was queued before the recording.
+    # Figures of another program, a prototype with the whole graph in memory. It counts from the
+    # first kernel; step 10 begins 38.6 ms later, after the work queued before the recording.
     result = tables(real_store(), *TABLES)
     equal([row['step_ns'] // 1000 for row in result['whatif.step']], [36316, 48101, 42794, 41138])
     total = sum(row['step_ns'] for row in result['whatif.step']) + 38.6e6
-    # It knew of no kernels that rank 0 alone runs (20 of XXT_kernel a step, others 10 or 15, and so on).
+    # It did not know of kernels that only rank 0 runs (20 of XXT_kernel a step, 10 or 15 others,
+    # ...).
     extra = sum(row['extra_ns'] + row['host_ns'] for row in result['stragglers.extra'] if row['rank'] == 0)
     for ranks, fixed, less in (('1', 204.4, 0), ('1, 2', 194.8, 0), ('1, 2, 0', 184.4, extra)):
         found = total - 4 * item(result, 'plan', ranks)['saved_ns'] - fixed * 1e6
@@ -277,7 +278,7 @@ def gpu(name, begin, end, number):
 
 
 def reduced(begin, end, number):
-    """An all-reduce of three ranks."""
+    """Returns an all-reduce of three ranks."""
     work = gpu('ncclDevKernel_AllReduce_Sum_f32_RING_LL', begin, end, number)
     work['args'] |= {'Collective name': 'allreduce', 'In msg nelems': 1000, 'Out msg nelems': 1000,
                      'Group size': 3, 'dtype': 'Float', 'Process Group Name': '0',
@@ -297,7 +298,7 @@ def three_ranks(events_of):
 
 def stalled(stall, synced):
     """Each rank launches a, b, an all-reduce and c, of 100 us each, 10 us apart; a kernel begins 6
-    us behind its launch or 1 us behind the one before. The host of rank 1 stops before b."""
+    us after its launch or 1 us after the one before. The host of rank 1 stops before b."""
     def events_of(rank):
         own, reduce_at = stall if rank == 1 else 0, max(stall + 16, 107) + 101
         b, end = max(own + 16, 107), reduce_at + 100
@@ -309,11 +310,11 @@ def stalled(stall, synced):
 
 
 def test_a_stall_by_hand():
-    # b begins 6 us behind the stall, at 10,016, is reduced from 10,117 to 10,217, and c ends at
-    # 10,318; all counts from a's begin at 6. Without the stall b begins at 107, 9,909 us earlier.
-    # Where no call waits for the GPU, the host may have waited for a, which ended in the stall:
-    # then the 9,904 us behind that are elsewhere the 4 after a's begin, b's launch begins at 110 and b
-    # at 116.
+    # b begins 6 us after the stall, at 10,016; the all-reduce runs from 10,117 to 10,217, and c
+    # ends at 10,318; all counts from a's begin at 6. Without the stall b begins at 107, 9,909 us
+    # earlier. If no call waits for the GPU, the host may have waited for a, which ended in the
+    # stall: then the 9,904 us after that become the usual 4 after a's begin, b's launch begins at
+    # 110 and b at 116.
     for synced, saved in ((True, 9909), (False, 9900)):
         equal(step_times(three_ranks(stalled(0, synced))), [403_000])
         result = three_ranks(stalled(10_000, synced))
@@ -321,14 +322,14 @@ def test_a_stall_by_hand():
         for what, name in (('rank', '1'), ('plan', '1'), ('kind', 'stall'), ('kind', 'host')):
             row = item(result, what, name)
             equal((row['saved_ns'], row['saved_most_ns']), (saved * 1000, 9_909_000), (what, name))
-        # Behind rank 1's begin of the all-reduce the path is on the lowest rank.
+        # After rank 1's begin of the all-reduce the path is on the lowest rank.
         equal([(r['rank'], r['path_ns']) for r in result['criticalpath.rank']],
               [(0, 201_000), (1, 10_111_000), (2, 0)])
         check_sums(result)
 
 
 def test_a_slow_transfer_by_hand():
-    # Three all-reduces of one size take 100, 10,000 and 100 us: at the median it is 9,900 us less.
+    # Three all-reduces of one size take 100, 10,000 and 100 us: the median saves 9,900 us.
     result = three_ranks(lambda rank: [
         marked(1, -1, 10_300), call(0, 1), call(10, 2), call(20, 3),
         reduced(6, 106, 1), reduced(107, 10_107, 2), reduced(10_108, 10_208, 3)])
@@ -337,10 +338,10 @@ def test_a_slow_transfer_by_hand():
 
 
 def hosts_ahead(stall):
-    """Four steps of three ranks: a is launched, 3,990 us later b, which is reduced. Before a the
-    host works for 205 us, of rank 1 from the second step on `stall`. GPUs take 10 us for a, 8,000
-    for b and 100 for the all-reduce. Returns the events of each rank."""
-    calls = [[], [], []]  # of each rank and step: begins of both launches
+    """Four steps of three ranks: a is launched, 3,990 us later b, then an all-reduce. Before a the
+    host works for 205 us, on rank 1 from the second step on for `stall`. GPUs take 10 us for a,
+    8,000 for b and 100 for the all-reduce. Returns the events of each rank."""
+    calls = [[], [], []]  # by rank and step: begins of both launches
     for rank, own in enumerate(calls):
         for step in range(4):
             a = own[-1][1] + 5 + (stall if rank == 1 else 205) if step else 100
@@ -366,8 +367,8 @@ def hosts_ahead(stall):
 
 def test_a_stall_while_the_gpus_still_end_the_step_before():
     # With stalls of 5,995 us b begins at 4,096, 14,086, 24,076 and 34,066, and the last all-reduce
-    # ends at 42,167: 42,061 from a's begin. Without, GPUs have 8,113 us of work a step: 36,430.
-    # Each stall is over before the step before has ended, so no step's path meets it.
+    # ends at 42,167: 42,061 from a's begin. Without stalls, GPUs have 8,113 us of work a step:
+    # 36,430. Each stall is over before the step before has ended, so no step's path contains it.
     steps = step_times(three_ranks(hosts_ahead(205).__getitem__))
     equal(sum(steps), 36_430_000)
     result = three_ranks(hosts_ahead(5995).__getitem__)

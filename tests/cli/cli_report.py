@@ -1,4 +1,4 @@
-"""The report page as a file: where it is written and when it is not, and that it is the store's."""
+"""The report page as a file: where and when it is written, and that it shows the store."""
 import os
 import re
 
@@ -62,7 +62,7 @@ def test_what_is_no_page_of_tmerge_is_not_overwritten():
     tmerge('report', 'tmerge.h5').fails(4, message)
     equal(content('tmerge.html').decode(), FOREIGN)
     tmerge('report', 'tmerge.h5', '--force').expect(0)
-    tmerge('report', 'tmerge.h5').expect(0)  # its own page is written anew
+    tmerge('report', 'tmerge.h5').expect(0)  # its own page is rewritten
     tmerge('rank0.json', page=True).expect(0)
     os.mkdir('folder.html')
     tmerge('report', 'tmerge.h5', '-o', 'folder.html').fails(4, 'folder.html: this is a folder')

@@ -1,5 +1,5 @@
-"""Traces of rocprofv3, JSON and databases (rocpd): processes and GPUs as ranks, what is copied of them,
-and what is said where collectives cannot be matched."""
+"""rocprofv3 traces, JSON and databases (rocpd): processes and GPUs as ranks, their data, and
+messages if collectives cannot be matched."""
 import glob
 import gzip
 import json
@@ -26,7 +26,7 @@ STRINGS = {'buffer_records': [{'kind': 'NONE', 'operations': []},
                                                                            'MEMORY_ALLOCATION_FREE']},
                               {'kind': 'SCRATCH_MEMORY', 'operations': ['SCRATCH_MEMORY_ALLOC']}],
            'marker_api': []}
-DISPATCH, HIP, MARKER, RCCL, COPY, MEMORY, SCRATCH = range(1, 8)  # of these kinds
+DISPATCH, HIP, MARKER, RCCL, COPY, MEMORY, SCRATCH = range(1, 8)  # indices of these kinds
 NAMES = ['gemm', 'ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)']
 
 
@@ -51,13 +51,13 @@ def process(pid, dispatches):
 
 
 def record(kind, operation, begin, end, cause=None, **more):
-    """Any record but a dispatch; cause: its correlation id, where that is another's."""
+    """Returns any record but a dispatch; cause: its correlation id, if that is another record's."""
     return {'kind': kind, 'operation': operation, 'thread_id': 9, 'start_timestamp': begin,
             'end_timestamp': end, 'correlation_id': {'internal': cause or begin, 'external': 0}, **more}
 
 
 def a_rank(rank, steps=3):
-    """A process that drives one GPU: in each step of 1000 ns it copies, launches, and communicates."""
+    """Returns a process with one GPU: each step of 1000 ns copies, launches and communicates."""
     made = process(40 + rank, [])
     made['agents'].append({'id': {'handle': GPU - 1}, 'type': 1, 'name': 'EPYC'})
     made['agents'][rank].update(cu_count=256, wave_front_size=64, mem_banks=[
@@ -99,7 +99,7 @@ def trace(*processes):
 
 @seldom
 def test_processes_and_their_gpus_are_ranks():
-    """One file of two processes, of which the second drives two GPUs."""
+    """One file with two processes, the second of which drives two GPUs."""
     put('9_results.json', trace(process(9, [dispatch(0, 'gemm', 1000, 1500)]),
                                 process(10, [dispatch(2, 'gemm', 1100, 1700),
                                              dispatch(1, 'gemm', 1200, 1400)])))
@@ -124,7 +124,7 @@ def test_traces_that_tell_no_rank_are_numbered_by_their_paths():
 
 
 def test_what_would_tell_groups_is_not_said_of_another_profiler():
-    """Kernels of two ranks that end at times of their own prove nothing."""
+    """Kernels of two ranks with unrelated ends prove nothing."""
     for rank in 0, 1:
         put(f'rank{rank}_results.json', trace(process(9 + rank, [
             dispatch(rank, NAMES[1], at, at + 500 + 40 * rank * (at % 7))
@@ -137,7 +137,7 @@ def test_what_would_tell_groups_is_not_said_of_another_profiler():
 
 
 def without_form(store):
-    """All tables of a store, but for what names its files and their format."""
+    """Returns all tables of a store, without file names and formats."""
     found = tables(store)
     equal(len(found.pop('job.format')), 1)
     for name in 'job.rank', 'job.remark':
@@ -149,7 +149,7 @@ def without_form(store):
 
 @seldom
 def test_a_database_tells_what_the_json_does():
-    """A file for each process, as the profiler writes them; its databases are made by rocpd.py."""
+    """One file per process, as the profiler writes them; rocpd.py makes the databases."""
     for rank in 0, 1:
         put(f'{40 + rank}_results.json', trace(a_rank(rank)))
         rocpd.write(f'{40 + rank}_results.db', a_rank(rank))
@@ -158,7 +158,7 @@ def test_a_database_tells_what_the_json_does():
     equal(without_form('db0.h5'), without_form('json0.h5'))
     for n in 2, 3:
         same_bytes('db0.h5', f'db{n}.h5')
-    # Of each rank 3 steps of a gemm (200 and 250 ns), an all-reduce of 200 ns, two copies of 20 ns.
+    # Each rank: 3 steps of a gemm (200 and 250 ns), an all-reduce of 200 ns, 2 copies of 20 ns.
     kernels = {row['name']: (row['calls'], row['total_ns']) for row in rows('db0.h5', 'kernels.kernel')}
     equal(kernels, {NAMES[0]: (6, 3 * 200 + 3 * 250), NAMES[1]: (6, 6 * 200)})
     with sqlite3.connect('40_results.db') as db:
@@ -174,7 +174,7 @@ def test_the_json_of_a_recording_is_left_out_beside_its_database():
     tmerge('job', '-o', 't.h5').expect(0)
     equal([row['source'] for row in rows('t.h5', 'job.rank')],
           ['job/40_results.db', 'job/41_results.db', 'job/42_results.json'])
-    for rank in 0, 1:  # where the profiler puts them of two hosts
+    for rank in 0, 1:  # the profiler's folders for two hosts
         put(f'out/host{rank}/{40 + rank}_results.db', content(f'job/{40 + rank}_results.db'))
     tmerge('out', '-o', 't.h5').expect(0)
     equal(len(rows('t.h5', 'job.rank')), 2)
@@ -193,7 +193,7 @@ def test_a_real_trace_tells_the_same_as_a_database():
 
 
 def test_a_database_names_the_rank_by_the_environment_of_its_process():
-    """In one file, as rocpd merges them; what else the environment holds stays there."""
+    """In one file, as rocpd merges them; no other part of the environment is copied."""
     rocpd.write('job.db', a_rank(0), a_rank(1), environment=[
         {'RANK': str(5 - i), 'WORLD_SIZE': '8', 'TOKEN': SECRET} for i in (0, 1)])
     merged('job.db')

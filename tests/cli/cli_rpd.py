@@ -1,5 +1,5 @@
-"""Databases of rocmProfileData: calls, kernels and copies against SQL over the same file, and files made
-by hand after its schema (rocpd_python/rocpd/schema_data/tableSchema.cmd)."""
+"""rocmProfileData databases: calls, kernels and copies compared with SQL on the same file, and
+files made by hand from its schema (rocpd_python/rocpd/schema_data/tableSchema.cmd)."""
 import glob
 import gzip
 import os
@@ -14,8 +14,8 @@ STRINGS = ['', 'KernelExecution', 'Task', 'FillBuffer', 'CopyHostToDevice', 'MEM
 
 
 def database(path, calls, operations, writer='hcc_activity_callback', version='3', markers=(), strides=True):
-    """calls: (id, pid, name, begin, end), with a copy's size or a grid and block behind; operations: (call,
-    gpu, type, name, begin, end), call None: it is not recorded. markers: (pid, text, begin, end)."""
+    """calls: (id, pid, name, begin, end), then a copy's size or a grid and block; operations:
+    (call, gpu, type, name, begin, end), call None: unrecorded. markers: (pid, text, begin, end)."""
     texts = [text for text in STRINGS if text == writer or not ('callback' in text)]
     ids = {text: i + 1 for i, text in enumerate(texts)}
     if os.path.exists(path):
@@ -107,7 +107,7 @@ def merged_as_one(path, *more, **others):
 
 @seldom
 def test_processes_and_their_gpus_are_ranks():
-    """In the order of the GPUs; the second host's numbers count from the next multiple of the strides."""
+    """Ordered by GPU; the second host's numbers count from the next multiple of the strides."""
     pids = {12: 0, 11: 1, 10000012: 1000}
     database('job.rpd',
              [(i, pid, 'hipLaunchKernel', 1000 + i, 1010 + i, 4, 64) for i, pid in enumerate(pids, 1)],
@@ -121,7 +121,7 @@ def test_processes_and_their_gpus_are_ranks():
 
 
 def test_what_a_call_says_is_of_its_only_operation():
-    """A graph's copies have no size of their own. An operation without a call is of who uses its GPU."""
+    """A graph's copies have no size of their own. Operations without a call go by their GPU."""
     calls = [(1, 11, 'hipLaunchKernel', 1000, 1010, 4, 64), (2, 11, 'hipExtModuleLaunchKernel', 1020, 1030, 256, 64),
              (3, 11, 'hipMemcpyAsync', 1040, 1050, 500), (4, 11, 'hipGraphLaunch', 1060, 1070, 500)]
     operations = [(1, 0, 'KernelExecution', 'gemm', 1100, 1200), (2, 0, 'KernelExecution', ALLREDUCE, 1200, 1230),
@@ -131,7 +131,7 @@ def test_what_a_call_says_is_of_its_only_operation():
     database('a.rpd', calls, operations,
              markers=[(11, 'step 1', 1000, 1090), (11, 'point', 1005, 1005)])
     merged_as_one('a.rpd')
-    # One block of 64 for every 64 work items: 4 as told in blocks, 256 / 64 as told in work items.
+    # One block of 64 for every 64 work items: 4 given in blocks, 256 / 64 in work items.
     equal({(row['name'], row['grid'], row['block']) for row in rows('tmerge.h5', 'kernels.launch_shape')},
           {('gemm', '4,1,1', '64,1,1'), (ALLREDUCE, '4,1,1', '64,1,1'), ('gemm', None, None)})
     equal(of_name('kernels.kernel', 'calls', 'total_ns'), {'gemm': (2, 110), ALLREDUCE: (1, 30)})
@@ -142,7 +142,7 @@ def test_what_a_call_says_is_of_its_only_operation():
 
 
 def test_copies_that_name_no_gpu_are_of_the_only_one_of_their_process():
-    """rocprofiler's are all written as of GPU 0; and its grids are in work items."""
+    """rocprofiler writes all of its copies with GPU 0; and its grids are in work items."""
     database('a.rpd', [(1, 11, 'hipLaunchKernel', 1000, 1010, 256, 64), (2, 11, 'hipMemcpyAsync', 1040, 1050, 500),
                        (3, 12, 'hipLaunchKernel', 1000, 1010, 256, 64)],
              [(1, 3, 'KernelExecution', 'gemm', 1100, 1200), (2, 0, 'MEMORY_COPY_DEVICE_TO_HOST', '', 1300, 1400),

@@ -1,5 +1,5 @@
-"""tmerge serve: the page to who was told its address, and nothing to anybody else. What it draws is
-tried in a browser (tests/web/serve.test.mjs)."""
+"""tmerge serve: the page is served only to clients that know its address. tests/web/serve.test.mjs
+tests its drawing in a browser."""
 import contextlib
 import os
 import json
@@ -20,7 +20,7 @@ NAMED = re.compile(r'Serving (\S+) at\n  (http://([\d.]+):(\d+)/([0-9a-f]{32})/)
 
 
 class Server:
-    """A server that runs."""
+    """A running server."""
 
     def __init__(self, process):
         self.process = process
@@ -31,9 +31,9 @@ class Server:
         self.port = int(port)
 
     def asks(self, head, patience=10):
-        """Sends bytes and gives what comes back until the connection is closed, or is silent."""
+        """Sends bytes and returns the answer until the connection is closed or silent."""
         with socket.create_connection((self.address, self.port), timeout=patience) as s:
-            with contextlib.suppress(OSError):  # a server need not read on what it has refused
+            with contextlib.suppress(OSError):  # a server need not read what it has rejected
                 s.sendall(head)
             got = b''
             with contextlib.suppress(OSError):
@@ -42,7 +42,7 @@ class Server:
             return got
 
     def get(self, path='', method='GET', version='1.1', body=b'', **headers):
-        """(status, headers, body) of a request: path behind the token, or whole with a slash."""
+        """Returns (status, headers, body) for a path after the token, or absolute with a slash."""
         target = path if path.startswith('/') else f'/{self.token}/{path}'
         lines = [f'{method} {target} HTTP/{version}']
         hosts = headers.pop('hosts', [f'{self.address}:{self.port}'])
@@ -66,8 +66,8 @@ def served(*arguments):
 
 
 def tile_of(data):
-    """({place: (gpu, host, width, begin, shares by lane)}, events as (place, begin, duration, name),
-    what is told of them besides) of a tile."""
+    """Returns of a tile: ({place: (gpu, host, width, begin, shares by sub-track)}, events as
+    (place, begin, duration, name), details of events)."""
     tile, ranks = Varints(data), {}
     equal(tile.number(), 2, 'version')
     for place in range(tile.number()):
@@ -88,8 +88,8 @@ def tile_of(data):
 
 
 def made():
-    """The store of a job of two hosts, made once; its begin and duration; and its events with times
-    from its begin and with the kinds of the page."""
+    """Returns the store of a job of two hosts, made once; its begin and duration; and its events
+    with times from its begin and the kinds of the page."""
     if not os.path.exists('../made.h5'):
         synth('../made', ranks=4, ranks_per_host=2, steps=8, layers=6, offset_us=500, cpu_ops=2,
               slow_rank=2)
@@ -177,7 +177,7 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
             equal((status, headers['Content-Type']), (200, 'application/octet-stream'))
             ranks, found, told = tile_of(data)
             places = {0: 0, 1: 1, 3: 2}
-            # The host of rank 1 is told from the first call on that launched what is in the window.
+            # Host events of rank 1 begin with the first call that launched work in it.
             sent = [calls[rank, launch][0] for rank, at, lasts, *_, track, _, launch in rows
                     if rank == 1 and track == 'gpu' and (rank, launch) in calls and at < end and
                     (at + lasts > start or at >= start)]
@@ -196,7 +196,7 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
             equal((told[0]['launch'], told[2]['launch']), ({}, {}), 'no host, no launches')
             holds(first > 0 or len(told[2]['shape']) > 50, 'shapes')
             for rank, place in places.items():
-                # Compute is never two kernels at once here: a bucket's share is a sum.
+                # Two compute kernels never overlap here: the share of a bucket is a sum.
                 _, _, width, at, shares = ranks[place]
                 holds(at <= start < at + width and (begin + at) % width == 0, 'the first bucket')
                 holds(at + width * len(shares[0]) >= end, 'the last bucket')
@@ -209,8 +209,8 @@ def test_a_tile_has_the_events_and_the_shares_of_its_window():
 
 
 def without_numbers(path):
-    """The packets of a Perfetto trace, of whose flows only matters what each joins; without what the
-    ranks' traces say of themselves, which a server does not read."""
+    """Returns the packets of a Perfetto trace with each flow numbered by what it joins, and without
+    the ranks' trace metadata, which a server does not read."""
     packets, numbers = decode(path), {}
     for packet in packets:
         for track in packet.get('track_descriptor', []):
@@ -251,7 +251,7 @@ def test_rows_of_a_table_are_those_that_show_prints():
                 equal(json.loads(rows), expected[first:first + n], f'{name} from {first}')
 
 
-# Each query is answered with 400 and one line. What is no number, list or range is the unit test's.
+# Each query is answered with 400 and one line. The unit test covers invalid values.
 REFUSED = {
     'tile': ('', 'to=9&ranks=0&hosts=', 'from=0&ranks=0&hosts=', 'from=0&to=9&hosts=',
              'from=0&to=9&ranks=0', 'from=9&to=9&ranks=0&hosts=', 'from=-1&to=9&ranks=0&hosts=',
@@ -293,7 +293,7 @@ KIND_OF = {'compute': 0, 'memory': 4, 'cpu_op': 6, 'user_annotation': 7, 'python
 
 
 def kind_of(row):
-    """The kind of an event, as tools/web/src/timeline/model.ts numbers them."""
+    """Returns the kind of an event, numbered as in tools/web/src/timeline/model.ts."""
     if row['role'] == 'communication':
         return 3 if row['wait_ns'] is None else 1
     if row['track'] == 'gpu':
@@ -302,8 +302,8 @@ def kind_of(row):
 
 
 def sums_of(rows):
-    """What a search says of rows: by kind number, sum and longest, and of GPU annotations and the
-    host how much of each track they cover."""
+    """Returns a search's figures for rows: by kind the number, sum and longest, and for GPU
+    annotations and the host the coverage of each track."""
     kinds, covered, ends = {}, [0, 0], {}
     for row in rows:
         kind, begin, duration = row['what'], row['begin_ns'], row['duration_ns']
@@ -350,7 +350,7 @@ def test_a_search_finds_what_the_store_has():
             few = json.loads(s.get(f'find?{query}&longer={least}')[2])
             equal(few['kinds'], found['kinds'])
             equal(few['events'], [e for e in found['events'] if e[2] > least], 'the longer ones')
-        # Where it goes on: a thousand rows and some of the first rank are behind it.
+        # Next part: a thousand rows, some of them of the first rank, come before it.
         rest = [row for row in rows if row['rank'] > 0 or row['event'] >= 1024]
         holds(rest[0]['rank'] == 0 and len(rest) < len(rows), 'the first rank has more')
         far = json.loads(s.get(f'find?names={everything}&ranks=&kinds=&at=1')[2])
@@ -370,7 +370,7 @@ def test_who_is_slow_or_comes_often_does_not_keep_others_out():
             with contextlib.suppress(OSError):
                 each.sendall(b'GET /')
         deadline = time.monotonic() + 40
-        while s.get()[0] != 200:  # until those are sent away
+        while s.get()[0] != 200:  # until those clients are disconnected
             holds(time.monotonic() < deadline, 'answered in the end')
 
 
@@ -410,8 +410,8 @@ def test_where_it_cannot_serve_is_said():
 
 
 def sums_within(rows, begin, end, host):
-    """{(rank, name): (count, sum, self, longest)} of the parts of kernels and copies, or of
-    operators, that lie in a time; an operator's self is without those in it on its thread."""
+    """Returns {(rank, name): (count, sum, self, longest)} of the parts of kernels and copies, or of
+    operators, inside a time range; an operator's self excludes nested operators on its thread."""
     found, opened = {}, {}
     for row in rows:
         part = min(row['begin_ns'] + row['duration_ns'], end) - max(row['begin_ns'], begin)
@@ -498,14 +498,14 @@ def test_the_whole_store_tells_sums_of_an_area_and_where_else_a_kernel_ran():
 
 
 def most_at_once(waits, begin, end):
-    """The most of (rank, from, to) at any moment of a time: where one of them begins."""
+    """Returns the maximum number of simultaneous waits (rank, from, to) in a time range."""
     inside = [wait for wait in waits if wait[1] < end and wait[2] > begin]
     moments = [begin] + [wait[1] for wait in inside if wait[1] > begin]
     return max(sum(a <= moment < b for _, a, b in inside) for moment in moments)
 
 
 def counters(server, query, n):
-    """{rank: [the most of each column]}."""
+    """Returns {rank: [maximum of each column]}."""
     found, at = {}, 0
     while at is not None:
         part = json.loads(server.get(f'counter?{query}&n={n}&at={at}')[2])
@@ -519,7 +519,7 @@ def counters(server, query, n):
 
 
 def slowness(server, query):
-    """{(rank, begin, duration): millionths} of what slow tells, to its end."""
+    """Returns {(rank, begin, duration): millionths} from all parts of the answer of slow."""
     found, at = {}, 0
     while at is not None:
         part = json.loads(server.get(f'slow?{query}&at={at}')[2])
@@ -532,7 +532,7 @@ def slowness(server, query):
 
 
 def test_a_kernel_is_compared_with_those_at_its_place():
-    runs = [[10, 20], [20, 20], [40, 10], [20]]  # [us] of each rank; the last ran it once
+    runs = [[10, 20], [20, 20], [40, 10], [20]]  # [us] of each rank; the last ran it only once
     for rank, own in enumerate(runs):
         put(f'job/rank_{rank}.json', trace([kernel('k', 100 * (i + 1), us)
                                             for i, us in enumerate(own)] +
@@ -540,7 +540,7 @@ def test_a_kernel_is_compared_with_those_at_its_place():
     merged('job', '-o', 'job.h5')
     with served('job.h5') as s:
         found = slowness(s, 'from=0&to=1000000&ranks=')
-    # the mean of the two others': 10 of (20, 40), 20 of (10, 40), 40 of (10, 20); then 20, 20, 10
+    # mean of the two others: 10 of (20, 40), 20 of (10, 40), 40 of (10, 20); then 20, 20, 10
     equal({key[0::2]: ratio for key, ratio in found.items() if key[1] < 100_000},
           {(0, 10_000): 333_333, (1, 20_000): 800_000, (2, 40_000): 2_666_667})
     equal([ratio for key, ratio in found.items() if key[1] >= 100_000], [1_333_333, 1_333_333, 500_000])

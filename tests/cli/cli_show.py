@@ -1,4 +1,4 @@
-"""What tmerge show prints: JSON, CSV and text, and what is chosen of a table; the summary."""
+"""Output of tmerge show: JSON, CSV and text, and selection of rows; the summary."""
 import csv
 import io
 import json
@@ -23,7 +23,7 @@ def show(*arguments, **more):
 
 
 def worked_out_job():
-    """Two ranks whose numbers can be worked out by hand; the second has no communication."""
+    """Makes two ranks whose numbers can be worked out by hand; the second has no communication."""
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 140, 30),
                              dict(kernel('Memcpy HtoD', 171, 4), cat='gpu_memcpy')], 0))
     put('rank1.json', trace([kernel('gemm', 100, 0.001)], 1))
@@ -71,7 +71,7 @@ def test_json_is_one_document_whose_columns_say_type_and_unit():
 
 
 def test_integers_are_exact_and_what_does_not_exist_is_null():
-    # 2^53 ns is April 1970: later times in nanoseconds are past what a double can hold.
+    # 2^53 ns is in April 1970: later times in nanoseconds exceed the exact range of a double.
     put('rank0.json', trace([kernel('gemm', 0.001, 1)], 0, base=1700000000123456788))
     merged('rank0.json')
     text = show('job.rank', 'overlap.rank', 'job.job', '--json')
@@ -91,7 +91,7 @@ def test_json_is_the_same_every_time_and_on_every_store_of_the_job():
     equal(show('--json'), first)
     merged('job', n=3)
     equal(show('--json', env={'COLUMNS': '40', 'LC_ALL': 'de_DE.UTF-8', 'TZ': 'Asia/Tokyo'}), first)
-    # Under mpirun one process prints.
+    # Under mpirun only one process prints.
     equal(tmerge('show', 'tmerge.h5', '--json', n=2).expect(0).out, first)
 
 
@@ -115,7 +115,7 @@ def test_a_csv_is_one_table_and_several_are_a_folder():
     tmerge('show', 'tmerge.h5', 'overlap.rank', 'ratio.rank', '--csv').fails(
         2, '--csv prints one table, and these are 2 (overlap.rank, ratio.rank): name one, or have '
         '--csv-dir FOLDER write a file of each')
-    for _ in range(2):  # into the same folder again
+    for _ in range(2):  # a second time to the same folder
         equal(show('overlap.rank', 'ratio', '--csv-dir=out', '--columns=rank'), '')
         equal(sorted(os.listdir('out')), ['overlap.rank.csv', 'ratio.rank.csv', 'ratio.step.csv'])
         equal(content('out/overlap.rank.csv').decode(), show('overlap.rank', '--csv', '--columns=rank'))
@@ -165,7 +165,7 @@ def test_ranks_and_steps_that_are_not_there_are_said():
 
 
 def all_of(name, keep, *arguments):
-    """What --where leaves of a table, and what a condition in Python does."""
+    """Returns the rows kept by --where, having compared them with a condition in Python."""
     found = tables('tmerge.h5', name, *arguments)[name]
     equal(found, [row for row in rows('tmerge.h5', name) if keep(row)], f'{name} {arguments}')
     return found
@@ -211,7 +211,7 @@ def test_a_value_of_where_must_be_its_columns():
             (['overlap.step', '--columns', 'rank,nothing'], "overlap.step has no column 'nothing'")):
         tmerge('show', path, *arguments).fails(2, message + '; tmerge list overlap.step names them')
     tmerge('show', path, '--sort', 'nothing').fails(2, "no table has a column 'nothing'; see tmerge list")
-    # Of several tables those without the column are left out, and it is said.
+    # Of several tables those without the column are left out, with a warning.
     done = tmerge('show', path, 'overlap', '--where', 'step = 3', '--json').expect(0)
     equal(list(json.loads(done.out)['tables']), ['overlap.step'])
     contains(done.err, 'warning: 3 of the tables lack a column that is asked for, and are left out')
@@ -231,7 +231,7 @@ def test_sort_and_columns_shape_a_table():
         found = tables('tmerge.h5', 'kernels.kernel', '--sort', sort, '--columns', 'calls,name')
         equal([row['name'] for row in found['kernels.kernel']], sorted(names, reverse=down))
         equal({tuple(row) for row in found['kernels.kernel']}, {('calls', 'name')})
-    # What rows are chosen and ordered by need not be shown.
+    # Columns used for selection and order need not be shown.
     found = tables('tmerge.h5', 'overlap.step', '--rank=1', '--where', 'step > 3', '--sort=idle_ns',
                    '--columns', 'window_ns')['overlap.step']
     equal(found, [{'window_ns': row['window_ns']} for row in sorted(every, key=lambda r: r['idle_ns'])
@@ -249,14 +249,14 @@ def test_alone_it_is_an_overview_of_two_screens():
         lines = text.splitlines()
         holds(len(lines) <= 75 and max(map(len, lines)) <= width, text)
         whole = re.sub(r'\n {15}', ' ', text)
-        for name, found in tables(path).items():  # each table is there, with its rows or without
+        for name, found in tables(path).items():  # each is listed, with its rows or as empty
             analysis, table = name.split('.')
             if found:
                 has_line(whole, rf'^  {analysis} .*\b{table} {len(found)}\b')
             else:
                 contains(text.split('without rows:')[1], name)
         equal(summary_rows(text), summary, 'ranks')
-        # What it says can be typed.
+        # Commands that it suggests work.
         for line in re.findall(r'^  tmerge (.*?)(?:  #.*)?$', text, re.M):
             tmerge(*shlex.split(line)).expect(0)
     equal(tmerge('show', path, n=2).expect(0).out, tmerge('show', path).out)
@@ -272,7 +272,7 @@ def test_top_takes_the_rows_that_cost_most():
             found = tables('tmerge.h5', name, '--top', str(n))[name]
             equal([row['exposed_comm_ns'] for row in found], costs[:n], f'{name} --top {n}')
             holds(all(row in every for row in found), f'{name} --top {n}')
-    # What is chosen by --rank is counted first.
+    # --rank applies before --top.
     found = tables('tmerge.h5', 'overlap.step', '--rank=2', '--top=2')['overlap.step']
     equal([row['rank'] for row in found], [2, 2])
 
@@ -284,14 +284,14 @@ def test_tables_are_chosen_by_name_and_by_analysis():
           ['overlap.rank', 'overlap.step', 'overlap.kind', 'overlap.device'])
     equal(set(tables('tmerge.h5', 'ratio.rank', 'job')),
           {name for name in everything if name.startswith('job.')} | {'ratio.rank'})
-    # Twice is once, and the order is always the same.
+    # Duplicates are shown once, and the order is fixed.
     equal(list(tables('tmerge.h5', 'overlap.kind', 'overlap.rank', 'overlap.kind')),
           ['overlap.rank', 'overlap.kind'])
     equal(re.findall(r'^\w+\.\w+$', show('--all'), re.M), everything)
 
 
 def words_of(text):
-    """A printed table's blocks as one: a list of its columns, each with all of its words."""
+    """Joins the blocks of a printed table: a list of its columns, each with all of its words."""
     columns = []
     for block in text.rstrip('\n').split('\n\n'):
         lines = block.split('\n')
@@ -318,7 +318,7 @@ def test_text_keeps_to_the_width_of_the_terminal():
                   for width in (60, 80, 1000)]
         holds(blocks[0] >= blocks[1] >= blocks[2] == 1, f'{name}: {blocks} blocks')
     holds(len(show('overlap.step', env={'COLUMNS': '60'}).split('\n\n')) > 2, 'nothing was wrapped')
-    for width in (80, 120, 200):  # also of tables whose keys are long names
+    for width in (80, 120, 200):  # also for tables with long names as keys
         long = [line for line in show('--all', env={'COLUMNS': str(width)}).splitlines()
                 if len(line) > width]
         equal(long, [], f'lines at {width}')
@@ -342,7 +342,7 @@ def test_text_scales_times_and_shows_no_value_as_a_dash():
     text = show('overlap.rank', env={'COLUMNS': '1000'})
     lines = [re.split(r'  +', line.strip()) for line in text.splitlines()]
     equal(lines[0], ['overlap.rank'])
-    # 1 ns would be 0.001 us, which is one digit: 75 us are 75000 ns beside it.
+    # In us, 1 ns would be 0.001, only one digit: so 75 us are shown as 75000 ns.
     equal(lines[1][:7], ['rank', 'window ns', 'compute ns', 'comm ns', 'memory ns', 'overlap ns',
                          'overlap %'])
     equal(lines[2][:7], ['0', '75000', '50000', '30000', '4000', '10000', '33.3'])
@@ -350,7 +350,7 @@ def test_text_scales_times_and_shows_no_value_as_a_dash():
 
 
 def test_moments_are_since_the_jobs_begin_or_absolute():
-    # Begins of ranks: 0.1 and 2.1 ms behind the time that traces count from.
+    # Ranks begin 0.1 and 2.1 ms after the base time of the traces.
     put('rank0.json', trace([kernel('gemm', 100, 50)], 0))
     put('rank1.json', trace([kernel('gemm', 2100, 50)], 1))
     merged('rank0.json', 'rank1.json')
@@ -361,7 +361,7 @@ def test_moments_are_since_the_jobs_begin_or_absolute():
     equal(words_of(show(*shown, '--absolute'))[1],
           ('begin s', *(f'{ns // 10**9}.{ns // 10**6 % 1000:03}' for ns in begins)))
     lacks(show('job.job', '--columns', 'ranks,begin_ns'), '+')
-    # A condition with a unit counts from there too, one without is as --json has it.
+    # A condition with a unit counts from there, too; without a unit it is as in --json.
     for text, keep in (('begin_ns > 1ms', [1]), ('begin_ns < 1ms', [0]), ('begin_ns = 2ms', [1]),
                        (f'begin_ns = {begins[1]}', [1]), ('begin_ns < 5', [])):
         found = tables('tmerge.h5', 'job.rank', '--where', text)['job.rank']
@@ -390,7 +390,7 @@ def test_text_from_outside_leaves_as_valid_utf8():
 
 
 def check_identities(store):
-    """What holds by definition in all rows."""
+    """Identities that hold for all rows."""
     shown = tables(store)
     for name in ('overlap.rank', 'overlap.step'):
         for row in shown[name]:
@@ -444,8 +444,8 @@ def test_the_identities_hold_on_all_rows_of_real_jobs():
 
 
 def summary_rows(text):
-    """The ranks of a summary: rank, window, compute, comm, overlap in %, exposed, copies where these
-    are much, idle, ratio."""
+    """Returns the ranks of a summary: rank, window, compute, comm, overlap in %, exposed, copies if
+    they matter, idle, ratio."""
     found = [line.split()[:9] for line in text.splitlines()
              if re.match(r' *\d+( +(\d[\d.]*|-)){7,}$', line)]
     return [[None if word == '-' else float(word) for word in row] for row in found]
@@ -457,7 +457,7 @@ def test_the_summary_says_ranks_hosts_steps_time_and_files():
     has_line(text, '^2 ranks on 2 hosts, no steps marked, 75.0 us from')
     has_line(text, r'\b75(\.0+)? us\b', 'from 2023-11-14 22:13:20 UTC')
     has_line(text, r'^Stored in x\.h5;', r'tmerge show x\.h5')
-    # Copies are 4 of 75 us: 5 % or more of the time.
+    # Copies are 4 of 75 us: at least 5 % of the time.
     expected = [[0, 75, 50, 30, 33.3, 20, 4, 1, 0.6], [1, 0.001, 0.001, 0, None, 0, 0, 0, 0]]
     found = summary_rows(text)
     equal(len(found), 2, text)
@@ -468,7 +468,7 @@ def test_the_summary_says_ranks_hosts_steps_time_and_files():
 
 
 def test_one_rank_alone_says_what_it_can():
-    # As in worked_out_job: 50 of 75 us compute, 20 communicate alone, 4 copy, 1 us is idle.
+    # As in worked_out_job: 50 of 75 us are compute, 20 exposed communication, 4 copies, 1 idle.
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 140, 30),
                              dict(kernel('Memcpy HtoD', 171, 4), cat='gpu_memcpy')], 0))
     says = ('One rank: its GPU computes 66.7 % of the 75.0 us from its first work to its last, and '
@@ -483,9 +483,9 @@ def test_one_rank_alone_says_what_it_can():
     has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
              'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was in its queue '
              'and waited for something else, or its launch is not recorded')
-    # Three GPUs in turn: 200, 100 and 90 of 400 us, on average 130 (32.5 %); each is idle for 200,
-    # 300 and 310, on average 270, of which nobody works for 10: 260 (96.3 %) are another's turn. A
-    # fourth that works for 0.4 us beside them changes nothing of that, and is named.
+    # Three GPUs in turn: 200, 100 and 90 of 400 us, on average 130 (32.5 %); they idle for 200, 300
+    # and 310, on average 270; no GPU works for 10 of these: 260 (96.3 %) are another's turn. A
+    # fourth GPU that works for 0.4 us in parallel does not change this, but is named.
     turns, few = [(0, 100, 200), (1, 300, 100), (2, 410, 90)], [(3, 450, 0.4)]
     for gpus, whose, last in ((turns, 'its 3', ''),
                               (turns + few, '3 of its 4', ', 3: idle but for 0.1 %')):
@@ -497,12 +497,12 @@ def test_one_rank_alone_says_what_it_can():
         contains(out, 'On average one idles 270.0 us; for 260.0 us of them (96.3 %) another device of '
                  'the rank was at work')
         has_line(out, '^GPU time: compute 32.5 %, .* idle 67.5 %')
-    # Of a step of 200 us the GPU has work from 150 to 190 alone.
+    # In a step of 200 us the GPU only has work from 150 to 190.
     put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 100, 200), kernel('gemm', 250, 40)], 0))
     contains(merged('rank0.json', env={'COLUMNS': '200'}).out, 'The step takes 200.0 us; 160.0 us of that '
              'lie before its first recorded work or after its last')
-    # Of two GPUs one works; the other, a copy of 2 us in each of ten, is only touched, and 1 of 2
-    # where it computes for them.
+    # One of two GPUs works; the other only gets a copy of 2 us in each of ten steps, or counts as
+    # not working if these are compute kernels: 1 of 2.
     for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):
         put('rank0.json', trace([dict(kernel('x', 1000 * i, 500), pid=0) for i in range(10)] +
                                 [dict(kernel('x', 1000 * i, 2, device=1), pid=1, cat=cat)

@@ -1,5 +1,5 @@
-"""What ends a run in its middle: signals, processes that are killed, crashes. One message at most, a
-status as shells expect it, nothing left behind, no hang, and a store that was there as it was."""
+"""Interrupted runs: signals, killed processes, crashes. At most one message, a status that shells
+expect, no files left, no hang, and an existing store unchanged."""
 import contextlib
 import os
 import random
@@ -20,7 +20,7 @@ CRASHED = ('tmerge: crashed, which it should not: a fault of tmerge, of MPI or o
 
 
 def end_while_reading(number, whose):
-    """Ends a process while another reads what never comes: a pipe that nobody writes to."""
+    """Ends a process while another waits for input: a pipe without a writer."""
     merged('rank0.json')
     old = content('tmerge.h5')
     with started(3, 'rank0.json', 'rank1.json', 'rank2.json') as (launched, pids):
@@ -46,9 +46,8 @@ def test_a_signal_while_reading_ends_all_and_leaves_the_store():
 
 
 def while_writing_over(n, act, surely=True, **more):
-    """Acts while a run writes over an older store, which must be left, and nothing else; where
-    process 0 is not ended `surely`, but by others, it may be quicker, and the store be the new
-    one."""
+    """Acts while a run replaces an older store, which must remain as the only file. If process 0 is
+    not ended `surely`, but by others, it may finish first and leave the new store."""
     merged('job', '-o', 'tmerge.h5')
     good = [] if surely else [content('tmerge.h5')]
     merged('job', '--align=none', '-o', 'tmerge.h5')
@@ -122,7 +121,7 @@ def test_two_runs_at_once_with_one_output_store_one_of_both():
 
 
 def test_a_crash_is_told_once_and_leaves_nothing():
-    # Process 0 cannot store without process 2, which crashes while process 0 stands still.
+    # Process 0 cannot write the store without process 2, which crashes while process 0 is stopped.
     use('long')
     for n, whose, number in some(((3, 0, signal.SIGABRT), (3, 2, signal.SIGSEGV),
                                   (0, 0, signal.SIGSEGV), (0, 0, signal.SIGABRT))):
@@ -144,7 +143,7 @@ def test_a_failure_inside_mpi_ends_the_run_with_one_message():
 
 
 def is_good_store(path):
-    """By `tmerge check` where this tmerge has it, and in any case by reading all of it."""
+    """Checks a store with `tmerge check`, if this tmerge has it, and by reading all of it."""
     if 'tmerge check ' in tmerge('--help').expect(0).out:
         tmerge('check', path).expect(0)
     with h5py.File(path) as store:
@@ -152,7 +151,7 @@ def is_good_store(path):
 
 
 def kill_one(dice, seconds):
-    """Starts a run and kills one of its processes at a random moment; says what it did."""
+    """Starts a run and kills one of its processes at a random time; returns a description."""
     n, moment = dice.randint(2, 4), dice.uniform(0.2, 1) * seconds
     with subprocess.Popen(launcher(n) + command('job', page=True), stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as launched:
@@ -181,7 +180,7 @@ def test_a_process_killed_at_any_moment_leaves_no_store_or_a_good_one():
     ends_in = {None: 0, 'old': 0, 'new': 0}
     stores = {content('../new.h5'): 'new', content('../old.h5'): 'old'}
     n_killed, i = 0, 0
-    while n_killed < kills and i < 4 * kills:  # some runs are over before
+    while n_killed < kills and i < 4 * kills:  # some runs end before
         i += 1
         before = 'old' if i % 2 else None
         if before:

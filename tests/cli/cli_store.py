@@ -1,5 +1,5 @@
-"""The store as others read it: the HDF5 tools with the plugin, h5py, and Python's json module as
-the judge of what should be in it."""
+"""The store as read by others: the HDF5 tools with the plugin, h5py, and Python's json module as
+the reference for its content."""
 import glob
 import gzip
 import json
@@ -28,7 +28,7 @@ KINDS = {'X': 'duration', 'i': 'instant', 'I': 'instant', 'C': 'counter'}
 
 
 def stored_events(path):
-    """(process, thread, name, category, kind, begin, duration) of every event."""
+    """Returns (process, thread, name, category, kind, begin, duration) of every event."""
     store = Store(path)
     found, first = [], 0
     rows_of = list(zip(store.texts('events/name'), store.words('events/category'),
@@ -42,14 +42,14 @@ def stored_events(path):
 
 
 def nanoseconds(value):
-    """Microseconds as exact nanoseconds, half away from zero; None for what is no number."""
+    """Converts microseconds to exact nanoseconds, half away from zero; None for non-numbers."""
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
         return None
     return int((Decimal(value) * 1000).quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def expected_events(path, known):
-    """The same, as Python's json module reads a trace. known: the categories of the store."""
+    """Returns the same, read by Python's json module. known: the categories of the store."""
     opened = gzip.open if content(path)[:2] == b'\x1f\x8b' else open
     with opened(path, 'rt', encoding='utf-8') as file:
         document = json.load(file, parse_float=Decimal)
@@ -71,7 +71,7 @@ def expected_events(path, known):
 
 
 def same_events(path):
-    """Merges one trace and compares it with what json reads, event by event."""
+    """Merges one trace and compares it event by event with the json module."""
     tmerge(path, '-o', 'one.h5').expect(0)
     with h5py.File('one.h5') as store:
         known = set(h5py.check_enum_dtype(store['events/category'].dtype)) - {'other'}
@@ -97,7 +97,7 @@ def test_every_event_of_real_traces_is_what_json_reads():
 
 
 def stored_waits(path):
-    """(event, kind, stream, on_stream, call, record) of every wait, rows as (begin, name)."""
+    """Returns (event, kind, stream, on_stream, call, record) of waits, rows as (begin, name)."""
     store = Store(path)
     place = dict(enumerate(zip(store['events/begin_ns'].tolist(), store.texts('events/name'))))
     columns = ('event', 'stream', 'on_stream', 'call', 'record')
@@ -107,7 +107,7 @@ def stored_waits(path):
 
 
 def expected_waits(path):
-    """The same, as Python's json module reads a trace."""
+    """Returns the same, read from the trace by Python's json module."""
     with gzip.open(path, 'rt', encoding='utf-8') as file:
         events = json.load(file, parse_float=Decimal)['traceEvents']
     calls = {e['args']['correlation']: (nanoseconds(e['ts']), e['name']) for e in events
@@ -149,7 +149,7 @@ def test_h5dump_lists_the_groups_and_prints_values_with_the_plugin():
     found = re.findall(r'^ {6}GROUP "(\w+)"', listed[listed.index('"analysis"'):], re.M)
     holds({'job', 'overlap', 'ratio'} <= set(found), str(found))
     dump = ['h5dump', '-d', '/ranks/rank', '-d', '/events/duration_ns', 'tmerge.h5']
-    done = run(dump)  # what it says counts, its status is 0 also where it could not read
+    done = run(dump)  # only its output counts, as its status is 0 even if it could not read
     contains(done.out, '(0): 3, 5\n')
     contains(done.out, '(0): 50000, 10000, 50000, 10000\n')
     os.mkdir('nothing')
@@ -179,8 +179,8 @@ def test_h5py_reads_events_names_and_tracks():
 
 
 def check_structure(path):
-    """What tmerge check does not say: of equal begins the longer event is first; a launch is a
-    runtime event of the same rank and correlation; steps are of the rank; names are unique."""
+    """Checks beyond tmerge check: of equal begins the longer event is first; a launch is a runtime
+    event of the same rank and correlation; steps belong to the rank; names are unique."""
     tmerge('check', path).expect(0)
     store = Store(path)
     begin, duration = store['events/begin_ns'], store['events/duration_ns']
@@ -273,7 +273,7 @@ def test_result_tables_in_the_store_are_what_show_tells():
 
 def test_kernels_name_the_operation_that_they_are_matched_to():
     synth('job', ranks=8, steps=3, seed=5)
-    merged('job', '--align=utc')  # recorded times are then the job's
+    merged('job', '--align=utc')  # so that recorded times are the job's
     store = Store('tmerge.h5')
     row, first_event = store['collective_events/event'], store['ranks/first_event']
     rank = store['ranks/rank'][numpy.searchsorted(first_event, row, 'right') - 1]
@@ -303,7 +303,7 @@ def test_kernels_name_the_operation_that_they_are_matched_to():
 
 
 def test_stores_of_earlier_versions_are_read_or_refused_with_what_to_do():
-    """By the last tmerge of each version, and by the first one of 1.0."""
+    """Written by the last tmerge of each version, and by the first one of 1.0."""
     with tarfile.open(f'{SOURCE}/testdata/stores.tar.xz') as archive:
         archive.extractall()
     for rank in range(2):

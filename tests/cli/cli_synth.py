@@ -1,7 +1,7 @@
-"""The generator knows the truth of its jobs; tmerge must find it to the nanosecond."""
+"""The generator knows the truth of its jobs; tmerge must compute the same to the nanosecond."""
 from common import SYNTH, equal, files, holds, main, merged, run, seldom, synth, tables
 
-# In truth.json and in overlap.rank and overlap.step.
+# Columns of truth.json, overlap.rank and overlap.step.
 TIMES = ('window_ns', 'compute_ns', 'comm_ns', 'memory_ns', 'overlap_ns', 'exposed_comm_ns',
          'exposed_memory_ns', 'busy_ns', 'idle_ns')
 
@@ -11,7 +11,7 @@ def ratio(a, b):
 
 
 def finds_the_truth(n, folder, **options):
-    """Merges a job of the generator with n processes and compares every number of the truth."""
+    """Merges a job of the generator with n processes and compares every number with the truth."""
     truth = synth(folder, **options)
     merged(folder, '--align=utc', n=n)
     found = tables('tmerge.h5')
@@ -31,7 +31,7 @@ def finds_the_truth(n, folder, **options):
         equal([(row['comm_to_compute'], row['exposed_to_window']) for row in found[name]],
               [(ratio(true['comm_ns'], true['compute_ns']),
                 ratio(true['exposed_comm_ns'], true['window_ns'])) for true in expected], name)
-    # All communication of these jobs is all-reduce, each one a kernel on every rank.
+    # All communication of these jobs is all-reduces, each one a kernel on every rank.
     count = len(truth['collectives'])
     equal([(row['rank'], row['kind'], row['count'], row['comm_ns'], row['overlap_ns'])
            for row in found['overlap.kind']],

@@ -1,5 +1,5 @@
-"""The generator's files of other formats, as their profilers leave them. That they are the same job
-as its Kineto traces is shown by what tmerge reads of both (cli_formats.py)."""
+"""The generator's files in other formats, as their profilers leave them. cli_formats.py shows that
+they are the same job as its Kineto traces."""
 import collections
 import glob
 import json
@@ -17,7 +17,7 @@ JOB = {'ranks': 8, 'ranks_per_host': 4, 'steps': 2, 'layers': 4, 'tp': 2, 'pp': 
 
 
 def made(form, **options):
-    """Makes the job, and returns the truth of it without the numbers of events, and these."""
+    """Makes the job; returns its truth without numbers of events, and these numbers."""
     truth = synth(form, format=form, **dict(JOB, **options))
     events = [rank.pop('events') for rank in truth['ranks']]
     return {key: value for key, value in truth.items() if key != 'config'}, events
@@ -29,7 +29,7 @@ def json_of(path):
 
 
 def planes(path):
-    """The names of hosts, and by name the planes of a file, each a message."""
+    """Returns the host names, and the planes of a file by name, each a message."""
     with open(path, 'rb') as file:
         space = message(file.read())
     found = [message(plane) for plane in space[1]]
@@ -37,24 +37,24 @@ def planes(path):
 
 
 def lines(plane):
-    """The lines of a plane: their numbers, and (begin, duration) in ps of their events."""
+    """Returns the lines of a plane by number, with (begin, duration) of their events in ps."""
     found = [(line[1][0], map(message, line[4])) for line in map(message, plane[3])]
     return {number: [(e[2][0], sum(e[3])) for e in events] for number, events in found}
 
 
 def stats(plane):
-    """The stats of a plane by their names."""
+    """Returns the stats of a plane by name."""
     names = [{entry[1][0]: message(entry[2][0])[2][0].decode()
               for entry in map(message, plane[field])} for field in (4, 5)][1]
     return {names[stat[1][0]]: next(v[0] for k, v in stat.items() if k != 1)
             for stat in map(message, plane[6])}
 
 
-# What is in the files -----------------------------------------------------------------------------
+# File contents ------------------------------------------------------------------------------------
 
 
 def test_files_have_the_ranks_of_their_name():
-    """One of 6 ranks is in the last, and of 4 devices of the last host 2 did nothing."""
+    """With 6 ranks, the last file or host has only two; 2 of the last host's 4 devices are idle."""
     options = {'ranks': 6, 'tp': 1, 'pp': 1, 'sequence_parallel': 0}
     made('nsys', **options)
     equal(files('nsys'), [f'profile_rank_{rank}.sqlite' for rank in range(6)] + ['truth.json'])
@@ -75,7 +75,7 @@ def test_files_have_the_ranks_of_their_name():
 
 
 def test_ranges_have_the_numbers_of_their_operators():
-    # emit_nvtx names them; steps have no other number than that in their name.
+    # emit_nvtx writes them in the names; steps only have the number in their name.
     made('kineto')
     made('nsys')
     for rank in range(8):
@@ -99,7 +99,7 @@ def test_a_space_is_as_the_profiler_leaves_it():
     equal(hosts, [truth['ranks'][0]['host'].encode()], 'hostnames')
     equal(list(found), [f'/device:GPU:{i}' for i in range(4)] + ['/host:CPU', 'Task Environment'])
     for plane in found.values():
-        kinds = [field for field in plane if field > 2]  # in the order of the file
+        kinds = [field for field in plane if field > 2]  # in file order
         equal(kinds, sorted(kinds), 'lines stand before names, and names before stats')
         for events in lines(plane).values():
             equal(events, sorted(events, key=lambda e: (e[0], -e[1])), 'order of a line')
@@ -117,7 +117,7 @@ def test_a_space_is_as_the_profiler_leaves_it():
 
 
 def test_arrows_join_operators_to_what_they_cause():
-    """What calls cause is the launch that cli_formats.py compares."""
+    """cli_formats.py compares the launches of calls."""
     made('ascend')
     for path in glob.glob('ascend/*/ASCEND*/trace_view.json'):
         events = json_of(path)
@@ -150,7 +150,7 @@ def test_the_vendors_lanes_are_those_of_the_truth():
                 end = (begin + Decimal(event['dur']) * 1000).to_integral_value()
                 spans[event['name']].append((int(begin), int(end)))
         every = sum(spans.values(), [])
-        # Free is what is neither from the first kernel to the last, copies too.
+        # Free is the time without either, from the first kernel to the last, copies included.
         length = max(end for _, end in every) - min(begin for begin, _ in every)
         equal([sum(end - begin for begin, end in of) for of in spans.values()],
               [true['compute_ns'], true['comm_ns'], true['exposed_comm_ns'],
@@ -162,7 +162,7 @@ def test_short_names_are_the_functions():
     names = dict(db.execute('select distinct d.value, s.value from CUPTI_ACTIVITY_KIND_KERNEL k '
                             'join StringIds d on d.id = k.demangledName '
                             'join StringIds s on s.id = k.shortName'))
-    # Cut by hand from the names in the catalogue.
+    # Shortened by hand from the names in the catalogue.
     for part, short in (('GeluCUDAKernelImpl', 'vectorized_elementwise_kernel'),
                         ('vectorized_layer_norm', 'vectorized_layer_norm_kernel'),
                         ('nvjet_tst_256x128_64x4_1x2_h_bz_coopA_TNT',
@@ -180,7 +180,7 @@ def test_without_metadata_payloads_are_absent():
 
 
 def test_the_truth_is_the_same_but_for_the_number_of_events():
-    """tmerge has two counters of an NPU besides, and the steps of a host on all of its devices."""
+    """tmerge also has two counters of an NPU, and a host's steps on all of its devices."""
     expected, _ = made('kineto')
     for form, more, besides in (('nsys', {'ranks_per_file': 4}, lambda rank: 0),
                                 ('xplane', {}, lambda rank: 2 * (rank % 4 > 0)),
@@ -244,7 +244,7 @@ def test_the_schema_is_that_of_a_real_export():
             equal(ours.execute(info).fetchall(), theirs, table)
         else:
             unknown.append(table)
-    # In no public file: known from the documentation.
+    # Not in any public file; known from the documentation.
     equal(unknown, ['TARGET_INFO_CUDA_DEVICE'])
     equal(ours.execute("select value from META_DATA_EXPORT where name = 'EXPORT_SCHEMA_VERSION'"
                        ).fetchall(), [('3.25.0',)])

@@ -1,6 +1,5 @@
-"""The values of TensorBoard's PyTorch plugin, on its own traces, where its definitions are sound.
-
-Its times are whole microseconds. Where tmerge differs on purpose, the test says so.
+"""Values of TensorBoard's PyTorch plugin on its own traces, as far as its definitions are valid.
+Its times are whole microseconds. Tests note intended differences.
 """
 import json
 import os
@@ -11,7 +10,7 @@ US = 1000
 
 
 def traces(*names):
-    """Paths below shared/traces; skips the test where they are absent."""
+    """Returns paths below shared/traces; skips the test if any is missing."""
     paths = [os.path.join(SHARED, 'traces', name) for name in names]
     if not all(os.path.exists(path) for path in paths):
         raise Skip('the traces of TensorBoard are not here')
@@ -23,24 +22,24 @@ def fixture(name, worker='worker0'):
 
 
 def shown(table, *paths):
-    """The rows of a table of the job that these traces make."""
+    """Returns the rows of a table of the job made from these traces."""
     tmerge(*paths, '-o', 'tb.h5', '--force', '-q').expect(0)
     return rows('tb.h5', table)
 
 
 def times(operators, name):
-    """Host total and self, device total and self of an operator, in microseconds."""
+    """Returns an operator's host total and self, device total and self, in microseconds."""
     row = next(row for row in operators if row['name'] == name)
     return [row[f'{where}_{what}_ns'] / US for where in ('host', 'device')
             for what in ('total', 'self')]
 
 
-# The parts of the overview in TensorBoard's order.
+# Parts of the overview in TensorBoard's order.
 PARTS = ('kernel', 'memcpy', 'memset', 'comm', 'runtime', 'input', 'cpu', 'other')
 
 
 def costs(name, worker='worker0'):
-    """The parts and the whole of each step, in microseconds."""
+    """Returns the parts and the whole of each step, in microseconds."""
     return [[row[f'{part}_ns'] / US for part in (*PARTS, 'step')]
             for row in shown('overview.step', fixture(name, worker))]
 
@@ -55,9 +54,9 @@ def test_steps_of_made_traces_split_as_tensorboard_expects():
         'test_pure_cpu': [[0, 0, 0, 0, 0, 0, 10, 190, 200], [0, 0, 0, 0, 0, 0, 40, 60, 100]],
         'test_runtime_called_by_profilerstep': [[8, 0, 0, 0, 20, 0, 0, 272, 300]],
         'test_distributed_gloo_gpu': [[101, 0, 0, 39, 0, 0, 16, 0, 156]],
-        # TensorBoard has all of gloo's time first: 109 us, and 98 of the other rank. Here that is what
-        # the thread waits for, which computes [0, 20) and [30, 131) of 156 us: until 156; the other
-        # one, [0, 30) and [70, 140) of 146: [30, 58) and until 146.
+        # TensorBoard gives gloo's time precedence: 109 us, and 98 on the other rank. Here
+        # communication is the time that the thread waits; it computes [0, 20) and [30, 131) of 156
+        # us: until 156; on the other rank [0, 30) and [70, 140) of 146: [30, 58) and until 146.
         'test_distributed_gloo_cpu': [[0, 0, 0, 25, 0, 0, 121, 10, 156]],
     }
     for name, steps in expected.items():
@@ -67,7 +66,7 @@ def test_steps_of_made_traces_split_as_tensorboard_expects():
 
 
 def test_steps_that_tensorboard_cuts_are_whole():
-    """The first step begins after the GPU's work from before the recording, as in TensorBoard, which
+    """The first step begins after GPU work from before the recording, as in TensorBoard, which
     leaves out last steps without GPU work."""
     first, second = costs('test_multiple_profilersteps_with_overlap')
     equal(first, [0, 100, 0, 0, 5, 0, 15, 20, 140])
@@ -76,8 +75,8 @@ def test_steps_that_tensorboard_cuts_are_whole():
 
 
 def test_a_job_without_steps_lasts_as_long_as_its_gpus_work():
-    """TensorBoard's step ends with the host (at 235 us), and it counts the host's request as
-    communication: 75 us where the kernels of 16 and 1556 us run, the latter until 1718."""
+    """TensorBoard's step ends with the host (at 235 us), and counts the host's request as
+    communication: 75 us while the kernels of 16 and 1556 us run, the latter until 1718."""
     equal(costs('test_distributed_nccl'), [[161, 0, 0, 1443, 0, 0, 79, 35, 1718]])
 
 
@@ -104,7 +103,7 @@ def test_steps_of_a_real_training_split_as_tensorboard_says():
         expected = json.loads(f.readline())
     found = {row['step']: row for row in shown('overview.step', trace)}
     equal(len(found), len(expected['steps']['rows']))
-    for row in expected['steps']['rows']: # each number has a text for the mouse behind it
+    for row in expected['steps']['rows']: # each number is followed by a tooltip
         parts = [found[int(row[0])][f'{part}_ns'] / US for part in PARTS if part != 'comm']
         equal(parts, row[1::2], f'step {row[0]}')
     job = rows('tb.h5', 'overview.job')[0]
@@ -116,11 +115,11 @@ def test_steps_of_a_real_training_split_as_tensorboard_says():
           [line['value'] for line in expected['gpu_metrics']['data'][4:7]])
 
 
-# Not TensorBoard's, but what must hold of these tables on every trace --------------------------
+# Not from TensorBoard: properties of these tables on every trace ----------------------------------
 
 
 def check_sums(store):
-    """Steps are the sums of their parts, in three tables that look at them in different ways."""
+    """Steps are the sums of their parts, in three tables with different divisions."""
     found = tables(store, 'overview', 'phases', 'input', 'overlap')
     overlap = {(row['rank'], row['step']): row for row in found['overlap.step']}
     for row in found['overview.step'] + found['overview.rank']:
@@ -145,8 +144,8 @@ def check_sums(store):
 
 
 def check_operators(store):
-    """GPU events are of one operator or of none, and no total is below its own part."""
-    import h5py # after common, which says where its plugins are
+    """Each GPU event belongs to one operator or none, and no total is less than its own part."""
+    import h5py # after common, which sets its plugin folder
     with h5py.File(store) as f:
         duration, role = f['events/duration_ns'][()], f['events/role'][()]
         launch = f['events/launch'][()]
@@ -188,7 +187,7 @@ def test_every_operator_of_a_real_training_is_as_tensorboard_says():
                       f'{where} {what} of {row["name"]}')
         equal(ours['tensor_cores_fit'], row['tc_eligible'] == 'Yes', row['name'])
         equal(ours['tensor_total_pct'] or 0, 100 * row['tc_total_ratio'], row['name'])
-        # TensorBoard takes an only child of the same name for its parent: one call, not two.
+        # TensorBoard merges an only child with its parent of the same name: one call, not two.
         if row['name'] != 'aten::div':
             equal(ours['calls'], row['calls'], row['name'])
     equal((found['aten::div']['calls'], len(expected)), (204, 76))
@@ -204,8 +203,8 @@ def test_operators_of_made_traces_have_the_times_that_tensorboard_expects():
 
 
 def test_launches_belong_to_the_operator_that_they_lie_in():
-    """TensorBoard goes by External id, here against the times, and finds 26/14 and 12/12. On every
-    real trace that bears ids of operators the two ways agree; many bear others there."""
+    """TensorBoard uses External id, which contradicts the times here, and finds 26/14 and 12/12. On
+    every real trace with operators' ids both ways agree; many have other ids."""
     found = shown('operators.op', fixture('test_external_id'))
     equal(times(found, 'aten::mat_mul')[2:], [26, 15])
     equal(times(found, 'aten::mm')[2:], [11, 11])

@@ -1,5 +1,5 @@
-"""What the report's timeline is drawn from, read back from the page by a decoder of its own and held
-against the store and its tables: every event, the coverage, who came when to the collectives."""
+"""Data of the report's timeline, read back from the page by an independent decoder and compared
+with the store and its tables: every event, the coverage, and arrivals at collectives."""
 import base64
 import re
 import zlib
@@ -50,7 +50,7 @@ def read_job(page):
 
 
 def read_events(page, job):
-    """(rank, begin, duration, name), and of communication the wait, else None."""
+    """Returns (rank, begin, duration, name, wait), the wait for communication only, else None."""
     found = [(job['ranks'][place]['rank'], *event)
              for place, *event in events_of(Block(page, 'events').data, job['names'])]
     equal(len(found), job['events'], 'events of the job')
@@ -58,7 +58,7 @@ def read_events(page, job):
 
 
 def read_details(page, job, events):
-    """(event, column, value) of what is told of events besides."""
+    """Returns (event, column, value) of the details of events."""
     by_place = [[event[:4] for event in events if event[0] == rank['rank']] for rank in job['ranks']]
     return [row[1:] for row in details_of(Block(page, 'details').data, by_place, job['names'])]
 
@@ -82,7 +82,7 @@ def read_operations(page, job):
 
 
 def stored_events(path):
-    """The same events from the store, on the job's clock, and what is told of them."""
+    """Returns the same events from the store, on the job's clock, and their details."""
     store, found = Store(path), {}
     begin_ns = rows(path, 'job.job')[0]['begin_ns']
     waits = dict(store.rows('collective_events', 'event', 'wait_ns'))
@@ -105,7 +105,7 @@ def stored_events(path):
 
 
 def stored_details(store):
-    """By column: rows of events, and what is told of them."""
+    """Returns by column: rows of events and their details."""
     told = {'launch': [(row, call) for row, call in enumerate(store['events/launch'].tolist())],
             'bytes': store.rows('copies', 'event', 'bytes'),
             'correlation': [pair for table in ('kernels', 'copies')
@@ -138,12 +138,12 @@ def bucket_widths(duration, n):
 
 
 def sums_to(shares, widths, full, expected, what):
-    """Shares of buckets times their widths are the time within half a count a bucket; a share of 1
-    may have been lifted from less."""
+    """Shares of buckets times their widths equal the time within half a count a bucket; a share of
+    1 may have been raised from less."""
     counts = widths / full
     allowed = numpy.where(shares == 0, 0.0, numpy.where(shares == 1, counts, counts / 2)).sum()
     found = float((shares * counts).sum())
-    # aligned times are whole nanoseconds: each interval may be one longer or shorter
+    # aligned times are whole nanoseconds: each interval may be 1 ns longer or shorter
     holds(abs(found - expected) <= allowed + 1000,
           f'{what}: {found:.0f} ns, not {expected} within {allowed:.0f}')
 
@@ -170,7 +170,7 @@ def same_coverage(page, job, store):
 
 
 def same_collectives(page, job, store, at_least):
-    """L, the arrivals and the last rank of the worst collectives."""
+    """Checks duration, arrivals and last rank of the worst collectives."""
     begin_ns = rows(store, 'job.job')[0]['begin_ns']
     found = {}
     for operation in read_operations(page, job):
@@ -201,7 +201,7 @@ def same_collectives(page, job, store, at_least):
 
 
 def same_last_places(operations, store):
-    """Who came last and who may have, over all operations: as often as stragglers.rank counts."""
+    """Compares counts of last and tied ranks in all operations with stragglers.rank."""
     counts = {LAST: Counter(), TIED: Counter()}
     for operation in sum(operations.values(), []):
         for rank, state in zip(sorted(operation['members']), operation['states']):
@@ -218,7 +218,7 @@ def page_of(store):
 
 
 def checked(store):
-    """Checks all of the page of a store; gives the job."""
+    """Checks everything in the page of a store; returns the job."""
     page = page_of(store)
     job = read_job(page)
     same_events(page, job, store)
@@ -243,7 +243,7 @@ def test_clocks_of_hosts_are_aligned_and_close_arrivals_are_ties():
     tmerge('hosts', '-o', 'hosts.h5').expect(0)
     job = checked('hosts.h5')
     equal([rank['host'] for rank in job['ranks'][::4]], ['host0', 'host1', 'host2', 'host3'])
-    # errors of 20 us make some last places doubtful, and not all
+    # errors of 20 us make some last places uncertain, but not all
     table = rows('hosts.h5', 'stragglers.rank')
     holds(sum(row['tied'] for row in table) > 0, 'no place is doubtful')
     holds(sum(row['last_arrivals'] for row in table) > 0, 'all places are doubtful')

@@ -1,5 +1,5 @@
-"""A profile of four TPU v6e cores of eight against what an independent program mapped of it, and a
-made job of two hosts of which all is known."""
+"""A profile of four of eight TPU v6e cores compared with an independent program's results, and a
+made job of two hosts in which everything is known."""
 import collections
 import os
 import random
@@ -10,7 +10,7 @@ from stores import Store
 from xspace import PROFILES, Plane, field, mapped, space, varint
 
 def stored(path):
-    """By rank: events as (category, begin, duration, name), and waits by begin of the barriers."""
+    """Returns by rank: (category, begin, duration, name) of events, and waits at barriers."""
     store = Store(path)
     waits = dict(store.rows('collective_events', 'event', 'wait_ns'))
     return {rank: ([event[:4] for event in events],
@@ -20,7 +20,7 @@ def stored(path):
 
 
 def merged():
-    """What was printed of the profile, made once as ../t.h5; what is stored, and expected."""
+    """Returns output, stored events and expected ones of the profile, merged once as ../t.h5."""
     (path, expected), = mapped('tpu-v6e').items()
     if not os.path.exists('../t.h5'):
         put('../t.out', tmerge(os.path.join(PROFILES, path), '-o', '../t.h5').expect(0).out)
@@ -29,8 +29,8 @@ def merged():
 
 
 def test_waits_at_barriers_are_what_the_barriers_show():
-    """A core's wait is the time from its begin to the last one's. The barrier lasts as long, and up
-    to 6 us of its own. The core's clock is 15 ppm slow against the host's, on which waits are."""
+    """A core's wait lasts from its begin to the last core's. The barrier lasts as long, plus up to
+    6 us of its own. The core's clock is 15 ppm slow; waits are on the host's."""
     _, found, expected = merged()
     for occurrence, barrier in enumerate(expected['collectives']):
         for core, wanted in barrier['per_core'].items():
@@ -40,7 +40,7 @@ def test_waits_at_barriers_are_what_the_barriers_show():
             apart = abs(wait - wanted['barrier_ps'] / 1000)
             holds(apart <= 6000, f'{core} waits {wait}, its barrier took {wanted["barrier_ps"]} ps')
     check = rows('t.h5', 'clock.check')[0]
-    # Each of 3 all-reduces has a member here, of two; the barriers have 4 of 8.
+    # Each of 3 all-reduces has one of its two members here; the barriers have 4 of 8.
     equal((check['collectives'], check['incomplete']), (15, 15), 'operations')
     equal({row['group']: row['ranks'] for row in rows('t.h5', 'groups.group')},
           {**{f'cores {core},{core + 4}': 2 for core in range(4)}, 'cores 0-7': 8}, 'groups')
@@ -71,8 +71,8 @@ def test_times_are_those_of_the_cores_clocks():
 
 
 def test_what_the_compiler_tells_stands_beside_each_operation():
-    """By the compiler's category as many operations as the file has. What is started and awaited is
-    told of what starts it, of what waits, and of the whole."""
+    """Each compiler category has as many operations as in the file. The start, the wait and the
+    whole of an asynchronous operation all have its attributes."""
     _, _, expected = merged()
     store = Store('t.h5')
     categories = store.texts('xla/category')
@@ -90,7 +90,7 @@ def test_what_the_compiler_tells_stands_beside_each_operation():
 
 
 def test_what_was_before_the_first_step_is_no_part_of_it():
-    """The program loads and compiles for 14 s, and then runs 100 times, every 784 ms."""
+    """The program loads and compiles for 14 s, then runs 100 times, every 784 ms."""
     merged()
     for table in ('whatif.step', 'criticalpath.step'):
         took = [row['step_ns'] for row in rows('t.h5', table)]
@@ -98,7 +98,7 @@ def test_what_was_before_the_first_step_is_no_part_of_it():
 
 
 def test_what_waits_for_a_copy_is_no_computation():
-    """600 copies from start to done; what starts them and what waits for them is no work."""
+    """600 copies from start to done; starting them and waiting for them is not work."""
     _, found, expected = merged()
     for rank in expected['ranks']:
         events, kinds = found[int(rank['device'][-1])][0], rank['tracks'][0]['by_kind']
@@ -155,14 +155,14 @@ INFEED = '%infeed.7 = ((f32[256]{0}), token[]) infeed(token[] %t)'
 
 
 def hlo_proto():
-    """One replica of four parts on the devices 10 to 13, of which each host has two."""
+    """One replica of four parts on devices 10 to 13; each host has two."""
     parts = b''.join(field(3, field(1, varint(10 + core))) for core in range(CORES))
     return field(1, field(1, 'jit_step') + field(15, field(1, 1) + field(2, CORES) + parts))
 
 
 def run_of(core, at, until, free):
-    """The events of one run that begins `at`, where all go on at `until` and, of a core's pair, the
-    all-gather, and then of all the all-reduce, at `free`: by line, and when it ends."""
+    """Returns the events, by line, and the end of a run that begins `at`: all continue at `until`,
+    and leave the all-gather of a core's pair, then the all-reduce of all, at `free`."""
     gathered, reduced = free
     work = until + 3000
     loop, start, wait = work + 400 * US, work + 900 * US, gathered - 40 * US
@@ -176,9 +176,9 @@ def run_of(core, at, until, free):
 
 
 def made_job(first_run):
-    """Writes the profiles of the two hosts; that of the second begins at a run of its own, its
-    clock is 3 ms ahead. The core LATE comes to each barrier last, by 200 us and more. Returns by
-    run and core how long it waits at the barrier."""
+    """Writes the profiles of the two hosts; the second begins at a later run, and its clock is 3 ms
+    ahead. The core LATE is last at each barrier, by 200 us and more. Returns the wait at the
+    barrier by run and core."""
     chance, waits, at = random.Random(5), [], 0
     lines = [([], [], []) for _ in range(CORES)]
     for run in range(RUNS):
@@ -198,11 +198,11 @@ def made_job(first_run):
     for host in range(2):
         own, ahead = (2 * host, 2 * host + 1), 3000 * US * host
         planes = [core_plane(core, lines[core], ahead) for core in own]
-        # SparseCores have lines of the same numbers.
+        # SparseCores have lines with the same numbers.
         planes += [Plane(f'/device:TPU:{core % 2} SparseCore 1', [(3, 'Sparse Core Ops', 0, [
             ('%gather.9 = f32[8]{0} gather(f32[8]{0} %p)', begin + ahead, 70 * US, {})
             for (_, begin, _), _ in lines[core][2]])]) for core in own]
-        # One host tells launches by flows, the other by the run, as what calls back does, too.
+        # One host links launches by flows, the other by the run, which callbacks have, too.
         calls = [('DoEnqueueProgram', begin - 250 * US + ahead, 20 * US, launch(core, run, True))
                  for core in own for (_, begin, _), run in lines[core][2]]
         calls += [('CompleteCallbacks', begin + length + ahead, 20 * US,
@@ -221,8 +221,8 @@ def launch(core, run, host):
 
 
 def core_plane(core, lines, ahead_ps):
-    """The core's clock is 7 s behind the host's; what the file says of runs and barriers is of the
-    host's alone."""
+    """The core's clock is 7 s behind the host's; runs and barriers only have host times in the
+    file."""
     category = {WORK: 'loop fusion', PART: 'convolution', LOOP: 'while', REDUCE: 'all-reduce',
                 START: 'all-gather-start', DONE: 'all-gather-done', INFEED: 'infeed'}
     ops = [(name, begin + ahead_ps, duration,
@@ -244,8 +244,8 @@ def check_made_job(first_run):
     found = stored('t.h5')
     check = rows('t.h5', 'clock.check')[0]
     common = RUNS - first_run
-    # A barrier and an all-reduce of all a run, an all-gather of each host's pair. Of what ran
-    # before the second recording the first host has its part.
+    # Per run one barrier and one all-reduce of all, and one all-gather of each host's pair. The
+    # first host has its part of the operations before the second recording.
     equal((check['matched'], check['incomplete'], check['unmatched'], check['suspect']),
           (2 * common + RUNS + common, 2 * first_run, 0, 0), 'operations')
     for core in range(CORES):
@@ -254,7 +254,7 @@ def check_made_job(first_run):
             holds(abs(wait - waits[run][core]) < 3000, f'core {core}: {wait}, not {waits[run]}')
     offsets = [row['offset_ns'] for row in rows('t.h5', 'clock.rank')]
     holds(abs(offsets[0] - offsets[2] - 3000_000) < 10_000, f'3 ms ahead, by offsets {offsets}')
-    for row in rows('t.h5', 'launches.rank'):  # but for the SparseCore's
+    for row in rows('t.h5', 'launches.rank'):  # except for the SparseCore's
         equal((row['launches'], row['unlinked']),
               (RUNS - (first_run if row['rank'] >= 2 else 0),) * 2, 'launches')
     return found, tables('t.h5', 'stragglers.job', 'overlap.rank', 'overlap.step', 'job.rank')
@@ -269,8 +269,8 @@ def test_hosts_are_joined_by_the_operations_of_their_programs():
           [(0, 'host0', 0), (1, 'host0', 1), (2, 'host1', 0), (3, 'host1', 1)])
     equal(sum(r['rank'] == 0 for r in got['overlap.step']), RUNS, 'steps')
     first = found[0][0]
-    # Of 500 us in a loop 490 are its operations', and 10 its own; infeed is a copy; an all-gather
-    # lasts from its start to its end, and what waits for it is no work.
+    # Of 500 us in a loop 490 belong to its operations, 10 to itself; infeed is a copy; an
+    # all-gather lasts from its start to its end, and waiting for it is not work.
     sums = collections.Counter()
     for category, _, duration, name in first:
         sums[category, name] += duration

@@ -1,5 +1,5 @@
-"""The trace viewer's JSON of a real program on two TPU cores, against plain sums over the same file;
-and files that lie beside the profile that they were made of."""
+"""Trace viewer JSON of a real program on two TPU cores, compared with plain sums over the same
+file; and files next to the profile they were made from."""
 import collections
 import glob
 import gzip
@@ -12,8 +12,8 @@ from xspace import message
 
 
 def real():
-    """The path, its operations by device as (name, category, begin, duration) in picoseconds of the
-    core, and the begins of its barriers."""
+    """Returns the path, its operations by device as (name, category, begin, duration) in
+    picoseconds of the core, and the begins of its barriers."""
     found = glob.glob(os.path.join(SHARED, 'traces', 'jax-json', '*.trace.json.gz'))
     if not found:
         raise Skip('the real file is not here')
@@ -35,7 +35,7 @@ def real():
 def test_the_real_file_has_the_sums_of_its_operations():
     path, lines = real()
     out = ' '.join(tmerge(path, '-o', 't.h5').expect(0).out.split())
-    # Both compute 63.7 ms; what one host did lies with the first of them, and is not compared.
+    # Both compute 63.7 ms; host events belong to the first of them, and are not compared.
     holds('Load even within 0.1 %, ' in out, out)
     shown = {(row['rank'], row['kind']): row for row in rows('t.h5', 'overlap.kind')}
     overlap = {row['rank']: row for row in rows('t.h5', 'overlap.rank')}
@@ -45,13 +45,13 @@ def test_the_real_file_has_the_sums_of_its_operations():
         for _, category, _, duration in ops:
             sums[category] += duration
             counts[category] += 1
-        # Begins and ends are rounded to nanoseconds, and copied to a clock that is 15 ppm off at most.
+        # Begins and ends are rounded to nanoseconds and moved to a clock within 15 ppm.
         for kind, category in ('allreduce', 'all-reduce'), ('allgather', 'all-gather'):
             equal(shown[rank, kind]['count'], counts[category], f'{category} of rank {rank}')
             apart = abs(shown[rank, kind]['comm_ns'] - sums[category] / 1000)
             holds(apart <= counts[category] + 15e-9 * sums[category], f'{category}: {apart} ns apart')
         equal(shown[rank, 'barrier']['count'], len(lines[rank, 'XLA TraceMe']), 'barriers')
-        # Copies and slices that were started elsewhere issue or wait; all else computes, one at a time.
+        # Copies and slices started elsewhere issue or wait; all else computes, one at a time.
         waits = ('all-reduce', 'all-gather', 'copy-start', 'copy-done', 'async-start', 'async-done')
         computed = sum(sums[category] for category in sums if category not in waits)
         apart = abs(overlap[rank]['compute_ns'] - computed / 1000)
@@ -62,15 +62,15 @@ def test_the_real_file_has_the_sums_of_its_operations():
 
 @seldom
 def test_the_real_file_has_the_waits_of_its_operations():
-    """Of the two cores the one that begins an operation first waits for the other. Both clocks stand
-    to the host's alike: 402 075.73 us behind by the file."""
+    """The core that begins an operation first waits for the other. Both clocks have the same offset
+    to the host's: 402 075.73 us behind by the file."""
     path, lines = real()
     tmerge(path, '-o', 't.h5').expect(0)
     runs = {rank: [(begin, begin + duration, name)
                    for name, _, begin, duration in lines[rank, 'XLA Modules']] for rank in (0, 1)}
     waited = collections.Counter()
-    # The program whose collectives tell its devices runs once, and its barrier lasts to the second
-    # core's: 61.7 us, and 3.6 us of its own.
+    # The program whose collectives give its devices runs once, and its barrier lasts until the
+    # second core's: 61.7 us, plus 3.6 us of its own.
     communicating = [name for begin, end, name in runs[0]
                      if any(begin <= at <= end and category in ('all-reduce', 'all-gather')
                             for _, category, at, _ in lines[0, 'XLA Ops'])]
@@ -90,13 +90,13 @@ def test_the_real_file_has_the_waits_of_its_operations():
 
 
 def texts(plane, field):
-    """Names by their numbers: of events (4) or of stats (5)."""
+    """Returns names by number: of events (4) or of stats (5)."""
     return {entry[1][0]: message(entry[2][0])[2][0].decode()
             for entry in map(message, plane[field])}
 
 
 def arguments(event, names):
-    """The stats of an event as texts, but for those that the viewer does not get."""
+    """Returns the stats of an event as texts, except for those that the viewer does not get."""
     found = {}
     for stat in map(message, event[4]):
         key, (kind, (value, *_)) = names[stat[1][0]], next(of for of in stat.items() if of[0] != 1)
@@ -107,7 +107,7 @@ def arguments(event, names):
 
 
 def viewer_json(profile):
-    """What the profiler writes for its viewer, of a profile: no flows, no facts, no time of day."""
+    """Converts a profile to the profiler's JSON for its viewer: no flows, properties or dates."""
     events = []
     for pid, plane in enumerate(map(message, message(profile)[1]), 1):
         names, stats, title = texts(plane, 4), texts(plane, 5), plane[2][0].decode()
@@ -125,7 +125,7 @@ def viewer_json(profile):
 
 
 def say_the_same(profile, *names):
-    """Tables of a profile and of its JSON, without the time of day and what facts of devices tell."""
+    """Compares tables of a profile and its JSON, without times of day and device properties."""
     with open(profile, 'rb') as file:
         put('host0.trace.json', viewer_json(file.read()))
     tmerge(profile, '-o', 'x.h5').expect(0)
@@ -151,7 +151,7 @@ def test_a_profile_and_its_json_say_the_same():
 
 @seldom
 def test_real_profiles_and_their_json_say_the_same():
-    """Four TPU cores of eight, whose groups the JSON does not tell, and a GPU of AMD."""
+    """Four of eight TPU cores, whose groups are not in the JSON, and an AMD GPU."""
     found = [os.path.join(SHARED, 'traces', 'xplane', path) for path in
              ('tpu-v6e/tpu_inference.xplane.pb', 'jax-mi300-gemm/tw003.xplane.pb')]
     if not all(os.path.isfile(path) for path in found):
@@ -176,7 +176,7 @@ def test_a_file_beside_its_profile_is_left_out():
     equal(left.get(f'{host}.trace.json.gz'), 'covered', 'the JSON')
     equal(left.get('perfetto_trace.json.gz'), 'covered', 'the JSON for Perfetto')
     holds(any('which is of the same recording' in line for line in done.warnings), done.err)
-    put('alone/host.trace.json.gz', text)  # alone it is read
+    put('alone/host.trace.json.gz', text)  # by itself it is read
     tmerge('alone', '-o', 'a.h5').expect(0)
     equal([(row['format'], row['host']) for row in rows('a.h5', 'job.rank')],
           [('trace_viewer', 'host')], 'the JSON alone')

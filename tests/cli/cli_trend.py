@@ -1,11 +1,11 @@
-"""What tmerge trend says of several runs of a job, with steps whose lengths are known."""
+"""Output of tmerge trend for several runs of a job, with steps of known length."""
 import json
 
 from common import contains, equal, event, kernel, lacks, main, merged, put, small_trace, tmerge, trace
 
 
 def made(name, lengths, *more, ranks=1):
-    """A store of ranks whose steps take so many us, each with 40 us of computation."""
+    """Makes a store of ranks whose steps take these lengths in us, each with 40 us of compute."""
     paths = []
     for rank in range(ranks):
         at, events = 0, []
@@ -31,7 +31,7 @@ def test_changes_are_those_of_the_steps_and_held_against_chance():
     found = trend(*stores)
     step, rate = 'overview.step.step_ns', 'overview.job.samples_per_s'
     equal([found[step, place]['store'] for place in (1, 2, 3, 4)], stores)
-    # The tenth of the steps at either end is left out: (95 + 95 + 111 + 111) / 4 = 103.
+    # A tenth of the steps at either end is left out: (95 + 95 + 111 + 111) / 4 = 103.
     equal([found[step, place]['value'] for place in (1, 2, 3, 4)], [1e5, 103e3, 1e5, 103e3])
     equal([found[step, place]['verdict'] for place in (1, 2, 3, 4)],
           [None, 'higher', 'lower', 'unclear'])

@@ -1,4 +1,4 @@
-"""Synthetic jobs whose truth is known: who came last, who waited, who is to blame."""
+"""Synthetic jobs with known truth: last arrivals, waits, and blame."""
 import glob
 import json
 import os
@@ -9,14 +9,14 @@ from decimal import Decimal
 from common import (FULL, contains, content, equal, full, holds, lacks, main, put, same_bytes, sampled,
                     synth, tables, tests_of, tmerge)
 
-PROCESSES = 3 if FULL else 0  # cli.processes holds that it makes no difference
+PROCESSES = 3 if FULL else 0  # cli.processes shows that the number makes no difference
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'statistics'))
 import simulate  # pylint: disable=wrong-import-position
 
-# Name: options of tmerge-synth, the verdict, and the straggler that was put in. The truth tells who
-# caused a wait in the operation itself: of jobs with one group that is whose cost it is. In others a
-# rank also drags those of its own group late into theirs, and the straggler is the one put in.
+# Name: tmerge-synth options, verdict, and planted straggler. The truth gives the rank that caused a
+# wait in the operation itself: in jobs with one group this rank has the cost. In others a rank also
+# makes those of its own group late for theirs, and the straggler is the planted one.
 JOBS = {
     'a healthy job has no straggler': (dict(ranks=8, steps=6, jitter=0), 'none', None),
     'a slow GPU is found': (dict(ranks=8, steps=6, slow_rank=5, slow_factor=1.3), 'persistent', 5),
@@ -63,7 +63,7 @@ def check_rank(row, truth, one_group):
 
 
 def check_sums(result):
-    """Caused is waited, and the pairs add up to both; each row is rounded once."""
+    """Caused wait equals wait, and the pairs add up to both; each row is rounded once."""
     ranks = [r for r in result['stragglers.rank'] if r['wait_ns'] is not None]
     waited, n = sum(r['wait_ns'] for r in ranks), len(ranks)
     holds(abs(sum(r['caused_wait_ns'] for r in ranks) - waited) <= n, waited)
@@ -76,7 +76,7 @@ def check_sums(result):
 
 
 def check_straggler(result, straggler, most):
-    """It leads every step, and has cost nearly all that waited because of it."""
+    """The straggler leads every step, and its cost is nearly all of the wait that it causes."""
     equal(result['stragglers.job'][0]['rank'], straggler)
     equal(result['stragglers.job'][0]['level'], 'rank')
     equal([r['rank'] for r in result['stragglers.rank'] if r['verdict'] == 'straggler'],
@@ -99,7 +99,7 @@ def check_job(options, verdict, straggler):
     if verdict:
         equal(result['stragglers.job'][0]['verdict'], verdict)
     if straggler is not None:
-        # A pipeline waits without stragglers, too, until it has filled and when it empties.
+        # A pipeline also waits without stragglers while it fills and drains.
         check_straggler(result, straggler, 0.2)
     if one_group:
         leaders = {s['step']: s['rank'] for s in result['stragglers.step']}
@@ -108,8 +108,8 @@ def check_job(options, verdict, straggler):
 
 
 def check_ranks_in_steps(result):
-    """Every operation of these jobs lies in a step: over steps, ranks sum to what they have in all,
-    but for what is rounded in each; and who costs most leads the step."""
+    """Every operation of these jobs is in a step: a rank's steps sum to its total, except for
+    rounding in each; and the rank with the highest cost leads the step."""
     cells = result['stragglers.rank_step']
     for rank in result['stragglers.rank']:
         own = [c for c in cells if c['rank'] == rank['rank']]
@@ -122,10 +122,10 @@ def check_ranks_in_steps(result):
         equal(most, (step['direct_ns'] + step['indirect_ns'], -step['rank']))
 
 
-# Name: options of a pipeline, the stages that differ and how, and the layers and their length that
-# make the same job even.
+# Name: options of a pipeline, the differing stages and their difference, and the number and length
+# of layers that make the same job even.
 UNEVEN = {
-    # Its own kernels take 160 us beside the 9.6 ms of two layers: 3 / 2 + 0.016.
+    # Its own kernels take 160 us, its two layers 9.6 ms: 3 / 2 + 0.016.
     'the last of two stages has three of five layers': (
         dict(ranks=8, pp=2, layers=5, microbatches=4), '1', '1.52 times the work of the other '
         '(3 layers in a pass, not 2)', 4, 500),
@@ -144,7 +144,7 @@ def check_uneven(options, stages, says, layers, compute_us):
     even, job = tables('even.h5'), tables('job.h5')
     lacks(even['stragglers.job'][0]['headline'], 'unevenly')
     row, = [row for row in job['whatif.item'] if row['what'] == 'split']
-    # Gradients are reduced by layer in the replay, and by bucket in the even job.
+    # Gradients are reduced per layer in the replay, and per bucket in the even job.
     true_ns = job['whatif.job'][0]['step_ns'] - even['whatif.job'][0]['step_ns']
     holds(.7 * true_ns < row['saved_ns'] < 1.05 * true_ns, (row['saved_ns'], true_ns))
     verdict, = job['stragglers.job']
@@ -155,7 +155,7 @@ def check_uneven(options, stages, says, layers, compute_us):
     equal(job['stragglers.finding'][0]['rank'], None)
 
 
-# Name: shape of simulate.SHAPES, ranks of a host, who is named, and what is said.
+# Name: shape in simulate.SHAPES, ranks per host, named hosts, and expected text.
 SLOW_LINKS = {
     'of four hosts, of which each shares groups with two others': (
         'tp2 x pp2', 2, {'host1'}, 'that cross host1'),
@@ -165,7 +165,7 @@ SLOW_LINKS = {
 
 
 def check_slow_link(shape, per_host, hosts, says):
-    """A host's transfers take 2.5 times as long: 14 us and 1e11 or 0.4e11 bytes a second."""
+    """A host's transfers take 2.5 times as long: 14 us, and 1e11 or 0.4e11 bytes per second."""
     job = {'shape': shape, 'culprit': 'link', 'members': [], 'steps': 4, 'amount': 2.5,
            'per_host': per_host, 'slow_host': 1, 'slow_call': False, 'noise': 1, 'size': 1.,
            'elements': 2 << 20, 'gap': 4, 'queue': 1000, 'sync': True, 'norm': False, 'seq': True,
@@ -183,7 +183,7 @@ def check_slow_link(shape, per_host, hosts, says):
     if not hosts:
         lacks(verdict['headline'], 'bandwidth')
         return
-    # Of a ring the all-reduces of all hosts, which compare with none, are left as they are.
+    # In a ring, all-reduces of all hosts stay unchanged, as they compare with none.
     holds(.5 < rows[0]['saved_ns'] / 1e3 / (us - without) < 1.1, (rows, us - without))
     # Sends of 4 MiB: 14 + 41.9 us, not 14 + 104.9 us.
     sends, = [row for row in found['whatif.network'] if row['kind'] == 'sendrecv']
@@ -191,7 +191,7 @@ def check_slow_link(shape, per_host, hosts, says):
     holds(abs(sends['others_busbw_gbps'] - 4.194 / .0559) < 2, sends)
     contains(verdict['headline'], f'Transfers {says} run at ')
     contains(verdict['evidence'], 'Look at the network of')
-    equal(found['whatif.job'][0]['headline'], verdict['headline'])  # and of no ranks
+    equal(found['whatif.job'][0]['headline'], verdict['headline'])  # not about ranks
     holds('slow_network' in {row['rule'] for row in found['advice.item']}, 'no advice')
 
 
@@ -206,7 +206,7 @@ def test_steps_of_another_name_are_the_same_steps():
     job, renamed = (tables(folder + '.h5') for folder in ('job', 'renamed'))
     holds(job['memory.operator'] and job['modules.annotation'] and job['idle.gap'], 'have rows')
     for name, found in job.items():
-        # These name files and marks.
+        # These contain names of files and marks.
         if name not in ('job.rank', 'job.remark', 'job.left_out', 'steps.kind', 'steps.mark'):
             equal(renamed[name], found, name)
 
@@ -215,14 +215,14 @@ def test_steps_of_another_name_are_the_same_steps():
 def test_a_thousand_ranks_on_two_processes_take_bounded_memory():
     synth('job', ranks=1024, tp=8, pp=2, layers=4, steps=2, slow_rank=700, slow_factor=1.5)
     tmerge('job', '-o', 'two.h5', n=2).expect(0)
-    # The largest of all processes so far, which mpirun waited for; in kB.
+    # Maximum of all processes that mpirun waited for so far, in kB.
     holds(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 400_000, 'memory')
     tmerge('job', '-o', 'one.h5').expect(0)
     same_bytes('one.h5', 'two.h5')
 
 
-# Name: options of tmerge-synth for jobs without `Seq`, and whether traces keep the numbers of their
-# steps. At most 100 operations are complete, so that the store names the ranks of each.
+# Name: tmerge-synth options for jobs without `Seq`, and whether traces keep their step numbers. At
+# most 100 operations are complete, so that the store has the ranks of each.
 SMALL = dict(ranks=8, ranks_per_host=2, steps=5)
 LAYERS = dict(ranks=4, ranks_per_host=2, tp=4, steps=8, layers=4)
 UNNUMBERED = {
@@ -256,7 +256,7 @@ def forget_steps(folder):
 
 
 def check_pairing(truth, result):
-    """Every operation that tmerge shows is a true one. Gives the numbers of those."""
+    """Every operation that tmerge shows is a true one. Returns their numbers."""
     offsets = {host['host']: host['offset_ns'] for host in truth['hosts']}
     clocks = {r['rank']: offsets[r['host']] + r['gpu_error_ns'] for r in truth['ranks']}
     of_kernel = {(rank, begin + clocks[rank]): i

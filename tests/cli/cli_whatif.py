@@ -1,5 +1,5 @@
-"""tmerge whatif: scenarios against jobs that were made so, items of the stored tables, and what is
-wrong usage."""
+"""tmerge whatif: scenarios compared with jobs made that way, items of the stored tables, and wrong
+usage."""
 import json
 import re
 
@@ -9,7 +9,7 @@ from jobs import real_store, store
 
 
 def made(name, **options):
-    """The store of a job that is made; its truth is not needed: another job is."""
+    """Makes the store of a job, without its truth: another job is the reference."""
     synth(name, **options)
     merged(name, '-o', f'{name}.h5')
     return f'{name}.h5'
@@ -22,13 +22,13 @@ def whatif(path, *options, **more):
 
 
 def asked(path, *options):
-    """The job's row and the items of a question."""
+    """Returns the job's row and the items of a query."""
     found = json.loads(whatif(path, *options, '--json'))['tables']
     return found['whatif.job']['rows'][0], found['whatif.item']['rows']
 
 
 def scenario(path, *options):
-    """The row of a scenario, and what a step would take."""
+    """Returns the row of a scenario, and the step time it predicts."""
     job, items = asked(path, *options)
     equal([item['what'] for item in items], ['scenario'])
     equal(items[0]['name'], ' '.join(options).partition(' --step')[0])
@@ -36,7 +36,7 @@ def scenario(path, *options):
 
 
 def step_ns(path):
-    """As recorded, which no replay is needed for."""
+    """Returns the recorded step time, which needs no replay."""
     return rows(path, 'whatif.job')[0]['step_ns']
 
 
@@ -45,9 +45,9 @@ def near(found, expected, pct, what):
           f'{what}: {found} and not {expected}, {100 * (found / expected - 1):.3f} % off')
 
 
-# Predictions against jobs that were made so -------------------------------------------------------
+# Predictions compared with jobs made that way -----------------------------------------------------
 
-# Job without, job with, what is asked of the job without, per cent that a step may be off.
+# Job without, job with, scenario for the job without, tolerance of the step time in per cent.
 MADE = {
     'a slow rank': ({}, {'slow_rank': 3}, 'rank=3+kind=compute:1.5', 0.1),
     'a slow rank of a pipeline': ({'pp': 4, 'microbatches': 4},
@@ -70,16 +70,16 @@ def test_a_scaled_job_takes_what_the_job_takes_that_was_made_so():
 
 
 def test_a_loader_that_takes_no_time_leaves_what_a_job_takes_without_one():
-    # Both without: a usual loader takes 0.1 ms of a step of 15.5 ms.
+    # Both without a loader: the usual one takes 0.1 ms of a step of 15.5 ms.
     _, slow = scenario(made('slow', fault='slow-loader'), '--scale', 'input:0')
     _, usual = scenario(made('usual'), '--scale', 'input:0')
     near(slow, usual, 1, 'a slow loader')
     holds(step_ns('slow.h5') > 1.3 * slow, 'the loader is not slow')
 
 
-# One rank: calls of 10 us at 0 and 100 us that launch 5 us each; what lies between is 90 us, of which
-# 85 are after the begin of the first event at 15 us, and the host alone says when the second begins.
-# Its name, begin and length; what a scenario without the kind saves: half of 90 us has to lie in it.
+# One rank: calls of 10 us at 0 and 100 us that launch 5 us each; 90 us lie in between, 85 of them
+# after the begin of the first event at 15 us, and only the host determines when the second begins.
+# Name, begin and length of host events; saving without the kind, if half of the 90 us is in it.
 LOADER = 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__'
 BETWEEN = [
     ('input', [(LOADER, 10, 45)], 85),
@@ -88,7 +88,7 @@ BETWEEN = [
     ('input', [('enumerate(DataLoader)#_SingleProcessDataLoaderIter.__init__', 10, 80)], None),
     ('input', [(LOADER, 12, 30), (LOADER, 20, 20), (LOADER, 60, 15)], 85),  # 30 + 15, not 65
     ('input', [(LOADER, 12, 30), (LOADER, 20, 20), (LOADER, 60, 14)], None),
-    ('input', [(LOADER, -40, 95)], 85),  # 45 of it lie between the calls
+    ('input', [(LOADER, -40, 95)], 85),  # 45 of it are between the calls
     ('input', [('Python GC', 10, 90)], None),
     ('gc', [('Python GC', 30, 60)], 85),
     ('gc', [(LOADER, 10, 90), ('Python GC', 30, 45)], 85),
@@ -97,7 +97,7 @@ BETWEEN = [
 
 
 def launches(*begins, took):
-    """Calls at these times [us], each of which launches 5 us of work as it ends, 5 us later."""
+    """Returns calls at these times [us]; each launches 5 us of work, 5 us after its end."""
     return [e for i, at in enumerate(begins) for e in (
         event('cudaLaunchKernel', 'cuda_runtime', at, took, pid=1, tid=1, correlation=i + 1),
         kernel('gemm', at + took + 5, 5, correlation=i + 1))]
@@ -105,9 +105,9 @@ def launches(*begins, took):
 
 @seldom
 def test_host_time_before_the_first_gpu_event_is_saved_by_nothing():
-    # A context is made for 500 ms, then two kernels of 10 ms are launched 20.01 ms apart: 30.01 ms
-    # from the first begin to the last end. Between the launches the host may have waited for the
-    # first kernel, so its own 10 ms there, and the 10 us of a launch, are what a factor changes.
+    # A context is created for 500 ms, then two kernels of 10 ms are launched 20.01 ms apart: 30.01
+    # ms from the first begin to the last end. Between the launches the host may have waited for the
+    # first kernel, so a factor only changes its other 10 ms there and the 10 us of a launch.
     events = [event('cudaFree', 'cuda_runtime', 1_000_000, 500_000, pid=1, tid=1, correlation=9)]
     for i, at in enumerate((1_500_000, 1_520_010)):
         events += [event('cudaLaunchKernel', 'cuda_runtime', at, 10, pid=1, tid=1,
@@ -119,8 +119,8 @@ def test_host_time_before_the_first_gpu_event_is_saved_by_nothing():
 
 
 def test_a_call_that_synchronises_implicitly_waits_only_for_the_device():
-    # The first kernel ends at 1,010,010; of the call, up to 1,500,100, the 490,090 us that follow
-    # are the host's own, and the 100 us up to the next launch: a tenth of them is 49,019 us.
+    # The first kernel ends at 1,010,010; the next 490,090 us of the call, until 1,500,100, are the
+    # host's own, as are the 100 us until the next launch: a tenth of them is 49,019 us.
     for name in ('cudaFree', 'cudaMallocHost', 'hipHostFree', 'cuModuleLoadData'):
         events = [event(name, 'cuda_runtime', 1_000_100, 500_000, pid=1, tid=1, correlation=9)]
         for i, at in enumerate((1_000_000, 1_500_200)):
@@ -157,7 +157,7 @@ def test_figures_hold_where_the_marked_steps_are_replayed():
         equal((job['sure'], 'are replayed' in job['evidence']), (sure, not sure), begin)
 
 
-# What agrees with what ----------------------------------------------------------------------------
+# Consistency --------------------------------------------------------------------------------------
 
 
 def saved(row):
@@ -180,11 +180,11 @@ def test_the_scenario_of_an_item_saves_what_the_item_does():
                    }.get(what, ('--fix', f'{what}={name}'))
         found, expected = saved(scenario(path, *options)[0]), saved(item)
         if what in ('plan', 'rank', 'host', 'stage'):
-            # The path of a rank has transfers, which are no rank's to fix; of a plan it is what
-            # its last rank takes off what is left.
+            # The path of a rank includes transfers, which no rank can fix; that of a plan is what
+            # its last rank takes off the rest.
             paths = found.pop('path_ns'), expected.pop('path_ns')
             holds(what == 'plan' or 0 < paths[0] < paths[1], f'{what} {name}: {paths}')
-        if what == 'kernel':  # an item is of all ranks, a scenario of those that run it
+        if what == 'kernel':  # an item counts all ranks, a scenario those that run it
             del found['ranks'], expected['ranks']
         equal(found, expected, ' '.join(options))
     equal(tried, {'plan', 'rank', 'host', 'stage', 'kind', 'kernel', 'limit'})
@@ -200,7 +200,7 @@ def test_parts_hold_together_and_the_last_counts():
     equal(together['saved_ns'], plan['saved_ns'])
     same = scenario(path, '--fix', 'rank=1-2', '--scale', 'rank=1:1')[0]
     equal(same['saved_ns'], scenario(path, '--fix', 'rank=2')[0]['saved_ns'])
-    # A factor of 1 changes nothing, and what is no longer is not shorter.
+    # A factor of 1 changes nothing, so the text says that the time is the same.
     equal(scenario(path, '--scale', 'rank=0-7:1')[0]['saved_ns'], 0)
     contains(whatif(path, '--scale', 'rank=0-7:1'), 'it would take as long\n')
 
@@ -221,7 +221,7 @@ def test_figures_of_some_steps_are_theirs():
         if steps[step]['best_rank'] == 3:
             equal(row['saved_ns'], steps[step]['saved_ns'], f'step {step}')
     holds(each[1]['saved_pct'] > 25 > 1 > each[3]['saved_pct'], 'steps 4 and 6 differ')
-    # Only work of these steps is fixed, but all steps are counted.
+    # Only work of these steps is fixed, but the result counts all steps.
     in_step = scenario(path, '--fix', 'rank=3+step=4')[0]
     holds(abs(in_step['saved_ns'] - each[1]['saved_ns'] / len(steps)) < 2e4, in_step)
     near(asked(path, '--step', '3-6')[0]['step_ns'], step_ns(path), 0, 'all steps')
@@ -277,7 +277,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
             (('--scale', 'rank=1'), '--scale takes a factor up to 1000 behind the last colon, such '
                                     "as rank=3:1.5, not 'rank=1'")):
         tmerge('whatif', path, *options).fails(2, message)
-    # Rank 1 is of the job, but did nothing on a GPU, or no rank did.
+    # Rank 1 belongs to the job but did nothing on a GPU, or no rank did.
     for gpus, message in (((0,), 'those with GPU events, which are replayed, are ranks 0'),
                           ((), 'no rank has GPU events, of which a replay is made')):
         for rank in (0, 1):

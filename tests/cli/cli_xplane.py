@@ -1,5 +1,5 @@
-"""Profiles of TensorFlow and JAX: real ones against what an independent program mapped of them, and
-made ones for which rank is whose, and what is refused."""
+"""Profiles of TensorFlow and JAX: real ones compared with an independent program's results, and
+made ones for ranks and for files that are rejected."""
 import collections
 import os
 
@@ -49,7 +49,7 @@ def ns(ps):
 
 
 def check_work(events, mapped, epoch):
-    """The streams of a rank: events, time, first and last of each, by kind; nothing else counts."""
+    """Checks the streams of a rank: events, time, first and last of each, only by these kinds."""
     streams = collections.defaultdict(list)
     for event in of(events, *WORK.values()):
         streams[event.thread].append(event)
@@ -79,7 +79,7 @@ def check_launches(events, launch, mapped):
 
 
 def check_memory(memory, rank, mapped, first, epoch):
-    """Of the rank's device, and of the host on the first rank."""
+    """Checks memory of the rank's device, and on the first rank the host's."""
     device = 'cuda:' + mapped['device'].rsplit(':', 1)[1]
     wanted = {}
     for allocator, sums in first['memory'].items():
@@ -99,7 +99,7 @@ def check_memory(memory, rank, mapped, first, epoch):
 
 def check_steps(found, mapped, epoch):
     """A step begins with its first call, which comes before the device's first event, and ends with
-    the last event of the device."""
+    the device's last event."""
     steps = mapped.get('steps', [])
     equal([s['step'] for s in found], [int(s['name']) for s in steps] or [0], 'steps')
     for step, row in zip(steps, found):
@@ -110,7 +110,7 @@ def check_steps(found, mapped, epoch):
 
 
 def check_profile(name):
-    """Merges the profiles of a folder, and compares all that was mapped of them."""
+    """Merges the profiles of a folder, and compares them with all mapped results."""
     files = xspace.mapped(name)
     paths = [os.path.join(xspace.PROFILES, file) for file in files]
     done = tmerge(*paths, '-o', 'x.h5').expect(0)
@@ -143,7 +143,7 @@ def check_profile(name):
 
 
 def operators_of(events):
-    """By type, as TensorFlow's operations are named: scope/name:Type."""
+    """Returns the number of operators by type; TensorFlow names its operations scope/name:Type."""
     found = collections.Counter()
     for event in of(events, 'cpu_op'):
         found[event[3].rpartition(':')[2]] += 1
@@ -151,7 +151,7 @@ def operators_of(events):
 
 
 def check_kernels(mapped):
-    """Of two files of the same bytes: kernels by name and details."""
+    """Checks two identical files: kernels by name and details."""
     store = Store('x.h5')
     names, durations = store.texts('events/name'), store['events/duration_ns'].tolist()
     found = collections.defaultdict(list)
@@ -176,9 +176,9 @@ def test_tensorflow_on_several_gpus_is_mapped_to_ranks():
         types = sum((operators_of(events) for events in ranks), collections.Counter())
         for row in mapped['host_tf_ops']['top']:
             equal(types[row['type']], row['events'], row['type'])
-        # Each event of the host is on one rank: what is more are the operators that XLA and old
-        # TensorFlow tell of GPU events alone, around their calls. For the two batches that a thread
-        # of no device fetches, all three wait.
+        # Each host event is on one rank: the additional ones are operators that XLA and old
+        # TensorFlow only record in GPU events, placed around their calls. All three ranks wait for
+        # the two batches that a thread without a device fetches.
         added = sum(1 for events in ranks for e in of(events, 'cpu_op') if e[3].find(':') < 0)
         batches = [[e for e in of(events, 'user_annotation') if e[3].startswith('IteratorGetNext')]
                    for events in ranks]
@@ -199,7 +199,7 @@ def test_jax_on_amd_is_mapped_to_ranks():
         for _, mapped, found, n_host, _ in check_profile(name):
             added = of(found[0], 'cpu_op')
             equal(n_host - len(added), mapped['host']['events'], 'events of the host')
-            # XLA tells the operation of each of its kernels, and of some of the copies.
+            # XLA records the operation of each of its kernels, and of some copies.
             with_operation = {'jax-mi300-attention': 87, 'jax-mi300-gemm': 42}[name]
             equal(len(added), with_operation, 'operators')
     equal(rows('x.h5', 'operators.op')[0]['name'], 'jit(dot)/dot_general')
@@ -217,11 +217,11 @@ def test_threads_go_to_the_device_that_they_call_for():
     threads = {rank: sorted({e.thread for e in events if e[0] in ('cuda_runtime', 'python_function')})
                for rank, events in found.items()}
     equal(threads, {0: ['main/1', 'worker/2'], 1: ['other/3']}, 'threads')
-    # A set and a copy by their details; ROCm's copy by the call that launched it.
+    # A memset and a copy by their details; ROCm's copy by the call that launched it.
     equal([(e[3], e[2]) for e in sorted(of(found[0], 'gpu_memcpy', 'gpu_memset'))],
           [('Memcpy HtoD (Pageable -> Device)', 2000), ('Memset', 500)], 'copies of GPU 0')
     equal([e[3] for e in of(found[1], 'gpu_memcpy', 'kernel')], ['Memcpy HtoD', 'wrapped_add.kd'])
-    # By hand: 100 ns + 20,000,000 ps; end 25,000,400 ps; each rounded for itself.
+    # By hand: 100 ns + 20,000,000 ps; end 25,000,400 ps; each rounded on its own.
     gemm = min(of(found[0], 'kernel'), key=lambda e: e[1])
     equal(gemm[1:4], (BASE_NS + 100 + 20000, 5000, 'gemm'), 'the first kernel')
     equal([e[3] for e in of(found[0], 'cpu_op')], ['scope/Add:Add', 'jit_f/fusion.1'], 'operators')
@@ -231,7 +231,7 @@ def test_threads_go_to_the_device_that_they_call_for():
 
 
 def merge(*paths, n=0, ranks=None):
-    """Merges profiles that tell no rank; that is all the warning."""
+    """Merges profiles without ranks, with only this warning."""
     done = tmerge(*paths, '-o', 'x.h5', '--force', n=n).expect(0)
     ranks = ranks or len(rows('x.h5', 'job.rank'))
     equal(done.warnings, [unranked(ranks, ranks, 'from 0 in the order of paths and devices')],
@@ -251,8 +251,8 @@ def test_numbers_do_not_depend_on_encoding():
 
 
 def test_steps_are_the_annotations_with_what_other_threads_do_for_them():
-    """The first step's annotation ends at 41.05 us, and its work is enqueued to another thread; the
-    second begins at 50.05. By a marker of the device a step begins with its first call."""
+    """The first step's annotation ends at 41.05 us, and its work is enqueued on another thread; the
+    second begins at 50.05. With a device marker a step begins with its first call."""
     step = ('train', 1_000_000, 40_000_000, {'step_num': 12})
     late = [('enqueue', 2_000_000, 1_000_000, {'_pt': 14, '_p': -7})]
     run = [('execute', 45_000_000, 9_000_000, {'_ct': 14, '_c': -7}), call(1, 46_000_000)]
@@ -262,7 +262,7 @@ def test_steps_are_the_annotations_with_what_other_threads_do_for_them():
                                             (2, 'worker', 50, run))))
     merge('node7.xplane.pb')
     steps = rows('x.h5', 'overlap.step')
-    # The first begins where its call does, for its annotation was over by then.
+    # The first begins with its call, as its annotation had ended by then.
     equal([(s['step'], s['begin_ns'] - BASE_NS, s['compute_ns']) for s in steps],
           [(12, 46050, 1000), (13, 50050, 1000)], 'steps')
     equal(sorted(e[3] for e in of(stores.events('x.h5')[0], 'user_annotation')),
@@ -275,7 +275,7 @@ def test_a_device_without_work_is_no_rank_and_the_name_of_the_file_is_the_host()
     two = space(idle, gpu(5, [('b', 9000, 1000)], 2), gpu(3, [('a', 5000, 1000)]),
                 host((1, 'main', 0, [call(1, 1000), call(2, 2000)])), host='other:6009')
     put('run/node7_6009.xplane.pb', two)
-    put('run/node7_6009.trace.json', '{}')  # beside it, and no trace
+    put('run/node7_6009.trace.json', '{}')  # next to it, and not a trace
     put('run/node12.xplane.pb', one_gpu(2))
     merge('run')
     equal([(r['rank'], r['host'], r['device']) for r in rows('x.h5', 'job.rank')],
@@ -314,7 +314,7 @@ def test_damage_is_an_error_with_its_byte():
     put('empty.xplane.pb', b'')
     put('huge.xplane.pb', whole + b'\x0a\x80\x80\x80\x80\x0b' + bytes(16))
     put('graph.pb', field(1, field(1, 'node') + field(2, 'MatMul')))
-    # The last plane is of 2 + 60 bytes, and the host's name behind it of 7.
+    # The last plane takes 2 + 60 bytes, the host's name after it 7.
     for name, message in (('cut.xplane.pb', f': byte {len(whole) - 69}: a field of 60 bytes begins '
                            'here, and the file ends 47 bytes later'),
                           # The first plane's 75 bytes are all below 80; the second's length is not.
@@ -323,7 +323,7 @@ def test_damage_is_an_error_with_its_byte():
                            'anew, as binary'),
                           ('empty.xplane.pb', ": file is empty: what profilers leave of one over "
                            "protobuf's limit of 2 GB, too; record fewer steps"),
-                          # 5 bytes of 7 bits: 11 x 2^28 = 2952790016 of the 16 that follow
+                          # 5 bytes of 7 bits: 11 x 2^28 = 2952790016, but 16 follow
                           ('huge.xplane.pb', f': byte {len(whole)}: a field of 2952790016 bytes begins '
                            "here, and the file ends 16 bytes later; protobuf's limit is 2 GB"),
                           ('graph.pb', ': ' + UNKNOWN)):

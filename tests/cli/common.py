@@ -1,8 +1,8 @@
-"""What the command-line tests share: running tmerge, making traces, and a small runner.
+"""Common parts of the command-line tests: running tmerge, making traces, and a small test runner.
 
-A test is a function test_SENTENCE() that starts in an empty folder of its own and raises where
-something is wrong. A script ends with `common.main()`; it exits with 1 if a test failed, with 111 if
-all of them were skipped.
+A test is a function test_SENTENCE() that starts in an empty folder of its own and raises on
+failure. A script ends with `common.main()`; it exits with 1 if a test failed, with 111 if all of
+them were skipped.
 """
 import base64
 import ctypes
@@ -28,25 +28,25 @@ PLUGIN = os.environ.get('TMERGE_PLUGIN', '')
 SOURCE = os.environ.get('TMERGE_SOURCE') or os.path.normpath(
     os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 SHARED = os.environ.get('TMERGE_SHARED') or os.path.join(SOURCE, '..', 'shared')
-MPIRUN = os.environ.get('MPIRUN', 'mpirun --oversubscribe -n').split()  # before the number of processes
+MPIRUN = os.environ.get('MPIRUN', 'mpirun --oversubscribe -n').split()  # then a count
 UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_viewer, inspector, kineto, '
            'ascend_db, rocpd, rpd, nsys, perfetto, xplane; tmerge list says what they are)')
-SKIPPED = 111  # a number that no mpirun ends with (that of Open MPI 6, where it starts nothing, with 77)
+SKIPPED = 111  # no mpirun exits with this (Open MPI 6, if it starts nothing, with 77)
 FULL = os.environ.get('TMERGE_FULL') == '1'  # whether the full set runs (tests/README.md)
-COUNTS = (1, 2, 3, 4, 8) if FULL else (3,)  # numbers of processes that must give the same
+COUNTS = (1, 2, 3, 4, 8) if FULL else (3,)  # numbers of processes that must give the same result
 SEED = int(os.environ.get('TMERGE_SEED', '1'))
 TURN = itertools.count(SEED)
 SECONDS = 60  # after which a command counts as hanging
 
 os.environ.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                   LC_ALL='C.UTF-8', TZ='UTC')
-# Once a process has left with an error mpirun ends the rest without waiting: faster, and stricter.
+# If a process fails, mpirun ends the rest without waiting: faster, and stricter.
 os.environ.setdefault('OMPI_MCA_odls_base_sigkill_timeout', '0')
-# HDF5 looks at this when it is loaded, so h5py may be imported only after this module.
+# HDF5 reads this when it is loaded, so h5py may only be imported after this module.
 os.environ.setdefault('HDF5_PLUGIN_PATH', PLUGIN)
 for name in ('NO_COLOR', 'COLUMNS'):
     os.environ.pop(name, None)
-gc.disable()  # a large table is millions of small objects, none of them in a circle
+gc.disable()  # a large table is millions of small objects, none of them in a cycle
 
 
 class Skip(Exception):
@@ -54,7 +54,7 @@ class Skip(Exception):
 
 
 def full(test):
-    """Marks a test of the full set, which runs there or where it is named."""
+    """Marks a test of the full set; it also runs if named."""
     test.full = True
     return test
 
@@ -63,7 +63,7 @@ def full(test):
 
 
 def equal(found, expected, what=''):
-    """Fails, showing both, unless they are the same; of long lists from where they differ."""
+    """Fails, showing both, unless they are equal; long lists from the first difference on."""
     if found != expected:
         if isinstance(found, list) and isinstance(expected, list) and len(expected) > 100:
             at = next((i for i, (a, b) in enumerate(zip(found, expected)) if a != b),
@@ -95,7 +95,7 @@ def lacks(text, part):
 
 
 class Run:
-    """A finished command: status, out and err; ours are the lines of err that tmerge wrote."""
+    """A finished command: status, out and err; ours are tmerge's own lines of err."""
 
     def __init__(self, command, status, out, err):
         self.command, self.status, self.out, self.err = command, status, out, err
@@ -122,7 +122,7 @@ def launcher(processes):
 
 
 def run(command, env=None, before=None, **more):
-    """Runs a command to its end. before: called in the new process. A hang is a failure."""
+    """Runs a command to its end. before: called in the new process. A hang counts as a failure."""
     command = [str(part) for part in command]
     environment = dict(os.environ, **{k: str(v) for k, v in (env or {}).items()})
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -142,8 +142,8 @@ with open(os.path.join(SOURCE, 'tools/commands.def'), encoding='utf-8') as rows:
 
 
 def command(*arguments, page=False):
-    """tmerge with arguments. A merge writes a report only where page says so: few tests look at
-    one."""
+    """Returns the command line of tmerge with arguments. A merge only writes a report with page:
+    few tests use it."""
     others = [name for name in COMMANDS if name != 'merge'] + ['-h', '--help', '--version']
     if arguments and str(arguments[0]) not in others and not page:
         at = 1 if arguments[0] == 'merge' else 0
@@ -152,7 +152,7 @@ def command(*arguments, page=False):
 
 
 def tmerge(*arguments, n=0, page=False, **more):
-    """Runs tmerge; n processes under mpirun, or 0 for none of that."""
+    """Runs tmerge with n processes under mpirun; 0: without mpirun."""
     return run(launcher(n) + command(*arguments, page=page), **more)
 
 
@@ -164,8 +164,8 @@ def merged(*arguments, n=0, **more):
 
 
 def synth(folder, **options):
-    """Writes a job with tmerge-synth; slow_rank=3 stands for --slow-rank=3, seq=True for --seq, a
-    list for an option given as often. Returns its truth."""
+    """Writes a job with tmerge-synth; slow_rank=3 means --slow-rank=3, seq=True means --seq, a list
+    repeats the option. Returns its truth."""
     flags = [f'--{name.replace("_", "-")}' + ('' if value is True else f'={value}')
              for name, values in options.items()
              for value in (values if isinstance(values, list) else [values])]
@@ -182,18 +182,18 @@ def without_dac_override():
 
 
 def permissions_count():
-    """Skips the test where root keeps every right."""
+    """Skips the test if root keeps all rights."""
     if run(['true'], before=without_dac_override).status == SKIPPED:
         raise Skip('root cannot give up its rights here')
 
 
 def limited(size):
-    """Run before a command: no file of it may become larger."""
+    """Run before a command: limits the size of its files."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def tables(store, *names, **more):
-    """The rows of tables of a store by their names, as tmerge show --json tells them."""
+    """Returns the rows of a store's tables by name, as in tmerge show --json."""
     shown = json.loads(tmerge('show', store, *names, '--json', **more).expect(0).out)
     return {name: table['rows'] for name, table in shown['tables'].items()}
 
@@ -207,7 +207,7 @@ def without(row, columns):
 
 
 def in_any_order(found, left_out):
-    """Rows as texts, without some columns."""
+    """Returns rows as sorted texts, without some columns."""
     return sorted(json.dumps(without(row, left_out), sort_keys=True) for row in found)
 
 
@@ -228,7 +228,7 @@ def crc64(data):
 
 
 class Seal:
-    """The end of a store: size of the HDF5 file proper, and (offset, size, sum) of its data."""
+    """Checksum trailer of a store: size of the HDF5 file, (offset, size, checksum) of its data."""
 
     def __init__(self, data):
         magic, self.content, n, self.structure_sum, self.sum = struct.unpack('<8s4Q', data[-40:])
@@ -237,14 +237,14 @@ class Seal:
         self.extents = [struct.unpack_from('<3Q', data, self.content + 24 * i) for i in range(n)]
 
     def structure(self, data):
-        """The bytes that are no data."""
+        """Returns the bytes that are not data."""
         starts = [0] + [offset + size for offset, size, _ in self.extents]
         ends = [offset for offset, _, _ in self.extents] + [self.content]
         return b''.join(data[a:b] for a, b in zip(starts, ends))
 
 
 def seal(path):
-    """Puts a seal behind a store that h5py has written to, which took the old one away."""
+    """Appends a checksum trailer to a store written by h5py, which removes the old one."""
     data = content(path)
     head = struct.pack('<8s3Q', b'tmerge\r\1', len(data), 0, crc64(data))
     put(path, data + head + struct.pack('<Q', crc64(head)))
@@ -252,11 +252,11 @@ def seal(path):
 
 # Traces -------------------------------------------------------------------------------------------
 
-BASE_NS = 1700000000_000000000  # the epoch of hand-made traces: a November day in 2023
+BASE_NS = 1700000000_000000000  # epoch of hand-made traces: a day in November 2023
 
 
 def event(name, cat, ts, dur, pid=0, tid=7, **args):
-    """A duration event; times in us, as text where they must be exact."""
+    """Returns a duration event; times in us, as text if they must be exact."""
     return {'ph': 'X', 'cat': cat, 'name': name, 'pid': pid, 'tid': tid, 'ts': ts, 'dur': dur,
             'args': args}
 
@@ -266,8 +266,8 @@ def kernel(name, ts, dur, **args):
 
 
 def trace(events, rank=None, world=None, behind=False, base=BASE_NS, lead=''):
-    """The bytes of a Kineto trace. behind: its metadata follows the events; lead: a text in front
-    of them, to fill up the bytes that are looked at first."""
+    """Returns the bytes of a Kineto trace. behind: its metadata follows the events; lead: text
+    before them, to fill the bytes that are read first."""
     info = {} if rank is None else {'rank': rank}
     if world is not None:
         info['world_size'] = world
@@ -281,13 +281,13 @@ def trace(events, rank=None, world=None, behind=False, base=BASE_NS, lead=''):
 
 
 def small_trace(rank=None, at=100, dur=50, **more):
-    """One compute kernel of dur us beginning at `at` us, and an all-reduce behind it of 10 us."""
+    """Returns a compute kernel of dur us at `at` us, followed by an all-reduce of 10 us."""
     return trace([kernel('gemm', at, dur), kernel('ncclDevKernel_AllReduce_Sum', at + dur, 10)],
                  rank=rank, **more)
 
 
 def big_trace(rank=0, events=40000):
-    """About 5 MB, which is more than is looked at at once."""
+    """Returns a trace of about 5 MB, larger than the reader's window."""
     return trace([kernel(f'kernel {i % 50}', 10 * i, 9) for i in range(events)], rank)
 
 
@@ -305,7 +305,7 @@ def gzipped(content):
 
 
 def zstd_framed(content, size=65536):
-    """A valid zstd frame of raw blocks: no compressor is needed to make one."""
+    """Returns a valid zstd frame of raw blocks, which needs no compressor."""
     pieces = [content[i:i + size] for i in range(0, len(content), size)] or [b'']
     frame = b'\x28\xb5\x2f\xfd\xa0' + struct.pack('<I', len(content))
     for i, piece in enumerate(pieces):
@@ -315,12 +315,12 @@ def zstd_framed(content, size=65536):
 
 
 def files(folder='.'):
-    """The names in a folder, hidden ones too."""
+    """Returns the names in a folder, including hidden ones."""
     return sorted(os.listdir(folder))
 
 
 def split_page(page):
-    """What is before the tables of a page, the tables as JSON, and what is after them."""
+    """Returns the page before its tables, the tables as JSON, and the page after them."""
     before, rest = page.split(b'id="tables">', 1)
     packed, after = rest.split(b'</script>', 1)
     return before, zlib.decompress(base64.b64decode(packed)), after
@@ -336,7 +336,7 @@ def same_bytes(a, b):
 
 
 def unranked(n, of, how='by their place among the traces given'):
-    """The warning that n of some traces were numbered."""
+    """Returns the warning that n of some traces were numbered."""
     return (f'tmerge: warning: {n} of {of} traces tell{"s" if n == 1 else ""} no rank: numbered {how}; if '
             'the job numbered its ranks otherwise, give --rank-map FILE with lines PATH RANK')
 
@@ -350,36 +350,36 @@ def nanogpt():
 
 
 def tests_of(rows, check, prefix):
-    """Tests by their names: each gives a row of a table, by its name, to check()."""
+    """Returns tests by name: each passes a row of a table, by its name, to check()."""
     return {f'test_{prefix}{name.replace(" ", "_")}': lambda row=row: check(*row)
             for name, row in rows.items()}
 
 
 def some(things):
-    """A third of them where not all are wanted, another with each seed."""
+    """Returns a third of them in the landing set, which varies with the seed."""
     things = list(things)
     return things if FULL else things[SEED % 3::3]
 
 
 def sampled(tests):
-    """Tests by their names: a third is in the landing set, another with each seed."""
+    """Returns tests by name: a third is in the landing set, which varies with the seed."""
     for name in tests.keys() - some(tests):
         full(tests[name])
     return tests
 
 
 def seldom(test):
-    """Marks a test that takes long beside what only it holds: in the landing set with every third seed."""
+    """Marks a slow test that covers little: in the landing set with every third seed."""
     return test if (SEED + len(test.__name__)) % 3 == 0 else full(test)
 
 
 def in_turn(*things):
-    """One of them where not all are wanted: another with each call, the first with each seed."""
+    """Returns one of them in the landing set: the next with each call, the first by the seed."""
     return things if FULL else (things[next(TURN) % len(things)],)
 
 
 def cpu():
-    """Seconds of CPU time of this script and of all that it has run and waited for."""
+    """Returns the CPU seconds of this script and all children that it has waited for."""
     return sum(os.times()[:4])
 
 
@@ -402,8 +402,8 @@ def run_one(name, function, folder):
 
 
 def main():
-    """Runs the tests of the script that calls it, or those whose names hold one of its arguments.
-    The folder of a failed test is kept."""
+    """Runs the tests of the calling script, or those whose names contain one of its arguments. The
+    folder of a failed test is kept."""
     script = inspect.stack()[1].frame.f_globals
     tests = [(name[5:], value) for name, value in script.items()
              if name.startswith('test_') and callable(value)]

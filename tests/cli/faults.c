@@ -1,10 +1,9 @@
-/* Loaded into tmerge in front of its libraries (LD_PRELOAD) to make one thing fail that seldom
- * does. TMERGE_FAULT has words that say which: "tmpfile": the file system has no files without a
- * name; "mpi": the third MPI_Iallreduce of the process with rank 1 meets a failure inside of MPI;
- * "matching", "writing": the last process stops, as by SIGSTOP, in its first exchange of records,
- * or where the store is written; "draft": the process that writes a file stops once a part of it is
- * written. Besides, TMERGE_STARTED is the begin of the name of a file that each process
- * makes when it comes out of MPI_Init: behind it stands its rank. */
+/* Preloaded into tmerge (LD_PRELOAD) to inject rare failures. Words in TMERGE_FAULT select them:
+ * "tmpfile": the file system has no unnamed files; "mpi": the third MPI_Iallreduce of the process
+ * with rank 1 fails inside MPI; "matching", "writing": the last process stops, as by SIGSTOP, in
+ * its first exchange of records, or while the store is written; "draft": the process that writes a
+ * file stops after writing a part of it. TMERGE_STARTED is a path prefix: each process creates the
+ * file with its rank appended when MPI_Init returns. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +22,9 @@ static bool wanted(const char *fault) {
     return asked && strstr(asked, fault);
 }
 
-static int draft = -1; /* the file that is being written */
+static int draft = -1; /* file that is being written */
 
-/* Where glibc has 64-bit file offsets by default this is what every caller gets. */
+/* With glibc's default of 64-bit file offsets, every caller gets this one. */
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int open(const char *path, int flags, ...) {
     static int (*next)(const char *, int, ...);
@@ -99,8 +98,8 @@ int MPI_Iallreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op 
     static int calls;
     int self;
     PMPI_Comm_rank(comm, &self);
-    /* What the processes agree on is summed in place; only while the store is written is a question
-     * open beside the work. */
+    /* The processes agree by sums in place; only while the store is written is a reduction pending
+     * during work. */
     if (from != MPI_IN_PLACE)
         stop_the_last("writing", comm);
     if (wanted("mpi") && self == 1 && ++calls == 3)

@@ -1,15 +1,16 @@
-"""Files of NCCL's own profilers, after NVIDIA/nccl: plugins/profiler/inspector (inspector_json.cc, json.cc)
-and plugins/profiler/example (print_event.cc). Written after these by hand: no GPU was at hand. The same
-simulated job can be written as Kineto's or Nsight's traces, in the forms that other tests read for real.
+"""Files of NCCL's own profilers, following NVIDIA/nccl: plugins/profiler/inspector
+(inspector_json.cc, json.cc) and plugins/profiler/example (print_event.cc). Written by hand from
+these, without a GPU. Simulated jobs can also be written as Kineto or Nsight traces, tested on real
+files.
 """
 import json
 
 
 def record(communicator, place, size, function, sn, nbytes, begin_us, end_us, seen=(0, 0), verbose=True,
            host='node7', pid=144, peer=None, name=None, source='kernel_gpu', channels=1):
-    """A line of the inspector. begin_us, end_us: of the kernel by the GPU; seen: how much later a thread
-    of the host saw either. Of the communicator's 64 bits the buffer takes 14 digits; peer: a transfer, as
-    NCCL 2.30 writes it, which names communicators, too."""
+    """Returns a line of the inspector. begin_us, end_us: of the kernel on the GPU; seen: delay
+    until a host thread saw each. The buffer holds 14 digits of the communicator's 64 bits; peer: a
+    transfer as written by NCCL 2.30, which also names communicators."""
     p = 'coll' if peer is None else 'p2p'
     header = {'id': f'0x{communicator:x}'[:16], 'comm_name': name, 'rank': place, 'n_ranks': size, 'nnodes': 1}
     perf = {p: function, f'{p}_sn': sn, f'{p}_peer': peer, f'{p}_msg_size_bytes': nbytes,

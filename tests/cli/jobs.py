@@ -1,4 +1,4 @@
-"""Jobs that several tests read, and their stores, made once before them: this script is the fixture
+"""Jobs shared by several tests, and their stores, made once before them: this script is the fixture
 `jobs` of tests/CMakeLists.txt. Files are read-only; a test that changes its job makes its own."""
 import os
 import re
@@ -9,7 +9,7 @@ from common import SOURCE, Skip, files, merged, nanogpt, synth
 with open(os.path.join(SOURCE, 'tools/demo'), encoding='utf-8') as demo:
     DEMO = dict(re.findall(r' --([a-z-]+) ([\d.]+)', demo.read()))
 
-PLACE = os.environ.get('TMERGE_JOBS')  # not set by hand: each test makes its own then
+PLACE = os.environ.get('TMERGE_JOBS')  # unset when run by hand: then each test makes its own
 JOBS = {
     'plain': {},
     'two': {'ranks': 2, 'steps': 1},
@@ -21,14 +21,14 @@ JOBS = {
     'groups': {'ranks': 16, 'tp': 2, 'pp': 2, 'steps': 6, 'bandwidth_gbps': 50, 'latency_us': 30},
 }
 
-# With groups of every kind, on hosts whose clocks disagree.
+# Groups of every kind, on hosts whose clocks disagree.
 GROUPS = dict(ranks=8, ranks_per_host=4, steps=3, layers=4, tp=2, pp=2, seed=11,
               sequence_parallel=True, slow_rank=5, slow_factor=1.2, offset_us=500, drift_ppb=900,
               gpu_error_ns=300)
 
 
 def use(name):
-    """The folder `job` with a shared job, by a link."""
+    """Links a shared job as the folder `job`."""
     if PLACE:
         os.symlink(os.path.join(PLACE, name), 'job')
     else:
@@ -36,7 +36,7 @@ def use(name):
 
 
 def store(name):
-    """The store of a shared job."""
+    """Returns the store of a shared job."""
     if PLACE:
         return os.path.join(PLACE, f'{name}.h5')
     synth(name, **JOBS[name])
@@ -45,7 +45,7 @@ def store(name):
 
 
 def real_store():
-    """The store of a real job; skips the test where there is none."""
+    """Returns the store of a real job; skips the test if there is none."""
     if not nanogpt():
         raise Skip('the real traces are not here')
     if PLACE:

@@ -1,5 +1,5 @@
-"""Reads a Perfetto trace: tracks, slices, instants, counters and flows, each checked against the
-rules of Perfetto."""
+"""Reads a Perfetto trace: tracks, slices, instants, counters and flows, each checked against
+Perfetto's rules."""
 import collections
 import struct
 import zlib
@@ -7,9 +7,9 @@ import zlib
 from common import content, equal, holds
 from varints import fields
 
-# The messages that tmerge writes, with the numbers that Perfetto's reference of trace packets
-# (perfetto.dev, docs/reference/trace-packet-proto) gives their fields, and how these are encoded: U is
-# an unsigned number, I a signed one; words are an enumeration from 0 on.
+# Messages that tmerge writes, with the field numbers of Perfetto's reference of trace packets
+# (perfetto.dev, docs/reference/trace-packet-proto) and their encoding: U is an unsigned number, I a
+# signed one; words are an enumeration from 0 on.
 U, I, FIXED, REAL, TEXT, BYTES = 'U', 'I', 'FIXED', 'REAL', 'TEXT', 'BYTES'
 WIRE = {U: 0, I: 0, FIXED: 1, REAL: 1}
 INTERNED = {1: ('iid', U), 2: ('name', TEXT)}
@@ -27,7 +27,7 @@ TRACK = {1: ('uuid', U), 5: ('parent_uuid', U), 2: ('name', TEXT),
          11: ('child_ordering', ('UNKNOWN', 'LEXICOGRAPHIC', 'CHRONOLOGICAL', 'EXPLICIT')),
          12: ('sibling_order_rank', I),
          19: ('process_ordering', ('PROCESS_ORDERING_UNSPECIFIED', 'PROCESS_ORDERING_EXPLICIT'))}
-# What Perfetto does not have, and passes over: for tmerge (src/base/export_mark.h).
+# Fields for tmerge itself (src/base/export_mark.h), which Perfetto ignores.
 TRACK.update({n: (f'tmerge_{n}', TEXT if n in (9002, 9003, 9004, 9005, 9006, 9009, 9010) else I)
               for n in range(9001, 9011)})
 PACKET = {8: ('timestamp', U), 58: ('timestamp_clock_id', U), 10: ('trusted_packet_sequence_id', U),
@@ -58,7 +58,7 @@ def value_as(kind, value):
 
 
 def decoded(data, known):
-    """A message as lists of values by the names of fields: {"timestamp": [1]}."""
+    """Decodes a message to lists of values by field name: {"timestamp": [1]}."""
     found = {}
     for number, wire, value in fields(data):
         if number not in known:
@@ -71,7 +71,7 @@ def decoded(data, known):
 
 
 def packets(data):
-    """The packets of a trace, those that were compressed in their places."""
+    """Yields the packets of a trace, with compressed ones expanded in place."""
     for packet in decoded(data, {1: ('packet', PACKET)}).get('packet', []):
         if 'compressed' in packet:
             equal(list(packet), ['compressed'], 'fields beside compressed packets')
@@ -92,7 +92,7 @@ def one(message, key, default=None):
 
 
 class Sequence:
-    """What the packets of a sequence have interned."""
+    """Strings interned by the packets of a sequence."""
 
     def __init__(self):
         self.tables = {'event_categories': {}, 'event_names': {}, 'debug_annotation_names': {}}
@@ -123,11 +123,11 @@ class Track:
 
 
 class Trace:
-    """slices[track name of a rank]: in the order of the file; instants among them with no end."""
+    """slices[track name of a rank]: in file order; instants among them have no end."""
 
     def __init__(self, path):
         self.tracks, self.sequences, self.clocks = {}, {}, None
-        self.events = []  # (timestamp, place in the file, event, sequence)
+        self.events = []  # (timestamp, index in the file, event, sequence)
         for place, packet in enumerate(decode(path)):
             self.take(place, packet)
         self.items = collections.defaultdict(list)
@@ -162,13 +162,13 @@ class Trace:
             self.events.append((one(packet, 'timestamp'), place, event, self.sequences[number]))
 
     def key(self, uuid):
-        """(pid, name) of a track: its lanes are one."""
+        """(pid, name) of a track: its sub-tracks share one key."""
         track = self.tracks[uuid]
         return one(self.tracks[track.parent].process, 'pid'), track.name
 
     def play(self):
-        """As Perfetto does: by time, then by place in the file; an end is that of the innermost
-        open slice of its track."""
+        """Replays events like Perfetto: by time, then by index in the file; an end closes the
+        innermost open slice of its track."""
         open_slices = collections.defaultdict(list)
         found = []
         for time, place, event, sequence in sorted(self.events, key=lambda e: e[:2]):

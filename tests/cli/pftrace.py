@@ -1,5 +1,5 @@
-"""Kineto's JSON as a Perfetto trace, as PyTorch writes it where the name of the file ends in .pftrace
-(torch/csrc/profiler/cupti/monitor_pftrace.cpp and what gives it its columns)."""
+"""Converts Kineto's JSON to a Perfetto trace, as PyTorch writes it to files named .pftrace
+(torch/csrc/profiler/cupti/monitor_pftrace.cpp and the code that fills its columns)."""
 import collections
 import json
 import struct
@@ -38,7 +38,7 @@ SEQUENCE = number(10, 1)
 
 
 def value(of):
-    """What a debug annotation says besides its name."""
+    """Encodes the value of a debug annotation."""
     if isinstance(of, dict):
         return b''.join(block(11, block(10, key) + value(v)) for key, v in of.items())
     if isinstance(of, list):
@@ -59,9 +59,9 @@ class Interned(dict):
 
 
 def of(document, stages=False, grouped=True):
-    """The trace of a document that was read with times as Decimal.
-    stages: as it is written since GPUs have render stages, with categories and a clock; else as at first,
-    with neither. grouped: all begins of a kind are written before their ends, as PyTorch does."""
+    """Returns the trace of a document that was read with times as Decimal. stages: as written since
+    GPUs have render stages, with categories and a clock; else as at first, without them. grouped:
+    all begins of a kind are written before their ends, as PyTorch does."""
     base = int(document.get('baseTimeNanoseconds', 0))
     names, categories, tracks, processes, threads = Interned(), Interned(), Interned(), {}, {}
     groups, gpu = collections.defaultdict(list), []
@@ -125,7 +125,7 @@ def of(document, stages=False, grouped=True):
         thread = number(1, pid) + number(2, tid) + block(5, threads.get((pid, tid), str(tid)))
         out.append(packet(block(60, number(1, id) + number(5, 1000 + parents[pid]) + block(4, thread))))
     out.append(packet(SEQUENCE, CLEARED, block(12, interned)))
-    if not grouped:  # as somebody writes who writes what happens
+    if not grouped:  # as by a writer that records events as they happen
         events.sort(key=lambda event: event[0])
     return b''.join(out + [data for _, data in events])
 
@@ -135,5 +135,5 @@ STAGES = {'kernel': 'Kernel', 'gpu_memcpy': 'Memcpy', 'gpu_memset': 'Memset',
 
 
 def read(text):
-    """Kineto's JSON with times as they are written."""
+    """Reads Kineto's JSON with exact times."""
     return json.loads(text, parse_float=Decimal)

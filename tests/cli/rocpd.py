@@ -1,6 +1,6 @@
-"""Writes what a rocprofv3 JSON holds as a rocpd database: the tables, columns and values of AMD's schema
-3 (rocm-systems, rocprofiler-sdk-rocpd/rocpd_tables.sql) as its tool writes them (generateRocpd.cpp).
-Written after these by hand; no file of the profiler itself was at hand.
+"""Writes the content of a rocprofv3 JSON as a rocpd database: the tables, columns and values of
+AMD's schema 3 (rocm-systems, rocprofiler-sdk-rocpd/rocpd_tables.sql) as its tool writes them
+(generateRocpd.cpp). Written by hand from these, without a file of the profiler itself.
 """
 import json
 import os
@@ -158,7 +158,7 @@ class Set:
 
 
 def write(path, *processes, version='3', environment=({}, {}), page=4096, views=True):
-    """A database of some processes of a rocprofv3 JSON, each in tables of its own."""
+    """Writes a database of some processes of a rocprofv3 JSON, each in tables of its own."""
     if os.path.exists(path):
         os.remove(path)
     db = sqlite3.connect(path)

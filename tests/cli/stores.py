@@ -1,5 +1,5 @@
-"""A store as h5py reads it, with texts and words for numbers; what is asked of other files and times
-to compare it."""
+"""A store as read by h5py, with numbers resolved to texts and words; and helpers to compare it with
+other files and times."""
 import collections
 import sqlite3
 
@@ -11,7 +11,7 @@ Event = collections.namedtuple('Event', 'category begin duration name tid thread
 
 
 class Store:
-    """Columns by their paths, read once; call of an event: when the call that launched it began."""
+    """Columns by path, read once; call of an event: begin of the call that launched it."""
 
     def __init__(self, path):
         self.file = h5py.File(path, 'r')
@@ -31,28 +31,28 @@ class Store:
         return [self.names[i] for i in self[name].tolist()]
 
     def words(self, name):
-        """A column of an enumeration."""
+        """Returns the words of an enumeration column."""
         words = {v: k for k, v in h5py.check_enum_dtype(self.file[name].dtype).items()}
         return [words[v] for v in self[name].tolist()]
 
     def rows(self, table, *columns):
-        """Tuples of some columns of a table."""
+        """Returns tuples of some columns of a table."""
         return list(zip(*(self[f'{table}/{column}'].tolist() for column in columns)))
 
     def range(self, i):
-        """The rows of the events of the rank at a place."""
+        """Returns the row range of the events of the i-th rank."""
         first, n = int(self['ranks/first_event'][i]), int(self['ranks/n_events'][i])
         return first, first + n
 
     def on_the_jobs_clock(self, i, recorded):
-        """Recorded times of the rank at a place, to the nearest nanosecond, half away from zero."""
+        """Moves times of the i-th rank to the job's clock, rounded half away from zero."""
         offset, drift, middle = (self['clock/' + c][i]
                                  for c in ('offset_ns', 'drift_ppb', 'middle_ns'))
         moved = (recorded - middle).astype(float) * (drift * 1e-9)
         return recorded + offset + numpy.copysign(numpy.floor(abs(moved) + 0.5), moved).astype('int64')
 
     def events(self):
-        """By rank: its events, in the order of rows."""
+        """Returns the events by rank, in row order."""
         begins, launches = self['events/begin_ns'].tolist(), self['events/launch'].tolist()
         tracks = [None] * len(begins)
         for track, (first, n) in zip(zip(self.texts('tracks/tid'), self.texts('tracks/thread_name'),
@@ -71,12 +71,12 @@ def events(path):
 
 
 def read_only(path):
-    """A database as SQLite reads it."""
+    """Opens a database read-only with SQLite."""
     return sqlite3.connect(f'file:{path}?mode=ro&immutable=1', uri=True)
 
 
 def covered(spans):
-    """The pieces [begin, end) that some span covers, in order."""
+    """Returns the intervals [begin, end) covered by any span, in order."""
     pieces = []
     for begin, end in sorted(spans):
         if pieces and begin <= pieces[-1][1]:

@@ -1,9 +1,9 @@
-"""Numbers of seven bits a byte, the least first: of protocol buffers, and of the page's timeline."""
+"""Numbers of seven bits a byte, lowest first: in protocol buffers and the page's timeline."""
 import itertools
 
 
 def varint(data, at):
-    """The number at a place, and the place behind it."""
+    """Returns the number at an offset, and the offset after it."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -15,7 +15,7 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, wire type, value) of the fields of a protocol buffer: numbers of type 0, and bytes."""
+    """Yields (number, wire type, value) of a protocol buffer's fields: a number or bytes."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -31,7 +31,7 @@ def fields(data):
 
 
 class Varints:
-    """Reads what src/report/timeline_bytes.h writes: varints, signed ones in zigzag, texts."""
+    """Reads the format of src/report/timeline_bytes.h: varints, zigzag for signed ones, texts."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -59,8 +59,8 @@ COLUMNS = 'launch', 'correlation', 'shape', 'bytes', 'inputs', 'stack'
 
 
 def events_of(data, names):
-    """(place of the rank, begin, duration, name, wait) of the events in the page's bytes, in order;
-    the wait is -1 where a kernel was matched to none, and None of what does not communicate."""
+    """Returns (place of the rank, begin, duration, name, wait) of the events in the page's bytes,
+    in order; the wait is -1 for unmatched kernels, and None for other events."""
     block, found = Varints(data), []
     while block.at < len(data):
         place, track = block.numbers(6)[:2]
@@ -69,11 +69,11 @@ def events_of(data, names):
             begin += block.signed()
             begins.append(begin)
         durations, texts = block.numbers(n), [names[i] for i in block.numbers(n)]
-        if track != 0:  # no stream: its events have depths
+        if track != 0:  # not a stream: its events have depths
             block.bytes(n)
         for *event, kind in zip(begins, durations, texts, block.bytes(n)):
             wait = None
-            if track == 0 and kind in (1, 3):  # transfers, and what is not matched
+            if track == 0 and kind in (1, 3):  # transfers and unmatched ones
                 wait = block.numbers(2)[0] - 1
                 if (wait >= 0) != (kind == 1):
                     raise AssertionError(f'a kind {kind} with a wait of {wait}')
@@ -82,8 +82,8 @@ def events_of(data, names):
 
 
 def details_of(data, events, names):
-    """(place, event, column, value) of what is told of events besides, by their order in `events`,
-    lists by place; a launch is told by the event of its call."""
+    """Yields (place, event, column, value) of the details of events, which index `events`, lists by
+    place; a launch is given as the event of its call."""
     block = Varints(data)
     while block.at < len(data):
         place = block.number()

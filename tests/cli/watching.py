@@ -1,5 +1,5 @@
-"""Runs of tmerge that something happens to: starting them, looking at what their processes do, and
-waiting for their end."""
+"""Runs of tmerge that tests interfere with: starting them, watching their processes, and waiting
+for their end."""
 import contextlib
 import glob
 import os
@@ -11,17 +11,17 @@ import time
 
 from common import TMERGE, Skip, command, content, equal, holds, launcher, run
 
-TEMPORARY = '.tmerge.h5.'  # the begin of a name that a file has before it is complete
+TEMPORARY = '.tmerge.h5.'  # prefix of a file's name before it is complete
 FAULTS = os.environ.get('TMERGE_FAULTS', '')
 
 
 def fault(name):
-    """The environment in which tests/cli/faults.c makes one thing fail."""
+    """Returns the environment in which tests/cli/faults.c injects a fault."""
     return {'LD_PRELOAD': FAULTS, 'TMERGE_FAULT': name,
             'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}
 
 
-NAMELESS, NAMED = {}, fault('tmpfile')  # the two ways to write a file that is not complete
+NAMELESS, NAMED = {}, fault('tmpfile')  # the two ways to write an incomplete file
 
 
 def wait_until(condition, what, seconds=60):
@@ -32,7 +32,7 @@ def wait_until(condition, what, seconds=60):
 
 
 def children_of(launched):
-    """The ids of tmerge's processes below a launcher's process, by rank."""
+    """Returns the ids of tmerge's processes below a launcher's process, by rank."""
     found = {}
     for path in glob.glob(f'/proc/{launched.pid}/task/*/children'):
         with contextlib.suppress(OSError, ValueError):
@@ -45,7 +45,7 @@ def children_of(launched):
 
 
 def processes_of(launched, n):
-    """Those of all ranks; without mpirun the process itself."""
+    """Returns those of all ranks; without mpirun the process itself."""
     if n == 0:
         return [launched.pid]
     wait_until(lambda: len(children_of(launched)) == n, 'the processes to start')
@@ -53,7 +53,7 @@ def processes_of(launched, n):
 
 
 def strays():
-    """The ids of tmerge's processes that run in the test's folder, whosever child they are."""
+    """Returns the ids of tmerge's processes that run in the test's folder, with any parent."""
     found = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
         with contextlib.suppress(OSError):
@@ -64,21 +64,21 @@ def strays():
 
 
 def state(pid):
-    """The letter of what a process does, such as T where it is stopped; X where there is none."""
+    """Returns the state letter of a process, such as T if it is stopped; X if it does not exist."""
     with contextlib.suppress(OSError):
         return content(f'/proc/{pid}/stat').rsplit(b')', 1)[1].split()[0].decode()
     return 'X'
 
 
 def exists(pid):
-    """Whether a process runs: one that only waits to be collected does not."""
+    """Whether a process runs; a zombie does not."""
     return state(pid) not in 'ZX'
 
 
 @contextlib.contextmanager
 def started(n, *arguments, grace=0, env=None, **more):
-    """tmerge, running, and the ids of its processes; what is left of it is ended. grace: seconds
-    that mpirun gives the other processes after it told them to end."""
+    """A running tmerge and the ids of its processes; ends those that are left. grace: seconds that
+    mpirun gives the other processes after telling them to end."""
     env = dict(os.environ, OMPI_MCA_odls_base_sigkill_timeout=str(grace), **(env or {}))
     more = {'stdout': subprocess.PIPE, 'stderr': subprocess.STDOUT, **more}
     with subprocess.Popen(launcher(n) + command(*arguments), env=env, stdin=subprocess.DEVNULL,
@@ -93,13 +93,13 @@ def started(n, *arguments, grace=0, env=None, **more):
 
 
 def over(launched):
-    """Waits for the end of a run, which must come soon, and for all processes. Returns what it
-    said."""
+    """Waits for the end of a run, which must come soon, and of all its processes. Returns its
+    output."""
     try:
         out = launched.communicate(timeout=20)[0] or b''
     except subprocess.TimeoutExpired:
         holds(not strays(), 'the run hangs')
-        # mpirun alone: libpmix 4.2 may lock itself up when a process is killed in MPI_Init.
+        # Only mpirun is left: libpmix 4.2 may deadlock if a process is killed in MPI_Init.
         launched.kill()
         out = launched.communicate()[0] or b''
     wait_until(lambda: not strays(), 'its processes to end', 10)
@@ -107,7 +107,7 @@ def over(launched):
 
 
 def ends(launched, status=None):
-    """The same where the run must fail, with the status if one is given."""
+    """The same for a run that must fail, with this status if given."""
     said = over(launched)
     holds(launched.returncode != 0, 'a run that was ended gives status 0')
     if status is not None:
@@ -120,7 +120,7 @@ def ours(said):
 
 
 def on_terminal(command, env=None):
-    """What a command prints where standard output and error are a terminal."""
+    """Returns a command's output if standard output and error are a terminal."""
     try:
         ours, theirs = pty.openpty()
     except OSError as error:  # a container may have none
@@ -129,7 +129,7 @@ def on_terminal(command, env=None):
                           stderr=theirs, env=dict(os.environ, **(env or {}))) as process:
         os.close(theirs)
         text = b''
-        with contextlib.suppress(OSError):  # Linux's way to say that the other end was closed
+        with contextlib.suppress(OSError):  # on Linux this means that the other end was closed
             while piece := os.read(ours, 65536):
                 text += piece
         os.close(ours)
@@ -146,7 +146,7 @@ def is_open(path, pid):
 
 @contextlib.contextmanager
 def stopped_writing(n, *arguments, env=None, **more):
-    """The same, where process 0 has written a part of its output and stands still."""
+    """The same, with process 0 stopped after writing a part of its output."""
     env = env or {}
     words = env.get('TMERGE_FAULT', '') + ' draft'
     with started(n, *arguments, env={**env, **fault(words)}, **more) as (launched, pids):
@@ -156,9 +156,9 @@ def stopped_writing(n, *arguments, env=None, **more):
 
 
 def while_writing(n, act, *arguments, env=None, **more):
-    """Calls act(launched, pids) while process 0 writes, and stands still; it goes on after that.
-    Returns the run, which must fail, and what it said."""
-    # Only a file with a name needs time to be removed, on a busy machine too.
+    """Calls act(launched, pids) while process 0 is stopped during writing, then continues it.
+    Returns the run, which must fail, and its output."""
+    # Only removing a named file takes time, also on a busy machine.
     grace = 3 if n and env else 0
     with stopped_writing(n, *arguments, env=env, grace=grace, **more) as (launched, pids):
         act(launched, pids)
@@ -168,7 +168,7 @@ def while_writing(n, act, *arguments, env=None, **more):
 
 
 def is_pending(pid):
-    """Whether a process runs that has a signal which it has not taken yet."""
+    """Whether a running process has a pending signal."""
     with contextlib.suppress(OSError):
         found = int(re.search(rb'ShdPnd:\t(\w+)', content(f'/proc/{pid}/status'))[1], 16)
         return found != 0 and exists(pid)
@@ -176,7 +176,7 @@ def is_pending(pid):
 
 
 def sends(number, whose):
-    """To process `whose`, or to the launcher; until it has come, if the process is not stopped."""
+    """Returns a function that signals process `whose` or the launcher, until delivery."""
     def send(launched, pids):
         pid = launched.pid if whose is None else pids[whose]
         os.kill(pid, number)
@@ -186,8 +186,8 @@ def sends(number, whose):
 
 
 def on_small_disk(script, kilobytes):
-    """Runs a shell script where `disk` is a file system of its own of that size. Whether there may
-    be one is tried first: what the script then says is its own."""
+    """Runs a shell script in which `disk` is a file system of this size. Mounting is tried first,
+    so that failures of the script are its own."""
     os.makedirs('disk', exist_ok=True)
     mount = f'mount -t tmpfs -o size={kilobytes}k none disk'
     shell = ['unshare', '--mount', *([] if os.geteuid() == 0 else ['--map-root-user']), 'sh', '-c']

@@ -1,4 +1,4 @@
-"""An XSpace by hand: the protocol buffer that profilers of TensorFlow and JAX write."""
+"""XSpaces by hand: the protocol buffer written by profilers of TensorFlow and JAX."""
 import collections
 import json
 import os
@@ -28,7 +28,7 @@ def field(number, value):
 
 
 def message(data):
-    """{field: [value, ...]} of a message; a number is unsigned or a double, other values are bytes."""
+    """Returns {field: [value, ...]} of a message: unsigned numbers, doubles or bytes."""
     found = collections.defaultdict(list)
     for number, wire, value in fields(data):
         found[number].append(struct.unpack('<d', value)[0] if wire == 1 else value)
@@ -36,8 +36,8 @@ def message(data):
 
 
 class Plane:
-    """lines: (id, name, timestamp_ns, [(name, offset_ps, duration_ps, {stat: value})]); shared: what
-    all events of a name share, {name: {stat: value}}."""
+    """lines: (id, name, timestamp_ns, [(name, offset_ps, duration_ps, {stat: value})]); shared:
+    stats common to all events of a name, {name: {stat: value}}."""
 
     def __init__(self, name, lines=(), stats=None, shared=None):
         self.ids, self.names, shared = {}, {}, shared or {}
@@ -79,7 +79,7 @@ def space(*planes, epoch=BASE_NS, host='node7', more=b''):
 
 
 def mapped(folder):
-    """What an independent program mapped of the real profiles in a folder, by their paths."""
+    """Returns an independent program's results for the real profiles in a folder, by path."""
     path = os.path.join(SHARED, 'expected', 'xplane', 'mapped.json')
     if not os.path.isfile(path) or not os.path.isdir(os.path.join(PROFILES, folder)):
         raise Skip('the real profiles are not here')
@@ -89,18 +89,18 @@ def mapped(folder):
 
 
 def merged_planes(name, *planes):
-    """Merges a profile of some planes, NAME.xplane.pb; its store."""
+    """Merges a profile of some planes, NAME.xplane.pb; returns its store."""
     put(f'{name}.xplane.pb', space(*planes))
     tmerge(f'{name}.xplane.pb', '-o', f'{name}.h5', '--force').expect(0)
     return f'{name}.h5'
 
 
 def gpu(events, number=0):
-    """A GPU whose one stream has some events."""
+    """Returns a GPU whose only stream has these events."""
     return Plane(f'/device:GPU:{number}', [(1, 'Stream #1(Compute)', 0, events)])
 
 
 def programs(protos):
-    """The plane of the programs by their names with numbers."""
+    """Returns the plane of programs by their names with numbers."""
     return Plane('/host:metadata', shared={name: {'Hlo Proto': proto}
                                            for name, proto in protos.items()})

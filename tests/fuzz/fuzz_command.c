@@ -1,5 +1,5 @@
-/* Arbitrary lines as the arguments of a command, as lists, as lines of a rank map and as paths that
- * tell a rank. Whatever they are, they are refused with a reason or taken as they stand. */
+/* Arbitrary lines as command arguments, as lists, as lines of a rank map and as paths that contain
+ * a rank. Each is rejected with a reason or accepted as it is. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,8 +10,7 @@
 
 enum { ARGUMENTS_MAX = 64 };
 
-/* Every kind of option: with and without letter, with and without value, one the begin of another.
- */
+/* Every kind of option: with or without letter, with or without value, one a prefix of another. */
 static const tm_option options[] = {
     {"output", 'o', "FILE", ""}, {"out", 0, "FILE", ""},    {"quiet", 'q', NULL, ""},
     {"json", 0, NULL, ""},       {"rank", 'r', "LIST", ""},
@@ -55,7 +54,7 @@ static void try_rank_map(const char *text, size_t size) {
     free(line);
 }
 
-/* Whether a text stands in one of the arguments. */
+/* Whether a text points into one of the arguments. */
 static bool is_inside(const char *text, char *const *arguments, int n) {
     for (int i = 0; i < n; i++)
         if (text >= arguments[i] && text <= arguments[i] + strlen(arguments[i]))
@@ -87,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t at = 0; at < size && n < ARGUMENTS_MAX; n++) {
         const uint8_t *end = memchr(data + at, '\n', size - at);
         size_t length = end ? (size_t)(end - data) - at : size - at;
-        arguments[n] = malloc(length + 1); /* each of its own, so that a sanitizer sees its end */
+        arguments[n] = malloc(length + 1); /* so that a sanitizer detects its end */
         require(arguments[n] != NULL);
         memcpy(arguments[n], data + at, length);
         arguments[n][length] = '\0';

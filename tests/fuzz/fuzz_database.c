@@ -1,6 +1,6 @@
-/* Arbitrary bytes as a database of AMD's or Ascend's profilers: told, its ranks listed, and each of
- * them read, linked and built to a timeline. Whatever they are, the outcome is an error or a
- * timeline that keeps its promises. */
+/* Arbitrary bytes as a database of AMD's or Ascend's profilers: recognized, its ranks listed, and
+ * each of them read, linked and built to a timeline. The outcome is an error or a valid timeline.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ static void remove_file(void) {
     (void)unlink(path);
 }
 
-/* SQLite reads files only: one in memory. */
+/* SQLite only reads files: this one is in memory. */
 static void write_file(const uint8_t *data, size_t size) {
     static int file = -1;
     if (file < 0) {
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     write_file(data, size);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         tell(data, size, formats[i]);
-        if (formats[i]->claims(path)) /* to the others it is not given */
+        if (formats[i]->claims(path)) /* other formats never get the file */
             try_format(formats[i]);
     }
     return 0;

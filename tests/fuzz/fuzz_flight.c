@@ -1,5 +1,5 @@
-/* Arbitrary bytes as a dump of a flight recorder: refused where they are none, and what is read of
- * others can be told. */
+/* Arbitrary bytes as a flight recorder dump: rejected if invalid, else all that was read can be
+ * used. */
 #include <string.h>
 
 #include "analysis/hang/notes.h"
@@ -19,7 +19,7 @@ static void check_calls(const tm_flight *flight) {
     }
 }
 
-/* As tmerge hang has it, of a job whose ranks 0 and 1 left the same dump. */
+/* Analyses the dump like tmerge hang, for a job whose ranks 0 and 1 left the same dump. */
 static void analyse(const tm_flight *flight) {
     tm_vec spans = TM_VEC(tm_hang_span), mixed = TM_VEC(tm_hang_form);
     tm_tables tables;
@@ -32,7 +32,7 @@ static void analyse(const tm_flight *flight) {
         require(tm_hang_notes_add(notes, flight, "dump", rank, 0));
     require(tm_hang_notes_spans(notes, &spans) && tm_hang_notes_forms(notes, &spans, &mixed));
     tm_hang_forms_keep_mixed(&mixed);
-    require(mixed.n == 0); /* they are the same */
+    require(mixed.n == 0); /* both are the same */
     require(tm_hang_notes_rows(notes, &spans, &mixed, &tables, &err) == TM_OK);
     for (size_t t = 0; t < tables.n_tables; t++)
         tm_table_sort(&tables.tables[t]);

@@ -1,9 +1,8 @@
-/* Arbitrary bytes as a Perfetto trace: told, read, linked and built to a timeline; of an export of
- * tmerge each rank. Whatever they are, the outcome is an error or a timeline that keeps its
- * promises. */
+/* Arbitrary bytes as a Perfetto trace: recognized, read, linked and built to a timeline; for an
+ * export of tmerge, each rank. The outcome is an error or a valid timeline. */
 #include "timeline.h"
 
-/* Where it is an error, of the JSON that is made or of the packets. */
+/* An error's offset is in the converted JSON or in the packets. */
 static void read_one(tm_source *source, const tm_unit *unit) {
     tm_error err = {.offset = -1};
     tm_names *names = tm_names_create();

@@ -1,5 +1,5 @@
-/* Arbitrary bytes as a snapshot or a memory timeline of PyTorch: refused where they are none, and
- * what is read sums to what it is part of. */
+/* Arbitrary bytes as a PyTorch memory snapshot or memory timeline: rejected if invalid, else parts
+ * add up to their totals. */
 #include "require.h"
 #include "tmerge/snapshot.h"
 

@@ -1,5 +1,5 @@
-/* Arbitrary bytes as a source, in whatever encoding they claim: what is decoded is the same for any
- * size of the pieces and of the reads, and what zlib or zstd's one-shot decoding makes of them. */
+/* Arbitrary bytes as a source in the encoding they claim: the decoded bytes do not depend on the
+ * sizes of pieces and reads, and equal those of zlib or of zstd's one-shot decoding. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "input/decoder.h"
 #include "require.h"
 
-/* Behind this many decoded bytes nobody looks: a bomb is not what this is about. */
+/* Nothing beyond this many decoded bytes is read: decompression bombs are not tested here. */
 enum { MOST_BYTES = 1 << 17 };
 
 typedef struct decoded {
@@ -17,7 +17,7 @@ typedef struct decoded {
     size_t n;
     tm_status status;
     bool cut_short;
-    bool too_much; /* there is more */
+    bool too_much; /* more bytes follow */
     const char *encoding;
 } decoded;
 
@@ -50,8 +50,8 @@ static decoded decode(const uint8_t *data, size_t size, size_t piece, size_t cap
     return out;
 }
 
-/* gzip's members, one after the other, by zlib; zeros may follow. Returns false where it refuses.
- */
+/* Decodes gzip members one after another with zlib; zeros may follow. Returns false if zlib rejects
+ * them. */
 static bool by_zlib(const uint8_t *data, size_t size, uint8_t *out, size_t *n, bool *too_much) {
     z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)data,
                   .avail_in = (uInt)size,
@@ -90,8 +90,7 @@ static void compare(const decoded *a, const uint8_t *data, size_t size) {
                 memcmp(a->bytes, data, a->n) == 0);
     if (strcmp(a->encoding, "gzip") == 0) {
         accepts = by_zlib(data, size, reference, &n, &too_much);
-        /* What zlib accepts is accepted; the reverse not always: ISA-L passes over reserved flags.
-         */
+        /* Anything zlib accepts is accepted, but not vice versa: ISA-L ignores reserved flags. */
         if (accepts && !too_much)
             require(a->status == TM_OK && a->n == n);
         size_t common = a->n < n ? a->n : n;
@@ -102,9 +101,9 @@ static void compare(const decoded *a, const uint8_t *data, size_t size) {
         require(a->n == n && memcmp(a->bytes, reference, n) == 0);
 }
 
-/* How far a damaged stream is decoded depends on how much is asked for at once. libzstd 1.5 sees in
- * a frame that is there as a whole, but not in pieces, that an empty last block makes it shorter
- * than its header says. */
+/* How far a damaged stream is decoded depends on the size of the reads. Given a whole frame, but
+ * not in pieces, libzstd 1.5 detects that an empty last block makes it shorter than its header
+ * says. */
 static void same(const decoded *a, const decoded *b) {
     size_t common = a->n < b->n ? a->n : b->n;
     require(memcmp(a->bytes, b->bytes, common) == 0);
@@ -114,22 +113,22 @@ static void same(const decoded *a, const decoded *b) {
         require(!a->cut_short);
 }
 
-/* Such a zstd window finds nothing that a small one does not, but takes memory, and so time. */
+/* A large zstd window finds nothing that a small one does not, but takes memory and time. */
 static bool wants_large_window(const uint8_t *data, size_t size) {
     static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
     if (size < 10 || memcmp(data, magic, sizeof magic) != 0)
         return false;
-    bool single_segment = data[4] & 0x20; /* the content, whose size follows, is the window */
+    bool single_segment = data[4] & 0x20; /* the window is the content, whose size follows */
     return single_segment ? data[4] >> 6 >= 2 && (data[7] > 0 || data[8] > 0) : data[5] >> 3 > 8;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static uint8_t buffers[2][MOST_BYTES + 1]; /* new ones each time take most of it */
+    static uint8_t buffers[2][MOST_BYTES + 1]; /* allocation would take most of the time */
     if (size == 0 || wants_large_window(data, size))
         return 0;
     decoded whole = decode(data, size, TM_RAW_PIECE, MOST_BYTES, buffers[0]);
     compare(&whole, data, size);
-    /* Single bytes take long, and what they find is found in the first thousands. */
+    /* Reading single bytes is slow, and its faults show within the first thousands of bytes. */
     bool small = size < 1024 && whole.n < 8192;
     decoded pieces = decode(data, size, small ? 1 : 509, small ? 7 : 4099, buffers[1]);
     same(&whole, &pieces);

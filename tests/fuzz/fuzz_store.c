@@ -1,6 +1,6 @@
-/* A valid store with some of its bytes changed, read through everything that reads stores. Where
- * the sums are left as they were, whatever is read is what was written; where they are repaired,
- * which is only done for data, the reader lives with any content. */
+/* Reads a valid store with some changed bytes in all ways that read stores. With the original
+ * checksums, anything that is read equals what was written; with repaired ones (only for data), the
+ * reader copes with any content. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 enum { N_RANKS = 3, N_TRACKS = 4, N_EVENTS = 300, N_NAMES = 20, N_STEPS = 2, CHUNK_ROWS = 128 };
 
-/* Few columns, so that a run is quick: those that the check looks at beside their own rows, and one
- * of each element. */
+/* Few columns, so that a run is quick: those that the check compares with other rows, and one of
+ * each element type. */
 static const struct {
     tm_record table;
     const char *name;
@@ -63,7 +63,7 @@ static const tm_record_column *column_of(size_t i) {
 }
 
 /* Rank 0 has events 0 to 99 on two tracks, rank 1 has 100 to 299, rank 2 has none; the last track
- * is empty. Other columns count up to less than all that they may point at. */
+ * is empty. Other columns count upwards, below all limits of references. */
 static int64_t value_of(const char *path, size_t row) {
     static const struct {
         const char *path;
@@ -94,7 +94,7 @@ static void put_columns(tm_store_writer *writer) {
         size_t n = rows_of(chosen[i].table);
         require(tm_store_begin_column(writer, table->path, column, n, &err) == TM_OK);
         for (size_t row = 0; row < n; row++) {
-            int64_t value = value_of(path, row); /* little-endian: its first bytes are it, too */
+            int64_t value = value_of(path, row); /* little-endian: may be shortened */
             require(tm_store_put_rows(writer, &value, 1, &err) == TM_OK);
         }
         require(tm_store_end_column(writer, &err) == TM_OK);
@@ -126,7 +126,7 @@ static void put_rest(tm_store_writer *writer) {
     tm_tables_destroy(&tables);
 }
 
-/* What can be read of a store. A run reads one part, for reading all is slow; the last two have no
+/* Readable parts of a store. A run reads one part, as reading all is slow; the last two have no
  * data of their own. */
 enum { PART_NAMES = N_CHOSEN, PART_TABLE, PART_ATTRIBUTES, PART_CHECK, N_PARTS, EXTENTS_MAX = 256 };
 
@@ -134,11 +134,11 @@ typedef struct base {
     uint8_t *bytes;
     size_t size;
     tm_seal seal;
-    int owner[EXTENTS_MAX]; /* the part that an extent is of */
-    uint64_t sums[N_PARTS]; /* of what reading gives */
+    int owner[EXTENTS_MAX]; /* part that an extent belongs to */
+    uint64_t sums[N_PARTS]; /* checksums of the original contents */
 } base;
 
-/* The file of the changed store: in memory, and gone with the process. */
+/* File of the changed store: in memory, removed with the process. */
 typedef struct scratch {
     int fd;
     char path[64];
@@ -164,7 +164,7 @@ static void check_error(tm_status status, const tm_error *err) {
     require(status == TM_ERR_INPUT && err->status == status && err->message[0] != '\0');
 }
 
-/* All rows in two calls that meet in a chunk, then one row again. */
+/* Reads all rows in two calls that meet inside a chunk, then one row again. */
 static uint64_t read_column(const tm_store *store, size_t i) {
     const tm_record_column *column = column_of(i);
     static char rows[N_EVENTS * 8];
@@ -254,7 +254,7 @@ static uint64_t check_rows(const tm_store *store) {
     return check.n_faults == 0;
 }
 
-/* A sum of what was read; 0 where it cannot be. */
+/* Returns a checksum of a part; 0 if it cannot be read. */
 static uint64_t read_part(const tm_store *store, int part) {
     switch (part) {
     case PART_NAMES:
@@ -286,7 +286,7 @@ static uint64_t read_store(const char *path, int part) {
     return sum;
 }
 
-/* Damages each extent in turn and sees which part cannot be read. */
+/* Damages each extent in turn and notes the part that then cannot be read. */
 static void find_owners(base *made, const char *path, int fd) {
     const tm_extent *e = made->seal.extents.data;
     require(made->seal.extents.n <= EXTENTS_MAX);
@@ -333,7 +333,7 @@ static bool is_of(const base *b, size_t extent, int part) {
     return b->owner[extent] == part || part >= PART_ATTRIBUTES;
 }
 
-/* Adds to the n-th byte of a part's data, counted round. */
+/* Adds to the n-th byte of a part's data, modulo its size. */
 static void change_data(const base *b, uint8_t *bytes, int part, size_t n, uint8_t more) {
     const tm_extent *e = b->seal.extents.data;
     size_t size = 0, i = 0;
@@ -349,7 +349,7 @@ static void put_bytes(int fd, const uint8_t *bytes, size_t size) {
     require(ftruncate(fd, 0) == 0 && pwrite(fd, bytes, size, 0) == (ssize_t)size);
 }
 
-/* Sums of the data as it is now. */
+/* Writes the store with checksums of the changed data. */
 static void repair(const base *b, const uint8_t *bytes, int fd) {
     tm_vec extents = TM_VEC(tm_extent);
     require(tm_vec_append(&extents, b->seal.extents.data, b->seal.extents.n));
@@ -360,8 +360,8 @@ static void repair(const base *b, const uint8_t *bytes, int fd) {
     tm_vec_free(&extents);
 }
 
-/* The input: flags, the part that is read, then changes: a place in two bytes, what is added there.
- */
+/* Input format: flags, the part to read, then changes: a position in two bytes and the value added
+ * there. */
 enum { PLAIN = 1, REPAIR = 2, RESIZE = 4, HEAD_BYTES = 2, CHANGE_BYTES = 3 };
 
 static void change(const base *b, uint8_t *bytes, const uint8_t *data, size_t size, int part) {
@@ -378,7 +378,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static base bases[2];
     static scratch file;
     if (!bases[0].bytes) {
-        /* HDF5 keeps what it freed: half a megabyte for each open file, made anew, is slow */
+        /* HDF5 keeps freed memory: reallocating half a megabyte for each open file is slow */
         require(H5set_free_list_limits(-1, -1, -1, -1, -1, -1) >= 0);
         make_base(&bases[0], true);
         make_base(&bases[1], false);

@@ -1,6 +1,6 @@
-/* Arbitrary bytes as a trace of each format of JSON: told, its ranks listed where the format has
- * several in a file, and all of it or each rank read, linked and built to a timeline. Whatever they
- * are, the outcome is an error inside the content or a timeline that keeps its promises. */
+/* Arbitrary bytes as a trace of each JSON format: recognized, its ranks listed if the format has
+ * several per file, and all of it or each rank read, linked and built to a timeline. The outcome is
+ * an error inside the content or a valid timeline. */
 #include "timeline.h"
 
 static void list(const uint8_t *data, size_t size, const tm_format *format, tm_vec *units) {
@@ -14,14 +14,14 @@ static void list(const uint8_t *data, size_t size, const tm_format *format, tm_v
 }
 
 static void try_format(const uint8_t *data, size_t size, const tm_format *format) {
-    enum { UNITS_MAX = 8 }; /* bytes are quick to list thousands of processes */
+    enum { UNITS_MAX = 8 }; /* a few bytes can list thousands of processes */
     tm_vec units = TM_VEC(tm_unit);
     tell(data, size, format);
     if (size == 0) /* nothing can be opened */
         return;
     if (format->list_units)
         list(data, size, format, &units);
-    /* Several are read one by one, as the ranks of operations always are. */
+    /* Several units are read one by one, as are the ranks of operation-level traces. */
     if (units.n <= 1 && format != &tm_format_ops)
         require(try_read(data, size, format, NULL));
     for (size_t i = 0; i < units.n && i < UNITS_MAX; i++)

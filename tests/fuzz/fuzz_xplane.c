@@ -1,9 +1,8 @@
-/* Arbitrary bytes as a profile of TensorFlow or JAX: told, listed, and each of its ranks read,
- * linked and built to a timeline. Whatever they are, the outcome is an error or a timeline that
- * keeps its promises. */
+/* Arbitrary bytes as a profile of TensorFlow or JAX: recognized, listed, and each of its ranks
+ * read, linked and built to a timeline. The outcome is an error or a valid timeline. */
 #include "timeline.h"
 
-/* The bytes, or a rank of them. */
+/* Reads the bytes, or one rank in them. */
 static void read_one(const uint8_t *data, size_t size, const tm_unit *unit) {
     tm_source *source;
     tm_error err = {.offset = -1};

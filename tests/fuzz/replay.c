@@ -1,4 +1,4 @@
-/* Runs a fuzz target once on every file named, and on every file below a folder named. */
+/* Runs a fuzz target once on each given file and each file below a given folder. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static void fail(const char *path) {
 
 static void replay_file(const char *path, size_t size) {
     FILE *file = fopen(path, "rb");
-    /* Never a spare byte: a sanitizer sees a read past the end. */
+    /* No spare bytes, so that a sanitizer detects reads past the end. */
     uint8_t *data = malloc(size ? size : 1);
     if (!file || !data || fread(data, 1, size, file) != size)
         fail(path);

@@ -1,4 +1,4 @@
-/* What a fuzz target promises of every input. */
+/* Invariants that a fuzz target checks for every input. */
 #ifndef TMERGE_FUZZ_REQUIRE_H
 #define TMERGE_FUZZ_REQUIRE_H
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Not assert: the release build, where asserts are gone, replays the corpus too. */
+/* Not assert: the release build, which removes asserts, replays the corpus too. */
 #define require(holds) ((holds) ? (void)0 : require_broken(__FILE__, __LINE__, #holds))
 
 static inline void require_broken(const char *file, int line, const char *promise) {

@@ -1,5 +1,5 @@
-/* What fuzz targets of trace formats share: bytes are read, linked and built to a timeline, which
- * keeps its promises. */
+/* Shared by fuzz targets of trace formats: bytes are read, linked and built to a timeline, whose
+ * invariants are checked. */
 #ifndef TMERGE_FUZZ_TIMELINE_H
 #define TMERGE_FUZZ_TIMELINE_H
 
@@ -69,7 +69,7 @@ static inline void check_attrs(const tm_timeline *t) {
                 /* Waits refer to calls, operators to those of the forward pass. */
                 require(other == TM_NO_EVENT || a == TM_ATTR_OPERATOR || is_launch(t, other));
             }
-            /* Only a counter has several rows: one for each of its series. */
+            /* Only counters have several rows: one per series. */
             require(i == 0 || last < event || (last == event && a == TM_ATTR_COUNTER));
             last = event;
         }
@@ -108,7 +108,7 @@ static inline void build(tm_trace *trace, tm_names *names) {
     tm_classifier_destroy(context.classifier);
 }
 
-/* What tells a format looks at the first bytes of any file: here, of these. */
+/* Runs format recognition, which reads the first bytes of any file, on these. */
 static inline void tell(const uint8_t *data, size_t size, const tm_format *format) {
     size_t held = size < TM_SNIFF_BYTES ? size : TM_SNIFF_BYTES;
     char *head = calloc(1, held + TM_JSON_PADDING);
@@ -119,7 +119,7 @@ static inline void tell(const uint8_t *data, size_t size, const tm_format *forma
     free(head);
 }
 
-/* Reads the bytes, or of them a unit. False where they cannot be opened. */
+/* Reads the bytes, or one unit in them. Returns false if they cannot be opened. */
 static inline bool try_read(const uint8_t *data, size_t size, const tm_format *format,
                             const tm_unit *unit) {
     tm_source *source;

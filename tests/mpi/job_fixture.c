@@ -1,5 +1,4 @@
-/* Jobs of hand-made ranks, matched and analysed over processes, for the tests of what they share.
- */
+/* Jobs of hand-made ranks, matched and analysed by several processes. */
 #include "job_fixture.h"
 
 #include <stdio.h>

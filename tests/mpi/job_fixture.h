@@ -1,5 +1,4 @@
-/* Jobs of hand-made ranks, matched and analysed over processes, for the tests of what they share.
- */
+/* Jobs of hand-made ranks, matched and analysed by several processes. */
 #ifndef TMERGE_TEST_JOB_FIXTURE_H
 #define TMERGE_TEST_JOB_FIXTURE_H
 
@@ -9,15 +8,15 @@
 #include "timeline/collectives.h"
 #include "tmerge/analysis.h"
 
-/* A job: what each of its ranks did. */
+/* A job, defined by the timelines of its ranks. */
 typedef struct job_def {
     int64_t n_ranks;
     tm_timeline (*build)(ground *g, int64_t rank);
     bool apart;           /* clocks are not compared */
-    int64_t n_ranks_told; /* what the split of waits is told; 0: n_ranks */
+    int64_t n_ranks_told; /* job size given to the split of waits; 0: n_ranks */
 } job_def;
 
-/* Who holds which rank. */
+/* Distribution of ranks to processes. */
 enum { BLOCKS, ROUND_ROBIN, ALL_ON_LAST, N_SPREADS };
 
 /* One process's part of a run. */
@@ -29,24 +28,24 @@ typedef struct share {
     tm_tables tables;
 } share;
 
-/* Matches and analyses the job; process 0 has all tables afterwards. */
+/* Matches and analyses the job; afterwards process 0 has all tables. */
 share run_job(MPI_Comm comm, const job_def *def, int spread);
 void close_share(share *s);
 
 const tm_table *find(const share *s, const char *name);
 int64_t int_at(const tm_table *table, size_t row, const char *column);
 
-/* The rows of a table as assert_row has them, and no others. */
+/* Checks that a table has exactly these rows, in the notation of assert_row. */
 void check_rows(const share *s, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(s, name, rows) check_rows(s, name, rows, COUNT(rows))
 
-/* Process 0 checks the tables of the job on all processes, however its ranks are spread. */
+/* Runs the job on all processes with every distribution; process 0 checks its tables. */
 void check_job(const job_def *def, void (*check)(const share *s));
 
-/* The rows of stragglers.step: a row that says the same for each of five steps. */
+/* Checks stragglers.step: the same row for each of five steps. */
 void check_five_steps(const share *s, const char *row);
 
-/* The job on all processes has the same tables as alone, to the byte. */
+/* Checks that the job on all processes has byte-identical tables to one process's. */
 void check_same(const job_def *def, const share *alone, int spread);
 
 #endif

@@ -1,5 +1,5 @@
-/* Delay propagation over processes: cost goes back to what made a rank late, as worked out by hand,
- * and the same for any number of processes. Run with 1, 2, 3 and 4 of them. */
+/* Delay propagation across processes: cost passes back to the cause of a rank's lateness, as worked
+ * out by hand, and alike for any number of processes. Run with 1, 2, 3 and 4. */
 #include "mpi/delay.h"
 
 #include <inttypes.h>
@@ -12,13 +12,13 @@ enum { ACTS_MAX = 8 };
 
 static const int64_t step_ns = 1000, n_steps = 5;
 
-/* What a rank does in a step [ns from its begin]: computes (c), is in an all-reduce (a), sends (s)
- * or receives (r). */
+/* Activity of a rank in a step [ns from the step's begin]: compute (c), all-reduce (a), send (s) or
+ * receive (r). */
 typedef struct act {
     char what;
     int64_t begin_ns, end_ns;
-    const char *ranks;      /* of the group, or the pair: sender, receiver */
-    int stream;             /* of its kind */
+    const char *ranks;      /* of the group, or of the pair: sender, receiver */
+    int stream;             /* each kind has its own */
     int32_t size, from, to; /* of the group; of a transfer */
 } act;
 
@@ -31,13 +31,13 @@ typedef struct act {
 #define RECEIVE(begin, end, from, to)                                                              \
     { 'r', begin, end, "[0, 1, 2, 3, 4, 5]", 31, 6, from, to }
 
-/* What is being built of one rank. */
+/* Events of one rank while they are collected. */
 typedef struct script {
     comm_spec kernels[64];
     event_spec others[128];
     char names[64][24];
     size_t n_kernels, n_others, n_steps;
-    int64_t n_of_stream[32]; /* all-reduces: each stream has those of one group */
+    int64_t n_of_stream[32]; /* all-reduces: one group per stream */
 } script;
 
 static void add_act(script *s, const act *a, int64_t begin_ns) {
@@ -80,7 +80,7 @@ static tm_timeline build_script(ground *g, int64_t rank, const script *s) {
     return build_comm(g, rank, s->kernels, s->n_kernels, s->others, s->n_others);
 }
 
-/* The same acts, up to the first that has no kind, in each of the steps. */
+/* Builds a rank with the same acts in each step; the first act without a kind ends the list. */
 static tm_timeline build_steps(ground *g, int64_t rank, const act *acts) {
     script s = {.n_kernels = 0};
     for (int64_t step = 1; step <= n_steps; step++) {
@@ -92,16 +92,16 @@ static tm_timeline build_steps(ground *g, int64_t rank, const act *acts) {
 }
 
 /* Tensor-parallel pairs {0, 1} and {2, 3}, data-parallel pairs {0, 2} and {1, 3}. In each of five
- * steps all compute 100 but rank 3, which computes 200; then comes a tensor-parallel all-reduce;
- * then they compute 50 but rank 2, which computes 110; then comes a data-parallel one.
+ * steps all compute 100, except for rank 3, which computes 200; a tensor-parallel all-reduce
+ * follows; then all compute 50, except for rank 2, which computes 110; then a data-parallel one.
  *
- *   {0, 1} at 100: nobody waits.                {2, 3} at 100 and 200: 2 waits 100 for 3.
+ *   {0, 1} at 100: no rank waits.               {2, 3} at 100 and 200: 2 waits 100 for 3.
  *   {0, 2} at 160 and 320: 0 waits 160 for 2.   {1, 3} at 160 and 260: 1 waits 100 for 3.
  *
- * Rank 2 was kept waiting for 100 since its data-parallel pair was together, rank 0 for nothing: of
- * its 160 of lateness 100 are not its own. They go back to where it waited: to rank 3, which has
- * waited for nobody. Rank 2 keeps 60 of what it caused, and rank 3 has 100 + 100 and 100 more: 300
- * of 360, that is 83 %. last arrivals: 2 in 5 of 10, 3 in 10 of 10; by chance 10/2, variance 10/4:
+ * Since its data-parallel pair was last together, rank 2 waited 100 and rank 0 nothing: 100 of rank
+ * 2's lateness of 160 are not its own. They pass back to where it waited: to rank 3, which has not
+ * waited itself. Rank 2 keeps 60 of the wait it caused; rank 3 has 100 + 100 and 100 more: 300 of
+ * 360, that is 83 %. last arrivals: 2 in 5 of 10, 3 in 10 of 10; by chance 10/2, variance 10/4:
  * z = 3.16 of 3 */
 static tm_timeline build_grid(ground *g, int64_t rank) {
     static const act acts[][ACTS_MAX] = {
@@ -120,7 +120,7 @@ static tm_timeline build_grid(ground *g, int64_t rank) {
 static const job_def grid = {.n_ranks = 4, .build = build_grid};
 
 static void check_grid(const share *s) {
-    /* computes: 160, 160, 220, 260 in each step: the median is 190 */
+    /* compute: 160, 160, 220, 260 in each step: the median is 190 */
     static const char *const ranks[] = {
         "rank=0 host=host0 collectives=10 last_arrivals=0 last_share=0 tied=5 wait_ns=800 "
         "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
@@ -135,8 +135,8 @@ static void check_grid(const share *s) {
         "caused_wait_ns=1000 caused_share=0.8333333333 direct_ns=1000 indirect_ns=500 "
         "relative_speed=0.7307692308 steps_led=5 p=? excess_ns=? excess_pct=? verdict=unknown",
     };
-    /* Kernels of other streams run at the end of the operations, so that nobody meets. Waits are
-     * 1.8 us of 4 x 5 x 900 ns. */
+    /* Kernels on other streams run at the end of the operations, so that the group never meets.
+     * Waits are 1.8 us of 4 x 5 x 900 ns. */
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
         "headline=Who is late may be chance: too little is recorded to tell; ranks wait 10 % of "
@@ -165,18 +165,18 @@ TEST(without_clocks_there_is_no_cost) {
 }
 
 /* Pipelines 0 -> 2 -> 4 and 1 -> 3 -> 5; each stage's two ranks are a data-parallel pair. Each rank
- * receives, computes 100 but rank 2, which computes 200, sends in 10, and comes to its pair's
- * all-reduce. Receives are posted when the step begins.
+ * receives, computes 100 (rank 2: 200), sends in 10, and arrives at its pair's all-reduce. Receives
+ * are posted when the step begins.
  *
- *   stage 0: both send at 100, and come to their all-reduce at 110.
- *   stage 1: both have received at 110. 3 sends at 210 and comes at 220; 2 sends at 310 and comes
- * at 320: 3 waits 100 for 2. stage 2: 5 has received at 220 and comes at 320; 4 at 320 and 420: 5
- * waits 100 for 4.
+ *   stage 0: both send at 100, and arrive at their all-reduce at 110.
+ *   stage 1: both have received at 110. 3 sends at 210 and arrives at 220; 2 sends at 310 and
+ *            arrives at 320: 3 waits 100 for 2.
+ *   stage 2: 5 has received at 220 and arrives at 320; 4 at 320 and 420: 5 waits 100 for 4.
  *
- * Stage 1: both have waited 100 to receive: 2 is late by itself. Stage 2: 4 has waited 310, 5 has
- * waited 210: all of the 100 is not 4's own. It goes back to its receive, to the sender 2. Of the
- * 310 that 2 was behind 4's receive it had waited 100 for 0: of the 100, 32.26 go on to rank 0,
- * which had waited for nobody. */
+ * Stage 1: both waited 100 to receive: 2 is late by itself. Stage 2: 4 waited 310 and 5 waited 210:
+ * none of the 100 is 4's own. It passes back through 4's receive to the sender 2. Of the 310 by
+ * which 2 was late for 4's receive, it had waited 100 for 0: of the 100, 32.26 pass on to rank 0,
+ * which had not waited. */
 static tm_timeline build_pipeline(ground *g, int64_t rank) {
     static const act acts[][ACTS_MAX] = {
         {COMPUTE(0, 100), SEND(100, 110, 0, 2), REDUCE(110, 120, "[0, 1]", 21), COMPUTE(120, 130)},
@@ -215,9 +215,9 @@ TEST(a_slow_stage_is_to_blame_for_its_successors) {
     check_job(&(job_def){.n_ranks = 6, .build = build_pipeline}, check_pipeline);
 }
 
-/* Pairs {0, 1} and {1, 2}. In step 1 rank 2 is 1100 late, and rank 1 not before step 2 begins:
- * there rank 0 waits 310 for rank 1, which had waited 1100 for rank 2. The wait of step 2 is rank
- * 2's. */
+/* Pairs {0, 1} and {1, 2}. In step 1 rank 2 is 1100 late, so rank 1 is only late once step 2 has
+ * begun: there rank 0 waits 310 for rank 1, which had waited 1100 for rank 2. The wait of step 2 is
+ * blamed on rank 2. */
 static tm_timeline build_carried(ground *g, int64_t rank) {
     static const act acts[][ACTS_MAX] = {
         {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 1100),
@@ -249,8 +249,8 @@ TEST(cost_counts_in_the_step_of_the_wait) {
     check_job(&(job_def){.n_ranks = 3, .build = build_carried}, check_carried);
 }
 
-/* Eight ranks in pairs and in groups of four across the pairs, whose compute times are by chance:
- * all wait for all, again and again. */
+/* Eight ranks in pairs and in groups of four across the pairs, with random compute times: all
+ * repeatedly wait for all. */
 enum { MESH_RANKS = 8, MESH_ROUNDS = 40 };
 
 static int64_t chance(int64_t rank, int64_t k, int64_t below) {
@@ -264,7 +264,7 @@ static bool same_group(int64_t a, int64_t b, bool pairs) {
     return pairs ? a / 2 == b / 2 : a % 2 == b % 2;
 }
 
-/* Lets all ranks compute and come to an all-reduce of 10 ns; adds the acts of one of them. */
+/* Lets all ranks compute and join an all-reduce of 10 ns; adds the acts of one of them. */
 static void mesh_round(script *s, int64_t rank, int64_t now[MESH_RANKS], int64_t k) {
     static const char *const lists[] = {"[0, 1]", "[2, 3]",       "[4, 5]",
                                         "[6, 7]", "[0, 2, 4, 6]", "[1, 3, 5, 7]"};

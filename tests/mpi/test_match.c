@@ -1,5 +1,5 @@
-/* Matching over processes: the tables are worked out by hand, and the same for any number of
- * processes. Run with 1, 2, 3 and 4 of them. */
+/* Matching across processes: tables worked out by hand, and alike for any number of processes. Run
+ * with 1, 2, 3 and 4. */
 #include "mpi/match.h"
 
 #include <inttypes.h>
@@ -11,23 +11,23 @@
 #include "waits/operations.h"
 
 /* Three ranks, and steps 1 to 5, step s in [1000 s, 1000 s + 900). In each, rank r computes 40, 50,
- * 100 ns and comes to an all-reduce of 8 floats at 100, 160, 200 behind the step's begin, which
- * ends at 300 on all. In step 5 they come to another at 400, 400, 350, which ends at 500.
+ * 100 ns and arrives at an all-reduce of 8 floats at 100, 160, 200 after the step's begin, which
+ * ends at 300 on all. In step 5 they arrive at another at 400, 400, 350, which ends at 500.
  *
- *   each step:    0 waits 100, 1 waits 40. Gap [100, 160): 60 of 0, 30 each for 1 and 2. Gap [160,
- *                 200): 40 each of 0 and 1, 80 for 2. 1 causes 30, 2 causes 110; 2 is 40 late.
- *   the tie:      2 waits 50, 25 each for 0 and 1
- *   waits:        0: 500, 1: 200, 2: 50, in all 750; transfers 5 x 100 + 100 = 600 on all
- *   caused:       0: 25, 1: 150 + 25, 2: 550; shares of 750: 1/30, 7/30, 11/15
- *   pairs:        (1, 0) 5 x 30, (2, 0) 5 x (30 + 40), (2, 1) 5 x 40, (0, 2) and (1, 2) 25
- *   last:         2 in 5 of 5 untied; by chance 5/3, variance 5 x 2/9: z = (10/3) / 1.054 = 3.16
- *   speeds:       the median of 40, 50, 100 is 50
- *   own times:    each kernel follows one of its stream that ended 5 us before at most, and nobody
- *                 computes inside: a rank came when it had computed, 1000 s + 40, 50, 100, and had
- *                 left at 1000 (s - 1) + 300: 740, 750, 800 in each of steps 2 to 5. Excess over
- * the median of the others: 740 - 775, 750 - 770, 800 - 745, 4 times, of 5 x 900. One of three is
- * last in 4 of 4 by chance in 3 / 81: that is no proof sizes:        32 bytes in 100 ns: 0.32 GB/s,
- * x 2 x 2 / 3 = 0.4266666667 */
+ *   each step:  0 waits 100, 1 waits 40. Gap [100, 160): 60 of 0, 30 each for 1 and 2. Gap [160,
+ *               200): 40 each of 0 and 1, 80 for 2. 1 causes 30, 2 causes 110; 2 is 40 late.
+ *   the tie:    2 waits 50, 25 each for 0 and 1
+ *   waits:      0: 500, 1: 200, 2: 50, in all 750; transfers 5 x 100 + 100 = 600 on all
+ *   caused:     0: 25, 1: 150 + 25, 2: 550; shares of 750: 1/30, 7/30, 11/15
+ *   pairs:      (1, 0) 5 x 30, (2, 0) 5 x (30 + 40), (2, 1) 5 x 40, (0, 2) and (1, 2) 25
+ *   last:       2 in 5 of 5 untied; by chance 5/3, variance 5 x 2/9: z = (10/3) / 1.054 = 3.16
+ *   speeds:     the median of 40, 50, 100 is 50
+ *   own times:  each kernel follows one on its stream that ended at most 5 us before, and no rank
+ *               computes inside: a rank arrived when it had computed, 1000 s + 40, 50, 100, and
+ *               had left at 1000 (s - 1) + 300: 740, 750, 800 in each of steps 2 to 5. Excess
+ *               over the median of the others: 740 - 775, 750 - 770, 800 - 745, 4 times, of
+ *               5 x 900. One of three is last in 4 of 4 by chance in 3 / 81: no proof
+ *   sizes:      32 bytes in 100 ns: 0.32 GB/s, x 2 x 2 / 3 = 0.4266666667 */
 static tm_timeline build_straggler(ground *g, int64_t rank) {
     static const int64_t computes[] = {40, 50, 100}, begins[] = {100, 160, 200},
                          tied[] = {400, 400, 350};
@@ -152,7 +152,7 @@ TEST(large_jobs_have_no_pairs) {
     }
 }
 
-/* Four times rank 0 comes 5 ns before the other three, which share that: 4 x 5/3 = 6.67 each. */
+/* Four times rank 0 arrives 5 ns before the other three, which share that: 4 x 5/3 = 6.67 each. */
 static tm_timeline build_thirds(ground *g, int64_t rank) {
     comm_spec kernels[4];
     for (int64_t k = 0; k < 4; k++) {
@@ -184,8 +184,8 @@ TEST(shares_are_rounded_when_all_are_added) {
     check_job(&(job_def){.n_ranks = 4, .build = build_thirds}, check_thirds);
 }
 
-/* Two pairs of ranks, {0, 1} and {2, 3}, with the same 75 all-reduces each: the k-th begins at
- * 1000 k and the second rank comes (7 k) % 30 later. */
+/* Two pairs of ranks, {0, 1} and {2, 3}, with the same 75 all-reduces each: the k-th begins at 1000
+ * k and the second rank arrives (7 k) % 30 later. */
 enum { WORST_OPERATIONS = 75, WORST_WAITS = 30 };
 
 static tm_timeline build_worst(ground *g, int64_t rank) {
@@ -229,14 +229,14 @@ TEST(the_worst_are_by_wait_then_begin_then_rank) {
     check_job(&(job_def){.n_ranks = 4, .build = build_worst}, check_worst);
 }
 
-/* An all-reduce and an all-gather that run together, and kernels that compute beside them. Rank 1
- * computes at 0 only where it was recorded from then on.
+/* An all-reduce and an all-gather that overlap, and compute kernels. Rank 1 computes at 0 only if
+ * it was recorded from then on.
  *
  *   rank 0: all-reduce [100, 200), all-gather [150, 250), computes in [80, 130) and [180, 220)
  *           exposed: [130, 180) = 50, and [150, 180) + [220, 250) = 60; together 50 + 30 = 80
- *   rank 1: all-reduce [160, 200), all-gather [150, 250), computes in neither
+ *   rank 1: all-reduce [160, 200), all-gather [150, 250), no compute
  *           exposed: 40, and 100; together [150, 250) = 100
- *   sums:   all-reduce 90, of which rank 0 has 50; all-gather 160, of which rank 1 has 100. Rank 0
+ *   sums:   all-reduce 90, with 50 on rank 0; all-gather 160, with 100 on rank 1. Rank 0
  *           waits 160 - 100 in the all-reduce; all-gathers begin together. */
 static tm_timeline build_exposed(ground *g, int64_t rank, bool from_the_start) {
     const comm_spec kernels[] = {
@@ -286,12 +286,12 @@ static void check_exposed(const share *s) {
         "exposed_ns=90 longest_exposed_ns=50 longest_rank=0 comm_ns=140 wait_ns=60",
     };
     CHECK_ROWS(s, "collectives.instance", rows);
-    /* 80 + 100 are 160 + 90 without what two kernels share: 30 of rank 0, 40 of rank 1. */
+    /* 80 + 100 are 160 + 90 minus the time that both kernels share: 30 on rank 0, 40 on rank 1. */
     assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 80);
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 100);
 }
 
-/* Rank 0 waited from 100 on for rank 1's profiler, which opened at 150: nothing before 160 counts.
+/* From 100 on rank 0 waited for rank 1's profiler, which opened at 150: nothing before 160 counts.
  * Rank 0: [160, 180) = 20, and [160, 180) + [220, 250) = 50; rank 1: 40, and [160, 250) = 90. */
 static void check_exposed_once_opened(const share *s) {
     static const char *const rows[] = {
@@ -305,11 +305,11 @@ static void check_exposed_once_opened(const share *s) {
     CHECK_ROWS(s, "collectives.instance", rows);
     assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 50);
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 90);
-    /* Of the all-reduce [160, 200), of the all-gather [160, 250): nobody waits any more. */
+    /* All-reduce [160, 200), all-gather [160, 250): no rank waits in these. */
     const tm_table *kinds = find(s, "overlap.kind");
     for (size_t rank = 0; rank < 2; rank++) {
         assert_int_equal(int_at(find(s, "overlap.rank"), rank, "transfer_ns"), 40 + 90);
-        assert_int_equal(int_at(kinds, 2 * rank, "comm_ns"), 90); /* in the order of their words */
+        assert_int_equal(int_at(kinds, 2 * rank, "comm_ns"), 90); /* sorted by name */
         assert_int_equal(int_at(kinds, 2 * rank + 1, "comm_ns"), 40);
     }
 }
@@ -319,7 +319,7 @@ TEST(exposed_time_of_operations_is_as_worked_out_by_hand) {
     check_job(&(job_def){.n_ranks = 2, .build = build_one_opened_late}, check_exposed_once_opened);
 }
 
-/* A number below `limit` that depends on what is given alone. */
+/* Returns a number below `limit` that depends only on the arguments. */
 static int64_t chance(int64_t a, int64_t b, int64_t limit) {
     uint64_t x = (uint64_t)(a * 1000003 + b) * 6364136223846793005u + 1442695040888963407u;
     x ^= x >> 29;
@@ -329,7 +329,7 @@ static int64_t chance(int64_t a, int64_t b, int64_t limit) {
 
 enum { MIXED_KERNELS = 120 };
 
-/* One of many kernels of eight ranks: matched in every way, or in none. */
+/* Makes one of many kernels of eight ranks, which match in every way or not at all. */
 static comm_spec mixed_kernel(int64_t rank, int64_t k) {
     static const char *const names[] = {"allreduce",  "_allgather_base", "broadcast",
                                         "all_to_all", "reduce_scatter",  "barrier"};
@@ -344,13 +344,13 @@ static comm_spec mixed_kernel(int64_t rank, int64_t k) {
                       .in = GIVEN(k % 6 == 3 ? 100 + rank : 64 + k),
                       .out = GIVEN(512),
                       .size = 8};
-    if (k % 4 == 0) /* two groups of one name */
+    if (k % 4 == 0) /* two groups of the same name */
         spec.ranks = rank < 4 ? "[0, 1, 2, 3]" : "[4, 5, 6, 7]";
     if (k % 5 == 0)
         spec.seq = GIVEN(k);
     if (k % 5 == 1)
         spec.comms_id = -k;
-    if (k % 13 == 7 && rank == 5) /* suspect where a number tells it, else the run is dropped */
+    if (k % 13 == 7 && rank == 5) /* suspect if numbered, else its sequence is dropped */
         spec.name = "gather";
     return spec;
 }
@@ -370,7 +370,7 @@ static comm_spec transfer(int64_t rank, int64_t k) {
     return spec;
 }
 
-/* Rank 6 carries no metadata, rank 7 has no kernels. */
+/* Rank 6 has no metadata, rank 7 has no kernels. */
 static tm_timeline build_mixed(ground *g, int64_t rank) {
     comm_spec kernels[2 * MIXED_KERNELS];
     event_spec steps[4];
@@ -389,10 +389,10 @@ static tm_timeline build_mixed(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, rank == 7 ? 0 : COUNT(kernels), steps, COUNT(steps));
 }
 
-/* Four ranks with clocks 5 s apart and no numbers. Of the 40 all-reduces of "dp" rank 1 lacks one,
- * rank 2 begins three late and lacks one, rank 3 lacks two; of the 40 of "tp", at equal times, rank
- * 1 lacks the first. 40 - {0, 1, 2, 5, 20, 30} = 34 of "dp" are complete; nothing tells which of
- * "tp" belong together: 40 + 39 kernels. */
+/* Four ranks with clocks 5 s apart and no sequence numbers. Of the 40 all-reduces of "dp" rank 1
+ * lacks one, rank 2 begins three late and lacks one, rank 3 lacks two; of the 40 of "tp", at equal
+ * times, rank 1 lacks the first. 40 - {0, 1, 2, 5, 20, 30} = 34 of "dp" are complete; which of "tp"
+ * belong together is unknown: 40 + 39 kernels. */
 enum { LOSSY_OPERATIONS = 40, LOSSY_COMPLETE = 34 };
 
 static const int64_t second_ns = 1000000000;
@@ -402,7 +402,7 @@ static bool is_lost(int64_t rank, int64_t k) {
            (rank == 3 && (k == 5 || k == 30));
 }
 
-/* The begin of rank 0's kernel; ends are 100 us behind, up to a noise of 3 us. */
+/* Begin of rank 0's kernel; ends are 100 us later, with noise of up to 3 us. */
 static int64_t lossy_begin(int64_t k) {
     return 10000000 * k + chance(k, 0, 4000000);
 }
@@ -461,8 +461,8 @@ TEST(ranks_that_lack_kernels_are_aligned) {
     close_share(&alone);
 }
 
-/* As many ranks as have pairs, in groups of 8 that share a name, in groups of 32 whose lists are
- * cut, and in one group of all. */
+/* The largest number of ranks with pairs, in groups of 8 that share a name, in groups of 32 whose
+ * lists are cut, and in one group of all. */
 enum { TINY_RANKS = 1024 };
 
 static tm_timeline build_tiny(ground *g, int64_t rank) {
@@ -511,7 +511,7 @@ TEST(a_mixed_job_is_the_same_on_any_number_of_processes) {
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     for (int spread = 0; spread < N_SPREADS; spread++)
         check_same(&def, &alone, spread);
-    /* that the job is as mixed as it claims to be */
+    /* the job is as mixed as intended */
     const tm_table *check = find(&alone, "clock.check");
     assert_true(int_at(check, 0, "matched") > 100);
     assert_true(int_at(check, 0, "incomplete") > 10);
@@ -526,12 +526,12 @@ TEST(many_tiny_ranks_are_the_same_on_any_number_of_processes) {
     share alone = {.n = 0};
     if (this_process() == 0) {
         alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
-        /* 128 groups of 8 and the world, each with one operation; the ranks of the groups of 32 are
-         * cut and told nowhere else, so nothing of them is matched */
+        /* 128 groups of 8 and the world, each with one operation; the rank lists of the groups of
+         * 32 are cut and found nowhere else, so these stay unmatched */
         assert_int_equal(int_at(find(&alone, "clock.check"), 0, "matched"), 128 + 1);
         assert_int_equal(int_at(find(&alone, "clock.check"), 0, "unmatched"), TINY_RANKS);
         assert_int_equal(find(&alone, "collectives.worst")->n_rows, TM_WORST_MAX);
-        /* a row for each of the groups, though 128 share their name */
+        /* one row per group, although 128 share a name */
         assert_int_equal(find(&alone, "collectives.kind")->n_rows, 128 + 1);
         _Static_assert((int)TINY_RANKS > (int)TM_PAIR_RANKS_MAX, "too many ranks for pairs");
         assert_int_equal(find(&alone, "stragglers.pair")->n_rows, 0);

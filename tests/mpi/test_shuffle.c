@@ -7,7 +7,7 @@
 
 enum { N_JOBS = 6 };
 
-/* A record that says where it comes from, and is large and odd in size. */
+/* A record that contains its origin and has a large, odd size. */
 typedef struct parcel {
     int32_t from, place, to;
     char rest[41];
@@ -18,7 +18,7 @@ static int owner_of(const void *record, int n_processes) {
     return p->to % n_processes;
 }
 
-/* How many records a process has in a job. */
+/* Returns the number of records of a process in a job. */
 static int count_of(int job, int process, int n_processes) {
     switch (job) {
     case 0:
@@ -26,11 +26,11 @@ static int count_of(int job, int process, int n_processes) {
     case 1:
         return process * 37 + 5; /* uneven */
     case 2:
-        return process == n_processes - 1 ? 1000 : 0; /* one has all */
+        return process == n_processes - 1 ? 1000 : 0; /* one process has all */
     case 3:
-        return process == 0 ? 0 : 1; /* one has none */
+        return process == 0 ? 0 : 1; /* one process has none */
     case 4:
-        return 300; /* all go to one */
+        return 300; /* all go to one process */
     default:
         return 0;
     }
@@ -53,7 +53,7 @@ static tm_vec make_parcels(int job, int process, int n_processes) {
     return parcels;
 }
 
-/* Every record that is meant for this process, in the order of senders and of their records. */
+/* Checks that exactly the records for this process arrived, ordered by sender and index. */
 static void check_received(int job, const tm_vec *received, int self, int n_processes) {
     const parcel *found = received->data;
     size_t n = 0;

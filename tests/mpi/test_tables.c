@@ -1,4 +1,4 @@
-/* Rows of one key brought together, and all rows to process 0. With 1, 2, 3 and 4 processes. */
+/* Rows of one key brought together, and all rows sent to process 0. For 1 to 4 processes. */
 #include "mpi/tables.h"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ static const tm_table_def other_def = {
     .name = "x.other", .columns = columns, .n_columns = 5, .n_keys = 2, .top = -1};
 static const tm_table_def *const defs[] = {&part_def, &other_def};
 
-/* Process p has every key that p + 1 does not divide, and every third without a value. */
+/* Gives process p every key that p + 1 does not divide, every third key without a value. */
 static void fill(tm_table *table, int self) {
     tm_error err;
     for (int key = 0; key < N_KEYS; key++) {
@@ -32,12 +32,12 @@ static void fill(tm_table *table, int self) {
             tm_cell_set_int(&row[VALUE], -1000 * self - key);
         tm_cell_set_real(&row[REAL], key / 8.0);
         tm_cell_set_bool(&row[FLAG], key % 2 == 1);
-        if (key % 200 == 199) /* the last 100 stay where they are */
+        if (key % 200 == 199) /* the last 100 stay unpacked */
             assert_int_equal(tm_table_put_aside(table, &err), TM_OK);
     }
 }
 
-/* The row of a key and rank as fill made it. */
+/* Checks the row of a key and rank as written by fill. */
 static void check_row(const tm_cell *row, int64_t key, int64_t rank) {
     assert_int_equal(row[KEY].value.i, key);
     assert_int_equal(row[RANK].value.i, rank);
@@ -48,7 +48,7 @@ static void check_row(const tm_cell *row, int64_t key, int64_t rank) {
     assert_int_equal(row[FLAG].value.i, key % 2);
 }
 
-/* Each key is here with all of its ranks or not at all; returns how many are. */
+/* Checks that each key has all of its ranks or none; returns the number of keys. */
 static int check_keys(const tm_table *table, int n_processes) {
     size_t at = 0;
     int n_keys = 0;
@@ -77,7 +77,7 @@ static void check_parts(uint64_t n_parts) {
         assert_int_equal(tm_mpi_join_keys(MPI_COMM_WORLD, part, &tables.tables[0], &err), TM_OK);
         tm_table_sort(&tables.tables[0]);
         int n = check_keys(&tables.tables[0], n_processes);
-        assert_true(n > N_KEYS / n_processes / (int)n_parts / 2); /* each has its share */
+        assert_true(n > N_KEYS / n_processes / (int)n_parts / 2); /* each part has its share */
         n_keys += n;
         tm_table_clear_rows(&tables.tables[0]);
     }

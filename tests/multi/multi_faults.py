@@ -1,6 +1,6 @@
-"""What happens to a run on several hosts: processes, daemons and hosts that are lost, networks that
-are cut, disks that are full or stand still, memory that is short. Each ends within its limit, with
-a message that names the host, and leaves nothing half written."""
+"""Faults in runs on several hosts: lost processes, daemons and hosts, networks that are cut, disks
+that are full or stall, too little memory. Each run ends within its limit, with a message that names
+the host, and leaves no partial file."""
 import contextlib
 import os
 import re
@@ -15,12 +15,12 @@ from watching import FAULTS, fault, is_open, ours, strays, wait_until
 os.environ['HOSTS_LOCAL'] = '256k'
 HOSTS = common_multi.up('netns.sh', ('ip', 'unshare', 'nsenter'))
 THREE = ('h1:2', 'h2:2', 'h3:2')
-SILENCE = 4  # seconds after which a host that does not answer counts as gone
-SILENT = SILENCE + 10  # until such a run has ended
+SILENCE = 4  # seconds without an answer after which a host counts as lost
+SILENT = SILENCE + 10  # time limit for the end of such a run
 
 
 def mpirun(*arguments, hosts=THREE, env=None):
-    """A run on the hosts, from h1."""
+    """Returns the command of a run on the hosts, from h1."""
     set_there = [part for name, value in {'TMERGE_SILENCE': SILENCE, **(env or {})}.items()
                  for part in ('-x', f'{name}={value}')]
     n = sum(int(host.split(':')[1]) for host in hosts)
@@ -42,8 +42,8 @@ def end(launched, name):
 
 @contextlib.contextmanager
 def started(name, stands, *arguments, env=None, **more):
-    """A run that would store in NAME.h5 and says to NAME.said, once it stands where it is to; what
-    is left of it is ended. Begun once more where not all had left MPI_Init (multi_slurm.py)."""
+    """A run that stores to NAME.h5 and prints to NAME.said, once at the expected place; ends its
+    remaining processes. Restarted if not all left MPI_Init (multi_slurm.py)."""
     env = {'LD_PRELOAD': FAULTS, **(env or {}), 'TMERGE_STARTED': f'{os.getcwd()}/{name}.said.'}
     for attempt in range(3):
         with open(f'{name}.said', 'wb') as said:
@@ -68,12 +68,12 @@ def started(name, stands, *arguments, env=None, **more):
 
 
 def started_of(name):
-    """What tells that a process is out of MPI_Init, one file for each."""
+    """Returns the files, one for each process, that show it has left MPI_Init."""
     return [path for path in files() if path.startswith(f'{name}.said.')]
 
 
 def processes(name):
-    """Of a run, by rank."""
+    """Returns the processes of a run, by rank."""
     found = {}
     for pid in strays():
         with contextlib.suppress(OSError, AttributeError):
@@ -87,8 +87,8 @@ def processes(name):
 
 
 def ends(launched, name, seconds, fails=True):
-    """Waits for the end of a run that must fail, and of its processes. Returns what it said. fails:
-    whether its status must say so."""
+    """Waits for the end of a run that must fail, and of its processes. Returns its output. fails:
+    whether its status must be an error."""
     began = time.monotonic()
     try:
         launched.wait(seconds)
@@ -102,7 +102,7 @@ def ends(launched, name, seconds, fails=True):
 
 
 def six_traces(pipe):
-    """Of small ranks, the last of which is a pipe that never ends, where there is to be one."""
+    """Writes traces of small ranks; with `pipe` the last is a pipe that never ends."""
     names = [f'rank{rank}.json' for rank in range(6)]
     for rank, name in enumerate(names):
         put(name, small_trace(rank))
@@ -147,7 +147,7 @@ def test_a_process_or_a_daemon_that_is_killed_ends_the_run():
                 os.kill(processes(what)[3], signal.SIGKILL)
             else:
                 on('h2', 'sh', '-c', 'kill -9 $(pgrep --ns $$ --nslist net -x [op]rted)').expect(0)
-            # Open MPI 5 that has lost a daemon says so and gives status 0.
+            # Open MPI 5 reports a lost daemon but exits with status 0.
             said = ends(launched, what, 10, fails=what == 'process')
         holds(re.search(message, said), said)
         equal(ours(said), [], said)
@@ -156,7 +156,7 @@ def test_a_process_or_a_daemon_that_is_killed_ends_the_run():
 
 
 def test_a_host_that_is_gone_ends_the_run_whatever_it_does():
-    """Runs at once, one in each phase; what stops is on another host."""
+    """Parallel runs, one in each phase; the stopped process is on another host."""
     names, pipe = six_traces(True)
     whole = [put(f'whole{rank}.json', small_trace(rank)) for rank in range(6)]
     phases = some((('reading', reads('reading', names[5]), names, None),
@@ -168,7 +168,7 @@ def test_a_host_that_is_gone_ends_the_run_whatever_it_does():
         began = time.monotonic()
         run([HOSTS, 'crash', 'h2']).expect(0)
         for name, launched in runs:
-            # What stopped goes on when it is told to end.
+            # A stopped process continues when it is told to end.
             said = ends(launched, name, SILENT - (time.monotonic() - began))
             equal(ours(said), silent('h2'), said)
     os.close(pipe)
@@ -184,7 +184,7 @@ def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stall
     with started('stall', reads('stall', 'stalls.json'), *names[:5], 'stalls.json',
                  hosts=('h1:2', 'h3:2')) as stall, \
             started('cut', reads('cut', names[5]), *names) as cut:
-        # Who waits for a disk cannot answer, nor can who is stopped.
+        # A process that waits for a disk cannot answer, nor can a stopped one.
         os.kill(processes('stall')[3], signal.SIGSTOP)
         began = time.monotonic()
         run([HOSTS, 'cut', 'h2']).expect(0)
@@ -192,7 +192,7 @@ def test_a_network_that_is_cut_ends_the_run_on_both_sides_but_no_disk_that_stall
         time.sleep(max(0, SILENT - (time.monotonic() - began)))
         holds(stall.poll() is None and len(processes('stall')) == 4, 'a stall ended a run')
         os.kill(processes('stall')[3], signal.SIGCONT)
-        # The disk answers: the pipe is looked at, then read, each time to its end.
+        # The disk answers: the pipe is read to its end twice, first for its format.
         trace = small_trace(5)
         while stall.poll() is None:
             with contextlib.suppress(OSError):

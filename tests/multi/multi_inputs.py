@@ -1,4 +1,4 @@
-"""Traces on the disks of the hosts: what every host, one or none of them sees."""
+"""Traces on the disks of the hosts: visible on every host, one of them or none."""
 import os
 
 import common_multi
@@ -10,26 +10,26 @@ THREE = 'h1:2,h2:2,h3:2'
 
 
 def host(name, *command):
-    """What a shell says on a host."""
+    """Returns the output of a shell on a host."""
     return run([HOSTS, 'exec', name, 'sh', '-c', ' '.join(command)]).expect(0).out
 
 
 def job(*arguments, hosts=THREE):
-    """tmerge on the hosts, two processes each."""
+    """Runs tmerge on the hosts, two processes each."""
     n = sum(int(one.split(':')[1]) for one in hosts.split(','))
     progress = ['--progress=never'] if arguments[0] in ('merge', 'analyze') else []
     return run([HOSTS, 'mpirun', '-n', str(n), '--host', hosts, TMERGE, *arguments, *progress])
 
 
 def spread(*of_hosts):
-    """Puts these traces of the job of six ranks on the disk of each host, with their times."""
+    """Copies these traces of the job of six ranks to the disk of each host, with their times."""
     for number, ranks in enumerate(of_hosts, 1):
         host(f'h{number}', f'rm -rf {LOCAL}; mkdir -p {LOCAL};',
              *(f'cp -p job/profile_rank_{rank}.json {LOCAL};' for rank in ranks))
 
 
 def one_host():
-    """The store of the whole job where one host has it all."""
+    """Makes the store of the whole job on one host that has all traces."""
     host('h1', f'mkdir -p /mnt/local/all {LOCAL}; cp -p job/profile_rank_* /mnt/local/all;',
          f'mount --bind /mnt/local/all {LOCAL};',
          f'{TMERGE} merge {LOCAL} -o one.h5 --no-html >one.out; umount {LOCAL}')
@@ -49,7 +49,7 @@ def test_each_host_reads_what_it_has():
         for operand in in_turn(LOCAL, f'{LOCAL}/profile_rank_*'):
             done = job('merge', operand, '-o', 'many.h5', '--force', '--no-html', hosts=hosts)
             equal((done.expect(0).ours, title), ([], title))
-            # The command that the store keeps has another operand.
+            # The command in the store has another operand.
             if operand == LOCAL:
                 same_bytes('one.h5', 'many.h5')
 
@@ -101,7 +101,7 @@ def test_a_store_has_to_be_one_file():
     done = job('analyze', '/mnt/local/a.h5', '-o', 'c.h5').expect(3)
     contains(done.err, 'another file here than on the host of the first process')
     contains(done.err, '(on h3)')
-    # One process reads and writes for these, so nothing can be mixed.
+    # One process reads and writes for these, so no mixture is possible.
     synth('other', ranks=2, steps=3)
     merged('other', '-o', 'other.h5')
     host('h3', 'cp other.h5 /mnt/local/a.h5')

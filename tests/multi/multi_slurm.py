@@ -1,4 +1,4 @@
-"""tmerge in jobs of Slurm: three nodes of four processors each."""
+"""tmerge in Slurm jobs: three nodes of four processors each."""
 import atexit
 import contextlib
 import os
@@ -14,8 +14,8 @@ from common import TMERGE, Skip, content, equal, files, holds, main, merged, put
 from watching import FAULTS, is_open, ours, strays, wait_until
 
 SLURM = common_multi.up('slurm.sh', ('ip', 'unshare', 'srun', 'slurmctld', 'slurmd', 'munged'))
-# What of Slurm joins processes of the MPI that tmerge was built with, and that MPI's own launcher; nodes
-# say that they have more processors than there are.
+# Slurm's plugin that joins processes of tmerge's MPI, and that MPI's own launcher; nodes claim more
+# processors than the machine has.
 PMI, MPIRUN = (('pmi2', 'mpiexec.mpich') if 'MPICH' in tmerge('--version').out else
                ('pmix', 'mpirun --bind-to none'))
 HAS_PMI = re.search(fr'\b{PMI}\b', run([SLURM, 'run', 'srun', '--mpi=list']).out)
@@ -25,20 +25,20 @@ ALL = (JOINED, '-N3', '-n6')
 
 STARTED = os.path.abspath('started')
 atexit.register(shutil.rmtree, STARTED, ignore_errors=True)
-# What tells when each process has come out of MPI_Init.
+# Marks each process that has left MPI_Init.
 TELLS = {'LD_PRELOAD': FAULTS, 'TMERGE_STARTED': f'{STARTED}/',
          'ASAN_OPTIONS': 'detect_leaks=0:verify_asan_link_order=0'}
 
 
 def crashed(said):
-    """With UCX its handler speaks in place of ours."""
+    """With UCX its handler reports instead of tmerge's."""
     return 'tmerge: crashed' in said or 'Segmentation fault' in said
 
 
 def at_start(attempt, n):
-    """Makes an attempt, and once more where it failed before all n processes had left MPI_Init: on
-    hosts that are very busy that of Open MPI 4.1.4 over TCP may crash or hang, of any program, when
-    a message comes before who takes it. What fails later is ours."""
+    """Makes an attempt, and repeats it if it fails before all n processes have left MPI_Init: on
+    very busy hosts, Open MPI 4.1.4 over TCP may crash or hang there in any program, if a message
+    comes before its receiver is ready. Later failures are tmerge's own."""
     for _ in range(4):
         shutil.rmtree(STARTED, ignore_errors=True)
         os.makedirs(STARTED)
@@ -58,7 +58,7 @@ def needs_pmi():
 
 
 def srun(*arguments, env=None, n=6, **more):
-    """A run of n processes."""
+    """Runs n processes."""
     def attempt():
         done = run(['timeout', '25', SLURM, 'run', 'srun', *arguments],
                    env={**TELLS, **(env or {})}, **more)
@@ -67,8 +67,8 @@ def srun(*arguments, env=None, n=6, **more):
 
 
 def batch(n, *lines):
-    """Submits a job of all nodes, in which n processes start, and waits for its end. Returns its
-    status and what it printed."""
+    """Submits a job on all nodes, which starts n processes, and waits for its end. Returns its
+    status and its output."""
     put('job.sh', '\n'.join(('#!/bin/bash', '#SBATCH -N3 -n6 -o job.out',
                              "trap 'echo $? > status; mv status job.status' EXIT", 'set -e',
                              *lines, '')))
@@ -77,7 +77,7 @@ def batch(n, *lines):
         with contextlib.suppress(FileNotFoundError):
             os.unlink('job.status')
         run([SLURM, 'run', 'sbatch', 'job.sh'], env=TELLS).expect(0)
-        deadline = time.monotonic() + 40  # sbatch --wait looks ever more seldom
+        deadline = time.monotonic() + 40  # sbatch --wait polls less and less often
         while not os.path.exists('job.status') and time.monotonic() < deadline:
             time.sleep(0.1)
         hangs = not os.path.exists('job.status')
@@ -96,7 +96,7 @@ def test_every_way_to_start_gives_the_store_of_one_process():
         equal((done.ours, done.out.count('Stored in')), ([], 1), ' '.join(how))
         same_bytes('a.h5', 'b.h5')
     joined = ((6, f'srun {JOINED}', ''),) if HAS_PMI else ()
-    jobs = ((2, '', '-j 2'),) if PMI == 'pmix' else ()  # MPICH's launcher tmerge does not start
+    jobs = ((2, '', '-j 2'),) if PMI == 'pmix' else ()  # tmerge does not start MPICH's launcher
     for n, how, more in ((6, MPIRUN, ''), *joined, (1, '', ''), *jobs):
         os.unlink('b.h5')
         status, said = batch(n, f'{how} {TMERGE} job --no-html -o b.h5 {more}')
@@ -153,7 +153,7 @@ def test_a_task_that_is_killed_ends_the_run_without_kill_on_bad_exit():
                     time.sleep(0.01)
                 for pid in strays():
                     if b'SLURM_PROCID=%d' % killed in content(f'/proc/{pid}/environ').split(b'\0'):
-                        os.kill(pid, signal.SIGKILL)  # as the kernel does where memory is out
+                        os.kill(pid, signal.SIGKILL)  # like the kernel when out of memory
                 wait_until(lambda: launched.poll() is not None and not strays(), 'the end', 15)
             finally:
                 if launched.poll() is None:
@@ -178,7 +178,7 @@ def test_a_job_that_is_cancelled_ends_at_once_and_leaves_nothing():
     pipe = os.open('rank5.json', os.O_RDWR)  # so that it can be opened and never ends
     try:
         for how in (*([f'srun {JOINED}'] if HAS_PMI else []), MPIRUN):
-            # No dump: mpirun of Open MPI 4.1.4 may crash where it is told to end.
+            # No core dump: Open MPI 4.1.4's mpirun may crash when told to end.
             put('job.sh', '#!/bin/bash\n#SBATCH -N3 -n6 -o job.out\nulimit -c 0\n'
                           f'{how} {TMERGE} rank*.json\n')
             done = run([SLURM, 'run', 'sbatch', '--parsable', 'job.sh']).expect(0)

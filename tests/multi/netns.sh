@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# netns.sh: makes some "hosts" on one machine, to test MPI programs over TCP between them as root,
-# with no package but iproute2 and util-linux.
+# netns.sh: makes "hosts" on one machine to test MPI programs over TCP between them, as root; only
+# needs the packages iproute2 and util-linux.
 #
-#   netns.sh up [N]             makes h1 ... hN (3), anew if there are some already
-#   netns.sh exec HOST CMD...   runs a command on a host, as ssh would, in the present folder
-#   netns.sh mpirun ARG...      mpirun on h1 that starts its daemons with nsenter in place of ssh;
-#                               wants --host h1:2,h2:2 or the like; HOSTS_FROM=h2 starts it there
+#   netns.sh up [N]             makes h1 ... hN (3), replacing existing ones
+#   netns.sh exec HOST CMD...   runs a command on a host, like ssh, in the current folder
+#   netns.sh mpirun ARG...      mpirun on h1 that starts its daemons with nsenter instead of ssh;
+#                               requires --host h1:2,h2:2 etc.; HOSTS_FROM=h2 starts it on h2
 #   netns.sh cut|mend HOST      takes the host's link down or up (a partition: packets vanish)
-#   netns.sh crash HOST         the host is gone: link down, then all of its processes killed
-#   netns.sh ps [HOST]          what runs there, but for its init
-#   netns.sh down               ends all hosts with everything on them; all else is left alone
+#   netns.sh crash HOST         loses the host: takes its link down, then kills its processes
+#   netns.sh ps [HOST]          lists processes on the hosts, without their init
+#   netns.sh down               ends all hosts with everything on them, and nothing else
 #
 # Each host has its own network (eth0 10.77.0.N, a bridge between them), host name, IPC, mounts:
-# /tmp and /dev/shm are its own, /mnt/local is its own disk, /mnt/shared the one that all see.
-# All are one PID namespace: when its first process ends, so does everything, however this script
-# ended. Nothing is made in the machine's own network or mounts.
+# /tmp and /dev/shm are its own, /mnt/local is its own disk, /mnt/shared is shared by all.
+# All are in one PID namespace: when its first process ends, so do all, however this script ended.
+# The machine's own network and mounts stay unchanged.
 #   HOSTS_DIR    state, disks and the shared folder (/tmp/hosts)
-#   HOSTS_KEEP   folders under /tmp that hosts see too, at their place (none)
+#   HOSTS_KEEP   folders under /tmp that hosts see too, at the same path (none)
 #   HOSTS_LOCAL  size of /mnt/local: a tmpfs, "64m"; unset: a folder of HOSTS_DIR
 # shellcheck disable=SC2016 # scripts for other shells stand in single quotes
 set -euo pipefail
@@ -25,12 +25,12 @@ keep="${HOSTS_KEEP:-} $dir"
 self=$(realpath "${BASH_SOURCE[0]}")
 
 die() { echo "netns.sh: $*" >&2; exit 2; }
-# PIDs in the namespace of all hosts, and as the machine sees them.
+# PIDs in the namespace of the hosts, and in the machine's.
 inner() { cat "$dir/pids/$1" 2>/dev/null || die "there is no host $1; netns.sh up"; }
 init() { cat "$dir/init" 2>/dev/null || die "there are no hosts; netns.sh up"; }
-inside() { [[ -n ${IN_HOSTS:-} ]]; } # this runs in the PID namespace of the hosts
+inside() { [[ -n ${IN_HOSTS:-} ]]; } # in the PID namespace of the hosts
 
-# enter HOST CMD...: from the machine it goes through the first process, from a host directly.
+# enter HOST CMD...: from the machine through the first process, from a host directly.
 enter() {
     local host=$1 pid; shift
     pid=$(inner "$host")
@@ -52,7 +52,7 @@ first() {
     ip link set lo up
     for ((i = 1; i <= n; i++)); do
         unshare --net --uts --ipc --mount --propagation private "$self" _host "$i" &
-        echo $! >"$dir/pids/h$i" # unshare and what follows are one process: they exec
+        echo $! >"$dir/pids/h$i" # unshare and its successors are one process: they exec
     done
     for ((i = 1; i <= n; i++)); do
         until [[ -e $dir/h$i/ready ]]; do sleep 0.02; done
@@ -61,7 +61,7 @@ first() {
         nsenter -t "$(inner "h$i")" -n sh -c "ip addr add 10.77.0.$i/24 dev eth0; ip link set eth0 up; ip link set lo up"
     done
     touch "$dir/ready"
-    while :; do sleep 1000 & wait -n || true; done # reaps what is left to it
+    while :; do sleep 1000 & wait -n || true; done # reaps orphans
 }
 
 host() {
@@ -69,7 +69,7 @@ host() {
     hostname "h$i"
     mkdir -p "$dir/h$i/local" "$dir/shared"
     mount --bind "$dir/hosts" /etc/hosts
-    # As Debian installs Open MPI 6 it talks over lo alone, which its administrator has to change.
+    # Debian installs Open MPI 6 so that it only uses lo, which the administrator has to change.
     if grep -qs '^btl_tcp_if_include=lo' /etc/openmpi/openmpi-mca-params.conf; then
         sed '/^btl_tcp_if_include/d' /etc/openmpi/openmpi-mca-params.conf >"$dir/h$i/openmpi"
         mount --bind "$dir/h$i/openmpi" /etc/openmpi/openmpi-mca-params.conf
@@ -104,7 +104,7 @@ up() {
     for ((i = 1; i <= n; i++)); do printf '10.77.0.%d h%d\n' "$i" "$i" >>"$dir/hosts"; done
     printf '#!/bin/sh\nh=$1; shift\nexec "%s" _rsh "$h" "$*"\n' "$self" >"$dir/rsh"
     chmod +x "$dir/rsh"
-    # setsid: the hosts outlive this script; --kill-child: and end with the unshare
+    # setsid: the hosts outlive this script; --kill-child: they end with the unshare
     HOSTS_DIR=$dir setsid unshare --pid --fork --kill-child --net --mount --propagation private \
         "$self" _first "$n" </dev/null >"$dir/log" 2>&1 &
     pid=$!
@@ -116,7 +116,7 @@ up() {
     [[ -e $dir/ready ]] || { cat "$dir/log" >&2; die "the hosts do not get ready"; }
     echo $pid >"$dir/outer"
     read -r first_pid _ <"/proc/$pid/task/$pid/children" || true; echo "$first_pid" >"$dir/init"
-    for ((i = 1; i <= n; i++)); do # a port nobody listens on: an answer all the same
+    for ((i = 1; i <= n; i++)); do # a closed port: even a refusal is an answer
         [[ $(enter h1 timeout 5 bash -c "exec 3<>/dev/tcp/h$i/1" 2>&1) == *refused* ]] ||
             { down; die "h1 does not reach h$i"; }
     done
@@ -127,7 +127,7 @@ down() {
     inside && die "this is a host"
     if [[ -s $dir/init ]]; then
         pid=$(<"$dir/init")
-        # only what is still ours: its command line names this script
+        # only if it is still ours: its command line names this script
         if grep -qa _first "/proc/$pid/cmdline" 2>/dev/null; then
             kill -9 "$pid"
             while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
@@ -168,7 +168,7 @@ _rsh)
     cd /
     (enter "$2" bash -c "$3") && exit
     status=$?
-    # As ssh, which does not hear of the end of a host that is cut off.
+    # Like ssh, which does not notice the end of a host that is cut off.
     pid=$(inner "$2")
     while kill -0 $PPID 2>/dev/null && nsenter -t "$pid" -n ip link show eth0 | grep -q 'state DOWN'; do
         sleep 0.2

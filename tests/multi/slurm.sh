@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # slurm.sh: a Slurm cluster of three nodes on one machine, as root, on the hosts of netns.sh
-# (which stands beside it): slurmctld on h1, slurmd and munged on each.
+# (in the same folder): slurmctld on h1, slurmd and munged on each.
 #
-#   slurm.sh up [N]      starts it all; wants Debian's packages slurm-wlm and munge, or the like
-#   slurm.sh run CMD...  a command on h1, the login node, with Slurm's environment
+#   slurm.sh up [N]      starts it; requires Debian's packages slurm-wlm and munge, or similar
+#   slurm.sh run CMD...  runs a command on h1, the login node, with Slurm's environment
 #   slurm.sh down        ends it with everything on it
 #
-# All daemons live in the hosts' PID namespace and write below their hosts' own /tmp; nothing is
-# left in /etc, /run or /var. HOSTS_DIR: as for netns.sh (/tmp/slurm-hosts). CPUS: of a node (4).
+# All daemons run in the hosts' PID namespace and write below their hosts' own /tmp, nothing to
+# /etc, /run or /var. HOSTS_DIR: as for netns.sh (/tmp/slurm-hosts). CPUS: per node (4).
 # shellcheck disable=SC2016 # scripts for other shells stand in single quotes
 set -euo pipefail
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -18,7 +18,7 @@ conf() {
     mkdir -p "$HOSTS_DIR/slurm"
     dd if=/dev/urandom of="$HOSTS_DIR/slurm/munge.key" bs=1024 count=1 status=none
     chmod 400 "$HOSTS_DIR/slurm/munge.key"
-    # From 23.11 on it does without cgroups only where it is told to, in words older ones refuse.
+    # From 23.11 on cgroups must be disabled by an option that older versions reject.
     local plugin=CgroupPlugin=disabled
     grep -qras "$plugin" /usr/lib*/{,*/}slurm* || plugin=
     echo "$plugin" >"$HOSTS_DIR/slurm/cgroup.conf"

@@ -1,10 +1,10 @@
-"""What tmerge says of recorded jobs whose culprit is known: check.py FOLDER...
+"""Compares tmerge's results with recorded jobs whose culprit is known: check.py FOLDER...
 
-FOLDER has the jobs of record.py. One row each: what was slowed and what that costs, by hand; who was
-named, and the first sentence. The cost is by how much later the slowed ranks came to each operation
-than all others, summed, as a share of the steps: without tmerge, from the traces and their order. A
-rank that was not slowed is a true positive where the kernel says that it waited longer for a core than
-the others by 3 % of the steps: the machine slowed it. Exits with 1 where a row is wrong.
+FOLDER has the jobs of record.py. One row each: the slowdown and its cost, found without tmerge; the
+named ranks, and the first sentence. The cost is how much later the slowed ranks arrived at each
+operation than all others, summed, as a share of the steps: from the traces and their order only. A
+rank that was not slowed is a true positive if the kernel recorded that it waited longer for a core
+than the others by 3 % of the steps: the machine slowed it. Exits with 1 if a row is wrong.
 """
 import gzip
 import json
@@ -15,8 +15,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'cli'))
 import common  # noqa: E402
 
-COSTS = 3.0  # per cent of the steps: who costs as much is to be named
-# Cause: words of which one is in what tmerge prints.
+COSTS = 3.0  # per cent of the steps: a rank that costs this much must be named
+# Cause: words, one of which must be in tmerge's output.
 WORDS = {'none': [''], 'loader': ['data loading'], 'loader-all': ['Load data', 'batch'],
          'sleep': ['between them', 'host of'], 'gc': ['between them', 'host of'],
          'neighbour': ['its CPU', 'CPU of'], 'work': ['what only'],
@@ -25,7 +25,7 @@ WORDS = {'none': [''], 'loader': ['data loading'], 'loader-all': ['Load data', '
 
 
 def operations(folder, rank):
-    """Begins [us] of what the rank communicates, in order."""
+    """Returns the begins [us] of the rank's communication operations, in order."""
     with gzip.open(f'{folder}/profile_rank_{rank}.json.gz', 'rt', encoding='utf-8') as file:
         trace = json.load(file)
     return sorted(event['ts'] for event in trace['traceEvents']
@@ -33,8 +33,8 @@ def operations(folder, rank):
 
 
 def cost(folder, truth):
-    """Per cent of the steps that the slowed ranks came later than all others. Where ranks communicate
-    in several groups it is what they did longer than the median of the others before they trained."""
+    """Returns by how much the slowed ranks arrived later than all others, in per cent of the steps.
+    If ranks communicate in several groups, their excess time before training counts."""
     steps = truth['step_before_ran_waited_ns']
     whole = statistics.mean(sum(step[0] for step in rank) for rank in steps)
     slow = set(truth['slow'])
@@ -51,7 +51,7 @@ def cost(folder, truth):
 
 
 def waits(truth):
-    """Per cent of the steps that each rank waited for a core longer than the least of all."""
+    """Returns each rank's wait for a core beyond the minimum, in per cent of the steps."""
     steps = truth['step_before_ran_waited_ns']
     whole = statistics.mean(sum(step[0] for step in rank) for rank in steps)
     waited = [sum(step[3] for step in rank) for rank in steps]
@@ -59,7 +59,7 @@ def waits(truth):
 
 
 def judge(folder):
-    """Right or what is wrong, and the row."""
+    """Returns a judgement, right or the error, and the row."""
     with open(os.path.join(folder, 'truth.json'), encoding='utf-8') as file:
         truth = json.load(file)
     done = common.tmerge(folder, '-o', 'real.h5', '--force').expect(0)

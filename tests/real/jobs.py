@@ -1,11 +1,11 @@
-"""The real jobs that are recorded: what each trains, who is slowed in it and how."""
+"""The recorded real jobs: their training, and which ranks are slowed and how."""
 import collections
 
 RANKS = 4
-STEPS = 12  # that are recorded
+STEPS = 12  # recorded steps
 
-# shape: how it is parallel (record.py, SHAPES). cause: how ranks are slowed (record.py, CAUSES).
-# slow: the ranks that are. amount: ms a step; forward passes more; times as large a batch.
+# shape: kind of parallelism (record.py, SHAPES). cause: how ranks are slowed (record.py, CAUSES).
+# slow: the slowed ranks. amount: ms a step; additional forward passes; factor of the batch size.
 Job = collections.namedtuple('Job', 'name shape cause slow amount seed')
 
 ALL = tuple(range(RANKS))

@@ -1,10 +1,10 @@
 """Records real PyTorch jobs on CPUs with gloo: record.py FOLDER [--seed N] [JOB...].
 
-Run by a Python that has PyTorch. Each rank is a session of its own, which Linux gives the same share
-of the cores (/proc/PID/autogroup), as a scheduler of jobs does; a busy neighbour is a process in the
-session of its rank. FOLDER/JOB/profile_rank_R.json.gz are the traces; truth.json says who was slowed,
-how, and of each step how long it took, how much of it lay before the training, how long the thread
-ran, and how long it waited for a core (schedstat): what a busy machine adds by itself.
+Run by a Python that has PyTorch. Each rank is a session of its own, to which Linux gives the same
+share of the cores (/proc/PID/autogroup), like a job scheduler; a busy neighbour is a process in the
+session of its rank. FOLDER/JOB/profile_rank_R.json.gz are the traces; truth.json has the slowed
+ranks and the cause, and for each step its duration, the part before the training, the time that the
+thread ran, and the time it waited for a core (schedstat), which a busy machine adds by itself.
 """
 import argparse
 import ctypes
@@ -26,8 +26,8 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 from jobs import RANKS, STEPS, jobs
 
-SECONDS = 60  # after which a job hangs
-WIDTH, LAYERS, BATCH, BEFORE = 192, 4, 24, 3  # steps that are not recorded, the profiler's two included
+SECONDS = 60  # after which a job counts as hanging
+WIDTH, LAYERS, BATCH, BEFORE = 192, 4, 24, 3  # unrecorded, with the profiler's two
 
 
 # Shapes: each returns step(inputs), which trains once -----------------------------------------------
@@ -103,7 +103,7 @@ def hybrid():
 
 
 def pp():
-    """Two pipelines of two stages, whose gradients are summed."""
+    """Makes two pipelines of two stages, whose gradients are summed."""
     from torch.distributed.pipelining import PipelineStage, Schedule1F1B
     rank, halves = dist.get_rank(), list(model().children())
     lines = [dist.new_group([0, 2]), dist.new_group([1, 3])]
@@ -124,7 +124,7 @@ def pp():
 
 
 def later():
-    """Its gradients are summed while the rest of backward runs, and waited for at its end."""
+    """Makes a model whose gradients are summed during backward and awaited at its end."""
     net, works = model(), []
     for parameter in net.parameters():
         parameter.register_post_accumulate_grad_hook(
@@ -142,8 +142,8 @@ SHAPES = {'ddp': ddp, 'threads': ddp, 'compile': compiled, 'fsdp2': fsdp2, 'tp':
 
 
 def shape_of(job):
-    """What PyTorch before 2.7 lacks on CPUs (FSDP2, threads without operators), or hangs in (the
-    pipelines' transfers), is recorded in another shape."""
+    """Returns another shape for those that PyTorch before 2.7 lacks on CPUs (FSDP2, threads without
+    operators) or hangs in (the pipelines' transfers)."""
     old = tuple(int(part) for part in torch.__version__.split('.')[:2]) < (2, 7)
     return {'fsdp2': 'async', 'threads': 'ddp', 'pp': 'hybrid'}.get(
         job.shape, job.shape) if old else job.shape
@@ -169,8 +169,8 @@ def ends_with_parent():
 
 
 def take_short_turns():
-    """Asks for turns of 0.1 ms, so that who wakes up gets its core at once although other programs run
-    (sched_setattr; before Linux 6.12 it changes nothing)."""
+    """Requests time slices of 0.1 ms, so that a thread that wakes up gets its core at once although
+    other programs run (sched_setattr; no effect before Linux 6.12)."""
     number = {'x86_64': 314, 'aarch64': 274}.get(os.uname().machine)
     attributes = struct.pack('=IIQiIQQQ', 48, 0, 0, os.getpriority(os.PRIO_PROCESS, 0), 0, 100000, 0, 0)
     if number:
@@ -178,7 +178,7 @@ def take_short_turns():
 
 
 def neighbour():
-    """Does other work in the session of its rank until that ends."""
+    """Runs other work in the session of its rank until the rank ends."""
     if os.fork() == 0:
         ends_with_parent()
         a = torch.ones(256, 256)
@@ -187,7 +187,7 @@ def neighbour():
 
 
 class Cause:
-    """What slows this rank."""
+    """Slows this rank."""
 
     def __init__(self, job, rank):
         self.job, self.kind, self.rank, n = job, job.cause, rank, BEFORE + STEPS + 1
@@ -200,12 +200,12 @@ class Cause:
         self.extra = nn.Sequential(*(Block() for _ in range(LAYERS)))
         if self.on and self.kind.startswith('gc'):
             gc.disable()
-            self.heap = [[i, {}] for i in range(30000)]  # is walked by each collection
+            self.heap = [[i, {}] for i in range(30000)]  # walked by each collection
         if self.on and self.kind == 'neighbour':
             neighbour()
 
     def before(self, number, x):
-        """In a step, before it trains."""
+        """Called in a step before training."""
         if not self.on:
             return
         if self.kind == 'sleep':
@@ -222,7 +222,7 @@ class Cause:
 
 
 def cores():
-    """Nanoseconds that this thread ran, and waited for a core."""
+    """Returns the nanoseconds that this thread ran, and that it waited for a core."""
     with open(f'/proc/self/task/{os.getpid()}/schedstat', encoding='ascii') as file:
         return [int(word) for word in file.read().split()[:2]]
 
@@ -237,7 +237,7 @@ def run(job, rank, folder, port):
         with open('/proc/self/autogroup', 'w', encoding='ascii') as file:
             file.write('-20')
     except OSError:
-        pass  # not root, or a kernel without: then the machine has to be idle
+        pass  # not root, or not supported by the kernel: then the machine must be idle
     sys.stdout = sys.stderr = open(f'{folder}/log.{rank}', 'w', encoding='utf-8', buffering=1)
     os.dup2(sys.stderr.fileno(), 2)
     os.environ.update(MASTER_ADDR='127.0.0.1', MASTER_PORT=str(port), RANK=str(rank),

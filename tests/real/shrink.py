@@ -1,7 +1,7 @@
-"""Makes a small recording of a large one, for testdata: shrink.py JOB OUT.
+"""Makes a small recording from a large one, for testdata: shrink.py JOB OUT.
 
-What tmerge does not read goes (strides, numbers of events, arrows), and what is the machine's: its
-name, and paths. All events and times stay."""
+Removes what tmerge does not read (strides, event numbers, arrows), and the machine's name and
+paths. Keeps all events and times."""
 import gzip
 import json
 import os

@@ -1,9 +1,9 @@
-"""Lets a PyTorch wheel that is built for CUDA run on a CPU without the gigabytes of CUDA's libraries:
+"""Lets a PyTorch wheel built for CUDA run on a CPU without the gigabytes of CUDA's libraries:
 stubs.py SITE_PACKAGES [CC].
 
 CUDA's runtime and CUPTI are small and real (nvidia-cuda-runtime, nvidia-cuda-cupti). For all other
-libraries that the wheel is linked with, a library of the same name has each function that it wants,
-and each returns an error. Nothing calls them where there is no GPU.
+libraries that the wheel is linked with, a library of the same name has each required function,
+which returns an error. They are not called without a GPU.
 """
 import collections
 import glob
@@ -38,7 +38,7 @@ def main(site, cc='cc'):
         if not os.path.lexists(f'{torch}/{os.path.basename(path)}'):
             os.symlink(os.path.abspath(path), f'{torch}/{os.path.basename(path)}')
     needed = sorted(name for name in needed if not os.path.lexists(f'{torch}/{name}'))
-    functions = collections.defaultdict(set)  # of a library and a version
+    functions = collections.defaultdict(set)  # by library and version
     for name, _, version in (name.partition('@') for name in wanted):
         file = files.get(version, needed[0])
         if name not in known and file in needed and name.startswith(('cu', 'nccl', 'pnccl', 'nv')):

@@ -1,4 +1,4 @@
-/* The tables of a small job: ranks are given as events, then rows are looked at. */
+/* Builds small jobs from lists of events and checks the rows of their analysis tables. */
 #include "analysis_fixture.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ void finish_job(small_job *j) {
     assert_int_equal(tm_analyse_job(&j->job, &j->tables, &j->ground.err), TM_OK);
 }
 
-/* "a=1 b=2" of the names "a b" and the values "1 2". */
+/* Writes "a=1 b=2" for the names "a b" and the values "1 2". */
 static void name_values(const char *names, const char *values, char *out, size_t size) {
     size_t used = 0;
     out[0] = '\0';

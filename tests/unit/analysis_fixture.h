@@ -1,11 +1,11 @@
-/* The tables of a small job: ranks are given as events, then rows are looked at. */
+/* Builds small jobs from lists of events and checks the rows of their analysis tables. */
 #ifndef TMERGE_TEST_ANALYSIS_FIXTURE_H
 #define TMERGE_TEST_ANALYSIS_FIXTURE_H
 
 #include "timeline_fixture.h"
 #include "tmerge/analysis.h"
 
-/* A job in the making. */
+/* A job under construction. */
 typedef struct small_job {
     ground ground;
     tm_tables tables;
@@ -15,22 +15,22 @@ typedef struct small_job {
 small_job open_job(void);
 void close_job(small_job *j);
 
-/* Analyses a rank of these events. */
+/* Analyses a rank with these events. */
 void add_rank(small_job *j, int64_t rank, const event_spec *events, size_t n);
 
-/* Analyses a rank of one trace that may have been added to. */
+/* Analyses a rank with one trace, to which the caller may have added. */
 void add_trace(small_job *j, int64_t rank, tm_trace *trace);
 void add_traces(small_job *j, int64_t rank, tm_trace *const *traces, size_t n);
 
-/* Runs the job's part; to be called once all ranks are there. */
+/* Runs the analysis of the whole job; call it after all ranks have been added. */
 void finish_job(small_job *j);
 
-/* These rows and no others, as assert_row has them. */
+/* Checks that the table has exactly these rows, written as for assert_row. */
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(j, table, rows) check_rows(j, table, rows, COUNT(rows))
 
-/* The same of rows of values; the first row has the names of the columns. In values ~ stands for a
- * space. */
+/* Like check_rows, with rows of values: the first row holds the column names. In values ~ stands
+ * for a space. */
 void check_named(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_NAMED(j, table, rows) check_named(j, table, rows, COUNT(rows))
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* The window's middle in true time: an epoch as in traces. */
+/* Middle of the window in true time: an epoch as in traces. */
 #define MIDDLE_NS INT64_C(1700000000000000000)
 #define SECOND_NS 1e9
 
@@ -35,7 +35,7 @@ static uint64_t next_random(uint64_t *random) {
     return z ^ z >> 31;
 }
 
-/* An even number from 0 to 1. */
+/* Returns a uniform number in [0, 1). */
 static double next_even(uint64_t *random) {
     return (double)(next_random(random) >> 11) * 0x1p-53;
 }
@@ -44,7 +44,7 @@ static double either_way(uint64_t *random, double most) {
     return (2.0 * next_even(random) - 1.0) * most;
 }
 
-/* Sum of twelve: near enough to normal, of variance 1. */
+/* A sum of twelve uniform numbers: close enough to normal, with variance 1. */
 static double next_normal(uint64_t *random) {
     double sum = -6.0;
     for (int i = 0; i < 12; i++)
@@ -56,7 +56,7 @@ static double next_exponential(uint64_t *random, double mean) {
     return -mean * log(1.0 - next_even(random));
 }
 
-/* Recorded time of a host of a true time from the window's middle. */
+/* Time that a host records at a true time, which is given from the middle of the window. */
 static int64_t recorded(const clock_job *job, int host, double true_ns) {
     double since = true_ns / (1.0 + job->drift[host]);
     bool set = job->plan.set_ns != 0.0 && host == job->plan.set_host && true_ns >= 0.0;
@@ -64,7 +64,7 @@ static int64_t recorded(const clock_job *job, int host, double true_ns) {
            llround(since + (set ? job->plan.set_ns : 0.0));
 }
 
-/* One rank's part of an event, in true time from the window's middle. */
+/* One rank's part of an event; times are true, from the middle of the window. */
 typedef struct part {
     int rank; /* ascending within an event */
     double begin, end;
@@ -84,7 +84,7 @@ static tm_clock_end *add_row(clock_job *job) {
     return memset(&job->ends[job->n++], 0, sizeof *job->ends);
 }
 
-/* The row of the first host of [n] parts; returns how many were its. */
+/* Adds a row for the host of the first of [n] parts; returns how many parts belong to it. */
 static size_t add_host(clock_job *job, const part *parts, size_t n, const tm_clock_end *like) {
     int host = parts->rank / job->plan.host_ranks;
     int64_t ends[64];
@@ -112,7 +112,7 @@ static void add_event(clock_job *job, const part *parts, size_t n, tm_clock_end 
         i += add_host(job, parts + i, n - i, &like);
 }
 
-/* One host of the event has the times of another operation. */
+/* Gives one host of the event the times of another operation. */
 static void mismatch(clock_job *job, part *parts, size_t n) {
     int host = parts[next_random(&job->random) % n].rank / job->plan.host_ranks;
     double shift = 3e6 + 10e6 * next_even(&job->random);
@@ -125,14 +125,14 @@ static void mismatch(clock_job *job, part *parts, size_t n) {
     }
 }
 
-/* The same bias whenever this host is in this group. */
+/* Returns a bias that is always the same for a given host and group. */
 static double bias_of(const clock_job *job, uint64_t group, int host) {
     uint64_t random = job->plan.seed * 1000003 + group * 8191 + (uint64_t)host;
     next_random(&random);
     return next_even(&random) * job->plan.bias_ns;
 }
 
-/* A collective of [n] ranks that all wait for the last. The last host is always late. */
+/* Adds a collective of [n] ranks that all wait for the last. The last host is always late. */
 static void add_collective(clock_job *job, part *parts, size_t n, double at, double transfer,
                            tm_clock_end like) {
     const clock_plan *plan = &job->plan;
@@ -175,7 +175,7 @@ static void add_groups(clock_job *job, double at, part *parts) {
     }
 }
 
-/* A send that fits a buffer: it ends at once, and bounds the receive's end alone. */
+/* Adds a send that fits a buffer: it ends at once, and bounds only the end of the receive. */
 static void add_message(clock_job *job, int from, int to, double at) {
     double sent = at + next_exponential(&job->random, 200e3);
     double asked = at + next_exponential(&job->random, 200e3);
@@ -225,7 +225,7 @@ static void add_step(clock_job *job, double at) {
     free(parts);
 }
 
-/* Of a clock that is set the window is from its first time to its last. */
+/* Makes the window of a clock that is set reach from its first to its last recorded time. */
 static void set_window(const clock_plan *plan, tm_clock_domain *domain) {
     double half = (double)domain->length_ns / 2.0;
     double first = fmin(-half, plan->set_ns), last = fmax(0.0, half + plan->set_ns);

@@ -1,4 +1,4 @@
-/* Timelines of communication kernels with their metadata, for the tests of matching. */
+/* Timelines of communication kernels with their metadata, for the matching tests. */
 #include "comm_fixture.h"
 
 enum { ORIGIN = 7 };

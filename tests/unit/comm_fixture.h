@@ -1,14 +1,14 @@
-/* Timelines of communication kernels with their metadata, for the tests of matching. */
+/* Timelines of communication kernels with their metadata, for the matching tests. */
 #ifndef TMERGE_TEST_COMM_FIXTURE_H
 #define TMERGE_TEST_COMM_FIXTURE_H
 
 #include "match/records.h"
 #include "timeline_fixture.h"
 
-/* What is left out of a comm_spec is not in the trace: numbers that are stand as GIVEN(number). */
+/* Fields omitted from a comm_spec are absent from the trace; numbers present are GIVEN(number). */
 #define GIVEN(number) ((number) + 1)
 
-/* A communication kernel. No two of one stream begin at the same time. */
+/* A communication kernel. Kernels of one stream begin at different times. */
 typedef struct comm_spec {
     const char *name;   /* `Collective name`; NULL: the kernel carries no metadata */
     const char *kernel; /* NULL: ncclDevKernel_X */
@@ -16,20 +16,20 @@ typedef struct comm_spec {
     int64_t correlation;
     int stream;
     const char *group, *ranks, *dtype;
-    int32_t size; /* of the group */
+    int32_t size; /* size of the group */
     int64_t seq, comms_id, in, out;
     int32_t src, dst;
 } comm_spec;
 
-/* The timeline of these kernels and of what else the rank did. */
+/* Builds the timeline of these kernels and of the rank's other events. */
 tm_timeline build_comm(ground *g, int64_t rank, const comm_spec *kernels, size_t n,
                        const event_spec *others, size_t n_others);
 
-/* The attribute row of the event that begins then, on that stream, or on a thread where it is -1.
- * The test fails where there is none. */
+/* Returns the attribute row of the event that begins at begin_ns on the stream, or on a thread if
+ * stream is -1. The test fails if there is none. */
 tm_collective_attr *collective_at(const tm_timeline *timeline, int64_t begin_ns, int stream);
 
-/* What a rank with these kernels alone gives to matching; freed by the caller. */
+/* Returns the input for matching from a rank that has only these kernels; the caller frees it. */
 tm_match_input collect_rank(ground *g, int64_t rank, const comm_spec *kernels, size_t n,
                             int64_t world_size);
 

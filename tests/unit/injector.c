@@ -14,7 +14,7 @@ enum { MOST_RECORDED = 20000, MOST_FRAMES = 48 };
 
 static struct {
     injection what;
-    uint64_t ways[MOST_RECORDED]; /* of each call, by the addresses it is reached by */
+    uint64_t ways[MOST_RECORDED]; /* hash of each call's stack */
 
     int n, calls;
     bool failed;
@@ -90,7 +90,7 @@ static bool no_memory(const char *function) {
     return true;
 }
 
-/* waits: the call may be interrupted by a signal. */
+/* @param waits the call can be interrupted by a signal */
 static bool system_fails(const char *function, bool waits) {
     if (injector.what != INJECT_FAILURE && !(injector.what == INJECT_INTERRUPTION && waits))
         return false;
@@ -100,7 +100,7 @@ static bool system_fails(const char *function, bool waits) {
     return true;
 }
 
-/* The linker gives these names their meaning: __wrap_X stands for X, __real_X is the library's. */
+/* The linker's --wrap resolves X to __wrap_X; __real_X is the library's function. */
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 #define WRAPPED(result, name, ...)                                                                 \
     result __real_##name(__VA_ARGS__);                                                             \
@@ -153,7 +153,7 @@ int __wrap_open(const char *path, int flags, ...) {
     return fd;
 }
 
-/* The descriptor is gone in either case, as Linux does it. */
+/* As on Linux, the descriptor is closed even if close fails. */
 int __wrap_close(int fd) {
     bool fails = system_fails("close", true);
     int error = errno;
@@ -163,13 +163,13 @@ int __wrap_close(int fd) {
     return fails ? -1 : result;
 }
 
-/* Nothing here outlives the test, and waiting for a disk some hundred times would. */
+/* Skips the real sync: no file outlives the test, and hundreds of disk syncs would be slow. */
 int __wrap_fsync(int fd) {
     (void)fd;
     return system_fails("fsync", true) ? -1 : 0;
 }
 
-/* All others only fail or do what they do. */
+/* The remaining functions either fail or call the library's. */
 #define FAILS(result, name, waits, parameters, arguments)                                          \
     result __real_##name parameters;                                                               \
     result __wrap_##name parameters;                                                               \

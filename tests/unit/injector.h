@@ -1,6 +1,6 @@
-/* Lets the n-th call for memory, or of the system, fail. The program is linked with --wrap for each
- * function (tests/CMakeLists.txt): calls from the project's own objects come
- * here, those inside of libraries do not. */
+/* Makes the n-th memory request or system call fail. The program is linked with --wrap for each
+ * function (tests/CMakeLists.txt): only calls from the project's own objects are intercepted, not
+ * those inside libraries. */
 #ifndef TMERGE_TEST_INJECTOR_H
 #define TMERGE_TEST_INJECTOR_H
 
@@ -8,33 +8,33 @@
 
 typedef enum injection {
     INJECT_NOTHING,
-    INJECT_MEMORY,      /* the n-th request for memory fails, and none else */
-    INJECT_NO_MEMORY,   /* that one and all behind it */
-    INJECT_FAILURE,     /* the n-th call of the system fails with EIO */
-    INJECT_INTERRUPTION /* the n-th call that waits is interrupted by a signal: EINTR */
+    INJECT_MEMORY,      /* only the n-th request for memory fails */
+    INJECT_NO_MEMORY,   /* the n-th request and all later ones fail */
+    INJECT_FAILURE,     /* the n-th system call fails with EIO */
+    INJECT_INTERRUPTION /* the n-th blocking call is interrupted by a signal: EINTR */
 } injection;
 
-/** Counts from here; the n-th (from 1) and perhaps later ones fail. With 0 nothing fails, and by
- * which way of calls each is reached is noted. */
+/** Restarts counting; the n-th call (from 1) fails, and later ones if @p what says so. With n = 0
+ * nothing fails and the call stack of each call is recorded. */
 void inject(injection what, int n);
 
-/** How many calls were noted. */
+/** Returns the number of recorded calls. */
 int n_recorded(void);
 
-/** Whether the n-th noted call (from 1) is the 1st, 2nd, 4th, 8th ... that was reached by its way:
- * what is done about it is the same for the others. */
+/** Returns whether the n-th recorded call (from 1) is the 1st, 2nd, 4th, 8th ... with its call
+ * stack: errors of the others are handled in the same way. */
 bool is_worth_failing(int n);
 
-/** Ends that. Returns whether a call was made to fail. */
+/** Ends the injection. Returns whether a call was made to fail. */
 bool inject_end(void);
 
-/** The name of the function that was made to fail last. */
+/** Returns the name of the function that failed last. */
 const char *injected_into(void);
 
-/** Blocks that were requested, and not freed, by the project's own objects. */
+/** Returns the number of blocks that the project's own objects allocated and did not free. */
 long live_blocks(void);
 
-/** Descriptors that were opened, and not closed, by them. */
+/** Returns the number of descriptors that they opened and did not close. */
 long live_files(void);
 
 #endif

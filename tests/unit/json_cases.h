@@ -1,5 +1,5 @@
-/* What is JSON and what is not: the situations of the well-known suite "Parsing JSON is a
- * minefield". In a text that is refused ^ is put before the byte in error; ~ is a zero byte. */
+/* Valid and invalid JSON: the cases of the well-known suite "Parsing JSON is a minefield". In a
+ * rejected text ^ precedes the byte in error; ~ is a zero byte. */
 #ifndef TMERGE_JSON_CASES_H
 #define TMERGE_JSON_CASES_H
 
@@ -44,28 +44,28 @@ static const char *const accepted_cases[] = {
     "false", "42", "-0.1", "null", "\"asd\"", "true", "\"\"", "[\"a\"]\n", "[true]",
     " \t\r\n[ \t\r\n] \t\r\n"};
 
-/* Where the suite leaves it open, and this reader takes the text. */
+/* Cases that the suite leaves open and this reader accepts. */
 static const char *const taken_cases[] = {
-    /* The grammar has no limit; what a number means is for who asks for the value. */
+    /* The grammar has no limit; whoever asks for the value decides what a number means. */
     "[0.4e006699999999999999999999999999999999999999999999]", "[-1e+9999]", "[1.5e+9999]",
     "[123e-10000000]", "[123123e-100000000000000000000]", "[123.456e78901234567890]",
     "[-123123e100000]", "[123123e100000]", "[100000000000000000000]",
     "[-123123123123123123123123123123]", "[123123123123123123123123123123123123123123]",
-    /* Profilers cut names in the middle of a pair; such an escape becomes U+FFFD. */
+    /* Profilers cut names in the middle of a surrogate pair; such an escape becomes U+FFFD. */
     "{\"\\uDFAA\":0}", "[\"\\uDADA\\u0041\"]", "[\"\\uD800\\n\"]", "[\"\\uD888\\u1234\"]",
     "[\"\\uDADA\"]", "[\"\\ud800abc\"]", "[\"\\uD800\\uD800\\n\"]", "[\"\\uDd1e\\uD834\"]",
     "[\"\\uDFAA\"]"};
 
-/* Where the suite leaves it open, and this reader refuses the text. */
+/* Cases that the suite leaves open and this reader rejects. */
 static const char *const refused_cases[] = {
-    /* A store and a page hold valid UTF-8 alone, so no other byte may come in. */
+    /* Stores and pages must hold valid UTF-8, so no other bytes are accepted. */
     "[\"^\xF4\xBF\xBF\xBF\"]", "[\"^\xE9\"]", "[\"^\xE0\xFF\"]", "[\"^\xFA\"]", "[\"^\x81\"]",
     "[\"^\xED\xA0\x80\"]", "[\"^\xFC\x80\x80\x80\x80\x80\"]", "[\"^\xFC\x83\xBF\xBF\xBF\xBF\"]",
     "[\"^\xC0\xAF\"]", "[\"^\xF8\x80\x80\x80\xAF\"]", "[\"^\xE0\x80\x80\"]", "[\"^\xE2\x82\"]",
     "[\"\xE6\x97\xA5\xD1\x88^\xFA\"]", "[\"^\xF5\x80\x80\x80\"]",
-    /* UTF-16 is no encoding of JSON files between programs (RFC 8259, 8.1). */
+    /* RFC 8259, 8.1 does not allow UTF-16 for JSON exchanged between programs. */
     "[^~\"~\xE9~\"~]~", "^~[~\"~\xE9~\"~]", "^\xFF\xFE[~\"~\xE9~\"~]~",
-    /* The mark is skipped by the trace reader before the first value; here it is a stray byte. */
+    /* The trace reader skips a byte order mark before the first value; here it is a stray byte. */
     "^\xEF\xBB\xBF{}"};
 
 static const char *const wrong_cases[] = {

@@ -1,4 +1,4 @@
-/* What the tests of the JSON scanner share: one document through a window of a chosen size. */
+/* Helpers of the JSON scanner tests: read one document through a window of a chosen size. */
 #ifndef TMERGE_JSON_DOCUMENT_H
 #define TMERGE_JSON_DOCUMENT_H
 
@@ -19,8 +19,8 @@ static inline tm_source *open_bytes(const char *bytes, size_t n) {
     return source;
 }
 
-/* An empty window that will read so few bytes at once: then its end falls into every token, as the
- * end of a real one does once in a megabyte. Size 0 opens one of the usual size. */
+/* Returns an empty window that reads this many bytes at once, so that its end falls into every
+ * token, as a real window's does once in a megabyte. Capacity 0 opens one of the default size. */
 static inline tm_window open_window(tm_source *source, size_t capacity) {
     tm_window window = {.source = source, .scanner = tm_scanner_best(), .capacity = capacity};
     if (capacity == 0) {
@@ -33,7 +33,7 @@ static inline tm_window open_window(tm_source *source, size_t capacity) {
     return window;
 }
 
-/* One value and nothing else. */
+/* Reads one value and nothing else. */
 static inline tm_status read_document(tm_window *window, tm_error *err) {
     TM_TRY(tm_window_space(window, err));
     TM_TRY(tm_window_skip_value(window, err));
@@ -56,7 +56,7 @@ static inline tm_status check_with(const tm_scanner *scanner, const char *bytes,
     return status;
 }
 
-/* What all scanners say of a document. */
+/* Checks that all scanners agree on a document; returns their result. */
 static inline tm_status check_document(const char *bytes, size_t n, size_t capacity,
                                        tm_error *err) {
     size_t n_scanners;

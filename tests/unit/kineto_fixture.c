@@ -1,4 +1,4 @@
-/* Kineto traces from text in memory, and what was read of them. */
+/* Reads Kineto traces from text in memory and checks the result. */
 #include "kineto_fixture.h"
 
 reading read_bytes(const char *bytes, size_t size) {

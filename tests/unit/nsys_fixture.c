@@ -6,7 +6,7 @@
 
 #include "trace_text.h"
 
-/* What is the same in all of them. */
+/* Parts that all schemas share. */
 #define STRINGS "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
 #define GRID                                                                                       \
     "registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, "    \
@@ -29,7 +29,7 @@
     "CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);"                              \
     "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '" version "'), "               \
     "('EXPORT_PARAM_TIME_NORMALIZE', 'false'), ('EXPORT_PARAM_TIME_SHIFT', '0');"
-/* Of the tables of activities: what stands before and behind the green context, which is new. */
+/* Tables of activities: the columns before and after the green context, which newer schemas add. */
 #define ACTIVITY(kind)                                                                             \
     "CREATE TABLE CUPTI_ACTIVITY_KIND_" kind " (start INTEGER NOT NULL, end INTEGER NOT NULL, "    \
     "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "

@@ -1,4 +1,4 @@
-/* Exports of Nsight Systems made of SQL, and what was read of them. */
+/* Builds Nsight Systems exports from SQL and reads them. */
 #ifndef TMERGE_TEST_NSYS_FIXTURE_H
 #define TMERGE_TEST_NSYS_FIXTURE_H
 
@@ -8,7 +8,7 @@
 #include "timeline_fixture.h"
 #include "tmerge/reader.h"
 
-/* Process 144 and 145 of a machine as globalPid, and their thread 9 as globalTid: pid << 24. */
+/* Processes 144 and 145 of a machine as globalPid, and their thread 9 as globalTid: pid << 24. */
 #define P144 "2415919104"
 #define P145 "2432696320"
 #define T144 "2415919113"
@@ -26,26 +26,26 @@ extern const schema schemas[N_SCHEMAS];
 typedef struct nsys {
     ground ground;
     tm_trace trace;
-    tm_vec units; /* of tm_unit: all of the file */
+    tm_vec units; /* of tm_unit: all units of the file */
 } nsys;
 
 /* Writes an export: the tables, then further SQL. Returns its path, which the next call reuses. */
 const char *write_export(const char *tables, const char *sql);
 
-/* Reads unit i of the export that write_export made last. */
+/* Reads unit i of the export that write_export wrote last. */
 nsys read_nsys(size_t i);
-/* One of the latest schema with what these statements add, and its first unit. */
+/* Writes an export of the latest schema with these statements added and reads its first unit. */
 nsys read_statements(const char *const *sql);
 #define READ_SQL(...) read_statements((const char *const[]){__VA_ARGS__, NULL})
-/* A table of its own, and rows of it. */
+/* Creates a table with these columns and inserts these rows. */
 #define TABLE(name, columns, rows)                                                                 \
     "CREATE TABLE " name " (" columns ");INSERT INTO " name " VALUES " rows ";"
 void close_nsys(nsys *n);
 
-/* The events as "name category begin duration" and a newline each, in their order. */
+/* Returns the events in order, one per line as "name category begin duration". */
 const char *events_of(const nsys *n);
 #define assert_events(n, expected) assert_string_equal(events_of(n), expected)
-/* The attributes of each event after the first on a line (trace_text.h). */
+/* Returns the attributes of each event, one line per event after the first (trace_text.h). */
 const char *attrs_of(const nsys *n);
 #define assert_attrs(n, expected) assert_string_equal(attrs_of(n), expected)
 

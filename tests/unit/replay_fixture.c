@@ -81,7 +81,7 @@ void replay_times_free(replay_times *times) {
         free(times->nodes[r]);
 }
 
-/* Where the time of an edge's source stands; NULL: the root. */
+/* Returns a pointer to the time of an edge's source; NULL: the root. */
 static int64_t *source_of(const tm_graph *graph, replay_times *times, size_t rank, uint32_t from) {
     if (from == TM_FROM_ROOT)
         return NULL;
@@ -175,7 +175,7 @@ static int by_order(const void *a, const void *b) {
     return x->operation < y->operation ? -1 : x->operation > y->operation;
 }
 
-/* Sorts the visits, and renames the sources that are visits; `event` is what each was. */
+/* Sorts the arrivals and renumbers edge sources that refer to them by `event`, the old index. */
 static void order_visits(tm_graph *graph, const int64_t *operations) {
     tm_graph_visit *visits = graph->visits.data;
     uint32_t now[REPLAY_OPERATIONS];
@@ -225,7 +225,7 @@ void replay_reduced(const replay_case *c, bool backward, tm_replay *job) {
     tm_vec_free(&words);
 }
 
-/* A random case while it is made: of each rank the last end of a call and of each stream. */
+/* A random case under construction: for each rank the last end of a call and of each stream. */
 enum { STREAMS = 3 };
 
 typedef struct making {
@@ -233,7 +233,7 @@ typedef struct making {
     replay_case *c;
     uint64_t seed;
     uint32_t call[REPLAY_RANKS], ends[REPLAY_RANKS][STREAMS];
-    bool in_step[REPLAY_RANKS][STREAMS]; /* an end that counts for the step at hand */
+    bool in_step[REPLAY_RANKS][STREAMS]; /* ends that count for the current step */
 } making;
 
 static bool chance(making *m, uint32_t in_100) {
@@ -249,13 +249,13 @@ static void join(making *m, size_t rank, uint32_t from) {
     replay_edge(m->c, rank, from, ns);
 }
 
-/* A call that launches a kernel, which waits for another stream at times: S of the kernel. */
+/* Adds a call and its kernel, which may also wait for another stream. Returns the kernel's node. */
 static uint32_t launch(making *m, size_t r, size_t stream) {
     uint32_t begin = replay_node(m->c, r);
     join(m, r, m->call[r]);
     m->call[r] = replay_node(m->c, r);
     join(m, r, begin);
-    if (chance(m, 10)) /* synchronises */
+    if (chance(m, 10)) /* the call synchronises */
         join(m, r, m->ends[r][(size_t)draw(&m->seed, STREAMS)]);
     uint32_t kernel = replay_node(m->c, r);
     join(m, r, begin);
@@ -278,7 +278,7 @@ static void operate(making *m, uint64_t operation) {
         if (chance(m, 30))
             continue;
         uint32_t kernel = launch(m, r, stream);
-        bool lacks = joined && chance(m, 5); /* its part: this is the kernel behind */
+        bool lacks = joined && chance(m, 5); /* no arrival: the kernel follows the operation */
         uint32_t visit = replay_visit(m->c, r, lacks ? TM_NO_NODE : kernel, operation);
         if (lacks)
             join(m, r, visit);

@@ -1,4 +1,4 @@
-/* Jobs for the tests of the replay, and their times from the full graphs, in the simplest way. */
+/* Jobs for the replay tests, and a reference that computes their times from the full graphs. */
 #ifndef TMERGE_REPLAY_FIXTURE_H
 #define TMERGE_REPLAY_FIXTURE_H
 
@@ -7,7 +7,7 @@
 
 enum { REPLAY_RANKS = 10, REPLAY_SETS = 4, REPLAY_OPERATIONS = 64, REPLAY_STEPS = 4 };
 
-/** A graph while it is made; afterwards it is `graph`. */
+/** A rank's graph under construction; `graph` once finished. */
 typedef struct replay_rank {
     tm_graph graph;
     tm_vec first, edges; /* of uint32_t, tm_edge */
@@ -16,58 +16,58 @@ typedef struct replay_rank {
 
 typedef struct replay_case {
     size_t n_ranks;
-    replay_rank ranks[REPLAY_RANKS]; /* rank number 10 + index */
+    replay_rank ranks[REPLAY_RANKS]; /* rank number is 10 + index */
 } replay_case;
 
-/** When everything is, or may be at the latest. */
+/** Times of all nodes, operations and steps: earliest (forward) or latest allowed (backward). */
 typedef struct replay_times {
     int64_t *nodes[REPLAY_RANKS];          /* owned */
-    int64_t operations[REPLAY_OPERATIONS]; /* by their id */
-    int64_t steps[REPLAY_STEPS];           /* by their number: E_k, not of backward times */
+    int64_t operations[REPLAY_OPERATIONS]; /* by operation id */
+    int64_t steps[REPLAY_STEPS]; /* end E_k of step k, by step number; not set by backward replay */
 } replay_times;
 
-/** Begins a node; its in-edges are to be added before the next node. */
+/** Begins a node; add its in-edges before the next node. */
 uint32_t replay_node(replay_case *c, size_t rank);
 
-/** @param ns  [REPLAY_SETS] the first are the recorded weights */
+/** @param ns [REPLAY_SETS] weights of the edge; the first is the recorded one */
 void replay_edge(replay_case *c, size_t rank, uint32_t from, const int64_t *ns);
 
-/** The source of an edge from an operation that the node arrives at; the id is below
- * REPLAY_OPERATIONS. */
+/** Adds an arrival of the node at the operation, whose id is below REPLAY_OPERATIONS. Returns it as
+ * an edge source. */
 uint32_t replay_visit(replay_case *c, size_t rank, uint32_t node, uint64_t operation);
 void replay_step(replay_case *c, size_t rank, uint32_t node, int64_t number);
 
-/** Sets recorded times and the order of visits. */
+/** Sets the recorded times and the order of arrivals. */
 void replay_finish(replay_case *c);
 void replay_free(replay_case *c);
 
-/** Goes over all graphs until nothing changes any more. */
+/** Computes the times by passing over all graphs until nothing changes. */
 void replay_forward(const replay_case *c, const uint8_t *set_of_rank, replay_times *times);
 
-/** The same backward, from the latest step end. */
+/** Computes latest times in the same way, backward from the latest step end. */
 void replay_backward(const replay_case *c, const uint8_t *set_of_rank, int64_t total_ns,
                      replay_times *late);
 void replay_times_free(replay_times *times);
 
-/** A case by its seed: calls, streams, waits, operations of some or all ranks, steps. */
+/** Shape of a random case: calls, streams, waits, operations of some or all ranks, steps. */
 typedef struct replay_shape {
     const char *what;
     size_t n_ranks, n_actions;
-    uint32_t operations_in_100; /* of the actions */
-    uint32_t zeros_in_100;      /* of the weights */
-    uint32_t misses_in_100;     /* of the steps on a rank */
-    int64_t largest, least;     /* weight */
+    uint32_t operations_in_100; /* percentage of actions that are operations */
+    uint32_t zeros_in_100;      /* percentage of weights that are 0 */
+    uint32_t misses_in_100;     /* percentage of stream ends missing from a rank's step */
+    int64_t largest, least;     /* bounds of the weights [ns] */
 } replay_shape;
 
 void replay_random(const replay_shape *shape, uint64_t seed, replay_case *c);
 
-/** What is left of all ranks, appended to words of int64_t. */
+/** Appends the reduced graphs of all ranks to words of int64_t. */
 void replay_words(const replay_case *c, bool backward, tm_vec *words);
 
-/** tm_reduce over all ranks, the last first where @p backward, and the job of them. */
+/** Reduces all ranks with tm_reduce, in reverse order if @p backward, and builds the job. */
 void replay_reduced(const replay_case *c, bool backward, tm_replay *job);
 
-/** For tm_reduce of one rank; the context is its replay_rank. */
+/** Weight callback for tm_reduce of one rank; the context is its replay_rank. */
 void replay_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
                   int64_t *ns);
 

@@ -1,4 +1,4 @@
-/* Rows of tables written as text, for the tests of what is made of them. */
+/* Fills tables from rows written as text, for tests that read tables. */
 #include "rows_fixture.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "tmerge/analysis.h"
 
-/* In texts ~ stands for a space. */
+/* In text values ~ stands for a space. */
 static void set_cell(tm_table *table, tm_cell *row, const char *name, char *value) {
     int column = tm_table_column(table->def, name);
     tm_error err;

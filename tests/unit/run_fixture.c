@@ -1,4 +1,4 @@
-/* Runs of kernels of a simulated group, for the tests of alignment: what happened is known. */
+/* Simulated runs of kernels of a group, with known truth, for the alignment tests. */
 #include "run_fixture.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
         if (broadcast && k % spec->per_step == 0)
             behind = draw(&own, INT64_C(4) * BROADCAST_NS);
         at += broadcast ? BROADCAST_NS : spec->gap_ns + draw(&shared, spec->jitter_ns + 1);
-        int64_t own_at = at + offset + (at - origin) / MS * drift; /* 1 ppm is 1 ns in a ms */
+        int64_t own_at = at + offset + (at - origin) / MS * drift; /* 1 ppm is 1 ns per ms */
         own_at += broadcast ? behind : 0;
         at += ends_step ? spec->step_gap_ns + draw(&shared, spec->jitter_ns + 1) : 0;
         if (lost || k / spec->per_step < skipped)

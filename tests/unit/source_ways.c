@@ -37,7 +37,7 @@ outcome drain(tm_source *source, size_t step) {
     if (got.status == TM_OK) {
         assert_int_equal(tm_source_consumed(source), tm_source_size(source));
         assert_int_equal(tm_source_read(source, buffer, step, &n, NULL), TM_OK);
-        assert_int_equal(n, 0); /* the end stays the end */
+        assert_int_equal(n, 0); /* reading again still gives the end */
     } else {
         assert_int_equal(got.error.offset, got.bytes.n);
         assert_int_equal(got.error.status, got.status);
@@ -82,12 +82,12 @@ tm_source *open_file(span content) {
     tm_source *source = NULL;
     assert_int_equal(tm_source_open(path, &source, NULL), TM_OK);
     assert_string_equal(tm_source_path(source), path);
-    unlink(path); /* the open source keeps it */
+    unlink(path); /* the open source keeps the file */
     return source;
 }
 
 static const size_t steps[] = {1, 2, 7, 19, 20, 21, 1 << 20};
-static const size_t pieces[] = {1, 2, 3, 7, 0}; /* 0: as it comes */
+static const size_t pieces[] = {1, 2, 3, 7, 0}; /* 0: unsplit */
 _Static_assert(N_WAYS == COUNT(steps) * (COUNT(pieces) + 1) * 2, "a way for each of them");
 
 outcome read_in_way(span encoded, size_t way) {
@@ -130,7 +130,7 @@ tm_vec make_text(size_t n) {
 }
 
 void append_gzip(tm_vec *file, span content) {
-    struct isal_zstream stream = {0}; /* its own initialiser leaves much of it as it was */
+    struct isal_zstream stream = {0}; /* its own initialiser leaves many fields unset */
     size_t room = content.n + content.n / 8 + 1024;
     uint8_t *packed = malloc(room);
     assert_non_null(packed);

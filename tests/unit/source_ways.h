@@ -1,4 +1,4 @@
-/* What the tests of byte sources share: fixtures, and every way of reading the same bytes. */
+/* Fixtures of the byte source tests, and every way to read the same bytes. */
 #ifndef TMERGE_SOURCE_WAYS_H
 #define TMERGE_SOURCE_WAYS_H
 
@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "tmerge/source.h"
 
-/* A literal without its terminator: as an initialiser, and in an expression. */
+/* A string literal without its terminator: as an initialiser, and as an expression. */
 #define INIT(literal)                                                                              \
     { (literal), sizeof(literal) - 1 }
 #define SPAN(literal) ((span)INIT(literal))
@@ -19,8 +19,8 @@ typedef struct span {
     size_t n;
 } span;
 
-/* One line of text by gzip 1.12 -9n, by Python's zlib with every header field, and by zstd 1.5.4
- * --check: by other programs than the calls under test. */
+/* One line of text compressed by gzip 1.12 -9n, by Python's zlib with every header field, and by
+ * zstd 1.5.4 --check, so that other programs than the code under test produced it. */
 #define TICK "tick tock tick tock\n"
 #define GZIP                                                                                       \
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9\x07\x11\x30"             \
@@ -32,7 +32,7 @@ typedef struct span {
 #define ZSTD                                                                                       \
     "\x28\xb5\x2f\xfd\x04\x58\x8d\x00\x00\x58\x74\x69\x63\x6b\x20\x74\x6f\x63\x6b\x20"             \
     "\x0a\x01\x00\x2d\x0a\x12\xe2\x31\x6e\x15"
-/* By hand: a skippable frame of 3 bytes; an empty frame with a window of 2^27 or 2^28 bytes
+/* Written by hand: a skippable frame of 3 bytes; an empty frame with a window of 2^27 or 2^28 bytes
  * (its sixth byte is (log - 10) << 3). */
 #define SKIPPABLE                                                                                  \
     "\x5a\x2a\x4d\x18\3\0\0\0"                                                                     \
@@ -41,7 +41,7 @@ typedef struct span {
 #define WINDOW_28 "\x28\xb5\x2f\xfd\0\x90\1\0\0"
 #define ZEROS_8 "\0\0\0\0\0\0\0\0"
 
-/* What came of reading a source to its end. */
+/* Result of reading a source to its end. */
 typedef struct outcome {
     tm_status status;
     tm_vec bytes; /* delivered */
@@ -53,7 +53,7 @@ void append(tm_vec *vec, const void *bytes, size_t n);
 span all_of(const tm_vec *vec);
 tm_vec copy_of(span content);
 
-/* Over memory, handed to the decoder in pieces of so many bytes; 0 for the usual size. */
+/* Opens a source over memory, decoded in pieces of this many bytes; 0: default size. */
 tm_source *open_pieces(span encoded, size_t piece);
 
 enum { PATH_BYTES = 64 };
@@ -62,17 +62,17 @@ void write_all(int fd, span content);
 void make_file(char path[PATH_BYTES], span content);
 tm_source *open_file(span content);
 
-/* Reads to the end or the failure in steps and checks what holds for every source; closes it. */
+/* Reads to the end or a failure in steps, checks what holds for every source, and closes it. */
 outcome drain(tm_source *source, size_t step);
 
-/* Way i of reading the same bytes: a step of the caller by a piece of the input, or a file, decoded
- * by the reader itself or ahead of it. */
+/* Reads the bytes in way i: a combination of the caller's step, the size of the input pieces or a
+ * file, and decoding by the reader itself or ahead of it. */
 enum { N_WAYS = 7 * 6 * 2 };
 outcome read_in_way(span encoded, size_t way);
 
 void check_ticks(span delivered, size_t n_ticks);
 
-/* Numbers from a seed as text: compresses, but not to nothing. */
+/* Returns pseudo-random numbers as text, which compresses moderately. */
 tm_vec make_text(size_t n);
 void append_gzip(tm_vec *file, span content);
 void append_zstd(tm_vec *file, span content);

@@ -1,4 +1,4 @@
-/* What the tests of the job generator share: jobs of all shapes, run and written to memory. */
+/* Helpers of the job generator tests: jobs of all shapes, generated and written to memory. */
 #ifndef TMERGE_TESTS_SYNTH_JOBS_H
 #define TMERGE_TESTS_SYNTH_JOBS_H
 
@@ -18,7 +18,7 @@
 #include "synth/sim/plan.h"
 #include "synth/truth/tally.h"
 
-/* Ranks, tensor and pipeline lengths, microbatches, sequence parallelism, sharding. */
+/* Ranks, tensor and pipeline parallel sizes, microbatches, sequence parallelism, sharding. */
 typedef struct shape {
     int64_t ranks, tp, pp, microbatches, sequence, sharded;
 } shape;
@@ -54,7 +54,7 @@ static inline tms_plan plan_of(const tms_config *config) {
     return plan;
 }
 
-/* What a rank records: its file as a string, and what the truth says of it. */
+/* A rank's recording: its file as a string, and the ground truth. */
 typedef struct recording {
     tms_tally tally;
     tms_sink *sink;
@@ -71,7 +71,7 @@ static inline recording record(const tms_plan *plan, int64_t rank) {
     tms_tally_init(&r.tally);
     assert_int_equal(tms_job_write_rank(plan, rank, writer, &r.tally, &err), TMS_OK);
     writer->format->abandon(writer);
-    tms_sink_write(r.sink, "", 1); /* ends the string */
+    tms_sink_write(r.sink, "", 1); /* terminates the string */
     r.text = tms_sink_bytes(r.sink, &r.size);
     return r;
 }
@@ -95,7 +95,7 @@ static inline int64_t occurrences(const char *text, const char *part) {
     return n;
 }
 
-/* Output to memory: what is written until it ends must be this text. */
+/* Begins output to memory; end_out then compares it with the expected text. */
 static inline tms_out begin_out(tms_sink **sink) {
     tms_out out;
     tms_error err;

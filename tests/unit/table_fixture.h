@@ -1,4 +1,4 @@
-/* One small definition with a column of each type, and how the tests of tables fill it. */
+/* A small table definition with a column of each type, and helpers to fill it. */
 #ifndef TMERGE_TEST_TABLE_FIXTURE_H
 #define TMERGE_TEST_TABLE_FIXTURE_H
 
@@ -31,7 +31,7 @@ static const tm_table_def sample = {.name = "test.sample",
                                     .n_keys = 1,
                                     .top = COMPUTE};
 
-/* One table of a definition. */
+/* One table with its definition. */
 typedef struct fixture {
     tm_tables tables;
     tm_table *table;
@@ -64,7 +64,7 @@ static inline void add_full(fixture *f, int64_t rank, int64_t ns, double ratio, 
     tm_cell_set_bool(&row[PARTIAL], true);
 }
 
-/* The three rows that the renderers are tried on: extremes, what must be quoted, and nulls. */
+/* Returns the three rows of the renderer tests: extremes, values that need quoting, and nulls. */
 static inline fixture make_sample(void) {
     fixture f = make(&sample);
     add_full(&f, INT64_MIN, INT64_MAX, 0.1, "a,\"b\"\nc");

@@ -1,6 +1,6 @@
 /* The rules of `advice` on tables made by hand: four ranks with 1,000 ns of GPU time each, so that
- * 40 ns are 1 % of the job's. What a rank loses of it is a fourth; to a straggler the three others
- * lose, each a third. */
+ * 40 ns are 1 % of the job's. A cost is the mean of the ranks that lose it: a fourth of the sum;
+ * for a straggler a third, since only the three others lose. */
 #include "analysis/analyses.h"
 
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 enum { RANKS = 4 };
 
 typedef struct advice_case {
-    const char *overlap;  /* more of each rank's row of overlap.rank */
+    const char *overlap;  /* further cells of each rank's row of overlap.rank */
     const char *rows;     /* "table cells; table cells;" */
-    const char *expected; /* "rule severity cost bound ranks", items after one another */
+    const char *expected; /* "rule severity cost bound ranks", one item after another */
 } advice_case;
 
-/* Where the cells begin with "*", a row for each rank, which they do not name. */
+/* Adds a row. Cells that begin with "*" stand for a row for each rank, which they do not name. */
 static void add_given(tm_tables *tables, const char *table, const char *cells) {
     if (cells[0] != '*') {
         add_row(tables, table, cells);
@@ -26,7 +26,7 @@ static void add_given(tm_tables *tables, const char *table, const char *cells) {
     }
 }
 
-/* The tables of a case with the advice on them; destroyed by the caller. */
+/* Returns the tables of a case with the advice; the caller destroys them. */
 static tm_tables advise(const advice_case *c) {
     tm_tables tables = open_tables();
     tm_error err;
@@ -70,7 +70,7 @@ static void check(const advice_case *cases, size_t n) {
                                      text_at(items, i, "bound"), text_at(items, i, "ranks"));
             assert_true(strlen(text_at(items, i, "text")) > 10);
             assert_true(strlen(text_at(items, i, "evidence")) > 0);
-            /* What is to be looked at exists. */
+            /* Every table named in look_at exists. */
             char look[128];
             snprintf(look, sizeof look, "%s", text_at(items, i, "look_at"));
             for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
@@ -87,7 +87,7 @@ static void check(const advice_case *cases, size_t n) {
     "stragglers.rank rank=0 caused_share=0.25; stragglers.rank rank=1 caused_share=0.75 host=h "   \
     "relative_speed=1 verdict=straggler;"
 
-/* What each rank shows in the one step: the straggler least. */
+/* Exposed communication of each rank in the one step: the straggler has the smallest. */
 #define EXPOSED_BY_STEP                                                                            \
     "overlap.step rank=0 step=1 partial=false exposed_comm_ns=140; overlap.step rank=1 step=1 "    \
     "partial=false exposed_comm_ns=10; overlap.step rank=2 step=1 partial=false "                  \
@@ -109,40 +109,40 @@ TEST(a_job_without_trouble_gets_no_advice) {
 TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 #define WAITING "comm_ns=180 overlap_ns=30 exposed_comm_ns=150 exposed_wait_ns=100"
     static const advice_case cases[] = {
-        /* 3/4 of 400 ns exposed waiting. Of 600 exposed, 300 are left, 7.5 %; but half was waiting,
-         * and rank 1 alone shows 10: 4 x 10 are 1 %. */
+        /* The straggler causes 3/4 of 400 ns of exposed waiting. Of 600 exposed, 300 are left,
+         * 7.5 %; but half was waiting, and rank 1 itself exposes only 10: 4 x 10 are 1 %. */
         {WAITING,
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
          "straggler warning 100 upper 1"},
-        /* No verdict: all 400 ns are waiting for late ranks, and it swallows the same. */
+        /* No verdict: all 400 ns are waiting for late ranks, and take up as much exposed time. */
         {WAITING, "stragglers.job verdict=inconclusive evidence=E;" STRAGGLERS EXPOSED_BY_STEP,
          "late_ranks warning 100 upper all"},
-        /* 3/4 of 80 of 1400 exposed is 60: the waiting is not what is exposed, and only it goes. */
+        /* 3/4 of 80 of 1400 exposed is 60: only this waiting is subtracted from what is exposed. */
         {"comm_ns=400 overlap_ns=50 exposed_comm_ns=350 exposed_wait_ns=20",
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
          "exposed_communication critical 335 upper all, straggler note 20 upper 1"},
-        /* Ranks 2 and 3 of a host cause 90 % of 400 ns, for which the two others wait. */
+        /* Ranks 2 and 3 of a host cause 90 % of 400 ns, for which the two other ranks wait. */
         {WAITING,
          "stragglers.job verdict=persistent level=host host=b rank=2 evidence=E; "
          "stragglers.finding rank=2 ranks=2 level=host host=b shape=throughout caused_share=0.9; "
          "stragglers.rank rank=0 host=a; stragglers.rank rank=2 host=b verdict=straggler; "
          "stragglers.rank rank=3 host=b verdict=straggler;" EXPOSED_BY_STEP,
          "straggler warning 180 upper 2-3"},
-        /* Two findings, 3/4 and 1/8 of 400 ns, for which the two others wait. */
+        /* Two findings, 3/4 and 1/8 of 400 ns, for which the two other ranks wait. */
         {WAITING,
          "stragglers.job verdict=several level=rank rank=1 evidence=E;" FOUND
          "stragglers.finding finding=1 rank=3 shape=throughout caused_share=0.125;" STRAGGLERS
          "stragglers.rank rank=3 verdict=straggler;" EXPOSED_BY_STEP,
          "straggler warning 175 upper 1, 3"},
-        /* Hidden behind computation: of 300 ns that all wait, three wait for it, but none for more
-         * than the 50 that it takes longer. */
+        /* Waiting hidden behind computation, 300 ns in all: three ranks wait for the straggler,
+         * each for at most the 50 ns by which it is slower. */
         {"comm_ns=100 overlap_ns=100",
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=1 excess_ns=50; stragglers.rank rank=0 wait_ns=300; "
          "stragglers.rank rank=1 verdict=straggler;",
          "straggler warning 50 upper 1"},
-    /* Of 4 x 300 ns rank 1 is behind 0.4: 480 of 3 ranks, and 720 of 4 are others' doing. What
-     * the plan saves is rank 1's to save: nothing is left of 20 ns; of 50 ns 3 %. */
+    /* Of 4 x 300 ns rank 1 causes 0.4: 480, lost by 3 ranks; others cause 720, lost by 4. Rank 1
+     * accounts for 20 ns of the plan's saving: of 20 ns nothing is left; of 50 ns 3 %. */
 #define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
 #define ONE_NAMED                                                                                  \
     "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "              \
@@ -151,11 +151,11 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "straggler warning 160 upper 1"},
         {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1,2 saved_ns=50 saved_pct=5;",
          "late_ranks warning 180 upper all, straggler warning 160 upper 1"},
-        /* A bubble: receives wait, too, and are no matter of when communication starts. */
+        /* A bubble: receives wait too, and starting communication earlier does not help. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
          "stragglers.job verdict=bubble evidence=E; overlap.kind *kind=recv exposed_comm_ns=200;",
          "late_ranks critical 300 upper all"},
-        /* 3/4 of 52 is 39, under 1 %. */
+        /* 3/4 of 52 is 39, below 1 %. */
         {"comm_ns=150 overlap_ns=120 exposed_comm_ns=30 exposed_wait_ns=13",
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS, ""},
     };
@@ -170,7 +170,7 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2;",
          "imbalance warning 90 upper 2"},
-        /* one step of two: another rank each time, and the partial one does not count */
+        /* half the time, but another rank in each step; the partial step does not count */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=450 imbalance_ns=45 max_rank=2; imbalance.step "
          "step=2 mean_compute_ns=450 imbalance_ns=45 max_rank=1; imbalance.step step=3 "
@@ -178,10 +178,10 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
          "imbalance_ns=900 max_rank=3; overlap.step rank=0 step=4 partial=true exposed_comm_ns=0; "
          "imbalance.job max_rank=2;",
          "imbalance warning 90 upper all"},
-        /* 9.9 %: then it is only that ranks wait for late ones */
+        /* 9.9 %: reported only as ranks that wait for late ones */
         {UNEVEN, "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2;",
          "late_ranks note 90 upper all"},
-        /* nobody waits */
+        /* no rank waits */
         {"", "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;", ""},
         /* the straggler explains 4 x 90: nothing is left for imbalance */
         {UNEVEN,
@@ -189,14 +189,14 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
          "shape=throughout caused_share=1; stragglers.rank rank=2 relative_speed=0.9 "
          "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;",
          "straggler warning 120 upper 2"},
-        /* it explains 144 of 360, and what it computes more is no second cause */
+        /* it explains 144 of 360; its additional computation is no second cause */
         {UNEVEN,
          "stragglers.job verdict=persistent rank=2 evidence=E; stragglers.finding rank=2 "
          "shape=throughout caused_share=0.4; stragglers.rank rank=2 relative_speed=0.9 "
          "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; "
          "imbalance.job max_rank=2;",
          "straggler warning 48 upper 2, late_ranks note 54 upper all"},
-        /* 88 of 90 are of one step and its rank */
+        /* 88 of 90 are in one step, caused by one rank */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1; imbalance.step step=3 "
@@ -211,7 +211,7 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
          "overlap.kind *kind=allreduce exposed_comm_ns=150;",
          "exposed_communication warning 150 upper all"},
-        /* on no path it saves nothing; but where it joins no ranks nobody knows */
+        /* off the critical path it saves nothing; over 5 % unmatched leave the path unknown */
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5;",
          ""},
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5.1;",
@@ -232,13 +232,13 @@ TEST(an_idle_gpu_is_counted_once) {
         {"", "input.rank *step_ns=1000 stall_ns=49 waits=1;", ""},
         {"", "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300;",
          "gpu_utilization warning 300 exact all"},
-        /* 100 idle together, and 250 in turn: what the host could save is not what that costs */
+        /* 100 idle together and 250 in turn: the cost is not what the host could save */
         {"",
          "overview.job gpu_utilization_pct=65; idle.rank *idle_ns=100 host_work_ns=100 "
          "turns_ns=250; "
          "whatif.item what=limit name=host saved_ns=900 saved_pct=90;",
          "gpu_utilization warning 350 exact all"},
-        /* of 300 idle, 150 are for want of input: 15 % are left, under the threshold of 20 */
+        /* of 300 idle, 150 are waiting for input: 15 % are left, under the threshold of 20 */
         {"",
          "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300 input_ns=150; input.rank "
          "*step_ns=1000 stall_ns=150 waits=1;",
@@ -253,7 +253,7 @@ TEST(an_idle_gpu_is_counted_once) {
          "kernels.kernel name=k calls=100 short_calls=49 total_ns=9 communication=false; idle.rank "
          "*idle_ns=20 kernel_wait_ns=20;",
          ""},
-        /* a bound makes nothing graver, and comes after what can be saved */
+        /* an upper bound does not raise the severity, and sorts after known savings */
         {"",
          "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; idle.rank "
          "*idle_ns=20 kernel_wait_ns=20; whatif.job sure=true; whatif.item what=limit name=launch "
@@ -279,7 +279,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
     static const advice_case cases[] = {
         {"", "transfers.kind " COPY "pageable overlap_ns=10;", "pageable_copies note 10 upper all"},
         {"", "transfers.kind " COPY "pageable overlap_ns=11;", ""},
-        /* 50 of 4000 are 1 %, 80 are 2 %; pageable ones are another rule's */
+        /* 50 of 4000 are 1 %, 80 are 2 %; pageable copies belong to another rule */
         {"", "transfers.kind " COPY "pinned overlap_ns=0;", ""},
         {"",
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=80 overlap_ns=0 "
@@ -288,12 +288,12 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
         {"",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20;",
          "exposed_copies critical 150 upper all"},
-        /* both directions at once: of 620 with copies all but 20 that one has beside computation */
+        /* both directions at once: of 620 with copies one overlaps computation for 20 */
         {"memory_ns=620",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20; "
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=600 overlap_ns=0;",
          "exposed_copies critical 150 upper all"},
-        /* inside a GPU and between GPUs */
+        /* within a GPU and between GPUs */
         {"",
          "transfers.kind rank=0 kind=dtod count=1 bytes=9 total_ns=9 union_ns=320 overlap_ns=20 "
          "host_memory=device; transfers.kind rank=0 kind=ptop count=1 bytes=9 total_ns=9 "
@@ -314,14 +314,14 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
 
 TEST(steps_and_phases_count_from_their_thresholds_on) {
     static const advice_case cases[] = {
-        /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; 40 too long for four ranks */
+        /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; four ranks lose 40 each */
         {"",
          "imbalance.step step=1 step_ns=100; imbalance.step step=2 step_ns=100; imbalance.step "
          "step=3 step_ns=160;",
          "step_variation warning 40 upper all"},
         {"", "imbalance.step step=1 step_ns=100; imbalance.step step=3 step_ns=160;", ""},
-        /* Work from before the recording runs into the first step: 100, 100 and 160 are left, or
-         * of three two. */
+        /* Work from before the recording runs into the first step, which is skipped: 100, 100 and
+         * 160 are left, or two of three steps. */
         {"",
          "overlap.step *step=4 partial=false; imbalance.step step=4 step_ns=300; imbalance.step "
          "step=5 step_ns=100; imbalance.step step=6 step_ns=100; imbalance.step step=7 "
@@ -334,18 +334,18 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=149 gpu_optimizer_ns=1;", ""},
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=1;",
          "optimizer warning 100 upper all"},
-        /* no GPU event of it */
+        /* no GPU event of the optimizer */
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=0;", ""},
-        /* 4,000 ns of each rank on the host, before its GPU begins: not more than the job has */
+        /* each rank stalls 4,000 ns on the host before its GPU begins: the job has fewer */
         {"", "input.rank *step_ns=5000 stall_ns=4000 waits=1; job.job duration_ns=3500;",
          "input critical 3500 upper all"},
-        /* 360 of 3600 ns of computing */
+        /* 360 of 3600 ns of computation */
         {"",
          "overview.job tensor_core_pct=0; operators.op name=aten::mm device_self_ns=360 "
          "tensor_cores_fit=true; operators.op name=aten::add device_self_ns=900 "
          "tensor_cores_fit=false;",
          "tensor_cores note - - all"},
-        /* of kernels beside each other: 1,500 of 15,000 ns, and 1,499 */
+        /* of the summed time of concurrent kernels: 1,500 of 15,000 ns, and 1,499 */
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
          "total_ns=15000 communication=false; kernels.kernel name=c calls=9 short_calls=0 "
@@ -361,15 +361,15 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "overview.job tensor_core_pct=1; operators.op name=aten::mm device_self_ns=360 "
          "tensor_cores_fit=true;",
          ""},
-        /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; without any the rule
-         * before has it */
+        /* FP32 for 360 of 3600 ns beside others on tensor cores, and 359; if none uses tensor
+         * cores, the rule above applies */
         {"",
          "overview.job tensor_core_pct=1; classes.kernel bits32_ns=300 tf32_ns=0; classes.kernel "
          "bits32_ns=60 tf32_ns=0;",
          "precision note - - all"},
         {"", "overview.job tensor_core_pct=1; classes.kernel bits32_ns=359 tf32_ns=1079;", ""},
         {"", "overview.job tensor_core_pct=0; classes.kernel bits32_ns=3600 tf32_ns=0;", ""},
-        /* attention in parts for 100 + 60 + 20 of 3600 ns, and 19; without a softmax it is fused */
+        /* attention unfused for 100 + 60 + 20 of 3600 ns, and 19; without a softmax it is fused */
         {"",
          "classes.kernel class=matrix~multiply attention_ns=100; classes.kernel class=softmax "
          "attention_ns=60; classes.kernel class=copy attention_ns=900; classes.kernel "
@@ -396,7 +396,7 @@ TEST(memory_that_fills_is_told_and_what_ends_the_job_comes_first) {
 #define STEP(n) "memory.step rank=1 device=cuda:1 step=" n ";"
     static const advice_case cases[] = {
         {"", "memory.device rank=2 device=cuda:2 capacity_pct=95;", "memory warning - - 2"},
-        /* well used, in training as in inference */
+        /* well used, in training and in inference */
         {"",
          "memory.device rank=2 device=cuda:2 capacity_pct=94.9; transfers.allocation rank=2 "
          "call=cudaFree calls=9 step_calls=0 total_ns=0; transfers.allocation rank=1 call=cudaFree "
@@ -410,7 +410,7 @@ TEST(memory_that_fills_is_told_and_what_ends_the_job_comes_first) {
          "memory.device rank=1 device=cuda:1 capacity_pct=10; memory.device rank=2 device=cuda:2 "
          "capacity_pct=50;" TRAINING,
          ""},
-        /* an allocator that runs short, and one that has room */
+        /* an allocator that runs short, and one with room left */
         {"",
          "memory.device rank=2 device=cuda:2 capacity_pct=85; transfers.allocation rank=2 "
          "call=cudaFree calls=9 step_calls=1 total_ns=0; overview.job steps=9;",
@@ -426,12 +426,12 @@ TEST(memory_that_fills_is_told_and_what_ends_the_job_comes_first) {
         /* 1,000 steps take 1 MB of 100 MB that are free */
         {"", "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4"),
          "memory_growth warning - - 1"},
-        /* one step gave back; too few steps */
+        /* one step freed memory; too few steps */
         {"",
          "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4")
              STEP("5"),
          ""},
-    /* one step peaks at 13 where the others do at 10, of the device and not of the host */
+    /* one step peaks at 13, the others at 10; counts for a device, not for the host */
 #define PEAK(device, n, peak) "memory.step rank=1 device=" device " step=" n " peak_bytes=" peak ";"
         {"",
          "memory.device rank=1 device=cuda:1 peak_bytes=13 spike_step=2;" PEAK("cuda:1", "1", "10")
@@ -469,8 +469,6 @@ TEST(poor_clocks_and_missing_ranks_are_told) {
     check(cases, COUNT(cases));
 }
 
-/* What is advised for is in the traces: words of training where a backward pass or an optimizer is,
- * those of PyTorch where its operators or kernels are; else what fits any program. */
 /* Steps of 1,000 ns on each of the four ranks, so that 10 ns are 1 %. */
 TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
 #define XSPACE "job.format format=xplane; job.job steps=10;"
@@ -500,7 +498,7 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         SPENT("infeed_ns=40 input_wait_ns=9", ""),
         SPENT("infeed_ns=40 input_wait_ns=10", "input warning 50 upper all"),
         SPENT("infeed_ns=100 input_wait_ns=100", "input critical 200 upper all"),
-    /* What input consists of, where it takes over a tenth of the steps. */
+    /* Composition of input, if it takes over a tenth of the steps. */
 #define STAGES(input, own, enqueue, expected)                                                      \
     {"",                                                                                           \
      XSPACE STEPS("input_ns=" input) "pipeline.host host=h self_ns=100 preprocessing_ns=" own      \
@@ -512,18 +510,19 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         STAGES("101", "70", "30", "input_host note - - all, input_transfer note - - all"),
         STAGES("100", "50", "50", ""),
 #undef STAGES
-    /* TPUs have bounds of their own for collectives: a store of one names its device. */
+    /* TPUs have their own bounds for collectives: the store names the device kind. */
 #define ON_TPU(parts, expected)                                                                    \
     {"", "job.format format=xplane; job.job steps=10 device_kind=TPU;" STEPS(parts), expected}
         ON_TPU("collectives_ns=59", ""),
         ON_TPU("collectives_ns=60", "collectives warning 60 upper all"),
         ON_TPU("collectives_ns=300", "collectives critical 300 upper all"),
 #undef ON_TPU
-        /* Barriers are of collectives: from a tenth of the steps on they have an item of their own,
+        /* Barriers are part of collectives: from a tenth of the steps on they get their own item,
          * and 20 are left. */
         SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),
         SPENT("collectives_ns=120 barrier_ns=99", "collectives warning 120 upper all"),
-        /* What names a late rank takes its waiting off: 240 of 4 x 120, and 60 a rank are left. */
+        /* late_ranks covers the waiting: 240 of 4 x 120, which leaves 60 per rank for
+         * collectives. */
         {"exposed_wait_ns=60", XSPACE STEPS("collectives_ns=120") "stragglers.job verdict=none;",
          "collectives warning 60 upper all, late_ranks note 60 upper all"},
         SPENT("compute_16_ns=10 compute_32_ns=90", ""),
@@ -538,15 +537,17 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
          XSPACE
          "hlo.category category=copy-done self_ns=39; hlo.category category=fusion self_ns=361;",
          ""},
-        /* Of others none of this counts, and of these none of the guides' bounds. */
+        /* These rules apply to no other format, and the guides' bounds do not apply to this one. */
         {"", "job.job steps=10;" STEPS("launch_ns=900 output_ns=900 other_ns=900"), ""},
         {"comm_ns=400 overlap_ns=0 exposed_comm_ns=400", XSPACE, ""},
-        /* Without steps what lies beside the work is no other time. */
+        /* Without steps, time beside the work is not counted as other time. */
         {"", "job.format format=xplane;" STEPS("other_ns=900"), ""},
     };
     check(cases, COUNT(cases));
 }
 
+/* Advice speaks of training if there is a backward pass or an optimizer, and of PyTorch if there
+ * are its operators or kernels; otherwise its words fit any program. */
 TEST(advice_speaks_of_what_the_traces_hold) {
 #define SMALLER "kind=allreduce group=g size_class_bytes=1048576 bytes=1500000 "
 #define LARGER                                                                                     \
@@ -562,11 +563,11 @@ TEST(advice_speaks_of_what_the_traces_hold) {
     } cases[] = {
         {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "turn"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "turn"},
-        /* what is not matched may be waiting: 120 of 150, 60 of 150 */
+        /* unmatched time may be waiting: 120 of 150, 60 of 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is of", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=60", "", "a batch in turn", "of this time"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "a batch in turn", "buckets"},
-        /* of lists of tensors: an optimizer's functor trains, another does not */
+        /* kernels over lists of tensors: an optimizer's functor means training, another does not */
         {HIDES_BADLY,
          "kernels.kernel " SMALL("multi_tensor_apply_kernel<FusedSgdMathFunctor<4>>") ";",
          "smaller buckets", "turn"},
@@ -592,7 +593,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "named"},
         {"exposed_wait_ns=400", "stragglers.job verdict=bubble;", "micro-batches", "now and"},
         {"", COPIES, "cudaMallocHost", "DataLoader"},
-        /* neither PyTorch's words nor CUDA's of what XLA decides */
+        /* no words of PyTorch or CUDA for copies that XLA decides */
         {"", COPIES OF_XLA, "in few large pieces", "cudaMallocHost"},
         {"", COPIES "job.format format=trace_viewer;", "in few large pieces", "cudaMallocHost"},
         {"", COPIES OF_XLA "job.format format=kineto;", "cudaMallocHost", "large pieces"},
@@ -613,14 +614,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "DataLoader(pin_memory=True)", "cudaMallocHost"},
         {"", "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
          "CUDA or HIP graphs", "torch"},
-        /* an episode's GPU is slow in its steps, whatever it is over all of them; of two each is
-         * told; where nothing accuses the host, it is not */
+        /* in an episode the GPU is judged by the episode's steps; with two findings both are
+         * reported; the host is not named if nothing points to it */
         {"exposed_wait_ns=400",
          "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=episode unit=step from=2 to=3 caused_share=1; overlap.step rank=0 step=2 "
          "window_ns=9 compute_ns=5; overlap.step rank=1 step=2 window_ns=9 compute_ns=9;",
          "Look at the GPU of rank 1 in steps 2 to 3: ", "the host"},
-    /* 70 more idle, of which 35 for its batches; 34 where the other rank waits 1 for its own */
+    /* 70 more idle, 35 of them waiting for batches; 34 if the other rank waits 1 for its own */
 #define LATE_IN_STEP(of_0, of_1)                                                                   \
     "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 shape=episode "   \
     "unit=step from=2 to=2 caused_share=1; overlap.step rank=0 step=2 window_ns=99 compute_ns=20 " \
@@ -642,8 +643,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "Look at rank 1: the traces do not tell", "too late"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900;",
          "blocking copies", ".item()"},
-        /* where short kernels and communication are launched, 6 of 8 and all of it; PyTorch's own
-         * note of a collective is no place, and what takes 200 us is not short */
+        /* where short kernels and communication are launched: 6 of 8, and all of it; PyTorch's
+         * record_param_comms does not count as a place, and 200 us is not short */
         {"",
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
                                       "kernels.launcher kernel=k operator=add inside=f calls=6 "
@@ -659,13 +660,13 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
          "operator=record_param_comms total_ns=9;",
          "in turn. 15.0 %", "launched"},
-        /* where the host waited is named, as far as it is known */
+        /* names where the host waited, as far as known */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; sync.call "
          "call=cudaStreamSynchronize inside=step lost_ns=5 calls_per_step=24;",
          "queue. Most of it is in \"cudaStreamSynchronize\" in \"step\", 24 calls a step. Kernels",
          " of \""},
-        /* for 60 of 100 ns of the longest gaps; for 40 it is no answer */
+        /* for 60 of 100 ns of the longest gaps; 40 are too few to name it */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=60; idle.gap rank=0 "
@@ -675,7 +676,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=40 unrecorded_ns=60;",
          "For most of the longest gaps it is in no call that was recorded.", "forward"},
-        /* calls that were not recorded are not said to be fast */
+        /* unrecorded calls are not called fast */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
          "*unlinked=9 events=8;",
@@ -689,12 +690,12 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; launches.rank "
          "*unlinked=9 launches=0;",
          "blocking copies", "Record"},
-        /* without marked steps there are none to speak of */
+        /* without marked steps the text does not mention steps */
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900;",
          "Kernels run for 10 % of the recording; ", "steps"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900; job.job steps=3;",
          "Kernels run for 10 % of the steps; ", "recording"},
-        /* what is not known is not named */
+        /* unknown facts are left out */
         {"exposed_comm_ns=400 exposed_wait_ns=400", "stragglers.job verdict=inconclusive;",
          "Find what delays ranks,", "rank 0"},
         {"",
@@ -735,13 +736,13 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "88 ns "
          "more than the mean: 98 % of what all 3 steps are uneven.",
          "Even out"},
-        /* a rank that computes most in two of three steps is no matter of one step */
+        /* a rank that computes most in two of three steps is not a matter of one step */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=3; imbalance.step step=3 "
          "mean_compute_ns=300 imbalance_ns=88 max_rank=3; imbalance.job max_rank=3;",
          "rank 3", "no step is as uneven"},
-        /* one rank computes most, in few steps; because its GPU is slow */
+        /* one rank computes most, in few steps; then also because its GPU is slow */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2;",
@@ -750,8 +751,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
          "the GPU of rank 2", "Give rank"},
-        /* (40 - 10) 2 x 4 ns are over a tenth of 4 x 150; 39 is no fourfold; (40 - 10) 1 x 1 less
-         */
+        /* (40 - 10) x 2 x 4 ns are over a tenth of 4 x 150; 39 is not four times 10; (40 - 10) x 1
+         * x 1 is not enough */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",

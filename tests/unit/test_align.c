@@ -1,13 +1,13 @@
-/* Alignment of whole groups: simulated ones whose truth is known, and what must be left out. */
+/* Alignment of whole groups: simulated ones with known truth, and members to be left out. */
 #include "match/align.h"
 
 #include "run_fixture.h"
 
-/* A group with the answer of the alignment. */
+/* A group with the result of its alignment. */
 typedef struct group {
     rank_run *ranks;
     tm_member *members;
-    int *seen; /* [operations] how many ranks have it */
+    int *seen; /* [operations] number of ranks that recorded it */
     size_t n, n_operations;
 } group;
 
@@ -36,8 +36,8 @@ static void free_group(group *g) {
     free(g->seen);
 }
 
-/* Fails where two kernels of different operations have one number. Gives how many of the operations
- * that all ranks have were found on all of them, in permille. */
+/* Fails if kernels of different operations got the same number. Returns how many of the operations
+ * that all ranks recorded were found on all of them, in permille. */
 static int64_t found_permille(const group *g) {
     int64_t *truth = calloc(g->n_operations, sizeof *truth);
     int *members = calloc(g->n_operations, sizeof *members);
@@ -63,7 +63,7 @@ static int64_t found_permille(const group *g) {
     return on_all > 0 ? 1000 * found / on_all : 1000;
 }
 
-/* A job of 8 ranks with 12 equal layers and a last operation in each of 10 steps. */
+/* A job of 8 ranks with 10 steps, each of 12 equal layers and a last operation. */
 static const group_spec usual = {.n_ranks = 8,
                                  .steps = 10,
                                  .per_step = 13,
@@ -112,7 +112,7 @@ static void make_cases(named_spec *cases) {
     cases[7].spec.jitter_ns = 40 * US;
     cases[8].spec.n_ranks = 2;
     cases[9].spec.noise_ns = 10 * US;
-    /* a late end cannot be told from a neighbour's where it covers half of its kernel */
+    /* a late end that covers half of its kernel can be mistaken for a neighbour's */
     cases[10].spec.late_permille = 150;
     cases[10].spec.late_ns = 100 * US;
     cases[10].least_permille = 700;
@@ -148,8 +148,8 @@ static void check_left_out(const group_spec *spec, tm_unmatched reason) {
     free_group(&g);
 }
 
-/* Equal layers at equal times: each shift is as good as the next. One rank begins a step later, so
- * that counts do not tell either; only numbers of steps do. */
+/* Equal layers at equal intervals: every shift fits equally well. One rank begins a step later, so
+ * that counts do not help either; only step numbers do. */
 TEST(a_perfectly_periodic_job_is_ambiguous_without_steps) {
     group_spec spec = usual;
     spec.jitter_ns = 0;
@@ -157,7 +157,7 @@ TEST(a_perfectly_periodic_job_is_ambiguous_without_steps) {
     spec.skipped_steps = 2;
     spec.knows_steps = false;
     check_left_out(&spec, TM_UNMATCHED_AMBIGUOUS);
-    spec.step_gap_ns = 2 * MS; /* steps show, but not which */
+    spec.step_gap_ns = 2 * MS; /* steps are visible, but not their numbers */
     check_left_out(&spec, TM_UNMATCHED_AMBIGUOUS);
     spec.knows_steps = true;
     group g = align(&spec, 1);
@@ -176,7 +176,7 @@ TEST(few_kernels_are_no_evidence) {
     check_left_out(&spec, TM_UNMATCHED_TOO_FEW);
 }
 
-/* Other ranks than the one that is changed stay as they are. */
+/* Checks that a change to one rank excludes that rank and leaves the others as they are. */
 static void check_one_out(void (*change)(tm_run *), tm_unmatched reason) {
     tm_error err;
     group g = align(&usual, 3);
@@ -219,7 +219,7 @@ TEST(a_rank_that_does_not_correspond_is_left_out_alone) {
     check_one_out(other_times, TM_UNMATCHED_INCOHERENT);
 }
 
-/* The reference is the member with the most kernels. Rank 2 has most, and corresponds to none. */
+/* The reference is the member with the most kernels: rank 2, which matches no other rank. */
 TEST(another_reference_is_taken_where_most_do_not_correspond) {
     tm_error err;
     group_spec longer = usual;
@@ -237,9 +237,9 @@ TEST(another_reference_is_taken_where_most_do_not_correspond) {
     free_group(&g);
 }
 
-/* Ranks 0, 1 and 2 share the first 300 operations. What ranks 1 and 2 have behind them rank 0 has
- * not, and there the clock of rank 2 was set forward by a second: by what they share with rank 0
- * they stand together, by the rest a second apart. */
+/* Ranks 0, 1 and 2 share the first 300 operations. Rank 0 lacks the operations that ranks 1 and 2
+ * record after them, and at that point the clock of rank 2 was set forward by a second: ranks 1 and
+ * 2 agree by what they share with rank 0, but are a second apart by the rest. */
 TEST(members_that_contradict_each_other_are_left_out) {
     enum { SHARED = 300, N = 1100 };
     tm_error err;
@@ -266,7 +266,7 @@ TEST(members_that_contradict_each_other_are_left_out) {
     }
 }
 
-/* 10,000 kernels; where steps are not known it takes longer. */
+/* 10,000 kernels; alignment takes longer if steps are not known. */
 TEST(large_groups_are_aligned) {
     group_spec spec = usual;
     spec.per_step = 100;

@@ -1,4 +1,4 @@
-/* Traces of torch_npu's profiler: what is one, what becomes of an event, and who launched it. */
+/* Traces of torch_npu's profiler: recognition, conversion of events, and launches. */
 #include <inttypes.h>
 #include <sys/stat.h>
 
@@ -45,8 +45,8 @@ static reading read_ascend(const char *text) {
     return read_unit_text(format, text, "trace_view.json", NULL);
 }
 
-/* "name category begin duration pid:tid", of a device its number and stream, and of communication
- * "kind group seq in out type". */
+/* Writes "name category begin duration pid:tid"; for a device event also its device and stream, for
+ * communication also "kind group seq in out type". */
 static void event_text(const reading *r, size_t i, char *out, size_t size) {
     const tm_raw_event *e = event_at(r, i);
     const tm_track *track = track_at(r, i);
@@ -66,7 +66,7 @@ static void event_text(const reading *r, size_t i, char *out, size_t size) {
     }
 }
 
-/* Process 7: its layers are 7 * 1024 + layer * 32 + device, here of device 2. */
+/* Process 7: the pids of its layers are 7 * 1024 + layer * 32 + device, here with device 2. */
 #define NAMED(pid, name)                                                                           \
     "{'ph':'M','name':'process_name','pid':" #pid ",'args':{'name':'" name "'}}"
 #define PROCESSES                                                                                  \
@@ -89,7 +89,7 @@ static const struct {
     {DEVICE("a", "MIX_AIV"), TASK("a kernel")},
     {DEVICE("a", "DSA_SQE"), TASK("a kernel")},
     {DEVICE("a", "DVPP_VPC"), TASK("a kernel")},
-    {DEVICE("EVENT_WAIT", "AI_CPU"), TASK("EVENT_WAIT kernel")}, /* the type tells, not the name */
+    {DEVICE("EVENT_WAIT", "AI_CPU"), TASK("EVENT_WAIT kernel")}, /* type decides, not name */
     {DEVICE("Mul66", "Other"), TASK("Mul66 kernel")},
     {DEVICE("MemcopyAsync", "other"), TASK("MemcopyAsync gpu_memcpy")},
     {DEVICE("MEMCPY_ASYNC", "Other"), TASK("MEMCPY_ASYNC gpu_memcpy")},
@@ -108,7 +108,7 @@ static const struct {
     {HCCL("hcom_reduceScatter__1_2_1", ""),
      OPERATION("hcom_reduceScatter kernel") " reduceScatter 1 2 -1 8 BFloat16"},
     {HCCL("hcom_receive__1_2_1", ""), OPERATION("hcom_receive kernel") " recv 1 2 -1 8 BFloat16"},
-    /* those of a further iteration follow all of the first: 2^32 + 5 */
+    /* sequence numbers of the second iteration follow all of the first: 2^32 + 5 */
     {HCCL("hcom_broadcast__868_5_2", ""),
      OPERATION("hcom_broadcast kernel") " broadcast 868 4294967301 8 8 BFloat16"},
     {HCCL("Notify_Wait", ",'task type':'Notify_Wait'"),
@@ -122,10 +122,10 @@ static const struct {
     {"{'ph':'X','cat':'dequeue','name':'Dequeue@Mul','pid':7,'tid':9,'ts':'3','dur':1}",
      "Dequeue@Mul cuda_runtime 3000 1000 7:9"},
     {"{'ph':'X','cat':'kernel','name':'a','pid':7,'tid':9,'ts':'3','dur':1}",
-     "a other 3000 1000 7:9"}, /* a thread of the host runs no kernel */
+     "a other 3000 1000 7:9"}, /* a host thread runs no kernel */
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':3,'dur':'1'}",
-     "a cpu_op 3000 1000 7:9"}, /* numbers and strings mean the same */
-    /* more digits than a double holds, and than a nanosecond: half away from zero */
+     "a cpu_op 3000 1000 7:9"}, /* numbers and strings are equivalent */
+    /* more digits than a double holds, and finer than a nanosecond: half rounds away from zero */
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'1736405443905259.291','dur':"
      "1543.3955000000001}",
      "a cpu_op 1736405443905259291 1543396 7:9"},
@@ -138,7 +138,7 @@ static const struct {
 
 TEST(an_event_is_what_its_type_and_name_say) {
     for (size_t i = 0; i < COUNT(events); i++)
-        for (int named = 0; named < 2; named++) { /* before it, or behind it */
+        for (int named = 0; named < 2; named++) { /* process names before or after the event */
             char text[2048], found[256];
             snprintf(text, sizeof text, "[%s,%s]", named ? PROCESSES : events[i].text,
                      named ? events[i].text : PROCESSES);
@@ -179,7 +179,7 @@ TEST(what_is_odd_is_counted) {
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
                         "'ts':'1 s','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
-    /* 250 against 235 ns: more than 10 for its one interval. */
+    /* 250 against 235 ns: more than the allowed 10 for its one interval. */
     ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5, TM_COUNT_OTHER_TASK, 1, TM_COUNT_OTHER_SUMS, 1,
                   TM_COUNT_NO_TIME, 2, TM_COUNT_OTHER_PHASE, 1);
     close_reading(&r);
@@ -211,7 +211,7 @@ static char *fixture(size_t *size) {
     return bytes;
 }
 
-/* The name and begin of a call, and of the one that handed it over. */
+/* Writes the name and start of an event's launch, and of the call that enqueued the launch. */
 static void launch_text(const reading *r, const tm_timeline *t, const char *name, char *out,
                         size_t size) {
     uint32_t row = t->launch[row_named(&r->ground, t, name)];
@@ -233,12 +233,12 @@ TEST(launches_lead_through_the_queue_to_the_operator) {
     assert_int_equal(tm_timeline_build(&traces, 1, 0, &r.ground.context, &t, &r.ground.err), TM_OK);
     launch_text(&r, &t, "aclnnMm_MatMul", found, sizeof found);
     assert_string_equal(found, "Node@launch 165000 Enqueue 120000 ");
-    /* Without HostToDevice the operator's begin is known, and no call. */
+    /* Without HostToDevice events only the operator's start is known, not its call. */
     launch_text(&r, &t, "hcom_allReduce", found, sizeof found);
     assert_string_equal(found, "launch (its call is not recorded) 180000 ");
     launch_text(&r, &t, "MEMCPY_ASYNC (HtoD)", found, sizeof found);
     assert_string_equal(found, "");
-    /* What put it into the queue lies in the step and in aten::mm; the call comes behind both. */
+    /* The enqueue is within the step and aten::mm; the call itself is after both. */
     uint32_t kernel = row_named(&r.ground, &t, "aclnnMm_MatMul");
     assert_int_equal(t.n_steps, 1);
     assert_int_equal(t.steps[0].number, 3);
@@ -267,7 +267,7 @@ TEST(launches_lead_through_the_queue_to_the_operator) {
     close_reading(&r);
 }
 
-/* Level 0: no process of calls, and the queue's thread known by its Dequeue. */
+/* Level 0: no process of calls; the queue's thread is known from its Dequeue events. */
 TEST(without_calls_the_time_of_a_launch_is_known) {
     char found[256];
     tm_timeline t;
@@ -291,7 +291,7 @@ TEST(without_calls_the_time_of_a_launch_is_known) {
     close_reading(&r);
 }
 
-/* Every place where the file may end. */
+/* Every possible end of the file. */
 TEST(a_truncated_trace_gives_what_it_holds) {
     size_t size, most = 0;
     const char *bytes = fixture(&size);
@@ -310,7 +310,7 @@ TEST(a_truncated_trace_gives_what_it_holds) {
         }
         close_reading(&r);
     }
-    assert_int_equal(most, 13); /* and the call that is put for the collective */
+    assert_int_equal(most, 13); /* including the call that is added for the collective */
 }
 
 TEST(malformed_text_is_refused_where_it_is) {
@@ -319,7 +319,7 @@ TEST(malformed_text_is_refused_where_it_is) {
     check_malformed(format, cases, COUNT(cases));
 }
 
-/* Keys across pieces of 64 KiB; what is no key of an operation; and a name with two groups. */
+/* Keys that cross pieces of 64 KiB; keys that name no operation; and a name with two groups. */
 TEST(the_analysis_beside_a_trace_tells_groups) {
     char base[] = "/tmp/test_ascend_XXXXXX", path[64];
     assert_non_null(mkdtemp(base));
@@ -387,7 +387,7 @@ TEST(folders_tell_host_and_rank) {
     for (size_t i = 0; i < COUNT(pairs); i++)
         assert_int_equal(tm_ascend_msprof_is_covered(pairs[i].path, pairs[i].other),
                          pairs[i].covered);
-    /* The folder of a rank, what the profiler's analysis makes in it, and there the trace. */
+    /* A rank's folder, the one that the profiler's analysis makes in it, and the trace there. */
     char base[] = "/tmp/test_ascend_XXXXXX", output[64], trace[96], info[128];
     assert_non_null(mkdtemp(base));
     snprintf(output, sizeof output, "%s/ASCEND_PROFILER_OUTPUT", base);
@@ -398,7 +398,7 @@ TEST(folders_tell_host_and_rank) {
     assert_int_equal(tm_ascend_rank_of("ascend_pytorch_profiler.db"), -1);
     static const struct {
         const char *file;
-        int64_t rank; /* once it is there, too */
+        int64_t rank; /* rank once this file exists, too */
     } steps[] = {{"profiler_info.json", -1},
                  {"profiler_info_12.json", 12},
                  {"ASCEND_PROFILER_OUTPUT/profiler_info_7.json", 7},

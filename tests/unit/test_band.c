@@ -1,11 +1,11 @@
-/* Kernels of two ranks brought together along an offset: small cases worked out by hand. */
+/* Pairing of two ranks' kernels along a clock offset: small cases worked out by hand. */
 #include "match/band.h"
 
 #include "run_fixture.h"
 
 enum { N = 16 };
 
-/* Pairs the reference with another run that is 50 us ahead in the middle. */
+/* Pairs the reference with a run that is 50 us ahead in the middle. */
 static tm_unmatched pair_drifting(const rank_run *ref, const rank_run *other, double drift,
                                   int64_t *partners) {
     const tm_shift shift = {.centre = ref->run.n / 2, .offset_ns = 50 * US, .drift = drift};
@@ -16,14 +16,14 @@ static tm_unmatched pair(const rank_run *ref, const rank_run *other, int64_t *pa
     return pair_drifting(ref, other, 0.0, partners);
 }
 
-/* The reference's partner of the other's 6th kernel. */
+/* Returns the partner of the reference's 6th kernel. */
 static int64_t partner_of_6th(const rank_run *ref, const rank_run *other) {
     int64_t partners[N];
     assert_int_equal(pair(ref, other, partners), TM_UNMATCHED_NOT);
     return partners[5];
 }
 
-/* The other's ends: `ends_us` without those in the two masks' bits, 50 us ahead. */
+/* Returns a run with `ends_us` without the ends in the mask, ahead by ahead_us. */
 static rank_run without(unsigned mask, int64_t ahead_us) {
     int64_t ends[N];
     size_t n = 0;
@@ -35,7 +35,7 @@ static rank_run without(unsigned mask, int64_t ahead_us) {
 
 TEST(kernels_that_either_rank_lacks_are_passed_over) {
     static const struct {
-        unsigned ref, other; /* what they lack */
+        unsigned ref, other; /* kernels that each lacks */
     } cases[] = {{0, 0},           {0, 1},      {0, 0x8000}, {0, 0x0180},     {0x0042, 0},
                  {0x0002, 0x2000}, {0, 0x5050}, {3, 0xC000}, {0x0010, 0x0020}};
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -54,8 +54,8 @@ TEST(kernels_that_either_rank_lacks_are_passed_over) {
     }
 }
 
-/* The reference lacks B of a pair A, B that lies close together, and the other A; both would be the
- * nearest. A runs from 3290 to 3300, B from 3310 to 3320: nobody can have been in both. */
+/* Of two close kernels A and B the reference lacks B and the other rank lacks A; each would be the
+ * other's nearest. A runs from 3290 to 3300, B from 3310 to 3320: no rank can have been in both. */
 TEST(of_two_close_ones_the_other_is_no_partner) {
     int64_t partners[N], shifted[N];
     for (size_t i = 0; i < N; i++)
@@ -68,8 +68,8 @@ TEST(of_two_close_ones_the_other_is_no_partner) {
     free_run(&other);
 }
 
-/* Where nothing synchronises ends have to tell: noise of 5 us and 6 % of 10 us, five times, is 28
- * us. */
+/* Without synchronisation the ends decide: five times the noise of 5 us and 6 % of 10 us is
+ * 28 us. */
 TEST(what_need_not_run_together_may_end_apart) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     for (size_t i = 0; i < N; i++)
@@ -82,8 +82,8 @@ TEST(what_need_not_run_together_may_end_apart) {
     free_run(&other);
 }
 
-/* Three stretches of three broadcasts: the first of all, those behind the 7th and behind the 11th
- * operation. The other rank comes late to them, and ends each where the reference ends the next. */
+/* Three series of three broadcasts: at the start, and after the 6th and the 12th operation. The
+ * other rank is late to them, and ends each when the reference ends the next. */
 static bool is_broadcast(size_t i) {
     return i < 3 || (i >= 6 && i < 9) || (i >= 12 && i < 15);
 }
@@ -108,17 +108,17 @@ static rank_run with_broadcasts(unsigned lacking, bool late) {
 
 TEST(places_tell_broadcasts_where_one_rank_lacks_none) {
     static const struct {
-        unsigned ref, other; /* what they lack */
-        unsigned paired;     /* of the reference's kernels, as it would have all */
+        unsigned ref, other; /* kernels that each lacks */
+        unsigned paired;     /* of the reference's kernels, numbered as if it had all */
     } cases[] = {
         {0, 0, 0xffff},
-        {0, 1 << 7, 0xffff & ~0x1c0}, /* which of three it is nothing tells */
+        {0, 1 << 7, 0xffff & ~0x1c0}, /* nothing shows which of the three it is */
         {1 << 7, 0, 0xffff & ~0x1c0},
         {0, 1 << 10, 0xffff & ~0x400},      /* one that synchronises */
         {1 << 7, 1 << 10, 0x8e38 & ~0x400}, /* each lacks one, and may lack others */
-        {1 << 6, 1 << 8, 0xffff},           /* what nothing shows, if nothing else is lacking */
+        {1 << 6, 1 << 8, 0xffff},           /* undetectable if nothing else is missing */
         {1 << 6 | 1 << 10, 1 << 8 | 1 << 9, 0x8e38 & ~0x600},
-        {0, 1 << 0, 0xffff & ~0x7}, /* before all that is paired */
+        {0, 1 << 0, 0xffff & ~0x7}, /* before the first paired kernel */
         {0, 1 << 0 | 1 << 1 | 1 << 2, 0xffff & ~0x7},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -139,20 +139,20 @@ TEST(places_tell_broadcasts_where_one_rank_lacks_none) {
     }
 }
 
-/* An end that is 100 us late; the kernel ran at the same time for all of the shorter one's 10 us.
- */
+/* An end that is 100 us late; both kernels ran at the same time for all of the shorter one's
+ * 10 us. */
 TEST(a_late_end_is_still_a_partner) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     other.run.marks[5].end_ns += 100 * US;
     assert_int_equal(partner_of_6th(&ref, &other), 5);
-    other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the one before: */
-    assert_int_equal(partner_of_6th(&ref, &other), -1); /* nothing tells any more */
+    other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the previous end: */
+    assert_int_equal(partner_of_6th(&ref, &other), -1); /* ambiguous */
     free_run(&ref);
     free_run(&other);
 }
 
 /* 300 kernels about 10 ms apart on clocks that drift apart by 100 ppm: 300 us in all. The drift is
- * known to 3 ppm; over 64 kernels, of 10 us each, that is 2 us, over all 9 us. */
+ * known to 3 ppm; over 64 kernels, 10 ms apart, that is 2 us, over all 9 us. */
 TEST(the_offset_follows_the_drift) {
     enum { MANY = 300 };
     int64_t a[MANY], b[MANY], partners[MANY];
@@ -169,7 +169,7 @@ TEST(the_offset_follows_the_drift) {
     free_run(&other);
 }
 
-/* From the 200th kernel on the other's clock is a second ahead: what is behind stays unpaired. */
+/* From the 200th kernel on the other's clock is a second ahead: later kernels stay unpaired. */
 TEST(pairing_ends_where_the_clock_was_set) {
     enum { MANY = 300 };
     int64_t a[MANY], b[MANY], partners[MANY];
@@ -189,7 +189,7 @@ TEST(pairing_ends_where_the_clock_was_set) {
 TEST(what_does_not_correspond_is_refused) {
     int64_t partners[N];
     rank_run ref = run_of(ends_us, N), other = without(0, 50), far = without(0, 50000);
-    assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* at no common time */
+    assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* no common time */
     for (size_t i = 0; i < N; i++)
         other.run.marks[i].token = i < 2 ? 2 : 1; /* two of 16 are other operations */
     assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_TOKENS);

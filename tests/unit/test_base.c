@@ -1,4 +1,4 @@
-/* Vectors, the arena, pages, hashes, drift and the error record. */
+/* Vectors, the arena, pages, hashes, drift and error records. */
 #include <limits.h>
 
 #include "base/arena.h"
@@ -48,7 +48,7 @@ TEST(a_vector_that_cannot_grow_stays_as_it_was) {
     const uint64_t value = 42;
     assert_non_null(tm_vec_append(&vec, &value, 1));
     const tm_vec before = vec;
-    const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 8 + 1}; /* of 8 bytes each */
+    const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 8 + 1}; /* overflow times 8 */
     for (size_t i = 0; i < COUNT(impossible); i++) {
         assert_false(tm_vec_reserve(&vec, impossible[i]));
         assert_null(tm_vec_append(&vec, NULL, impossible[i]));
@@ -98,7 +98,7 @@ TEST(pieces_of_pages_begin_on_lines_and_are_apart) {
     tm_pages pages = {0};
     unsigned char *pieces[N];
     for (int i = 0; i < N; i++) {
-        tm_pages_undo(&pages, tm_pages_alloc(&pages, BYTES)); /* is given again */
+        tm_pages_undo(&pages, tm_pages_alloc(&pages, BYTES)); /* the next allocation reuses it */
         pieces[i] = tm_pages_alloc(&pages, BYTES);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % TM_LINE, 0);
@@ -175,7 +175,7 @@ TEST(an_overlong_path_keeps_its_end_and_a_message_its_start) {
     assert_int_equal(strlen(err.path), TM_PATH_MAX - 1);
     assert_string_equal(err.path, path + sizeof path - TM_PATH_MAX);
     assert_int_equal(strlen(err.message), TM_MESSAGE_MAX - 1);
-    path[TM_PATH_MAX - 1] = '\0'; /* the longest that fits stays whole */
+    path[TM_PATH_MAX - 1] = '\0'; /* the longest path that fits is kept whole */
     (void)tm_fail(&err, TM_ERR_INPUT, path, -1, "short");
     assert_string_equal(err.path, path);
 }
@@ -190,7 +190,7 @@ TEST(an_error_is_told_with_the_parts_that_it_has) {
         {"t.json", 0, "t.json: byte 0: it broke"},
         {"t.json", -1, "t.json: it broke"},
         {NULL, -1, "it broke"},
-        {NULL, 7, "it broke"}, /* a position in no file says nothing */
+        {NULL, 7, "it broke"}, /* without a file the position is not printed */
         {"", 7, "it broke"},
     };
     char text[64], small[9];
@@ -223,7 +223,7 @@ TEST(drift_is_rounded_half_away_from_zero) {
     }
 }
 
-/* The expected ones are the authors' own: isthe.com/chongo/src/fnv/test_fnv.c. */
+/* Expected values from the authors' tests: isthe.com/chongo/src/fnv/test_fnv.c. */
 TEST(a_hash_is_fnv_1a_and_goes_on_from_another) {
     assert_true(tm_hash(TM_HASH_BEGIN, "", 0) == UINT64_C(0xcbf29ce484222325));
     assert_true(tm_hash(TM_HASH_BEGIN, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
@@ -239,7 +239,7 @@ TEST(a_mixed_hash_goes_on_from_another_with_every_byte) {
     assert_true(tm_hash_mixed(0, "ba", 2) != ab);
 }
 
-/* Against a look at each; values repeat, and some are lower than what is ever asked for. */
+/* Compared with a linear search; values repeat, and some are below every value searched for. */
 TEST(the_nearest_before_a_place_that_reaches_as_far_is_found) {
     int64_t v[40];
     for (size_t n = 0; n < COUNT(v); n++) {

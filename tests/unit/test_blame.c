@@ -1,11 +1,11 @@
-/* Who came last to an operation, and whose wait that was: splits worked out by hand. */
+/* Who arrived last at an operation, and whose wait that caused: splits worked out by hand. */
 #include "waits/blame.h"
 
 #define ONE (INT64_C(1) << 40) /* a nanosecond in the unit of shares */
 
 enum { MEMBERS = 9 };
 
-/* An operation, what becomes of it, and its pairs by rank. */
+/* An operation, its answers, and its pairs by rank. */
 typedef struct outcome {
     tm_comm_record members[MEMBERS];
     tm_comm_answer answers[MEMBERS];
@@ -30,7 +30,7 @@ static void read_pairs(outcome *o, tm_pair_map *map) {
     tm_vec_free(&pairs);
 }
 
-/* Rank i is in [begin[i], end[i]); the operation's members stand in the order of ranks. */
+/* Rank i is in [begin[i], end[i]); the operation's members are in the order of ranks. */
 static outcome blame(const int64_t *begin, const int64_t *end, size_t n, bool waits) {
     outcome o = {.n = n};
     tm_instance instance = {.n = n, .last_ns = begin[0], .waits = waits};
@@ -59,8 +59,8 @@ typedef struct split {
     int64_t begin[5], end[5];
     int64_t wait[5], caused[5];
     int64_t pairs[5][5]; /* [late][waiting] */
-    int last;            /* the rank that came last alone; -1 where there is a tie */
-    int64_t lateness;    /* of that one */
+    int last;            /* the only rank that came last; -1 for a tie */
+    int64_t lateness;    /* of the last rank */
     const char *tied;    /* 'x' for each rank in the tie */
 } split;
 
@@ -71,18 +71,18 @@ static const split splits[] = {
     {2, {10, 10}, {20, 20}, {0, 0}, {0, 0}, {{0}}, -1, 0, "xx"},
     /* 0 ends at 4, before 1 begins */
     {2, {0, 10}, {4, 20}, {4, 0}, {0, 4}, {{0}, {4}}, 1, 10, ".."},
-    /* three: gap [0, 6): 0 waits 6, shared by 1 and 2, 3 each; gap [6, 10): 0 and 1 wait 4 each,
-     * 8 by 2 */
+    /* three: gap [0, 6): 0 waits 6, caused by 1 and 2, 3 each; gap [6, 10): 0 and 1 wait 4 each, 8
+     * caused by 2 */
     {3, {0, 6, 10}, {20, 20, 20}, {10, 4, 0}, {0, 3, 11}, {{0}, {3}, {7, 4}}, 2, 4, "..."},
-    /* 1 and 2 come together: 0 waits 10, 5 for each */
+    /* 1 and 2 arrive together: 0 waits 10, 5 for each */
     {3, {0, 10, 10}, {20, 20, 20}, {10, 0, 0}, {0, 5, 5}, {{0}, {5}, {5}}, -1, 0, ".xx"},
     {3, {7, 7, 7}, {20, 20, 20}, {0}, {0}, {{0}}, -1, 0, "xxx"},
-    /* 0 ends at 4: of its 4, 2 each for 1 and 2; 1 waits 4 for 2 */
+    /* 0 ends at 4: of its 4, 2 each are caused by 1 and 2; 1 waits 4 for 2 */
     {3, {0, 6, 10}, {4, 20, 20}, {4, 4, 0}, {0, 2, 6}, {{0}, {2}, {2, 4}}, 2, 4, "..."},
-    /* 0 ends at 8: 6 in the first gap, 3 each; 2 in the second, and 4 of rank 1 */
+    /* 0 ends at 8: 6 in the first gap, 3 each; in the second gap 0 waits 2, and 1 waits 4 */
     {3, {0, 6, 10}, {8, 20, 20}, {8, 4, 0}, {0, 3, 9}, {{0}, {3}, {5, 4}}, 2, 4, "..."},
     /* five: gaps of 12, 12, 12, 12 with 1, 2, 3, 4 waiting for 4, 3, 2, 1: shares of 3, 8, 18, 48;
-     * pairs: of a rank's wait 12/4 = 3, 12/3 = 4, 12/2 = 6, 12 in the gaps that it waits */
+     * pairs: of a rank's wait 12/4 = 3, 12/3 = 4, 12/2 = 6, 12 in the gaps in which it waits */
     {5,
      {0, 12, 24, 36, 48},
      {60, 60, 60, 60, 60},
@@ -113,7 +113,7 @@ static void check_split(const split *s, const outcome *o) {
             n_pairs += s->pairs[i][k] > 0;
         }
     }
-    assert_int_equal(o->n_pairs, n_pairs); /* those with a share only */
+    assert_int_equal(o->n_pairs, n_pairs); /* only those with a share */
 }
 
 TEST(waits_are_split_in_layers) {
@@ -128,8 +128,8 @@ TEST(shares_are_rounded_down_to_2_to_the_minus_40) {
      * 2/3 = 2199023255552 / 3 is 733007751850 2/3, 3/2 is 1649267441664, 4 is 4398046511104. */
     static const int64_t begin[] = {0, 1, 2, 3, 4}, end[] = {9, 9, 9, 9, 9};
     static const int64_t caused[] = {0, 274877906944, 1007885658794, 2657153100458, 7055199611562};
-    /* A pair has 1/4, 1/3, 1/2 and 1 of the gaps in which its rank waits; 1/3 is
-     * 366503875925 1/3: (4, 0) = 274877906944 + 366503875925 + 549755813888 + 1099511627776 */
+    /* A pair has 1/4, 1/3, 1/2 and 1 of the gaps in which its rank waits; 1/3 is 366503875925 1/3:
+     * (4, 0) = 274877906944 + 366503875925 + 549755813888 + 1099511627776 */
     static const int64_t for_zero[] = {0, 274877906944, 641381782869, 1191137596757, 2290649224533};
     outcome o = blame(begin, end, 5, true);
     for (size_t i = 0; i < 5; i++) {
@@ -163,10 +163,10 @@ TEST(pairs_are_only_kept_where_they_are_wanted) {
     assert_int_equal(answers[1].caused_ns, 4);
 }
 
-/* The truth by another way: nanosecond by nanosecond, in 1/840 ns, which 1 to 8 divide. */
+/* The truth by another method: nanosecond by nanosecond, in 1/840 ns, which 1 to 8 divide. */
 typedef struct truth {
     int64_t caused[MEMBERS], wait[MEMBERS], pairs[MEMBERS][MEMBERS];
-    int64_t lateness; /* of the last over the others; 0: a tie */
+    int64_t lateness; /* of the last rank, relative to the one before; 0: a tie */
     int64_t last_ns;
 } truth;
 
@@ -200,7 +200,7 @@ static truth find_truth(const int64_t *begin, const int64_t *end, size_t n) {
     return t;
 }
 
-/* found [2^-40 ns] is exact [1/840 ns] less up to `roundings` times 2^-40 ns. */
+/* Asserts that found [2^-40 ns] is exact [1/840 ns], or at most `roundings` units less. */
 static void assert_share(int64_t found, int64_t exact, int64_t roundings) {
     assert_true(UNIT * found <= exact * ONE);
     assert_true(roundings == 0 ? UNIT * found == exact * ONE
@@ -243,7 +243,7 @@ TEST(what_ranks_cause_is_what_ranks_wait) {
     for (int round = 0; round < 2000; round++) {
         int64_t begin[MEMBERS], end[MEMBERS];
         size_t n = 2 + (size_t)next_below(&seed, MEMBERS - 1);
-        int64_t range = 1 + next_below(&seed, RANGE); /* small ones make ties */
+        int64_t range = 1 + next_below(&seed, RANGE); /* small ranges make ties */
         bool cut = next_below(&seed, 2) == 0;
         for (size_t i = 0; i < n; i++) {
             begin[i] = next_below(&seed, range);
@@ -279,7 +279,7 @@ TEST(a_share_is_a_quotient) {
         {1, 3, 0, 366503875925}, /* 2^40 / 3 = 366503875925.33 */
         {5, 1, 5, 0},
         {INT64_MAX, 1, INT64_MAX, 0},
-        /* 2^23 - 2 over 2^23 - 1, the largest that is allowed: 2^40 - 2^40 / (2^23 - 1), which is
+        /* 2^23 - 2 over 2^23 - 1, the largest allowed: 2^40 - 2^40 / (2^23 - 1), which is
          * 131072.0156..., is 1099511496703.98 */
         {8388606, 8388607, 0, 1099511496703},
     };
@@ -301,9 +301,9 @@ TEST(a_map_sums_every_pair_by_itself) {
     enum { RANKS = 60 };
     tm_pair_map map = {0};
     tm_vec out = TM_VEC(tm_pair);
-    assert_true(tm_pair_map_drain(&map, &out)); /* an empty one */
+    assert_true(tm_pair_map_drain(&map, &out)); /* an empty map */
     assert_int_equal(out.n, 0);
-    /* pair (a, b) is given a + 1 and then b + 1/2 */
+    /* pair (a, b) gets a + 1 and then b + 1/2 */
     for (int64_t a = 0; a < RANKS; a++)
         for (int64_t b = 0; b < RANKS; b++)
             assert_true(tm_pair_map_add(&map, a, b, (tm_share){a + 1, 0}));
@@ -325,8 +325,8 @@ TEST(a_map_sums_every_pair_by_itself) {
     tm_vec_free(&out);
 }
 
-/* Four ranks on two hosts (domains 0, 0, 1, 1) with uncertainties of 3 and 4 us: between hosts
- * begins are told apart from 2 sqrt(9 + 16) = 10 us on, inside a host from twice its spread. */
+/* Four ranks on two hosts (domains 0, 0, 1, 1) with uncertainties of 3 and 4 us: begins differ if
+ * over 2 sqrt(9 + 16) = 10 us apart between hosts, or over twice the spread inside a host. */
 static void blame_two_hosts(const int64_t begin[4], tm_comm_answer answers[4]) {
     tm_comm_record members[4];
     tm_instance instance = {.n = 4, .waits = true};
@@ -348,14 +348,14 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
     static const struct {
         int64_t begin[4];
         const char *tied; /* 'x' for each rank in the tie */
-        int last;         /* alone; -1 with a tie */
+        int last;         /* the only last rank; -1 for a tie */
     } cases[] = {
         {{0, 90000, 90000, 100001}, "....", 3},  /* 10.001 us to both hosts */
         {{0, 90000, 20000, 100000}, ".x.x", -1}, /* 10 us between hosts */
         {{0, 89999, 20000, 100000}, "....", 3},  /* 10.001 us */
         {{0, 20000, 99000, 100000}, "..xx", -1}, /* 1 us inside a host of spread 0.5 us */
-        {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us: 90000 is left out */
-        {{0, 95000, 98999, 100000}, ".x.x", -1}, /* the runner-up is told apart, another is not */
+        {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us */
+        {{0, 95000, 98999, 100000}, ".x.x", -1}, /* rank 2 is distinguishable, rank 1 is not */
         {{100000, 20000, 91000, 50000}, "x.x.", -1},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -369,8 +369,8 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
     }
 }
 
-/* Each late one may be wrong, against the first, by 2 x 0.5 us inside its host or 10 us, once for
- * each rank before it. */
+/* Each late rank may be wrong, relative to the first, by 2 x 0.5 us on its host or by 10 us, once
+ * for each rank before it. */
 TEST(doubt_counts_the_ranks_that_came_before) {
     static const int64_t begin[4] = {0, 50000, 90000, 100000};
     static const int64_t doubt[4] = {0, 1000, 20000, 30000};

@@ -1,4 +1,4 @@
-/* From traces to a timeline: tracks, order, spans, roles, collectives, the device. */
+/* Builds timelines from traces: tracks, order, spans, roles, collectives, the device. */
 #include "timeline_fixture.h"
 
 #include "timeline/idents.h"
@@ -130,7 +130,7 @@ static void check_joined(ground *g, const tm_timeline *t) {
     static const int32_t registers[] = {40, 32, 40};
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(tm_kernel_shape(t, &kernels[i])->registers, registers[i]);
-    assert_int_equal(t->n_shapes, 3); /* and that of make_trace */
+    assert_int_equal(t->n_shapes, 3); /* including that of make_trace */
     assert_int_equal(t->counts[TM_COUNT_UNLINKED], 1);
     assert_int_equal(t->counts[TM_COUNT_DUPLICATE_CORRELATION], 0);
     assert_int_equal(t->n_spans, 2);
@@ -150,7 +150,7 @@ static void check_joined(ground *g, const tm_timeline *t) {
 }
 
 TEST(spans_are_joined_without_crossing_their_correlations) {
-    for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
+    for (int given = 0; given < 2; given++) { /* in order of time, then reversed */
         ground g = open_ground();
         tm_trace early = make_trace(&g, "early.json", early_events, COUNT(early_events), 0);
         tm_trace late = make_trace(&g, "late.json", late_events, COUNT(late_events), 0);
@@ -170,9 +170,8 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
         assert_true(t.truncated);
         assert_int_equal(t.counts[TM_COUNT_NO_TIME], 5);
         assert_int_equal(t.counts[TM_COUNT_FLOW], 40);
-        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED),
-                         5);                                 /* flows are not events left out */
-        assert_int_equal(early.events.n + late.events.n, 0); /* taken over */
+        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED), 5); /* flows are not counted */
+        assert_int_equal(early.events.n + late.events.n, 0);           /* moved to the timeline */
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
@@ -188,10 +187,10 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
 TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
     static const struct {
         int64_t base_ns;
-        event_spec events[10]; /* to the first without a name */
+        event_spec events[10]; /* up to the first without a name */
         int64_t n_work, n_other;
     } cases[] = {
-        /* 0 for both ends, -1 of either unit, on a clock that counts from 1970 */
+        /* 0 for both ends, -1 in either unit, on a clock that counts from 1970 */
         {-1,
          {LOST(0, 0, 1), CALL("call", EPOCH, 1), LOST(-1, 0, 2), LOST(-1000, 0, 3),
           CALL("call", EPOCH + 5, 4), KERNEL("k", EPOCH + 9, 3, 4, 7, 0), OP("lost", 0, 0, 2, 1)},
@@ -204,27 +203,27 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
           KERNEL("k", EPOCH + MONTHS + 9, 0, 5, 7, 0)},
          4,
          0},
-        /* a device's clock that was never set: hours after its start */
+        /* a device's clock that was never set: hours after the device started */
         {-1,
          {LOST(HOUR, 5, 1), LOST(HOUR + 6, 5, 2), LOST(HOUR + 12, 5, 3), CALL("call", EPOCH, 1),
           OP("op", EPOCH + 5, 1, 2, 1)},
          3,
          0},
-        /* a number mangled on its way, of a host that has been up for an hour */
+        /* a corrupted number, on a host that has been up for an hour */
         {-1,
          {CALL("call", HOUR, 1), KERNEL("k", HOUR + 5, 5, 1, 7, 0), OP("lost", EPOCH, 5, 2, 1),
           OP("op", HOUR, 1, 2, 1), OP("lost", 0, 0, 2, 1), OP("op", HOUR + 9, 1, 2, 1),
           OP("op", HOUR + 10, 1, 2, 1), OP("op", HOUR + 11, 1, 2, 1), OP("op", HOUR + 12, 1, 2, 1)},
          0,
          2},
-        /* from the start of the recording: no kernel begins ms before its launch, and none without
-           length ms before all others */
+        /* from the start of the recording: no kernel begins ms before its launch, and no event
+         * without a length begins ms before all others */
         {-1,
          {OP("op", 0, 0, 2, 1), LOST(0, 6 * MS, 1), LOST(0, 0, 2), CALL("call", 5 * MS, 1),
           CALL("call", 6 * MS, 3), KERNEL("k", 7 * MS, 1, 3, 7, 0), LOST(0, 0, 0)},
          3,
          0},
-        /* where a clock begins at 0, what begins there may be right, if others are near */
+        /* on a clock that begins at 0, events there may be right if others are near */
         {-1,
          {OP("first", 0, 0, 2, 1), KERNEL("k", 0, 0, 0, 7, 0), CALL("call", 10, 1),
           KERNEL("k", MS, 5, 1, 7, 0), OP("before", -1, 0, 2, 1)},
@@ -237,7 +236,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
          0},
         {EPOCH, {OP("at the base", EPOCH, 0, 2, 1), OP("op", EPOCH + 500 * MS, 1, 2, 1)}, 0, 0},
         {-1, {OP("op", 0, 0, 2, 1), KERNEL("all that there is", 0, 0, 0, 7, 0)}, 0, 0},
-        /* no length is no fault, where nothing tells the clock's tick */
+        /* a length of 0 is no error if the clock's tick is unknown */
         {-1, {CALL("call", EPOCH, 1), KERNEL("k", EPOCH + 5, 0, 1, 7, 0)}, 0, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -260,7 +259,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
             if (t.launch[row] != TM_NO_EVENT)
                 assert_name(&g, t.name[t.launch[row]], "call");
         }
-        assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], n_calls); /* they went with their events */
+        assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], n_calls); /* rows went with the events */
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
@@ -271,17 +270,17 @@ TEST(work_without_a_duration_is_left_out_where_the_clock_would_tell_a_short_one)
         int64_t tick_ns, shortest, host_tick_ns; /* the shortest of 20 kernels in ticks, 0: none */
         int n_zero, n_lost;
     } cases[] = {
-        {1, 1203, 1000, 1, 1},   /* GPUs of today */
+        {1, 1203, 1000, 1, 1},   /* current GPUs */
         {40, 20, 1, 3, 3},       /* 800 ns */
-        {1000, 1, 1, 30, 0},     /* kernels of 1 to 16 us: so do others take less than one */
-        {1000, 1, 1000, 30, 0},  /* whatever the host's */
-        {1000, 100, 1000, 2, 2}, /* none takes less than 100 us */
+        {1000, 1, 1, 30, 0},     /* kernels of 1 to 16 us: others may take less than 1 us */
+        {1000, 1, 1000, 30, 0},  /* whatever the host's tick */
+        {1000, 100, 1000, 2, 2}, /* no kernel takes less than 100 us */
         {1, 1, 1, 30, 0},        /* instructions of a TPU */
-        {1, 16, 1, 8, 0},        /* one of 16 ns, which is of */
-        {1, 16, 1, 9, 9},        /* no weight for more than 8 */
+        {1, 16, 1, 8, 0},        /* a single one of 16 ns, which */
+        {1, 16, 1, 9, 9},        /* is no evidence for more than 8 */
         {1, 0, 1, 5, 5},         /* no kernel has a known end, */
         {1, 0, 1000, 15, 0},     /* or all are short, */
-        {1, 0, 1000, 16, 16},    /* unless they are many */
+        {1, 0, 1000, 16, 16},    /* unless there are many */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         ground g = open_ground();
@@ -315,7 +314,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
         {TM_CAT_RUNTIME, "cudaStreamWaitEvent", 30, 2, 4, 100, 1, NULL, TM_DURATION},
         {TM_CAT_CUDA_SYNC, "Stream Wait Event", 60, 2, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_RUNTIME, "cudaEventRecord", 20, 2, 3, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION}, /* of the second */
+        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION}, /* 2nd stream */
     };
     static const tm_wait_attr expected[] = {
         {.event = 0, .call = 4, .record = 3},
@@ -325,12 +324,12 @@ TEST(waits_name_the_calls_of_their_own_trace) {
     };
     const tm_wait_attr wait = {.correlation = 4, .record_correlation = 3, .event = 1};
     const tm_wait_attr late = {.correlation = 3, .record_correlation = 4, .event = 1};
-    const tm_wait_attr lost = {/* its record was not seen */
+    const tm_wait_attr lost = {/* its record is not in the trace */
                                .correlation = 9,
                                .event = 3,
                                .on_stream = -1,
                                .kind = TM_WAIT_STREAM_WAIT};
-    for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
+    for (int given = 0; given < 2; given++) { /* in order of time, then reversed */
         ground g = open_ground();
         tm_trace a = make_trace(&g, "a", events, 3, 0);
         tm_trace b = make_trace(&g, "b", events, 4, 1000);
@@ -348,7 +347,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
                         waits[i].record == expected[i].record);
         assert_int_equal(t.counts[TM_COUNT_LATER_RECORD], 1);
         assert_int_equal(t.counts[TM_COUNT_UNKNOWN_RECORD], 1);
-        assert_int_equal(t.launch[0], TM_NO_EVENT); /* nothing launched a wait */
+        assert_int_equal(t.launch[0], TM_NO_EVENT); /* a wait is launched by no call */
         assert_int_equal(t.counts[TM_COUNT_UNLINKED], 0);
         tm_timeline_destroy(&t);
         close_ground(&g);
@@ -361,7 +360,7 @@ TEST(what_the_trace_says_of_itself_is_kept) {
     trace.host = name_of(&g, "node7");
     describe(&g, &trace, "{\"schemaVersion\": 1, \"ids\": [7, 8]}");
     trace.world_size = 16;
-    trace.rank = 3; /* the caller decides, for a rank map may say otherwise */
+    trace.rank = 3; /* the caller decides, as a rank map may differ */
     tm_trace *traces[] = {&trace};
     tm_timeline t;
     assert_int_equal(tm_timeline_build(traces, 1, 12, &g.context, &t, &g.err), TM_OK);
@@ -400,13 +399,13 @@ TEST(traces_that_cover_one_time_stop_the_run_and_both_are_named) {
 TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
     static const event_spec first[] = {OP("a", 0, 100, 1, 1)},
                             second[] = {OP("b", 50, 10, 1, 1), OP("c", 60, 10, 1, 1)},
-                            third[] = {OP("d", 100, 10, 1, 1)}, /* touching is no overlap */
+                            third[] = {OP("d", 100, 10, 1, 1)}, /* touching spans do not overlap */
         fourth[] = {OP("e", -9, 9, 1, 1)};
     ground g = open_ground();
     g.context.skip_overlapping = true;
     tm_trace a = make_trace(&g, "a", first, 1, 0), b = make_trace(&g, "b", second, 2, 0),
              c = make_trace(&g, "c", third, 1, 0), d = make_trace(&g, "d", fourth, 1, 0);
-    b.counts[TM_COUNT_NO_NAME] = 9; /* nothing of it counts but that it is not there */
+    b.counts[TM_COUNT_NO_NAME] = 9; /* only the fact that it was left out is counted */
     tm_trace *traces[] = {&a, &b, &c, &d};
     tm_timeline t;
     a.left_out = c.left_out = d.left_out = true;
@@ -427,8 +426,8 @@ TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
 }
 
 TEST(what_the_device_did_has_no_end_beyond_the_next_recording) {
-    /* Only the last end of "k", and of what marks it, is beyond 500, when the next recording began:
-     * they are left out. The kernel that ends just then stays. */
+    /* Only the last end of "k", and of the range around it, is after 500, when the next recording
+     * began: these events are left out. The kernel that ends exactly at 500 stays. */
     static const event_spec first[] = {
         CALL("call", 1, 1),
         CALL("call", 2, 2),
@@ -436,7 +435,7 @@ TEST(what_the_device_did_has_no_end_beyond_the_next_recording) {
         {TM_CAT_GPU_ANNOTATION, "mark", 10, 900, 0, 7, 0, NULL, TM_DURATION},
         KERNEL("k", 20, 480, 2, 7, 0)};
     static const event_spec second[] = {OP("op", 500, 20, 1, 1)};
-    for (int given = 0; given < 2; given++) { /* in order of time, and the other way */
+    for (int given = 0; given < 2; given++) { /* in order of time, then reversed */
         ground g = open_ground();
         tm_trace a = make_trace(&g, "a", first, COUNT(first), 0);
         tm_trace b = make_trace(&g, "b", second, 1, 0);
@@ -482,7 +481,7 @@ TEST(every_gpu_event_has_its_role) {
     static const event_spec events[] = {
         KERNEL("gemm", 0, 5, 0, 7, 0),
         KERNEL("ncclDevKernel_AllReduce", 10, 5, 0, 7, 0),
-        COLLECTIVE(TM_CAT_KERNEL, "my kernel", 20, "_allgather_base"), /* by metadata alone */
+        COLLECTIVE(TM_CAT_KERNEL, "my kernel", 20, "_allgather_base"), /* by metadata only */
         {TM_CAT_MEMCPY, "Memcpy", 30, 5, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_MEMSET, "nccl memset", 40, 5, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_GPU_ANNOTATION, "nccl annotation", 50, 5, 0, 7, 0, NULL, TM_DURATION},
@@ -517,7 +516,7 @@ TEST(every_communication_kernel_has_one_collective_row) {
         tm_collective_kind kind;
         bool metadata;
     } expected[] = {
-        /* by row: the stream, then the thread; the kind by `Collective name` where there is one */
+        /* by row: the stream, then the thread; the kind comes from `Collective name` if present */
         {"cross_device_reduce_1stage", TM_COLL_ALLREDUCE, false},
         {"ncclDevKernel_Broadcast", TM_COLL_BROADCAST, false},
         {"ncclDevKernel_Generic", TM_COLL_REDUCESCATTER, true},
@@ -533,7 +532,7 @@ TEST(every_communication_kernel_has_one_collective_row) {
         assert_int_equal(rows[i].kind, expected[i].kind);
         assert_int_equal(rows[i].name != TM_NO_NAME, expected[i].metadata);
     }
-    /* What the trace does not say is missing, not 0: rank 0 and a group of 0 would say something.*/
+    /* What the trace does not say is missing, not 0: rank 0 and a group of 0 would be values. */
     const tm_collective_attr *added = &rows[0];
     const int64_t missing[] = {added->seq,        added->in_elements, added->out_elements,
                                added->group_size, added->rank_start,  added->rank_stride,
@@ -553,15 +552,15 @@ TEST(the_device_is_the_one_with_most_busy_time) {
         /* 50 ns on two streams at once are 50, not 100 */
         {{KERNEL("a", 0, 50, 0, 7, 0), KERNEL("b", 0, 50, 0, 8, 0), KERNEL("c", 0, 60, 0, 7, 1)},
          1},
-        /* communication and copies are busy time, annotations and synchronisation are not */
+        /* communication and copies are busy time; annotations and synchronisation are not */
         {{KERNEL("nccl", 0, 30, 0, 7, 3),
           {TM_CAT_MEMCPY, "copy", 30, 30, 0, 8, 3, NULL, TM_DURATION},
           KERNEL("a", 0, 50, 0, 7, 2),
           {TM_CAT_CUDA_SYNC, "sync", 0, 90, 0, 8, 2, NULL, TM_DURATION}},
          3},
-        /* the lowest where they are equal */
+        /* the lowest device if they are equal */
         {{KERNEL("a", 0, 50, 0, 7, 5), KERNEL("b", 100, 50, 0, 7, 4)}, 4},
-        /* an event of no length is an event */
+        /* an event of length 0 is an event */
         {{KERNEL("a", 0, 0, 0, 7, 6)}, 6},
         {{{TM_CAT_CUDA_SYNC, "sync", 0, 90, 0, 8, 2, NULL, TM_DURATION}}, -1},
         {{OP("a", 0, 50, 1, 1)}, -1},
@@ -617,10 +616,10 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     tm_timeline t;
     assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &t, &g.err), TM_OK);
     visits v = {0};
-    assert_int_equal(t.n_steps, 1); /* nothing marks it */
+    assert_int_equal(t.n_steps, 1); /* the job's one step */
     t.steps[0].name = name_of(&g, "step");
     tm_timeline_each_name(&t, see, &v);
-    /* each name but the empty one is in one field of the timeline: 1 to the last */
+    /* every name but the empty one is in one field of the timeline: ids from 1 to the last */
     assert_int_equal(v.n, tm_names_count(g.names) - 1);
     assert_false(v.seen[TM_NO_NAME]);
     for (size_t id = 1; id < tm_names_count(g.names); id++)
@@ -632,7 +631,7 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     close_ground(&g);
 }
 
-/* Few are looked through, many are hashed; of those taken back again nothing is left. */
+/* A few tracks are searched linearly, many are hashed; removed ones leave nothing behind. */
 TEST(tracks_are_told_by_their_kind_process_and_thread) {
     enum { MANY = 300, KEPT = 290 };
     tm_trace trace;

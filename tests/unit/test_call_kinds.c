@@ -1,4 +1,4 @@
-/* What names of host calls tell. */
+/* Kinds of host calls by their names. */
 #include "analysis/shared/call_kinds.h"
 
 static const struct {
@@ -42,7 +42,7 @@ static const struct {
     {"AscendCL@aclrtStreamWaitEvent", TM_CALL_KIND_OTHER},
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", TM_CALL_KIND_INPUT},
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__init__", TM_CALL_KIND_SCOPE},
-    {"ProfilerStep#12", TM_CALL_KIND_OTHER}, /* a row marks a step, not a name */
+    {"ProfilerStep#12", TM_CALL_KIND_OTHER}, /* steps are marked by a row, not by a name */
     {"Optimizer.step#SGD.step", TM_CALL_KIND_OPTIMIZER},
     {"Optimizer.zero_grad#AdamW.zero_grad", TM_CALL_KIND_ZERO_GRAD},
     {"nn.Module: Linear_0", TM_CALL_KIND_MODULE},
@@ -68,7 +68,7 @@ TEST(names_mean_what_they_say) {
     for (size_t i = 0; i < N_CASES; i++)
         ids[i] = tm_names_intern_string(names, cases[i].name);
     assert_true(tm_call_kinds_init(&call_kinds, names));
-    for (size_t round = 0; round < 2; round++) /* also when it is known */
+    for (size_t round = 0; round < 2; round++) /* a second time when the name is known */
         for (size_t i = 0; i < N_CASES; i++)
             assert_int_equal(tm_call_kinds_at(&call_kinds, ids[i]), cases[i].kind);
     tm_call_kinds_free(&call_kinds);

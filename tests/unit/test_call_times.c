@@ -1,26 +1,26 @@
-/* Which hosts take longer for a call, and the medians that tell it. */
+/* Hosts on which a call takes longer, and the medians that show it. */
 #include "replay/call_times.h"
 
 enum { RANKS = 6, NONE = -1 };
 
-/* Of each rank its stage, its host and what a call takes there. The factors by hand: the median of
- * a host's ranks by that of the other hosts, of two others the less. */
+/* For each rank: its stage, its host and the time that a call takes there. The factors by hand: the
+ * median of a host's ranks over the median of the other hosts; of two other hosts the lower. */
 static const struct {
     struct {
         int stage, host, ns;
     } ranks[RANKS];
-    size_t n;          /* hosts that are compared */
+    size_t n;          /* number of hosts that are compared */
     double factors[3]; /* of hosts 0 to 2 */
 } jobs[] = {
-    /* (300 + 310) / 2 by (100 + 102) / 2 */
+    /* (300 + 310) / 2 over (100 + 102) / 2 */
     {{{0, 0, 100}, {0, 0, 102}, {0, 0, 101}, {1, 1, 300}, {1, 1, 305}, {1, 1, 310}},
      2,
      {1, 305.0 / 101, 1}},
-    /* Of 100 and 110 the less. Host 2 has two stages. */
+    /* Of 100 and 110 the lower. Host 2 has two stages. */
     {{{0, 0, 100}, {0, 0, 100}, {1, 1, 110}, {1, 1, 110}, {2, 2, 300}, {3, 2, 300}}, 3, {1, 1, 3}},
-    /* A fifth is what stages may differ by. */
+    /* Stages may differ by a fifth. */
     {{{0, 0, 100}, {0, 0, 100}, {0, 0, 100}, {1, 1, 120}, {1, 1, 120}, {1, 1, 120}}, 2, {1, 1, 1}},
-    /* Stage 1 is on both: its ranks have peers there. */
+    /* Stage 1 is on both hosts: its ranks have peers on the other. */
     {{{0, 0, 100}, {0, 0, 100}, {1, 0, 100}, {1, 1, 300}, {2, 1, 300}, {2, 1, 300}}, 0, {1, 1, 1}},
     /* No pipeline, and one host. */
     {{{NONE, 0, 100},

@@ -1,4 +1,4 @@
-/* Trees of modules with their backward pass, and of stacks: small ranks, worked out by hand. */
+/* Call trees of modules with their backward pass, and of stacks: small ranks, by hand. */
 
 #include "analysis_fixture.h"
 
@@ -16,7 +16,7 @@ enum { MAIN = 1, AUTOGRAD = 2 };
 #define KERNEL(begin, duration, correlation)                                                       \
     { TM_CAT_KERNEL, "k", begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* What is told of the event at `at`. */
+/* Metadata of the event at index `at`. */
 typedef struct told {
     uint32_t at;
     int64_t sequence;
@@ -41,10 +41,10 @@ static void add_told(small_job *j, int64_t rank, const event_spec *events, size_
 
 /* Net [0, 100) holds A [10, 40), whose mm has number 5 and launches 100, and B [50, 90), whose add
  * has number 6 and launches 200. Backward, on another thread: of add in [200, 220), launches 20; of
- * mm in [230, 300): there A is computed again in [235, 255), whose mm launches 101, then its
- * gradient, 30; gradients are summed in [310, 320), launching 7. Nobody knows who launched 3.
- * Net's total: its call 100 and A's second of 20; backward's host time [200, 220) and [230, 300).
- * On the GPU A has 100 + 101 + 30, B 200 + 20. */
+ * mm in [230, 300): there A is recomputed in [235, 255), whose mm launches 101, then its gradient,
+ * 30; gradients are summed in [310, 320), launching 7. The launch of 3 is unknown. Net's total: its
+ * call 100 and A's second of 20; backward's host time [200, 220) and [230, 300). On the GPU A has
+ * 100 + 101 + 30, B 200 + 20. */
 static const event_spec trained[] = {
     MODULE(MAIN, "Net_0", 0, 100),
     MODULE(MAIN, "A_0", 10, 30),
@@ -87,7 +87,7 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
         "3 null 0 (launch~not~recorded) null null null 3 3 1 null null null 3 3 0 3 0 0 null",
         "4 null 0 (outside~of~any~module) null null null 7 7 1 null null null 7 7 0 0 0 7 null",
     };
-    /* By name the module's second call, in backward, is its own as the first; Net's it is not. */
+    /* By name, A's second call, in backward, counts as A's own like the first, but not as Net's. */
 #define ONE_RANK(side, ns)                                                                         \
     side "_min_ns=" ns " " side "_median_ns=" ns " " side "_max_ns=" ns " " side "_max_rank=0 "
     static const char *const modules[] = {
@@ -115,8 +115,8 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
     close_job(&j);
 }
 
-/* The mm in backward's node has a gradient of its own, taken in [330, 350): what notes gradients
- * there computes nothing again. Its module is open then, and so the time is A's. */
+/* The mm in backward's node has a gradient of its own, in [330, 350): nodes that record gradients
+ * do not count as recomputation. A is open at that time, so the time is A's. */
 TEST(of_second_gradients_nothing_is_computed_again) {
     event_spec events[COUNT(trained) + 1];
     told told_of[COUNT(numbers) + 1];
@@ -133,10 +133,10 @@ TEST(of_second_gradients_nothing_is_computed_again) {
     close_job(&j);
 }
 
-/* Operators bear their stacks. Rank 0: main calls f for [0, 50), in it an operator [10, 20) of the
- * same stack, which counts as the outer one, and one [20, 35) that g called from there; they launch
- * 5 and 9. Rank 1: main calls f for [0, 8), and h for [10, 12); an operator without a stack
- * launches 2, and a call of 1 that h made by itself 3. f's own: 50 - 15 + 8. */
+/* Operators carry their stacks. Rank 0: main calls f for [0, 50), in it an operator [10, 20) with
+ * the same stack, which counts as part of the outer one, and one [20, 35) that g called from there;
+ * they launch 5 and 9. Rank 1: main calls f for [0, 8), and h for [10, 12); an operator without a
+ * stack launches 2, and a call of 1 that h made itself 3. f's own: 50 - 15 + 8. */
 TEST(operators_that_bear_stacks_make_a_tree) {
     static const event_spec rank_0[] = {
         OP(MAIN, "a", 0, 50), OP(MAIN, "b", 10, 10), CALL(MAIN, 12, 1), OP(MAIN, "c", 20, 15),
@@ -169,8 +169,8 @@ TEST(operators_that_bear_stacks_make_a_tree) {
     close_job(&j);
 }
 
-/* 10,010 functions called by run, each for 2 but the first, which takes 3 and launches 4; the
- * others launch 1 each. All that take 2 go, for they are equal: 10,009 of them. */
+/* 10,010 functions called by run. Each takes 2 and launches 1, except the first, which takes 3 and
+ * launches 4. All that take 2 are cut, as they are equal: 10,009 of them. */
 TEST(what_a_long_tree_leaves_out_is_one_row) {
     enum { N = 10010 };
     static event_spec events[1 + 3 * N];

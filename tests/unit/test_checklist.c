@@ -1,32 +1,32 @@
 /* The boxes of `checklist` on tables made by hand: a job of four ranks with 1,000 ns of GPU time
- * each that is at the edge of every range, and what goes beyond one of them. */
+ * each that is at the edge of every range, and changes that leave one of them. */
 #include "analysis/analyses.h"
 
 #include "rows_fixture.h"
 
 enum { RANKS = 4, TEXT = 512 };
 
-/* A row of imbalance.step, of ranks that compute 50 ns on average. */
+/* A row of imbalance.step; its ranks compute 50 ns on average. */
 #define STEP(number, ns, above)                                                                    \
     "step=" #number " step_ns=" #ns " mean_compute_ns=50 imbalance_ns=" #above
 
-/* A row of overlap.step, of its first step. */
+/* A row of overlap.step for the rank's first step. */
 #define LOAD(number, ns) "rank=" #number " step=1 window_ns=100 compute_ns=" #ns
 
-/* Rows of a table, behind one another with a | between; "*" in front: one for each rank. */
+/* Rows of a table, separated by |; with "*" in front one row for each rank. */
 typedef struct given {
     const char *table, *rows;
 } given;
 
-/* At the edges: what is not more than "most" passes, nor less than "least". */
+/* At the edges: values equal to an upper or a lower bound pass. */
 static const given edge[] = {
     {"job.job", "ranks=4 steps=4"},
     {"overview.job", "gpu_utilization_pct=80"},
-    /* mean 100, each 10 apart; a rank has in all 20 beyond a mean of 200: another in each step */
+    /* mean 100, each 10 off; another rank leads in each step: in all 20 above a mean of 200 */
     {"imbalance.step", STEP(1, 90, 5) "|" STEP(2, 110, 5) "|" STEP(3, 90, 5) "|" STEP(4, 110, 5)},
     {"memory.device", "rank=0 device=cuda:0 capacity_pct=95"},
     {"memory.job", "growing_devices=0"},
-    /* of 1,000 without the wait for data 75 % and 15 %; kernels of no phase under 10 % */
+    /* of 1,000 without the wait for data 75 % and 15 %; kernels of no phase below 10 % */
     {"phases.step", "rank=0 step=1 step_ns=1050 data_ns=50 forward_ns=350 backward_ns=400 "
                     "optimizer_ns=150 gpu_other_ns=99"},
     {"input.rank", "rank=0 waits=4 load_ns=100 step_ns=1000"},
@@ -51,8 +51,8 @@ static void add_rows(tm_tables *tables, const given *g) {
         add_row(tables, g->table, one);
 }
 
-/* The boxes of a job at the edges, but for the tables of @p other; of each that is not passed what
- * it is: "box fail". */
+/* Checks the boxes of a job at the edges, with the tables in @p other replaced. @p expected lists
+ * the boxes that do not pass, with their result: "box fail". */
 static void check_boxes(const given *other, size_t n, const char *expected) {
     tm_tables tables = open_tables();
     tm_error err;
@@ -76,7 +76,7 @@ static void check_boxes(const given *other, size_t n, const char *expected) {
             snprintf(found + used, sizeof found - used, "%s%s %s%s", used > 0 ? ", " : "",
                      tm_table_cell(boxes, i, "box")->value.text, result,
                      tm_table_cell(boxes, i, "because")->null ? "" : " by another");
-        /* What is to be looked at exists. */
+        /* Every table named in look_at exists. */
         char look[TEXT];
         snprintf(look, sizeof look, "%s", tm_table_cell(boxes, i, "look_at")->value.text);
         for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
@@ -109,7 +109,7 @@ TEST(each_fault_fails_its_own_box_alone) {
          {"imbalance.step",
           STEP(1, 89, 5) "|" STEP(2, 111, 5) "|" STEP(3, 89, 5) "|" STEP(4, 111, 5)}},
         {"memory", {"memory.device", "rank=0 device=cuda:0 capacity_pct=95.1"}},
-        /* the fullest is meant */
+        /* the fullest device counts */
         {"memory",
          {"memory.device", "rank=0 device=a capacity_pct=49.9|rank=1 device=a capacity_pct=30"}},
         {"memory_growth", {"memory.job", "growing_devices=1"}},
@@ -130,7 +130,7 @@ TEST(each_fault_fails_its_own_box_alone) {
          {"transfers.kind",
           "*kind=dtoh host_memory=pageable count=1 bytes=1 union_ns=24 overlap_ns=3"}},
         {"synchronisation", {"idle.rank", "rank=0 sync_ns=81"}},
-        /* Each step another rank: none has more than the others in all. */
+        /* Another rank in each step: none has more than the others in total. */
         {"balance",
          {"imbalance.step",
           STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
@@ -156,15 +156,15 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         given other[2];
         const char *expected;
     } cases[] = {
-        /* Without marks of steps what counts is the time in which a GPU had work and did not wait:
-         * 730 + 100 - 30 or 600 + 100 - 30 of 1,000; the recording may have begun long before. */
+        /* Without step marks, the time in which a GPU had work and did not wait counts: 730 + 100 -
+         * 30 or 600 + 100 - 30 of 1,000; the recording may have begun long before. */
         {{{"job.job", "ranks=4 steps=0"}, {"overview.job", "gpu_utilization_pct=3"}}, ""},
         {{{"job.job", "ranks=4 steps=0"},
           {"overlap.rank", "*window_ns=1000 compute_ns=600 comm_ns=200 exposed_comm_ns=100 "
                            "exposed_wait_ns=30 memory_ns=30"}},
          "gpu_utilization fail"},
-        /* Work from before the recording runs into the first step of each rank: of five that are
-         * left three, 100, 90 and 110. */
+        /* Work from before the recording runs into the first step of each rank: three of five steps
+         * are left, 100, 90 and 110. */
         {{{"overlap.step", "rank=0 step=1|rank=0 step=2|rank=1 step=2|rank=1 step=3"},
           {"imbalance.step", STEP(1, 300, 5) "|" STEP(2, 300, 5) "|" STEP(3, 90, 5) "|" STEP(
                                  4, 110, 5) "|" STEP(5, 100, 5)}},
@@ -178,11 +178,11 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         {{{"input.rank", "rank=0 waits=0 load_ns=0 step_ns=1000"}}, "data_loading unknown"},
         {{{"transfers.kind", ""}}, "copies unknown"},
         {{{"launches.api", ""}}, "synchronisation unknown"},
-        /* One rank alone has these steps whole. */
+        /* Only one rank has complete steps. */
         {{{"imbalance.step", "step=1 step_ns=90|step=2 step_ns=90|step=3 step_ns=90"}},
          "balance unknown"},
         {{{"stragglers.job", "verdict=inconclusive"}}, "stragglers unknown"},
-        /* What of these 101 of 1,000 is waiting nobody knows; 90 are no 10 %. */
+        /* How much of these 101 of 1,000 is waiting is unknown; 90 are below 10 %. */
         {{{"overlap.rank",
            "*window_ns=1000 comm_ns=200 exposed_comm_ns=101 exposed_unmatched_ns=101"}},
          "exposed_communication fail, waits unknown"},
@@ -196,9 +196,9 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         {{{"overlap.rank", "*window_ns=1000 compute_ns=730 comm_ns=0"}},
          "exposed_communication unknown, waits unknown"},
         {{{"kernels.kernel", ""}}, "short_kernels unknown"},
-        /* A TPU's operations are launched together. */
+        /* On a TPU operations are launched together. */
         {{{"job.job", "ranks=4 steps=4 device_kind=TPU"}}, "short_kernels unknown"},
-        /* Most of it tells no number. */
+        /* Most of it has no known number format. */
         {{{"classes.kernel", "class=attention total_ns=100 bits16_ns=0 bits32_ns=49 flash_ns=99"}},
          "low_precision unknown"},
         {{{"classes.kernel", ""}}, "low_precision unknown, fused_attention unknown"},
@@ -208,7 +208,7 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
 }
 
 TEST(a_box_that_fails_by_anothers_fault_says_so) {
-    /* Without the 300 of 1,000 ns that GPUs idle for data, 56 % are 80, and 55.9 are not. */
+    /* `input`: without 300 of 1,000 ns of idling for data 56 % are 80 %, and 55.9 % are less. */
     static const char uneven[] =
         STEP(1, 100, 30) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 100, 0);
     static const char episode[] = STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(4, 100, 0) "|" STEP(
@@ -218,7 +218,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
         given other[4];
         const char *expected;
     } cases[] = {
-        /* Of 68 % that are exposed 60 are waits, and 8 are left; of 87.9 % in use 60 are not. */
+        /* Of 68 % exposed 60 are waits, and 8 are left; of 87.9 % in use 60 are waits, too. */
         {{{"overview.job", "gpu_utilization_pct=87.9"},
           {"overlap.rank", "*window_ns=1000 comm_ns=700 exposed_comm_ns=680 exposed_wait_ns=600"},
           {"overlap.step", "rank=0 step=1 window_ns=100 exposed_wait_ns=60"}},
@@ -229,34 +229,34 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
          "gpu_utilization fail by another, data_loading fail"},
         {{{"overview.job", "gpu_utilization_pct=55.9"}, {"input.rank", input}},
          "gpu_utilization fail, data_loading fail"},
-        /* Without what a rank has beyond the mean in step 4 all take 100. */
+        /* Without one rank's excess over the mean in step 4 all steps take 100. */
         {{{"imbalance.step",
            STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 130, 30)}},
          "step_variation fail by another, balance fail"},
         {{{"imbalance.step",
            STEP(1, 100, 0) "|" STEP(2, 100, 30) "|" STEP(3, 100, 0) "|" STEP(4, 130, 0)}},
          "step_variation fail, balance fail"},
-        /* Steps 5 and 6 are long by whoever is late in them. */
+        /* Steps 5 and 6 are long because of the rank that is late in them. */
         {{{"imbalance.step", episode},
           {"stragglers.finding", "rank=3 p=0.001 shape=episode unit=step from=5 to=6"}},
          "step_variation fail by another, stragglers fail"},
         {{{"imbalance.step", episode},
           {"stragglers.finding", "rank=3 p=0.001 shape=throughout unit=step from=1 to=6"}},
          "step_variation fail, stragglers fail"},
-        /* The ranks besides 3 have 40, 40 and 44 in the one step: 6.5 % over their mean. */
+        /* The ranks other than 3 have 40, 40 and 44: the maximum is 6.5 % over their mean. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 40) "|" LOAD(2, 44) "|" LOAD(3, 80)},
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0|rank=1|rank=2|rank=3 verdict=straggler"}},
          "balance fail by another, stragglers fail"},
-        /* Who is late with less to do than the other is not why that one has more. */
+        /* A late rank with less to do than the other does not explain why the other has more. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 80)},
           {"stragglers.finding", "rank=0 p=0.001"},
           {"stragglers.rank", "rank=0 verdict=straggler|rank=1"}},
          "balance fail, stragglers fail"},
         {{{"imbalance.step", uneven}}, "balance fail"},
-        /* Of 11 % waits 380 of 440 ns are for rank 3, which leaves 1.5 %; or 20 of 440, 10.5 %. */
+        /* Of 11 % waits 380 of 440 ns are for rank 3: 1.5 % are left; or 20 of 440: 10.5 %. */
         {{{"overlap.rank", "*window_ns=1000 comm_ns=200 exposed_comm_ns=150 exposed_wait_ns=110"},
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0 direct_ns=60|rank=3 direct_ns=300 indirect_ns=80 "
@@ -266,7 +266,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0 direct_ns=420|rank=3 direct_ns=20 verdict=straggler"}},
          "exposed_communication fail by another, waits fail, stragglers fail"},
-        /* Each step of 100 one rank computes 10 more than the mean: of 15 % waits 5 are left. */
+        /* In each step of 100 one rank computes 10 more than the mean: of 15 % waits 5 are left. */
         {{{"overlap.rank", "*window_ns=1000 comm_ns=200 exposed_comm_ns=200 exposed_wait_ns=150"},
           {"imbalance.step",
            STEP(1, 100, 10) "|" STEP(2, 100, 10) "|" STEP(3, 100, 10) "|" STEP(4, 100, 10)}},

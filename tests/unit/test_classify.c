@@ -1,8 +1,8 @@
-/* Which kernels communicate, and which collective a name means. */
+/* Recognition of communication kernels, and of collectives by name. */
 #include "timeline/classify.h"
 #include "timeline/comm_calls.h"
 
-/* Kernels as profilers name them. */
+/* Kernel names as profilers write them. */
 static const struct {
     const char *kind; /* NULL: it computes */
     const char *name;
@@ -34,7 +34,7 @@ static const struct {
     {"allreduce", "ncclSymDevKernel_AllReduce_AGxLL_R_sum_bf16(ncclSymDevArgs)"},
     {"allgather", "ncclSymkDevKernel_AllGather_LL(ncclSymkDevWorkArgs)"},
     {"reducescatter", "ncclSymkDevKernel_ReduceScatter_LD_sum_f32(ncclSymkDevWorkArgs)"},
-    /* without a type: NCCL under several operations, RCCL always */
+    /* without a type: NCCL for several operations, RCCL always */
     {"other", "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"},
     {"other", "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"},
     {"other", "ncclDevKernel_Generic(ncclDevComm*, channelMasks, ncclWork*)"},
@@ -60,13 +60,13 @@ static const struct {
     {"other", "void deep_ep::internode_ll::clean_low_latency_buffer<32>(int*)"},
     {"other", "nvshmemi_proxy_quiet_entrypoint()"},
     {"other", "barrier_on_stream_kernel_nvshmem(int)"},
-    {"other", "void mscclpp::allreduce<float>(float*)"}, /* nothing is matched of it */
+    {"other", "void mscclpp::allreduce<float>(float*)"}, /* its operations are not matched */
     /* other vendors, any case */
     {"allreduce", "rcclAllReduceKernel"},
     {"allgather", "HcclAllGather"},
     {"reducescatter", "oneccl_reduce_scatter"},
     {"allreduce", "NCCLKERNEL_ALLREDUCE"},
-    /* libraries that frameworks and engines bring along */
+    /* libraries bundled with frameworks and engines */
     {"send", "kuserbuffers_pushsend(int*, int*, int4*, int4*, int)"},
     {"sendrecv", "kuserbuffers_pushsendrecv_atomic(int*, int*, int4*)"},
     {"reducescatter", "void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int)"},
@@ -100,7 +100,7 @@ static const struct {
     {NULL, "_Z6kernel18AllReduceOneShot_t"},
     {NULL, "_ZN7deep_ep6layout19get_dispatch_layoutILi256EEEvPKl"},
     {NULL, "_ZN65_GLOBAL__N__0a1b_14_userbuffers_cu_kuserbuffers_pushsend_4567890a10add_kernelEPf"},
-    /* local parts of such libraries */
+    /* kernels of such libraries that do not communicate */
     {NULL, "void deep_ep::layout::get_dispatch_layout<256, 32, 8>(long const*)"},
     {NULL, "void deep_ep::elastic::dispatch_copy_epilogue_impl<1>(void*)"},
     {NULL, "void mori::moe::EpDispatchLowLatencyAsyncSendCopy<float>(Args)"},
@@ -108,13 +108,13 @@ static const struct {
     {NULL, "void tensorrt_llm::kernels::moe_comm::moeA2APrepareCombineKernel(int)"},
     {NULL, "void permute_kernel<__nv_bfloat16>(__nv_bfloat16 const*)"},
     {NULL, "void moe_dispatch_permute<half>(half*)"},
-    /* computation, some with words of communication */
+    /* computation, some with words from communication */
     {NULL, "void small_reduce_kernel<float>(float*)"},
     {NULL, "void cub::DeviceReduceKernel<Policy, float*, AllReduceOp>(float*)"},
     {NULL, "void layer_norm<BlockAllReduce<float> >(float*)"},
     {NULL, "void groupnorm_kernel_dispatch_up<1>(float*)"},
     {NULL, "void aiter::argmax_gfx1250<float>(float*)"},
-    /* hardly names */
+    /* degenerate names */
     {NULL, "_Z"},
     {NULL, "_ZN99999999999999999999999deep_ep"},
     {NULL, "<<<>::(("},
@@ -146,7 +146,7 @@ static bool communicates(tm_classifier *classifier, const tm_names *names, uint3
 TEST(communication_and_its_kind_are_told_from_the_names_of_kernels) {
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
-    for (int round = 0; round < 2; round++) /* at first seen, then known */
+    for (int round = 0; round < 2; round++) /* at first sight, then cached */
         for (size_t i = 0; i < COUNT(kernels); i++) {
             const char *name = kernels[i].name, *kind = kernels[i].kind;
             uint32_t id = tm_names_intern_string(names, name);
@@ -179,7 +179,7 @@ TEST(an_unknown_kernel_that_sounds_like_communication_is_a_suspect) {
             fail_msg("%s", cases[i].name);
 }
 
-/* Whether each of the words, with a | between two, is of the kind or category that is told. */
+/* Checks that each of the words, separated by |, has the expected kind or category. */
 static void check_words(const char *words, const char *expected,
                         const char *(*told)(const char *text, size_t size)) {
     for (const char *word = words, *end; word; word = *end ? end + 1 : NULL) {
@@ -222,15 +222,15 @@ TEST(the_size_of_a_call_is_that_of_its_tensors) {
         {"[[394241]]", "[\"float\"]", 1576964},
         {"[[8, 16], [3]]", "[\"c10::BFloat16\", \"long int\"]", 280}, /* 128 x 2 + 3 x 8 */
         {"[[8,16],[],[2]]", "[\"c10::Half\", \"Scalar\", \"bool\"]", 258},
-        {"[[6], []]", "[\"int\", \"double\"]", 32}, /* a tensor of no dimensions is a number */
+        {"[[6], []]", "[\"int\", \"double\"]", 32}, /* a tensor without dimensions is a scalar */
         {"[[5, 2]]", "[\"c10::Float8_e4m3fn\"]", 10},
         {"[[600000000]]", "[\"float\"]", INT64_C(2400000000)},
-        {"[[0]]", "[\"float\"]", -1}, /* nothing: it may be of another call */
+        {"[[0]]", "[\"float\"]", -1}, /* empty: it may belong to another call */
         {"[[8]]", "[\"c10::QInt\"]", -1},
         {"[[8], [8]]", "[\"float\"]", -1},
         {"[[8]]", "[]", -1},
         {"[[[8]]]", "[\"TensorList\"]", -1},
-        {"[[8, 16], [3...", "[\"float\", \"float\"]", -1}, /* cut */
+        {"[[8, 16], [3...", "[\"float\", \"float\"]", -1}, /* cut off */
         {"[[99999999999, 99999999999]]", "[\"float\"]", -1},
         {"[[-1]]", "[\"float\"]", -1},
         {"[]", "[]", -1},
@@ -309,7 +309,7 @@ TEST(a_pattern_that_is_no_expression_is_wrong_usage) {
         assert_int_equal(err.offset, -1);
         snprintf(start, sizeof start, "'%s' is no regular expression: ", bad[i]);
         assert_memory_equal(err.message, start, strlen(start));
-        assert_true(strlen(err.message) > strlen(start)); /* and the reason */
+        assert_true(strlen(err.message) > strlen(start)); /* followed by the reason */
     }
     tm_classifier_destroy(NULL);
 }
@@ -321,7 +321,7 @@ TEST(names_that_come_later_are_told_too) {
     for (int i = 0; i < 5000; i++) {
         snprintf(text, sizeof text, i % 3 == 0 ? "nccl_%d" : "gemm_%d", i);
         uint32_t id = tm_names_intern_string(names, text);
-        if (i % 7 == 0) /* others are asked for when many more are known */
+        if (i % 7 == 0) /* the others are looked up once many more are known */
             assert_int_equal(communicates(classifier, names, id), i % 3 == 0);
     }
     for (uint32_t id = 1; id <= 5000; id++)
@@ -345,7 +345,7 @@ TEST(categories_are_told_without_case_and_by_their_older_words) {
     check_words("Trace", "trace", category_of);
     check_words("|none", "none", category_of);
     check_words("other|kernels|kerne|fwdbwd|cuda runtime", "other", category_of);
-    for (int c = 0; c < TM_N_CATEGORIES; c++) { /* each word is its own */
+    for (int c = 0; c < TM_N_CATEGORIES; c++) { /* each word maps to its own category */
         const char *word = tm_category_word((tm_category)c);
         assert_int_equal(tm_category_of(word, strlen(word)), c);
     }

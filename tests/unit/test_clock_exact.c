@@ -1,4 +1,4 @@
-/* Sums and medians that no order changes, and the normal equations made of them. */
+/* Sums and medians that do not depend on the order, and the normal equations built from them. */
 #include "clock/solve.h"
 
 #include <math.h>
@@ -54,8 +54,8 @@ static tm_status select_all(tm_median_search *select, const double *values, size
     return TM_OK;
 }
 
-/* Lists are the values in turn: {-5e15, 7, 2}, {0, 0}, {-1, -3, -2}; the fourth is empty. Lower
- * medians: 2, 0, -2. */
+/* Values are dealt to the lists in turn: {-5e15, 7, 2}, {0, 0}, {-1, -3, -2}; the fourth is empty.
+ * Lower medians: 2, 0, -2. */
 TEST(medians_are_found_a_byte_at_a_time) {
     const double values[] = {7, 0, -1, -5e15, 0, -3, 2, 1, -2};
     tm_error err;
@@ -74,7 +74,7 @@ TEST(medians_are_found_a_byte_at_a_time) {
     tm_median_search_free(&select);
 }
 
-/* Sixteenths of an octave are 4.4 to 6.3 % wide, and the median is put within its own. */
+/* Sixteenths of an octave are 4.4 to 6.3 % wide, and the median is interpolated within its own. */
 TEST(spreads_are_counted_to_three_percent) {
     for (int k = 0; k < 36; k++) {
         double middle = 40.0 * pow(1.7, k);
@@ -93,8 +93,7 @@ TEST(spreads_are_counted_to_three_percent) {
 /* Two domains, one event, both at x = 0, weights 1/4 each, ends at 3 and 7: with the common end
  * eliminated the matrix is (1/4 - 1/8, -1/8; -1/8, 1/8) and the right side 1/4 (5 - 3), 1/4 (5 -
  * 7). With 1/8 more on both diagonals: (1/4, -1/8; -1/8, 1/4) (8/6, -8/6) = (1/2, -1/2), whose
- * inverse is (16/3, 8/3; 8/3, 16/3). The rates have nothing but the 4 they are given: variance 1/4.
- */
+ * inverse is (16/3, 8/3; 8/3, 16/3). The rates have only the 4 they are given: variance 1/4. */
 TEST(a_system_of_two_is_solved_as_by_hand) {
     const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
                                  {.domain = 1, .y = 7.0, .weight = 0.25}};
@@ -136,7 +135,7 @@ TEST(times_stand_in_the_second_unknown) {
     assert_true(*tm_normal_at(&normal, 5, 0) == 0.5 && *tm_normal_at(&normal, 5, 1) == 0.5);
     assert_true(*tm_normal_at(&normal, 7, 5) == 0.25); /* -2/4 x -1 x 1/2 */
     assert_true(*tm_normal_at(&normal, 2, 2) == 0.0);  /* not in the event */
-    /* The mean is 2: w (mean - y) = -2, 4, -2, and times x. */
+    /* The mean is 2: w (mean - y) = -2, 4, -2, and these times x. */
     assert_true(normal.right[0] == -2.0 && normal.right[1] == -2.0);
     assert_true(normal.right[4] == 4.0 && normal.right[5] == -4.0);
     assert_true(normal.right[6] == -2.0 && normal.right[7] == -1.0);
@@ -152,7 +151,7 @@ TEST(what_nothing_determines_is_not_moved) {
     tm_normal_add(&normal, anchors, 2, scales);
     tm_normal_expand(&normal, scales);
     tm_normal_pin(&normal, 1);
-    tm_normal_factor(&normal); /* the common shift, and the second rate */
+    tm_normal_factor(&normal); /* undetermined: the common shift, and the second rate */
     tm_normal_solve(&normal);
     assert_true(fabs(normal.right[0] - normal.right[2] - 4.0) < 1e-12);
     assert_true(normal.right[1] == 0.0 && normal.right[3] == 0.0);

@@ -1,4 +1,4 @@
-/* Clock fits small enough for paper. */
+/* Clock fits small enough to work out on paper. */
 #include "clock/fit.h"
 
 enum { HOSTS = 4 };
@@ -60,12 +60,12 @@ static void assert_bounds(const tm_clock_fit *fit, int host, int64_t low_us, int
 }
 
 /* Ends differ by 1.00, 1.01 and 0.99 us, by 1 us in the mean. The hosts are equally trusted, so
- * half a microsecond is taken from either side. Noise: six residuals are too few, 10 us is the
- * usual; weight w = 1e-8 for each. Three events tell the difference: in (1, -1)/sqrt 2 the normal
- * matrix has 3 x 2 x w/2 = 3w, so that the variance of each offset is (1/2)/(3w) = 1.667e7 (1.7e3
- * more for the common time, held 1e4 times as firmly); with one stratum the bias is taken to be
- * the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns; with 6 us between its GPUs, 12356. Drift: 2 ppm
- * x 5 ms = 10 ns is far below what the offset leaves open, so it stays 0. */
+ * half a microsecond is taken from either side. Noise: six residuals are too few, so the default of
+ * 10 us applies; weight w = 1e-8 for each. Three events show the difference: in (1, -1)/sqrt 2 the
+ * normal matrix has 3 x 2 x w/2 = 3w, so that the variance of each offset is (1/2)/(3w) = 1.667e7
+ * (1.7e3 more for the common time, held 1e4 times as firmly); with one stratum the bias is taken to
+ * be the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns; with 6 us between its GPUs, 12356. Drift:
+ * 2 ppm x 5 ms = 10 ns is far below what the offset leaves open, so it stays 0. */
 TEST(two_hosts_and_three_events_as_by_hand) {
     const row rows[] = {FULL(1, 0, -3020, -3000), FULL(1, 1, -3005, -2999),
                         FULL(2, 0, 10, 20),       FULL(2, 1, 0, 21.01),
@@ -106,9 +106,9 @@ TEST(intervals_come_from_whoever_came_last) {
     tm_clock_fit_free(&fit);
 }
 
-/* Host 2 meets host 1 alone, which meets host 0. s1 in [-50, 40] as 0 comes 50 before the end and 1
- * comes 40 before; s2 - s1 in [-7, 9]. Through host 1, which is the reference for it has most
- * anchors: s0 in [-40, 50]. */
+/* Host 2 meets only host 1, which meets host 0. s1 in [-50, 40] as 0 arrives 50 before the end and
+ * 1 arrives 40 before; s2 - s1 in [-7, 9]. Host 1 has the most anchors and is the reference: s0 in
+ * [-40, 50]. */
 TEST(intervals_reach_over_other_hosts) {
     const row rows[] = {FULL(1, 0, 50, 100), FULL(1, 1, 60, 100), FULL(2, 1, 193, 200),
                         FULL(2, 2, 191, 200)};
@@ -119,7 +119,7 @@ TEST(intervals_reach_over_other_hosts) {
     tm_clock_fit_free(&fit);
 }
 
-/* Host 2's wall clock is 5 s ahead: it alone is corrected, to the median of the three. */
+/* Host 2's wall clock is 5 s ahead: only this host is corrected, to the median of the three. */
 TEST(one_wrong_clock_does_not_move_the_others) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 100), FULL(1, 2, 90, 100)};
     tm_clock_domain domains[] = {usual, usual, usual};
@@ -134,7 +134,7 @@ TEST(one_wrong_clock_does_not_move_the_others) {
     tm_clock_fit_free(&fit);
 }
 
-/* Sigmas of 5 and 2.5 ms: the better has weight 1 against 1/4, which is more than half. */
+/* Sigmas of 5 and 2.5 ms: the better clock has weight 1 against 1/4, which is more than half. */
 TEST(common_time_stays_with_the_better_wall_clock) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 140)};
     tm_clock_domain domains[] = {usual, usual};
@@ -147,10 +147,10 @@ TEST(common_time_stays_with_the_better_wall_clock) {
 
 TEST(unreached_hosts_keep_their_wall_clock_and_say_so) {
     const row rows[] = {FULL(1, 1, 90, 100), FULL(1, 3, 90, 120),
-                        FULL(2, 0, 90, 100)}; /* alone in its event */
+                        FULL(2, 0, 90, 100)}; /* the only host in its event */
     tm_clock_domain domains[] = {usual, usual, usual, usual};
     domains[2].wall_ns = HUGE_VAL;
-    domains[2].middle_ns = 42; /* from the start of its own trace */
+    domains[2].middle_ns = 42; /* counted from the start of its own trace */
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 4);
     const int components[] = {0, 1, 2, 1};
     const int methods[] = {TM_CLOCK_WALL, TM_CLOCK_FIT, TM_CLOCK_NONE, TM_CLOCK_FIT};
@@ -182,8 +182,8 @@ TEST(nothing_at_all_is_no_failure) {
     tm_clock_fit_free(&fit);
 }
 
-/* Clocks that count from their own beginning: only the difference is known. The first keeps its
- * own, and the other's offset is what brings their ends together. */
+/* Clocks that count from their own start: only the difference is known. The first keeps its time;
+ * the other's offset brings their ends together. */
 TEST(clocks_without_date_are_fitted_to_one_another) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 103)};
     tm_clock_domain domains[] = {usual, usual};
@@ -196,7 +196,7 @@ TEST(clocks_without_date_are_fitted_to_one_another) {
     tm_clock_fit_free(&fit);
 }
 
-/* Host 1 is said to know the date, but is decades off: its wall clock has no say. */
+/* Host 1 claims to know the date but is decades off: its wall clock does not count. */
 TEST(a_date_decades_off_is_none) {
     const row rows[] = {FULL(1, 0, 60, 100), FULL(1, 1, 60, 140)};
     tm_clock_domain domains[] = {usual, usual, usual};
@@ -209,9 +209,9 @@ TEST(a_date_decades_off_is_none) {
     tm_clock_fit_free(&fit);
 }
 
-/* No anchors. 0 to 1: 100 + s0 <= 130 + s1; 1 to 0: 200 + s1 <= 250 + s0. So s1 - s0 is in
- * [-30, 50]: 10, give or take 40, half of it on either side. Drift: 2 ppm x 5 ms = 10 ns of either
- * clock loosens both bounds by 20 ns. */
+/* No anchors. 0 to 1: 100 + s0 <= 130 + s1; 1 to 0: 200 + s1 <= 250 + s0. So s1 - s0 is in [-30,
+ * 50]: 10 +- 40, half of it on either side. Drift: 2 ppm x 5 ms = 10 ns of either clock loosens
+ * both bounds by 20 ns. */
 TEST(messages_both_ways_tie_two_hosts) {
     row rows[] = {GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130), TAKES(2, 0, 240, 250),
                   GIVES(2, 1, 200, 210)};
@@ -220,13 +220,13 @@ TEST(messages_both_ways_tie_two_hosts) {
     assert_int_equal(fit.models[0].method, TM_CLOCK_FIT);
     assert_int_equal(fit.models[0].offset_ns, -5 * US);
     assert_int_equal(fit.models[1].offset_ns, 5 * US);
-    /* 40.02 us of the tie, 10 us for a bias that cannot be seen */
+    /* 40.02 us from the bounds, 10 us for a bias that cannot be seen */
     assert_near(fit.models[1].uncertainty_ns, hypot(40020.0, 10000.0), 1.0);
     assert_bounds(&fit, 1, 5 - 40, 5 + 40);
     tm_clock_fit_free(&fit);
 
-    /* One way only: a half line is no tie, nor is the message suspect where it contradicts clocks
-     * that nothing links. */
+    /* Messages in one direction only: a bound on one side links no clocks, and a message is not
+     * suspect if it contradicts clocks that nothing links. */
     rows[1].end_us = 20;
     fit = fit_rows(rows, 2, all_usual, 2);
     assert_int_equal(fit.n_components, 2);
@@ -235,15 +235,15 @@ TEST(messages_both_ways_tie_two_hosts) {
     tm_clock_fit_free(&fit);
     rows[1].end_us = 130;
 
-    /* s1 - s0 >= -30 and <= -40: no tie either. */
+    /* s1 - s0 >= -30 and <= -40: no link either. */
     rows[2].end_us = 160;
     fit = fit_rows(rows, COUNT(rows), all_usual, 2);
     assert_int_equal(fit.n_components, 2);
     tm_clock_fit_free(&fit);
 }
 
-/* s1 - s0 in [-30, 50], and s2 - s0 >= 40 and <= 30: so something of host 0 or 2 is wrong, and who
- * can tell that host 1 was right? */
+/* s1 - s0 in [-30, 50], and s2 - s0 >= 40 and <= 30: host 0 or 2 is wrong, so the bounds on host 1
+ * are not reliable either. */
 TEST(contradictory_messages_tie_nobody) {
     const row rows[] = {
         GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130),  TAKES(2, 0, 240, 250), GIVES(2, 1, 200, 210),
@@ -254,8 +254,8 @@ TEST(contradictory_messages_tie_nobody) {
     tm_clock_fit_free(&fit);
 }
 
-/* All ends are equal; but once host 1 ended 4 us before host 0 had begun. That is within what the
- * noise of 10 us leaves open, so each gives way by half of it; unless the opposite happened too. */
+/* All ends are equal; but once host 1 ended 4 us before host 0 had begun. The noise of 10 us leaves
+ * room for that, so each gives way by half; unless the opposite happened, too. */
 TEST(clocks_give_way_to_causality) {
     const row rows[] = {
         FULL(1, 0, 60, 100),   FULL(1, 1, 60, 100),   FULL(2, 0, 160, 200),  FULL(2, 1, 160, 200),
@@ -277,13 +277,13 @@ TEST(clocks_give_way_to_causality) {
     assert_int_equal(fit.check.after, 2);
     assert_int_equal(fit.check.after_over, 2);
     assert_int_equal(fit.check.worst_after_ns, 4 * US);
-    /* Had they 4 us more: 304 + s0 <= 304 + s1 and 504 + s1 <= 504 + s0. */
+    /* With 4 us more for each: 304 + s0 <= 304 + s1 and 504 + s1 <= 504 + s0. */
     assert_bounds(&fit, 1, 0, 0);
     tm_clock_fit_free(&fit);
 }
 
-/* Two GPUs of host 0 contradict one another by 5 us, whatever its clock. That moves no clock, and
- * bounds none: 305 + s0 <= 400 + s1 and 250 + s1 <= 300 + s0 put s1 in [-95, 50]. */
+/* Two GPUs of host 0 contradict one another by 5 us, whatever its clock. That moves no clock and
+ * gives no bounds: 305 + s0 <= 400 + s1 and 250 + s1 <= 300 + s0 put s1 in [-95, 50]. */
 TEST(a_host_that_contradicts_itself_moves_no_clock) {
     const int both = TM_CLOCK_GIVES | TM_CLOCK_TAKES;
     const row rows[] = {{1, 0, TM_CLOCK_ANCHOR, 0, 100},
@@ -298,7 +298,7 @@ TEST(a_host_that_contradicts_itself_moves_no_clock) {
     tm_clock_fit_free(&fit);
 }
 
-/* Ten events agree. In one more, host 2's record is that of another operation, 3 ms later; or it
+/* Ten events agree. In another one, host 2 has the record of another operation, 3 ms later; or it
  * ended 3 ms late, which breaks no causality but is a third of the event's ranks. */
 TEST(a_wrong_match_is_suspect_and_left_out) {
     for (int late = 0; late < 2; late++) {
@@ -322,8 +322,8 @@ TEST(a_wrong_match_is_suspect_and_left_out) {
     }
 }
 
-/* Host 1 gains 10 us a second, seen in 40 events over 4 s. Recorded middle as true; what is told is
- * the difference, half of it for each: -5 and +5 ppm. */
+/* Host 1 gains 10 us a second, seen in 40 events over 4 s. The recorded middle is the true one;
+ * only the difference is known, half of it for each: -5 and +5 ppm. */
 TEST(drift_is_fitted_where_it_can_be_seen) {
     row rows[80];
     for (int i = 0; i < 80; i++) {
@@ -345,7 +345,7 @@ TEST(drift_is_fitted_where_it_can_be_seen) {
                 2000010000.0, 1000.0);
     tm_clock_fit_free(&fit);
 
-    /* Known to 0.01 ppb: at the ends of the window that is 0.02 ns. */
+    /* Known to 0.01 ppb, which is 0.02 ns at the ends of the window. */
     domains[0].drift_ppb = domains[1].drift_ppb = 0.01;
     fit = fit_rows(rows, COUNT(rows), domains, 2);
     assert_true(fit.models[0].drift_ppb == 0.0 && fit.models[1].drift_ppb == 0.0);
@@ -362,7 +362,7 @@ TEST(times_far_from_every_window_are_left_out) {
     tm_clock_fit_free(&fit);
 }
 
-/* Four hosts. The first has ranks within 2 us; of the second one rank is 100 us off; of the third
+/* Four hosts. The first has ranks within 2 us; on the second one rank is 100 us off; on the third
  * one gains 40 us between the halves; the fourth has none. Host 0: |-2|, |0|, |2| around 0: the
  * median is 2, times 1.4826. */
 TEST(ranks_share_a_clock_unless_one_is_off) {
@@ -377,7 +377,7 @@ TEST(ranks_share_a_clock_unless_one_is_off) {
     assert_near(hosts[0].spread_ns, 1.4826 * 2e3, 1e-6);
     assert_near(hosts[3].spread_ns, 0.0, 0.0);
 
-    /* Where ends are spread by 30 us, 100 us prove nothing; nor do 7 events. */
+    /* If ends are spread by 30 us, 100 us prove nothing; nor do 7 events. */
     assert_int_equal(tm_clock_split(ranks, COUNT(ranks), 30e3, hosts, HOSTS, &err), TM_OK);
     assert_true(hosts[1].shared && hosts[2].shared);
     tm_clock_rank_end few = ranks[5];
@@ -387,7 +387,7 @@ TEST(ranks_share_a_clock_unless_one_is_off) {
     assert_true(hosts[1].shared);
 }
 
-/* Spreads of 1, 4 and 2 us, times 1.4826. Three ranks tell little: no spread is less than the
+/* Spreads of 1, 4 and 2 us, times 1.4826. Three ranks show little: no spread is set below the
  * middle one. A host without ranks has none. */
 TEST(no_host_is_taken_for_better_than_the_usual_one) {
     const tm_clock_rank_end ranks[] = {

@@ -1,9 +1,9 @@
-/* Clock fits of simulated jobs, against the clocks that were simulated. */
+/* Clock fits of simulated jobs, compared with the clocks that were simulated. */
 #include "clock_jobs.h"
 
 enum { SEEDS = 3 };
 
-/* Fits the plan with several seeds, and holds each to the limits. */
+/* Fits the plan with several seeds and asserts the limits for each. */
 static void hold(clock_plan plan, double worst_ns, bool clean) {
     double covered = 0.0;
     for (plan.seed = 1; plan.seed <= SEEDS; plan.seed++) {
@@ -29,7 +29,7 @@ static void hold(clock_plan plan, double worst_ns, bool clean) {
         fail_msg("only %.3f of the errors are within twice the uncertainty", covered);
 }
 
-/* Biased ends leave at most 10 us, unbiased ones 1 us. */
+/* Biased ends leave errors of at most 10 us, unbiased ones of 1 us. */
 TEST(clocks_are_found_within_their_limits) {
     enum { BIASED, UNBIASED, SECONDS_APART, LATE, PAIRS, DRIFTING, GOOD, CLASSES, N_PLANS };
     clock_plan plans[N_PLANS];
@@ -41,15 +41,15 @@ TEST(clocks_are_found_within_their_limits) {
     plans[LATE].late = 0.15;
     plans[LATE].mismatched = 0.075; /* wrong matches */
     plans[PAIRS].world = false;     /* no group links the stages */
-    /* Profilers keep clocks to 2 ppm, and these drift by up to 50. Few hosts and pairs show it. */
+    /* Profilers keep clocks to 2 ppm; these drift by up to 50. Few hosts and pairs show it. */
     plans[DRIFTING].hosts = 16;
     plans[DRIFTING].pairs = 1;
     plans[DRIFTING].world = false;
     plans[DRIFTING].drift_ppb = 50000.0;
     plans[DRIFTING].steady_ppb = 2000.0;
-    plans[GOOD].offset_ns = 200e3; /* not made worse */
+    plans[GOOD].offset_ns = 200e3; /* a good clock is not made worse */
     plans[GOOD].drift_ppb = 500.0;
-    /* Ends as noisy as 3 % of the transfer: 180 us in one class, 3 us in others. */
+    /* Noise of 3 % of the transfer: 180 us in one class, 3 us in others. */
     plans[CLASSES].noise_share = 0.03;
     for (int i = 0; i < N_PLANS; i++) {
         print_message("plan %d\n", i);
@@ -57,8 +57,8 @@ TEST(clocks_are_found_within_their_limits) {
     }
 }
 
-/* What messages arrive with, 20 to 50 us, is all that ties the stages; so they are known to half of
- * that, and to what four unknown common drifts allow. Inside a stage nothing is lost. */
+/* Only the delays of messages, 20 to 50 us, link the stages; so their clocks are known to half of
+ * that, plus what four unknown common drifts allow. Inside a stage nothing is lost. */
 TEST(buffered_messages_tie_the_stages) {
     clock_plan plan = usual_plan;
     plan.world = false;
@@ -75,7 +75,7 @@ TEST(buffered_messages_tie_the_stages) {
             clock_error error = clock_job_error(&job, &fit, first, first + 8);
             assert_true(worst_of(&error) < 10e3);
             assert_true(error.covered >= 0.95);
-            /* but the main stage, whose clocks the others are tied to */
+            /* except the main stage, whose clocks the others are linked to */
             assert_true(stage == 0 || fit.models[first].uncertainty_ns > 20e3);
         }
         tm_clock_fit_free(&fit);
@@ -83,7 +83,7 @@ TEST(buffered_messages_tie_the_stages) {
     }
 }
 
-/* Stages without pairs and world: what links them is the wall clock alone. */
+/* Stages without pairs and world operations: only the wall clock links them. */
 TEST(unlinked_groups_are_components_of_their_own) {
     clock_plan plan = usual_plan;
     plan.world = false;
@@ -103,8 +103,8 @@ TEST(unlinked_groups_are_components_of_their_own) {
     free_clock_job(&job);
 }
 
-/* True offsets against the reference's, which the interval supposes to be true, lie within it: but
- * for GPUs' errors, of which two can add up, and for the drift's. */
+/* True offsets relative to the reference, which the interval assumes to be true, are within it, up
+ * to the GPUs' errors, of which two can add up, and the drift's. */
 TEST(guaranteed_intervals_hold_the_truth) {
     clock_plan plan = usual_plan;
     int n_narrow = 0;
@@ -124,13 +124,13 @@ TEST(guaranteed_intervals_hold_the_truth) {
         assert_true((double)model->high_ns >= job.offset_ns[h] + common - 2e3);
         n_narrow += model->high_ns - model->low_ns < 200000;
     }
-    /* The 8 of the stage whose short collectives the reference is in. */
+    /* The 8 hosts of the stage in whose short collectives the reference takes part. */
     assert_true(n_narrow >= 8);
     tm_clock_fit_free(&fit);
     free_clock_job(&job);
 }
 
-/* In the middle of three seconds; in jobs of few hosts of one second and 16 collectives. */
+/* Set in the middle of three seconds; in jobs of few hosts, of one second with 16 collectives. */
 TEST(a_clock_that_was_set_is_found) {
     static const struct {
         int hosts;
@@ -152,11 +152,11 @@ TEST(a_clock_that_was_set_is_found) {
         plan.set_ns = cases[i].set_ns;
         clock_job job = make_clock_job(&plan);
         tm_clock_fit fit = fit_clock_job(&job);
-        /* Of two clocks either may have been set, forward or back. */
+        /* With two clocks either may have been set, forward or back. */
         for (int h = 0; h < plan.hosts; h++)
             assert_int_equal(fit.models[h].step_ns != 0, plan.hosts == 2 || h == plan.set_host);
         const tm_clock_model *model = fit.models + plan.set_host;
-        /* The clock showed two times then; of two clocks the other may have, so it is between. */
+        /* The clock showed two times then; with two clocks it may be the other: it is between. */
         double middle = (double)job.domains[0].middle_ns + job.offset_ns[0];
         double at = (double)model->step_at_ns - (middle - job.offset_ns[plan.set_host]);
         double error = fmin(fabs(at), fabs(at - plan.set_ns));
@@ -164,7 +164,7 @@ TEST(a_clock_that_was_set_is_found) {
         assert_true((double)model->step_ns / plan.set_ns > 0.5);
         assert_true((double)model->step_ns / plan.set_ns < 1.1);
         assert_true(model->uncertainty_ns >= (double)llabs(model->step_ns));
-        /* The others do not suffer from it: the other stages, or the other hosts. */
+        /* The others are not affected: the other stages, or the other hosts. */
         clock_error others =
             clock_job_error(&job, &fit, few ? 0 : 8, few ? plan.set_host : plan.hosts);
         assert_true(worst_of(&others) <= (few ? 20e3 : 10e3));
@@ -173,7 +173,7 @@ TEST(a_clock_that_was_set_is_found) {
     }
 }
 
-/* All clocks shifted alike: so is everything, and nothing else changes. */
+/* All clocks shifted alike: everything shifts, and nothing else changes. */
 TEST(a_common_shift_goes_through) {
     const int64_t shift = INT64_C(123456789012345);
     clock_job job = make_clock_job(&usual_plan);
@@ -195,7 +195,7 @@ TEST(a_common_shift_goes_through) {
     free_clock_job(&job);
 }
 
-/* Uncertainties at begin, middle and end: those of the dense matrix, or by a share more. */
+/* Asserts that uncertainties at start, middle and end are the dense matrix's or this share more. */
 static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_model *network,
                                   double more) {
     const double *a = &dense->begin_uncertainty_ns, *b = &network->begin_uncertainty_ns;
@@ -204,9 +204,9 @@ static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_mo
             fail_msg("%.6f ns, by the dense matrix %.6f ns", b[i], a[i]);
 }
 
-/* The dense matrix is the yardstick: where no events share a bin, the network is the same matrix.
- * Of 32 hosts each of 1000 events of many has a bin when uncertainties are worked out; the two
- * plans of 40 a step have 1926. No biases, for uncertainties would be theirs. */
+/* The dense matrix is the reference: if no events share a bin, the network has the same matrix.
+ * With 32 hosts each of 1000 events gets a bin for uncertainties; the two plans with 40 a step have
+ * 1926. Without biases, which would dominate the uncertainties. */
 TEST(a_network_gives_what_the_dense_matrix_does) {
     clock_plan plans[9];
     for (size_t i = 0; i < COUNT(plans); i++)
@@ -219,10 +219,10 @@ TEST(a_network_gives_what_the_dense_matrix_does) {
     plans[4].stages = plans[5].stages = plans[6].stages = plans[8].stages = 2;
     plans[4].per_step = plans[5].per_step = 6;
     plans[4].late = 0.05;
-    plans[5].offset_ns = 200e3; /* clocks so good that drifts are taken for 0 */
+    plans[5].offset_ns = 200e3; /* clocks good enough that drifts are taken as 0 */
     plans[5].drift_ppb = 0.5;
     plans[6].per_step = plans[8].per_step = 40;
-    plans[7].hosts = 144; /* chains of twelve through groups of twelve, without all ranks */
+    plans[7].hosts = 144; /* chains of twelve through groups of twelve; no group of all ranks */
     plans[7].stages = 12;
     plans[7].host_ranks = plans[7].pairs = 1;
     plans[7].world = false;

@@ -1,4 +1,4 @@
-/* The tables of collectives: bandwidths by the formulas of nccl-tests, classes, medians. */
+/* Tables of collectives: bandwidths by the formulas of nccl-tests, size classes, medians. */
 #include "analysis/analyses.h"
 #include "mpi/match.h"
 #include "timeline/collectives.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* What one process knows, and the tables made of it. */
+/* The collectives known to one process, and the tables made from them. */
 typedef struct bench {
     tm_collectives own;
     tm_tables tables;
@@ -100,7 +100,7 @@ TEST(bandwidths_are_those_of_nccl_tests) {
 }
 
 TEST(operations_without_times_are_in_no_median) {
-    /* The clocks of single operations may not be comparable, the first or any other; of 10, 30 and
+    /* The clocks of single operations, the first or any other, may not be comparable; of 10, 30 and
      * 50 ns the median is 30, the 95th percentile 50, and the skew 3. */
     for (int first = 0; first < 2; first++) {
         bench b = open_bench();
@@ -142,8 +142,8 @@ TEST(a_size_class_is_the_power_of_two_at_or_below) {
         .group = (id), .bytes = (size), .transfer_ns = (transfer), .skew_ns = (skew),              \
         .group_size = (n), .kind = (what), .group_text = text                                      \
     }
-/* Two streams of ranks 0-7, of which the worse one is shown: by the least evidence, and further
- * ranks where either may have some. */
+/* Two streams of ranks 0-7. The row shows the weaker one: the smaller evidence, and possible
+ * further ranks if either stream may have some. */
 #define INFERRED(id, transfer, skew, bits, more)                                                   \
     {                                                                                              \
         .group = (id), .bytes = -1, .transfer_ns = (transfer), .skew_ns = (skew), .group_size = 8, \
@@ -158,19 +158,19 @@ static const tm_instance_value values[] = {
     VALUE(1, 1024, 0, 9, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(1, 2047, 1000, 7, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(1, 1500, 10, 30, 4, TM_COLL_ALLREDUCE, "a"),
-    /* another class, at its lower end; another group; another kind */
+    /* another class, at its lower bound; another group; another kind */
     VALUE(1, 2048, 2, 1, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(2, 1024, 4, 2, 2, TM_COLL_ALLREDUCE, "b"),
     VALUE(1, 1024, 8, 0, 4, TM_COLL_ALLGATHER, "a"),
-    /* no size: neither class nor rate. Transfers 1, 2: median 1.5 */
+    /* no size: neither a class nor a rate. Transfers 1, 2: median 1.5 */
     INFERRED(3, 1, 5, 9, true),
     INFERRED(3, 2, 6, 5, false),
-    /* no wait: sizes alone, median of 10 and 11 */
+    /* no wait: sizes only, median of 10 and 11 */
     VALUE(1, 10, -1, -1, 4, TM_COLL_BROADCAST, "a"),
     VALUE(1, 11, -1, -1, 4, TM_COLL_BROADCAST, "a"),
     /* all ended before the last began: no rate */
     VALUE(1, 16, 0, 3, 4, TM_COLL_BARRIER, "a"),
-    /* not complete: not shown */
+    /* incomplete: not shown */
     {.group = 1, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_INCOMPLETE, .group_text = "a"},
     {.group = 9, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_SUSPECT, .group_text = "c"},
 };
@@ -229,7 +229,7 @@ static void add_instance(bench *b, const tm_comm_record *members, size_t n, int6
 
 TEST(the_worst_are_shown_with_their_arrivals) {
     /* place 1: begins 10, 4, 7: L 10, skew 6; ends 20, 8, 21: waits 0, 4 (cut), 3: 7; transfer 11.
-     * place 0: 5 and 5, tied, and nothing is known of it; ends 5 and 3, before L: transfer 0. */
+     * place 0: 5 and 5, a tie with no metadata; ends 5 and 3, before L: transfer 0. */
     static const tm_comm_record known[] = {
         {.begin_ns = 10,
          .end_ns = 20,
@@ -279,8 +279,8 @@ TEST(the_worst_are_shown_with_their_arrivals) {
     close_bench(&b);
 }
 
-/* Calls say what a rank puts in: an all-gather of four ranks puts out four times that, of ranks
- * that are not all known nobody knows what. What kernels say themselves counts first. */
+/* Calls state a rank's input: an all-gather of four ranks has four times that as output; if not all
+ * ranks are known, the output size is unknown. Sizes stated by kernels take precedence. */
 TEST(sizes_that_calls_tell_are_marked) {
     static const struct {
         tm_comm_record member;
@@ -317,8 +317,8 @@ TEST(sizes_that_calls_tell_are_marked) {
 }
 
 TEST(a_last_place_within_uncertainty_is_tied) {
-    /* Clocks to 1 ns each: begins must be 2 sqrt(2) ns apart, rounded 3. Those of one domain are
-     * never tied here, for their spread is 0. */
+    /* Clocks known to 1 ns each: begins must differ by 2 sqrt(2) ns, rounded 3. Begins in one
+     * domain never tie here, as their spread is 0. */
     static const struct {
         tm_comm_record members[2];
         int64_t last_rank; /* -1: tied */
@@ -354,7 +354,7 @@ TEST(no_operations_make_no_rows) {
     close_bench(&b);
 }
 
-/* Two processes, the second with what the first has and one more. */
+/* Two processes; the second has what the first has, and one more. */
 TEST(reasons_of_all_processes_are_added_up) {
     static const tm_left_out left_out[] = {
         {3, 8, TM_UNMATCHED_TOO_FEW, "tp"},    {4, 8, TM_UNMATCHED_AMBIGUOUS, "dp"},

@@ -1,4 +1,4 @@
-/* Communicators that traces tell by a hash: their ranks, sizes and peers, from all ranks' word. */
+/* Communicators that traces identify by a hash: their ranks, sizes and peers from all claims. */
 #include "match/communicators.h"
 
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 
 enum { RANKS_MAX = 4, OWN_MAX = 3 };
 
-/* What each rank says, and what becomes of a kernel of the first rank that has the group "c": of
- * each rank, with a / before the next, the groups it has as "c" or, where it recorded them, with
- * size and place, as "c40"; a size of 9 stands for more than any job has. */
+/* The claims of each rank, separated by /, and the expected result for a kernel of the first rank
+ * in group "c". A claim is a group ("c"), or a group with its recorded size and place ("c40"); size
+ * 9 stands for more ranks than any job has. */
 typedef struct member_case {
     const char *claims;
     comm_spec kernel;
@@ -17,7 +17,7 @@ typedef struct member_case {
     bool all_told;
 } member_case;
 
-/* The claims of one rank; the last is used. */
+/* Adds the claims of one rank; only the last trace is marked as used. */
 static void add_claims(ground *g, tm_timeline *timeline, const char *claims) {
     for (; *claims && *claims != '/'; claims++) {
         const char name[] = {*claims, '\0'};
@@ -47,11 +47,11 @@ static tm_timeline timeline_of(ground *g, const member_case *c, int rank) {
     return timeline;
 }
 
-/* The ranks are on two processes: the even ones on 0, the odd ones on 1. */
+/* Checks a case with two processes: even ranks on 0, odd ranks on 1. */
 static void check_case(ground *g, const member_case *c) {
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_timeline timelines[RANKS_MAX];
-    for (int rank = RANKS_MAX; rank-- > 0;) { /* in any order */
+    for (int rank = RANKS_MAX; rank-- > 0;) { /* any order will do */
         timelines[rank] = timeline_of(g, c, rank);
         assert_int_equal(
             tm_memberships_list(&timelines[rank], g->names, rank % 2, &members, &g->err), TM_OK);
@@ -99,22 +99,22 @@ static void check_cases(const member_case *cases, size_t n) {
 
 TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
     static const member_case cases[] = {
-        /* recorded sizes: 0 and 2 have it, and others are nobody's business */
+        /* recorded sizes: 0 and 2 have it; claims of other groups are ignored */
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
-        /* one that recorded it is enough */
+        /* one rank that recorded it is enough */
         {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
-        /* nobody did: its users, if every rank of the job told its own, are all */
+        /* no rank recorded it: its users are all members if all ranks stated their groups */
         {"c/c/d/d", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", true},
         {"c/c/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", false},
-        /* one user is no group */
+        /* one user is not a group */
         {"c/d/d/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
-        /* of two ranks there is no trace */
+        /* two ranks have no trace */
         {"c40/c43", ALLREDUCE, "[0, 1, ?] 4 from -1 to -1 in 8 out 8", false},
-        /* contradictions: two sizes, more members than there can be, more than any job has */
+        /* contradictions: two sizes, more members than the size, more than any job has */
         {"c20/c31", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         {"c20/c21/c21", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         {"c90/c", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
-        /* a rank that said it in two traces, in one without the size, is one rank */
+        /* a rank with the claim in two traces, once without the size, is one rank */
         {"c c20/c21", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", false},
     };
     check_cases(cases, COUNT(cases));
@@ -127,20 +127,20 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
 
 TEST(a_peer_is_the_rank_at_its_place) {
     static const member_case cases[] = {
-        /* places that are not in the order of the ranks: 1 is at place 2, 2 at 1 */
+        /* places that are not in rank order: 1 is at place 2, 2 at 1 */
         {"c30/c32/c31", SEND(1), "[0, 1, 2] 3 from -1 to 2 in 8 out -1", false},
         {"c30/c32/c31", RECEIVE(2), "[0, 1, 2] 3 from 1 to -1 in -1 out 8", false},
-        /* one place is not known, or claimed twice, or there is no such place */
+        /* one place is unknown, or claimed twice, or does not exist */
         {"c30/c/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         {"c30/c31/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         {"c30/c32/c31", SEND(3), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
-        /* one that claims two, in two traces */
+        /* a rank that claims two places, in two traces */
         {"c30 c31/c31/c32", SEND(2), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
-        /* one that says the same in two */
+        /* a rank that claims the same place in two traces */
         {"c30 c30/c31/c32", SEND(2), "[0, 1, 2] 3 from -1 to 2 in 8 out -1", false},
-        /* a member has no trace */
+        /* a member without a trace */
         {"c30/c32", SEND(2), "[0, 1, ?] 3 from -1 to -1 in 8 out -1", false},
-        /* between two there is but one other */
+        /* of two ranks, the peer is the other one */
         {"/c//c", SEND(0), "[1, 3] 2 from -1 to 3 in 8 out -1", true},
         {"/c//c", SEND(0), " -1 from -1 to -1 in 8 out -1", false},
     };
@@ -159,10 +159,10 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
         {"c20/c21", ALLGATHER(8), "[0, 1] 2 from -1 to -1 in 8 out 16", false},
         {"c20/c21", SCATTER(8), "[0, 1] 2 from -1 to -1 in 16 out 8", false},
         {"c/c", ALLGATHER(8), " -1 from -1 to -1 in 8 out -1", false},
-        /* no memory is as large */
+        /* larger than any memory */
         {"c20/c21", ALLGATHER(INT64_C(92233720368547758)),
          "[0, 1] 2 from -1 to -1 in 92233720368547758 out -1", false},
-        /* of another group: it stays as it is */
+        /* of another group: unchanged */
         {"c20/c21", OTHER, "[0, 5] 2 from -1 to 5 in 8 out -1", false},
     };
     check_cases(cases, COUNT(cases));
@@ -176,10 +176,10 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
 
 TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
-        MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* in two traces: alone */
-        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* by two */
-        MEMBER(3, 1, 4, 1, 0, true),   /* how many there are was recorded */
-        MEMBER(4, 1, -1, -1, 0, false) /* no kernel: one rank alone needs none */
+        MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
+        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* by two ranks */
+        MEMBER(3, 1, 4, 1, 0, true),                                  /* its size was recorded */
+        MEMBER(4, 1, -1, -1, 0, false) /* no kernel: a single rank needs none */
     };
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_error err;

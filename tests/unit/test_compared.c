@@ -1,4 +1,4 @@
-/* Whom the sums of what ranks did by themselves make suspects. */
+/* Suspects found by comparing the work that ranks do on their own. */
 #include "analysis/stragglers/compared.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 enum { RANKS = 2, STEPS = 4, PARTS = 16, ROWS = STEPS * PARTS, HOST = 1 };
 
-/* How often rank 1 is a suspect, whose work of a kind takes so much longer in each step, in
- * thousandths; what it takes otherwise differs by 2 at most. */
+/* Returns the number of suspicions of rank 1, whose work of a kind takes `longer` more in each
+ * step, in thousandths; other differences are 2 at most. */
 static size_t count_suspects(tm_works_kind kind, const int64_t longer[STEPS]) {
     int64_t steps[ROWS], words[RANKS][TM_WORKS_RANK_WORDS + TM_N_WORKS * ROWS] = {{0}};
     tm_replay_result replay = {.works = {.n_rows = ROWS, .steps = steps}};
@@ -39,10 +39,10 @@ static size_t count_suspects(tm_works_kind kind, const int64_t longer[STEPS]) {
 TEST(parts_of_few_steps_are_no_evidence_where_steps_differ) {
     /* A mean of 100 varies by 0: a slow rank. */
     assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){100, 100, 100, 100}), 1);
-    /* One of 51 varies by 55: four steps in which one of two had more to do, as one pair in eight
-     * has. */
+    /* One of 51 varies by 55: four steps in which one of two ranks had more to do, as in one of
+     * eight pairs. */
     assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){120, 4, 70, 10}), 0);
-    /* More to do makes no kernel wait in the queue. */
+    /* More work makes no kernel wait in the queue. */
     assert_int_equal(count_suspects(TM_WORKS_LAG, (int64_t[]){120, 4, 70, 10}), 1);
 }
 

@@ -27,8 +27,8 @@ static void add_mixed(small_job *j, int64_t rank, const int counts[3], int64_t s
 
 /* Rank 0: alone 100 to 104, median and mean 102; beside 200 to 210, median 205: 2.0098; extra 1230
  * - 6 * 102 = 618. Rank 1: alone 100 to 105, mean and median 102.5, this rounded 103; beside 300 to
- * 312, median 306: 2.9709; extra 1530 - 5 * 102.5 = 1017.5, rounded 1018. Rank 2 has 4 alone: not
- * enough, its 2.5 would be the median. Over ranks: beside (205 + 306) / 2 = 255.5, rounded 256;
+ * 312, median 306: 2.9709; extra 1530 - 5 * 102.5 = 1017.5, rounded 1018. Rank 2 has only 4 alone,
+ * too few: its 2.5 would be the median. Over ranks: beside (205 + 306) / 2 = 255.5, rounded 256;
  * alone 102.5, rounded 103. */
 TEST(kernels_beside_communication_are_compared_with_those_alone) {
     static const char *const rows[] = {

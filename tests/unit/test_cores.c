@@ -1,4 +1,4 @@
-/* How many cores a process may use, by trees of files as Linux shows them. */
+/* Number of cores that a process may use, from file trees as Linux presents them. */
 #include "base/cores.h"
 
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ static void put(const char *root, const char *path, const char *text) {
     fclose(file);
 }
 
-/* With the folders that are empty then. */
+/* Removes a file and the folders that this leaves empty. */
 static void clear(const char *root, const char *path) {
     char full[512];
     snprintf(full, sizeof full, "%s%s", root, path);
@@ -46,7 +46,7 @@ TEST(affinity_and_groups_say_how_many) {
         {ALLOWED("0-7"), "0::/\n", {{NULL, NULL}}, 8},
         {ALLOWED("0,2-3,8"), "", {{NULL, NULL}}, 4},
         {"Name:\tx\n", "", {{NULL, NULL}}, 1}, /* unknown */
-        /* version 2: of a container; of a service, whose slice leaves less than it does */
+        /* version 2: of a container; of a service whose slice has the lower limit */
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "300000 100000\n"}}, 3},
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "250000 100000\n"}}, 2},
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "20000 100000\n"}}, 1},

@@ -1,16 +1,16 @@
-/* How much of a rank's lateness is waiting of its own, and how cost is split that comes back. */
+/* The share of a rank's lateness that is its own waiting, and the split of propagated cost. */
 #include "waits/delay.h"
 
 enum { RANKS = 3, STEP = 8, OWNER = 1 };
 
-/* One member of an operation of three; its visit's waits; what is expected of it. */
+/* One member of an operation of three: times, waits before its arrival, expected results. */
 typedef struct member {
     int64_t begin_ns, end_ns, all_ns, other_ns;
     double fraction;
     int64_t passed_ns;
 } member;
 
-/* The parts of a job that propagation sees, with one operation for each trial. */
+/* The parts of a job that propagation uses, with one operation for each trial. */
 typedef struct scene {
     tm_collectives collectives;
     tm_vec visits;
@@ -69,23 +69,22 @@ static void begin(scene *s, const member *members) {
 
 static const member trials[][RANKS] = {
     /* Two wait 100 each for the third: 200. Their waits elsewhere, 10 and 30, are 20 in the mean,
-     * their begin is 0. Of 100 late (70 - 20) are waiting: a half. */
+     * they begin at 0. Of 100 late (70 - 20) are waiting: a half. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 200, 30, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 100}},
     /* The second ends at 50: it waits 50 of 150. Mean waits (100 x 10 + 50 x 40) / 150 = 20. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 50, 40, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 75}},
     /* In layers: 60 of the first, 30 for each of the others; then 40 of each of two for the third.
-     * The second is 60 behind the first and waited 15 more: a quarter of 30 is 7.5. The third has
-     * 70 from the first and 40 from the second, which begins at 60: mean 2400 / 110, mean wait
-     * (70 x 0 + 40 x 15) / 110; 43 + 2/11 - 60/11 less is 37 + 8/11... all of it is own: waited 0.
-     */
+     * The second is 60 later than the first and waited 15 more: a quarter of 30 is 7.5. The third
+     * has 70 from the first and 40 from the second, which begins at 60: mean begin 2400 / 110, mean
+     * wait (70 x 0 + 40 x 15) / 110. It waited 0, which is less: all of its lateness is its own. */
     {{0, 200, 0, 0, 0.0, 0}, {60, 200, 15, 15, 0.25, 7}, {100, 200, 0, 0, 0.0, 0}},
-    /* Waits beyond the lateness explain all of it, and no more. */
+    /* Waits longer than the lateness explain all of it, and no more. */
     {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 900, 900, 1.0, 200}},
-    /* Who waited less than those that it made wait was late by itself. */
+    /* A rank that waited less than those that waited for it was late by itself. */
     {{0, 200, 80, 0, 0.0, 0}, {0, 200, 80, 0, 0.0, 0}, {100, 200, 79, 79, 0.0, 0}},
-    /* Waits in its own group excuse nobody. */
+    /* Waits in its own group are no excuse. */
     {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 70, 0, 0.0, 0}},
-    /* Nobody is late. */
+    /* No rank is late. */
     {{0, 200, 5, 5, 0.0, 0}, {0, 200, 9, 9, 0.0, 0}, {0, 200, 1, 1, 0.0, 0}},
 };
 
@@ -121,7 +120,7 @@ TEST(a_fraction_is_waiting_beyond_that_of_the_early_ranks) {
 }
 
 TEST(a_transfer_carries_cost_and_has_none) {
-    /* The sender comes 100 after the receiver, of which it waited 25. */
+    /* The sender arrives 100 after the receiver; 25 of these it waited. */
     static const member members[] = {{100, 200, 25, 25, 0.25, 0}, {0, 200, 0, 0, 0.0, 0}};
     scene s = open_scene();
     add_operation(&s, members, TM_MATCH_PAIR, TM_COLL_SEND);
@@ -161,7 +160,7 @@ TEST(a_group_is_together_where_all_are_released) {
         {trials[0], false, {true, true, true}, true},
         {trials[0], false, {true, true, false}, false},
         {trials[0], false, {false, true, true}, false},
-        /* of a transfer the one who waited */
+        /* of a transfer only the member that waited counts */
         {late_sender, true, {false, true}, true},
         {late_sender, true, {true, false}, false},
         {late_receiver, true, {true, false}, true},
@@ -183,8 +182,8 @@ TEST(a_group_is_together_where_all_are_released) {
     }
 }
 
-/* Arrivals at 0, 60 and 100. The first waits 100: 30 of it are the second's, 70 the third's; the
- * second waits 40 for the third. */
+/* Arrivals at 0, 60 and 100. The first waits 100, of which the second causes 30 and the third 70;
+ * the second waits 40 for the third. */
 static const member layers[] = {
     {0, 200, 0, 0, 0.0, 0}, {60, 200, 0, 0, 0.0, 0}, {100, 200, 0, 0, 0.0, 0}};
 
@@ -195,7 +194,7 @@ static const tm_cost *cost_at(const scene *s, size_t i) {
 
 TEST(claims_go_to_the_late_ranks_in_layers) {
     /* Step 4: 50 + 50 of the first, 40 of the second: 30 for rank 11; 70 + 40 for rank 12, which
-     * passes on a half. Step 5: 10 of the first alone: 3 and 7; a half of 7 is rounded up. */
+     * passes on a half. Step 5: only 10 of the first: 3 and 7; a half of 7 is rounded up. */
     static const tm_claim given[] = {
         {5, 10, 0, OWNER}, {4, 50, 0, OWNER}, {4, 40, 1, OWNER}, {4, 50, 0, OWNER}};
     scene s = open_scene();
@@ -213,7 +212,7 @@ TEST(claims_go_to_the_late_ranks_in_layers) {
     static const tm_debt debts[] = {{12, 4, 55, 22, 32}, {12, 5, 4, 22, 32}};
     assert_int_equal(s.flow.debts.n, COUNT(debts));
     assert_memory_equal(s.flow.debts.data, debts, sizeof debts);
-    /* What is owed at the end stays. */
+    /* Cost that is not passed on at the end stays with its rank. */
     assert_int_equal(tm_delay_end(&s.flow, &err), TM_OK);
     tm_delay_settle(&s.flow.costs);
     assert_int_equal(s.flow.debts.n, 0);

@@ -1,4 +1,4 @@
-/* The differences of two jobs: small tables worked out by hand. */
+/* Differences between two jobs: small tables worked out by hand. */
 #include <math.h>
 
 #include "diff/sample.h"
@@ -6,13 +6,13 @@
 #include "tmerge/analysis.h"
 #include "tmerge/diff.h"
 
-/* A rank with steps from 3 on, each computing for all of its ms milliseconds. */
+/* Adds a rank whose steps, from 3 on, compute for their whole length of ms milliseconds. */
 static void add_rank(tm_tables *tables, int rank, const int *ms, int n) {
     add_rowf(tables, "job.rank", "rank=%d format=kineto", rank);
     add_rowf(tables, "overview.rank", "rank=%d steps=%d", rank, n);
     for (int i = 0; i < n; i++) {
         add_rowf(tables, "overview.step", "rank=%d step=%d step_ns=%d000000", rank, i + 3, ms[i]);
-        /* what communicates takes 10 ms in the median, and off it four times as much */
+        /* communication takes 10 ms in the median, and its deviations are four times as large */
         add_rowf(tables, "overlap.step",
                  "rank=%d step=%d partial=false compute_ns=%d000000 comm_ns=%d000000", rank, i + 3,
                  ms[i], 10 + 4 * (ms[i] - 100));
@@ -41,7 +41,7 @@ static void destroy(tm_tables *a, tm_tables *b, tm_tables *found) {
     tm_tables_destroy(found);
 }
 
-/* The row of a figure or name. */
+/* Returns the row of a figure or name. */
 static size_t find(const tm_tables *tables, const char *name, const char *key) {
     const tm_table *table = tm_tables_find(tables, name);
     const char *column = tm_table_column(table->def, "figure") < 0 ? "name" : "figure";
@@ -78,8 +78,8 @@ static const int steady[] = {100, 100, 101, 99, 102};
 
 TEST(a_sample_is_the_median_over_steps_of_the_mean_over_ranks) {
     tm_tables tables = open_tables();
-    /* Means 110, 100, 140, and 200 of rank 0 alone: median (110 + 140) / 2 = 125, deviations 15,
-     * 25, 15, 75, of which the third is 25. */
+    /* Means 110, 100, 140, and 200 of rank 0 only: median (110 + 140) / 2 = 125, deviations 15, 25,
+     * 15, 75, of which the third is 25. */
     static const int ns[2][4] = {{100, 90, 130, 200}, {120, 110, 150, 20}};
     for (int rank = 0; rank < 2; rank++)
         for (int step = 0; step < 4; step++) {
@@ -175,7 +175,7 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     add_row(&a, "memory.device", "rank=0 device=cuda:0 peak_bytes=200");
     add_row(&b, "memory.device", "rank=0 device=cuda:0 peak_bytes=100");
     add_row(&b, "memory.device", "rank=1 device=cuda:1 peak_bytes=200");
-    /* 10 in 5 steps of a rank, 20 in 10: as many. */
+    /* 10 in a rank's 5 steps, 20 in 10: equal per step. */
     add_row(&a, "launches.rank", "rank=0 launches=10");
     add_row(&b, "launches.rank", "rank=0 launches=15");
     add_row(&b, "launches.rank", "rank=1 launches=5");
@@ -194,7 +194,7 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
 }
 
 /* Rows of kernels.kernel of A (one rank, 5 steps) and B (two ranks, 10 steps in all), times in ms.
- * A step computes for 100 ms with a noise of 3.721 ms, and communicates with four times that. */
+ * A step computes for 100 ms with a noise of 3.721 ms; communication has four times that noise. */
 typedef struct kernel_case {
     const char *name;
     int a_ms, b_ms, a_calls, b_calls;
@@ -208,9 +208,9 @@ TEST(kernels_are_compared_by_name_for_each_rank_and_step) {
     static const kernel_case cases[] = {
         /* the largest change first */
         {"gone", 100, 0, 5, 0, false, "removed", -20000000, -1},
-        /* 20 ms against 36 ms: beyond all of 4 x 3.721 = 14.884 */
+        /* 20 ms against 36 ms: more than all of 4 x 3.721 = 14.884 */
         {"reduce", 100, 360, 5, 10, true, "slower", 16000000, 14.884274},
-        /* 2 ms against 14: not beyond it, though its share of comm_ns is small */
+        /* 2 ms against 14: not more, though its share of comm_ns is small */
         {"gather", 10, 140, 5, 10, true, "unclear", 12000000, 14.884274},
         /* 25 against 30 of 100 ms: sqrt(0.30) x 3.721 = 2.038 */
         {"gemm", 125, 300, 5, 10, false, "slower", 5000000, 2.038113},
@@ -219,7 +219,7 @@ TEST(kernels_are_compared_by_name_for_each_rank_and_step) {
         {"conv", 80, 140, 5, 10, false, "faster", -2000000, 1.488427},
         /* 4 against 4.5: sqrt(0.045) x 3.721 = 0.789 */
         {"relu", 20, 45, 5, 10, false, "unclear", 500000, 0.789358},
-        /* equal in time, but one call a step became two */
+        /* equal in time, but two calls a step instead of one */
         {"copy", 5, 10, 5, 20, false, "more calls", 0, 0.372107},
         {"same", 10, 20, 5, 10, false, "same", 0, 0.526239},
     };
@@ -265,15 +265,15 @@ TEST(with_too_few_steps_kernels_are_added_and_removed_but_not_slower) {
     destroy(&a, &b, &found);
 }
 
-/* A of two ranks with a step each, B of one without: sums go with what was recorded. */
+/* A of two ranks with a step each, B of one without: sums depend on how much was recorded. */
 TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
     static const struct {
         const char *name, *a, *b, *verdict;
         int64_t a_ns, b_ns;
     } cases[] = {
-        /* 100 / 10 = 10 and 480 / 40 = 12 us a call; 2 us in A's 5 calls of a rank are 10 */
+        /* 100 / 10 = 10 and 480 / 40 = 12 us a call; 2 us in a rank's 5 calls in A are 10 */
         {"often", "calls=10 total_ns=100000", "calls=40 total_ns=480000", "differs", 10000, 12000},
-        /* 4 us a call more is more, but in half a call of a rank: 2 */
+        /* 4 us a call are a change, but in half a call of a rank only 2 */
         {"rare", "calls=1 total_ns=20000", "calls=9 total_ns=216000", "differs", 20000, 24000},
         /* 1 % is less than 2 %: 1 us in half a call */
         {"near", "calls=1 total_ns=100000", "calls=2 total_ns=202000", "unclear", 100000, 101000},
@@ -305,13 +305,13 @@ TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
 }
 
 TEST(operators_without_device_time_are_judged_on_the_host) {
-    /* A step of a rank: 10 us, with 10 % for what host times differ by anyhow. */
+    /* A step of a rank: 10 us, of which 10 % is the usual variation of host times. */
     static const struct {
         const char *name, *b, *verdict;
     } cases[] = {
-        {"view", "host_self_ns=55000", "unclear"}, /* 11: by 1, which is under 1.1 */
+        {"view", "host_self_ns=55000", "unclear"}, /* 11: by 1, under 1.1 */
         {"item", "host_self_ns=60000", "slower"},  /* 12: by 2, over 1.2 */
-        /* Ranks differ by 5 us a step: 2 is nothing beside that. */
+        /* Ranks differ by 5 us a step: 2 is not significant. */
         {"cat", "host_self_ns=60000 host_min_ns=0 host_max_ns=25000", "unclear"},
     };
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);

@@ -1,13 +1,13 @@
-/* What ends of matched kernels say to the clock fit, worked out by hand. */
+/* Ends of matched kernels as input of the clock fit, worked out by hand. */
 #include "clock/differences.h"
 
 enum { MIB = 1 << 20 };
 
-/* Ranks 3 and 5 are of host 0 and domain 0; 7 and 9 of host 1, each a domain of its own. */
+/* Ranks 3 and 5 are on host 0 and in domain 0; 7 and 9 on host 1, each in its own domain. */
 static const tm_clock_seat seat_list[] = {{3, 0, 0}, {5, 0, 0}, {7, 1, 1}, {9, 1, 2}};
 static const tm_clock_seats seats = {seat_list, 4};
 
-/* Instances as matching makes them. */
+/* Instances as produced by matching. */
 typedef struct scene {
     tm_collectives c;
     tm_error err;
@@ -62,7 +62,7 @@ TEST(a_domain_gives_its_last_begin_its_first_and_its_median_end) {
     assert_int_equal(row[1].domain, 1);
     assert_int_equal(row[1].begin_max_ns, 90);
     assert_int_equal(row[1].end_ns, 5300);
-    /* All-reduces; the shortest takes 5,050 ns, which is from 2^12 up to 2^13: class 1. */
+    /* All-reduces; the shortest takes 5,050 ns, which is between 2^12 and 2^13: class 1. */
     assert_int_equal(row[0].noise_class, 1);
     assert_int_equal(row[1].noise_class, 1);
     tm_vec_free(&rows);
@@ -79,7 +79,7 @@ TEST(what_binds_no_two_domains_gives_no_row) {
                  {TM_COLL_BROADCAST, 7, 4, 4, false}, {TM_COLL_ALLREDUCE, 7, 0, 0, false},
                  {TM_COLL_ALLTOALL, 7, 4, 8, false},  {TM_COLL_ALLREDUCE, 7, 4, 4, true},
                  {TM_COLL_ALLREDUCE, 7, 4, 4, false}, /* suspect */
-                 {TM_COLL_ALLTOALL, 7, 4, 4, false}}; /* an even all-to-all does */
+                 {TM_COLL_ALLTOALL, 7, 4, 4, false}}; /* an even all-to-all counts */
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_comm_record parts[] = {part(3, cases[i].kind, 0, 50),
                                   part(cases[i].other, cases[i].kind, 0, 50)};
@@ -123,7 +123,7 @@ TEST(ends_are_compared_inside_hosts_or_over_all) {
         part(3, TM_COLL_BARRIER, 0, 100), part(5, TM_COLL_BARRIER, 0, 110),
         part(7, TM_COLL_BARRIER, 0, 170), part(9, TM_COLL_BARRIER, 0, 150)};
     add(&s, parts, 4);
-    /* By host the medians are 105 and 160; over all 110 + (150 - 110) / 2. In order of end. */
+    /* By host the medians are 105 and 160; over all 110 + (150 - 110) / 2. Sorted by end. */
     static const int64_t expected[2][4][2] = {{{3, -5}, {5, 5}, {9, -10}, {7, 10}},
                                               {{3, -30}, {5, -20}, {9, 20}, {7, 40}}};
     for (int all = 0; all < 2; all++) {
@@ -168,12 +168,12 @@ TEST(the_steadiest_classes_are_chosen) {
     bool quiet[TM_CLOCK_CLASSES];
     assert_non_null(counts);
     tm_clock_quiet(counts, quiet);
-    assert_true(quiet[0] && quiet[TM_CLOCK_CLASSES - 1]); /* nothing is known */
+    assert_true(quiet[0] && quiet[TM_CLOCK_CLASSES - 1]); /* no data yet */
     for (int i = 0; i < 100; i++) {
         tm_spread_add(counts + (size_t)3 * TM_SPREAD_BINS, 2000.0);
         tm_spread_add(counts + (size_t)5 * TM_SPREAD_BINS, 3500.0);
         tm_spread_add(counts + (size_t)7 * TM_SPREAD_BINS, 90000.0);
-        if (i < 63) /* too few to be believed */
+        if (i < 63) /* too few to be trusted */
             tm_spread_add(counts + (size_t)9 * TM_SPREAD_BINS, 100.0);
     }
     tm_clock_quiet(counts, quiet);

@@ -1,4 +1,4 @@
-/* What should be one over the ranks of one job: what they say, and what of that differs. */
+/* Properties that should be equal on all ranks of a job, and the report of those that differ. */
 
 #include "analysis_fixture.h"
 
@@ -9,7 +9,7 @@
 
 enum { RANKS_MAX = 4, ROWS_MAX = 4 };
 
-/* Kernels k<first> and so on, [n_kernels] of them, side by side, in `length_ns` from the begin. */
+/* [n_kernels] kernels k<first> and so on, side by side, over `length_ns` from begin_ns. */
 typedef struct member {
     int64_t begin_ns, length_ns, world_size;
     int first, n_kernels;
@@ -46,7 +46,7 @@ static void add_member(small_job *j, int64_t rank, const member *m) {
 TEST(what_differs_is_listed_with_its_ranks) {
     static const struct {
         const char *name;
-        member members[RANKS_MAX]; /* until one without kernels */
+        member members[RANKS_MAX]; /* up to the first without kernels */
         const char *rows[ROWS_MAX];
     } cases[] = {
         {"late recordings overlap the next one",

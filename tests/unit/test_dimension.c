@@ -1,7 +1,7 @@
-/* What the description of a process group says of its dimension. */
+/* The parallel dimension that a process group's description names. */
 #include "analysis/communication/dimension.h"
 
-/* NULL: it names none. */
+/* NULL: none is named */
 static const struct {
     const char *text, *dimension;
 } cases[] = {
@@ -24,12 +24,12 @@ static const struct {
     {"EXPERT_MODEL_PARALLEL_GROUP", "expert"},
     {"CONTEXT_PARALLEL_GROUP", "context"},
     {"sequence_parallel", "sequence"},
-    /* several, in one order */
+    /* several, always in the same order */
     {"mesh_dp_cp", "data+context"},
     {"DATA_PARALLEL_GROUP_WITH_CP", "data+context"},
     {"EXPERT_DATA_PARALLEL_GROUP", "data+expert"},
     {"cp-dp-ep-pp-sp-tp", "data+tensor+pipeline+expert+context+sequence"},
-    /* tensor and pipeline alike, and parts of words */
+    /* names that mean both tensor and pipeline, and parts of words */
     {"MODEL_PARALLEL_GROUP", NULL},
     {"EMBEDDING_GROUP", NULL},
     {"http", NULL},

@@ -1,4 +1,4 @@
-/* Outputs where files cannot be without a name, as on NFS: two processes write the same one. */
+/* Outputs on file systems without unnamed files, such as NFS: two processes write the same one. */
 #include "base/draft.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int in_new_folder(void **state) {
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
-/* What a shell says. */
+/* Asserts what a shell script prints. */
 static void expect(const char *script, const char *expected) {
     char said[256];
     FILE *shell = popen(script, "r"); /* NOLINT(cert-env33-c): these very words */
@@ -51,7 +51,7 @@ static int publish(tm_draft *draft) {
     return failed;
 }
 
-/* Another process that has begun to write, and goes on when it is told to. */
+/* Another process that has begun to write and continues on command. */
 typedef struct other {
     pid_t pid;
     int go;
@@ -65,7 +65,7 @@ static other begin_other(void) {
     pid_t pid = fork();
     if (pid == 0) {
         tm_draft draft;
-        close(go[1]); /* it ends where the test does */
+        close(go[1]); /* it ends with the test */
         begin(&draft, "thei");
         if (write(begun[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1 ||
             write(draft.fd, "rs", 2) != 2)
@@ -112,8 +112,8 @@ TEST(a_draft_that_is_no_longer_ones_own_is_not_published) {
     }
 }
 
-/* Of this machine those of processes that are no more, of others what is older than a day; nothing
- * of another file, and nothing that only looks alike. */
+/* Clears temp files of this machine's dead processes, and of other machines if older than a day;
+ * leaves those of other outputs and files with similar names. */
 TEST(what_a_killed_process_left_is_cleared) {
     tm_draft mine;
     other killed = begin_other();

@@ -1,4 +1,4 @@
-/* Tables of analysis `efficiency` of a small job, and the peaks of devices. */
+/* Tables of analysis `efficiency` of a small job, and peaks of devices. */
 #include "analysis_fixture.h"
 
 #include "analysis/efficiency/peaks.h"
@@ -12,9 +12,13 @@
 #define KERNEL(name, begin, duration, correlation)                                                 \
     { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
+/* 2 x 2 x 50 x 50 x (10 + 10) = 200,000 FLOP, half of it where causal. */
+#define ATTENTION "aten::_scaled_dot_product_flash_attention"
+#define CAUSAL "[\"\", \"\", \"\", \"0.\", \"True\"]"
+
 /* Rank 0. Step 1: linear holds addmm, which launches hgemm for 300 and relu for 50; relu for 100.
- * Step 2: the backward pass holds mm (hgemm for 250), and linear with mm (100), which is computed
- * again; attention of packed sequences for 40. */
+ * Step 2: the backward pass holds mm (hgemm for 250), and linear with causal attention (100),
+ * which is recomputed; attention over packed sequences for 40. */
 static const event_spec rank_0[] = {
     STEP("ProfilerStep#1", 0, 1000),
     OP("aten::linear", 100, 80),
@@ -28,7 +32,7 @@ static const event_spec rank_0[] = {
     OP("aten::mm", 1110, 20),
     CALL(1115, 4),
     OP("aten::linear", 1140, 40),
-    OP("aten::mm", 1150, 20),
+    OP(ATTENTION, 1150, 20),
     CALL(1155, 5),
     OP("flash_attn_3::fwd", 1250, 20),
     CALL(1255, 6),
@@ -40,14 +44,14 @@ static const event_spec rank_0[] = {
     KERNEL("flash", 1570, 40, 6),
 };
 
-/* Rank 1, without steps: mm of fp32, which its kernel multiplies as tf32. Rank 2: mm for 100 of
+/* Rank 1, without steps: mm in fp32, which its kernel multiplies as tf32. Rank 2: mm for 100 of
  * 600. */
 static const event_spec rank_1[] = {OP("aten::mm", 0, 30), CALL(10, 1),
                                     KERNEL("cutlass_tensorop_s1688gemm", 50, 60, 1)};
 static const event_spec rank_2[] = {OP("aten::mm", 0, 30), CALL(10, 1), CALL(40, 2),
                                     KERNEL("hgemm", 50, 100, 1), KERNEL("relu", 200, 500, 2)};
 
-/* What an operator was called with. */
+/* Arguments of an operator call. */
 typedef struct called_with {
     uint32_t event;
     const char *shapes, *type, *values;
@@ -55,7 +59,7 @@ typedef struct called_with {
 
 #define BF16 "[\"c10::BFloat16\", \"c10::BFloat16\", \"c10::BFloat16\"]"
 #define FLOAT "[\"float\", \"float\"]"
-/* Ten tokens back and none ahead, itself among them; none is longer than 50. */
+/* Each token attends to ten, itself included, and to none ahead; no sequence is longer than 50. */
 #define PACKED "[\"\", \"50\", \"50\", \"0.1\", \"True\", \"9\", \"0\"]"
 
 static const called_with inputs_0[] = {
@@ -63,7 +67,7 @@ static const called_with inputs_0[] = {
     {2, "[[20], [100, 50], [50, 20]]", BF16, "[\"\"]"},
     {9, "[[100, 20], [20, 50]]", BF16, "[\"\"]"},
     {11, "[[100, 50], [20, 50], [20]]", BF16, "[\"\"]"},
-    {12, "[[100, 50], [50, 20]]", BF16, "[\"\"]"},
+    {12, "[[1, 2, 50, 10], [1, 2, 50, 10], [1, 2, 50, 10]]", BF16, CAUSAL},
     {14, "[[100, 2, 8], [100, 2, 8], [100, 2, 8]]", BF16, PACKED},
 };
 static const called_with inputs_1[] = {{0, "[[2, 3], [3, 4]]", FLOAT, "[\"\"]"}};
@@ -94,10 +98,10 @@ static void open_called(small_job *j, const tm_peaks *peaks) {
 }
 
 /* Each product of 100 x 50 x 20 is 200,000 FLOP, 200 ns at 1 TFLOP/s. Rank 0: 600,000 in 1500 ns of
- * steps and 350 + 250 + 100 = 700 ns of its 840 ns of kernels; without what is computed again
- * 400 / 1500 = 26.67 %, with it 600 / 1500; attention is at most 4 x 100 x 2 x 8 x 10 = 64,000:
- * 464 / 1500; its last kernel ends at 1610. Rank 1: 48 in 110 and in 60 ns. Rank 2: 100 of its 600
- * ns, of the 700 of its step. */
+ * steps and 350 + 250 + 100 = 700 ns of its 840 ns of kernels; without recomputation 400 / 1500 =
+ * 26.67 %, with it 600 / 1500; attention is at most 4 x 100 x 2 x 8 x 10 = 64,000: 464 / 1500; its
+ * last kernel ends at 1610. Rank 1: 48 in 110 and in 60 ns. Rank 2: 100 of its 600 ns, of the 700
+ * of its step. */
 TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         ("rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns "
@@ -140,9 +144,10 @@ TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); attention 2 x 4 x 1600; of
- * fp32 4 (6 + 12 + 8). hgemm has all of addmm's work, whose relu multiplies nothing. Rates by hand:
- * 200,000 / 350 and so on; nothing is known of a B300. */
+/* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); causal attention
+ * 2 x 4 x 1000, packed 2 x 4 x 1600; in fp32 4 (6 + 12 + 8). hgemm does all of addmm's work; its
+ * relu multiplies nothing. Rates by hand: 200,000 / 350 and so on; the peak of a B300 is unknown.
+ */
 TEST(work_is_summed_by_operator_kernel_and_place) {
     static const char *const operators[] = {
         ("operator shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
@@ -150,7 +155,10 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
         ("aten::addmm [[20],~[100,~50],~[50,~20]] bf16 false 1 350 200000 0.5714285714 null 16040 "
          "12.46882793 45.82857143 1 350 350 0"),
         "aten::mm [[100,~20],~[20,~50]] bf16 false 1 250 200000 0.8 null 16000 12.5 64 1 250 250 0",
-        "aten::mm [[100,~50],~[50,~20]] bf16 false 2 200 400000 2 null 32000 12.5 160 2 100 100 0",
+        ("aten::_scaled_dot_product_flash_attention "
+         "[[1,~2,~50,~10],~[1,~2,~50,~10],~[1,~2,~50,~10]] "
+         "bf16 false 1 100 200000 2 null 8000 25 80 1 100 100 0"),
+        "aten::mm [[100,~50],~[50,~20]] bf16 false 1 100 200000 2 null 16000 12.5 160 1 100 100 2",
         ("aten::mm [[2,~3],~[3,~4]] tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
          "60 60 1"),
         ("flash_attn_3::fwd [[100,~2,~8],~[100,~2,~8],~[100,~2,~8]] bf16 true 1 40 64000 1.6 null "
@@ -159,7 +167,7 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
     static const char *const kernels[] = {
         ("kernel type at_most calls total_ns flop achieved_tflops peak_pct bytes flop_per_byte "
          "bw_gbps ranks median_rank_ns max_rank_ns max_rank"),
-        "hgemm bf16 false 4 750 800000 1.066666667 null 64040 12.49219238 85.38666667 2 375 650 0",
+        "hgemm bf16 false 4 750 800000 1.066666667 null 56040 14.27551749 74.72 2 375 650 0",
         ("cutlass_tensorop_s1688gemm tf32 false 1 60 48 0.0008 null 104 0.4615384615 1.733333333 1 "
          "60 60 1"),
         "flash bf16 true 1 40 64000 1.6 null 12800 5 320 1 40 40 0",
@@ -172,9 +180,9 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
     close_job(&j);
 }
 
-/* Of what XLA compiled a product (400 ns, 40,000,000 FLOP), a sum (100 ns, 3000) and a copy (100,
- * 0); of 200 ns more nothing is told, and what communicates computes nothing. In 1000 ns 40,003,000
- * FLOP are 40.003 TFLOP/s, of the 100 that the trace tells; 600 of 800 ns are counted. */
+/* Operations compiled by XLA: a product (400 ns, 40,000,000 FLOP), a sum (100 ns, 3000) and a copy
+ * (100, 0); 200 ns more have no count, and communication computes nothing. In 1000 ns 40,003,000
+ * FLOP are 40.003 TFLOP/s, of the 100 in the trace; 600 of 800 ns are counted. */
 TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
     static const event_spec events[] = {
         KERNEL("dot.2", 0, 400, 0),
@@ -233,7 +241,7 @@ TEST(peaks_are_of_whole_devices_by_name) {
     } cases[] = {
         {"NVIDIA H100 80GB HBM3", 132, 989.4, 1978.9},
         {"NVIDIA H100 80GB HBM3", -1, 989.4, 1978.9},
-        {"NVIDIA H100 80GB HBM3", 60, 0, 0}, /* a part of one */
+        {"NVIDIA H100 80GB HBM3", 60, 0, 0}, /* a partition of one */
         {"NVIDIA H100 PCIe", 114, 756.5, 1513},
         {"NVIDIA GB200", 148, 2500, 5000},
         {"NVIDIA B200", 148, 2250, 4500},

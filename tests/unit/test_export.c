@@ -1,4 +1,4 @@
-/* Export: protocol buffers against bytes worked out by hand, lanes, and what a format refuses. */
+/* Export: protocol buffers against bytes worked out by hand, sub-tracks, what formats refuse. */
 #include "tmerge/export.h"
 
 #include <fcntl.h>
@@ -40,8 +40,8 @@ TEST(fields_are_encoded_as_protobufs_page_has_them) {
     ASSERT_BYTES(&p, "\xe1\x02\x00\x00\x00\x00\x00\x00\xf0\x3f");
 }
 
-/* Field 3 that holds a message whose field 1 is 150: 1a 03 08 96 01. One of 200 bytes has its size
- * in two: c8 01; so has the message around it, of 1 + 2 + 200 = 203 bytes: cb 01. */
+/* Field 3 with a message whose field 1 is 150: 1a 03 08 96 01. A message of 200 bytes has a size of
+ * two bytes: c8 01; so has the message around it, of 1 + 2 + 200 = 203 bytes: cb 01. */
 TEST(messages_have_their_size_in_front) {
     tm_proto p = TM_PROTO();
     size_t message = tm_proto_begin(&p, 3);
@@ -95,11 +95,11 @@ TEST(events_that_cross_are_put_on_different_lanes) {
         size_t lane;
     } cases[] = {
         {0, 10, 0},  {0, 10, 0},  /* equal events nest */
-        {2, 6, 0},   {3, 3, 0},   /* one without duration too */
+        {2, 6, 0},   {3, 3, 0},   /* an event without duration nests, too */
         {5, 12, 1},               /* crosses [0, 10) and [2, 6) */
         {6, 8, 0},                /* begins where [2, 6) ends */
-        {7, 13, 2},               /* crosses those of both lanes */
-        {10, 13, 0}, {12, 14, 1}, /* behind what stood there */
+        {7, 13, 2},               /* crosses events on both sub-tracks */
+        {10, 13, 0}, {12, 14, 1}, /* after the earlier events */
         {12, 13, 0},              /* ends with its parent */
     };
     tm_nest nest = TM_NEST();
@@ -143,7 +143,7 @@ TEST(only_whole_numbers_stand_without_quotes) {
         assert_false(tm_json_is_int((tm_text){bad[i], strlen(bad[i])}));
 }
 
-/* A rank with as many kernels of one nanosecond as asked for, from time 1 on. */
+/* Returns a rank with n kernels of one nanosecond, from time 1 on. */
 static tm_timeline many_events(size_t n) {
     tm_timeline t = {.rank = 0, .n_events = n, .n_tracks = 1};
     t.begin_ns = calloc(n, sizeof *t.begin_ns);
@@ -167,7 +167,7 @@ static tm_timeline many_events(size_t n) {
     return t;
 }
 
-/* Of one rank, in a window. */
+/* A job of one rank, in a window. */
 static tm_export_job job_of(const tm_timeline *rank, const tm_names *names, int64_t from_ns,
                             int64_t to_ns) {
     static const char *const host = "";
@@ -182,7 +182,7 @@ static tm_export_job job_of(const tm_timeline *rank, const tm_names *names, int6
                            .to_ns = to_ns};
 }
 
-/* With 4,000,001 events, of those that begin before @p to_ns. */
+/* Exports the events that begin before @p to_ns, of a rank with 4,000,001. */
 static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     enum { N = 4000001 };
     tm_timeline timeline = many_events(N);
@@ -202,7 +202,7 @@ static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     return status;
 }
 
-/* One too many; of a window that ends all but 5 of them are left out. */
+/* One event too many; a window with an end leaves out all but 5 of them. */
 TEST(chromes_json_takes_four_million_events) {
     tm_error err = {0};
     assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);
@@ -210,7 +210,7 @@ TEST(chromes_json_takes_four_million_events) {
     assert_ok(export_many("chrome", 6, &err));
 }
 
-/* Rows of a timeline as a store gives them, so many at a time. */
+/* Rows of a timeline as read from a store, at most this many at a time. */
 typedef struct slices {
     tm_timeline whole, slice;
     size_t most;
@@ -245,8 +245,8 @@ static tm_status read_slice(void *context, size_t first, unsigned what, const tm
     return TM_OK;
 }
 
-/* 9 events: rows 0 to 3 of a stream, launched by calls of a thread, of which one was handed over by
- * an earlier row; rows 4 to 8 on the thread, of which row 7 is a counter of two series. */
+/* 9 events: rows 0 to 3 of a stream, launched by calls of a thread, one of which was enqueued by an
+ * earlier row; rows 4 to 8 on the thread, of which row 7 is a counter of two series. */
 static void make_slices(slices *s) {
     enum { N = 9, ON_STREAM = 4 };
     static tm_track tracks[2] = {{.kind = TM_TRACK_GPU, .stream = 7, .count = ON_STREAM},
@@ -285,9 +285,9 @@ static void free_slices(slices *s) {
     tm_timeline_destroy(&s->whole);
 }
 
-/* What a format makes of it in a window, whole (most 0) or by pieces; freed by the caller. */
+/* Exports a window, in one piece (most 0) or in several; the caller frees the text. */
 static char *export_slices(slices *s, const char *format, int64_t from_ns, int64_t *size) {
-    tm_timeline frame = s->whole; /* no walk can read what is not there */
+    tm_timeline frame = s->whole; /* without columns if there are slices: only those can be read */
     tm_names *names = tm_names_create();
     tm_export_job job =
         job_of(&s->whole, names, from_ns, from_ns == INT64_MIN ? INT64_MAX : from_ns + 30);
@@ -325,7 +325,7 @@ TEST(a_rank_is_written_the_same_by_pieces_of_any_size) {
         int64_t from_ns = windows[i / COUNT(formats)], size = 0, other = 0;
         s.most = 0;
         char *whole = export_slices(&s, format, from_ns, &size);
-        if (i == 1) /* the arrow to row 3 of Chrome's JSON */
+        if (i == 1) /* the arrow to row 3 in Chrome's JSON */
             assert_non_null(strstr(whole, "\"id\": 3}"));
         for (s.most = 1; s.most <= 9; s.most++) {
             char *bytes = export_slices(&s, format, from_ns, &other);
@@ -345,7 +345,7 @@ TEST(every_format_keeps_the_common_rules) {
     for (size_t i = 0; i < n; i++) {
         const tm_export_format *f = formats[i];
         assert_ptr_equal(tm_export_format_find(f->name), f);
-        if (strcmp(f->file, "-") == 0) /* no file of this format is written over */
+        if (strcmp(f->file, "-") == 0) /* the format overwrites no file */
             assert_int_equal(f->begins_size, 0);
         else
             assert_true(f->begins_size >= 6 && f->begins_size <= TM_EXPORT_BEGINS_MAX);

@@ -1,11 +1,13 @@
-/* From suspects to what is said of the job. */
+/* From suspects to the verdict on the job. */
 #include "analysis/stragglers/findings.h"
 
 #include <math.h>
 
-/* Ranks 10 to 17 on hosts of two (10, 11), (12, 13), ...; process group 7 is of 10, 12, 14, all are
- * in 8. In steps 5 and 6 rank 10 + i costs 10 i + 1 each. They wait 1,000, which is 10 % of their
- * windows; steps are of 100,000 together. */
+#include "rows_fixture.h"
+
+/* Ranks 10 to 17 on hosts of two (10, 11), (12, 13), ...; process group 7 has 10, 12, 14, group 8
+ * has all. In steps 5 and 6 rank 10 + i costs 10 i + 1 each. They wait 1,000, which is 10 % of
+ * their windows; steps are 100,000 long in total. */
 typedef struct job {
     tm_toll ranks[8], parts[16];
     tm_place places[8 + 3 + 8];
@@ -30,7 +32,7 @@ static void make_job(job *j) {
     j->tolls.places = j->places;
 }
 
-/* A suspect: 1 % of the steps is 1,000. */
+/* A suspect. 1 % of the steps is 1,000. */
 typedef struct said {
     int64_t member, excess_ns;
     double p;
@@ -48,7 +50,7 @@ typedef struct expected {
 
 typedef struct trial {
     said said[8];
-    double matched_share; /* 0 stands for 1 */
+    double matched_share; /* 0: the default 1 */
     double open_share;
     tm_heavy heavy[6];
     int64_t n_waits;
@@ -76,7 +78,7 @@ typedef struct trial {
 
 /* Rank 10 + i causes 20 i + 2 in both steps, 10 i + 1 in one. */
 static const trial trials[] = {
-    /* 1 % of the steps, and p: confident to 0.001, and where half could be compared. */
+    /* 1 % of the steps, and p: confident up to 0.001, and if half could be compared. */
     {{THROUGH(12, 999, 0.0005)}, .verdict = TM_VERDICT_NONE},
     {{THROUGH(12, 1000, 0.001)},
      .verdict = TM_VERDICT_PERSISTENT,
@@ -88,12 +90,12 @@ static const trial trials[] = {
      .matched_share = 0.49,
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, LIKELY, 1000, 42}}},
-    /* Of stages 5 %. */
+    /* For stages 5 %. */
     {{STAGE(12, 4999)}, .verdict = TM_VERDICT_NONE},
     {{STAGE(12, 5000)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, SURE, 5000, 42}}},
-    /* Of several groups the largest excess, with the least p. */
+    /* Of several groups the largest excess, with the smallest p. */
     {{THROUGH(12, 2000, 0.0005), WITHIN(12, 3000, 0.01, 6, 6)},
      .verdict = TM_VERDICT_EPISODE,
      .found = {{RANK, 12, EPISODE, SURE, 3000, 21}}},
@@ -101,22 +103,22 @@ static const trial trials[] = {
     {{THROUGH(12, 2000, 0.0005), THROUGH(15, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 15, ALL, LIKELY, 3000, 102}, {RANK, 12, ALL, SURE, 2000, 42}}},
-    /* Both of a host, by the median of 2,000 and 3,000: 62 + 82; the least p. */
+    /* Both ranks of a host, by the median of 2,000 and 3,000: 62 + 82; the smallest p. */
     {{THROUGH(13, 2000, 0.0005), THROUGH(14, 1200, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{HOST, 12, ALL, SURE, 2500, 104}, {RANK, 14, ALL, LIKELY, 1200, 82}}},
-    /* A host that is found, with its ranks. */
+    /* A host that is found, including its ranks. */
     {{OF_HOST(12, 2000), THROUGH(13, 4000, 0.0005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{HOST, 12, ALL, SURE, 2000, 104}}},
-    /* A group of 3 of 8 ranks: 2 + 42 + 82. Two of it are under 80 %. */
+    /* A group of 3 of 8 ranks: 2 + 42 + 82. Two of them are below 80 %. */
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005), THROUGH(14, 4000, 0.005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{GROUP, 10, ALL, LIKELY, 3000, 126}}},
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 12, ALL, LIKELY, 3000, 42}, {RANK, 10, ALL, LIKELY, 2000, 2}}},
-    /* One ends before the other begins; or not. */
+    /* One ends before the other begins; or it does not. */
     {{WITHIN(12, 2000, 0.0005, 5, 5), WITHIN(15, 3000, 0.0005, 6, 6)},
      .verdict = TM_VERDICT_ALTERNATING,
      .found = {{RANK, 15, TURNS, SURE, 3000, 51}, {RANK, 12, TURNS, SURE, 2000, 21}}},
@@ -133,7 +135,7 @@ static const trial trials[] = {
      .found = {{RANK, 12, EVENT, LIKELY, 0, 500}}},
     {.heavy = {{300, 12, 5}, {200, 12, 6}}, .n_waits = 19, .verdict = TM_VERDICT_NONE},
     {.heavy = {{300, 12, 5}, {199, 12, 6}}, .n_waits = 20, .verdict = TM_VERDICT_NONE},
-    /* 5 at most; of several ranks none is said. */
+    /* 5 at most; with several ranks none is named. */
     {.heavy = {{100, 12, 5}, {100, 12, 6}, {100, 13, 6}, {100, 12, 5}, {100, 12, 5}},
      .n_waits = 90,
      .verdict = TM_VERDICT_EVENT,
@@ -141,16 +143,16 @@ static const trial trials[] = {
     {.heavy = {{90, 9, 5}, {90, 9, 5}, {90, 9, 6}, {90, 9, 5}, {90, 9, 5}, {90, 9, 5}},
      .n_waits = 90,
      .verdict = TM_VERDICT_NONE},
-    /* Not where somebody is found. */
+    /* Not if a rank is found. */
     {{THROUGH(12, 1000, 0.0005)},
      .heavy = {{600, 12, 5}},
      .n_waits = 20,
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, SURE, 1000, 42}}},
-    /* Nobody is cleared where a tenth could not be compared. */
+    /* No rank is cleared if a tenth could not be compared. */
     {.matched_share = 0.89, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.matched_share = 0.9, .verdict = TM_VERDICT_NONE},
-    /* Nor where of most it is open who else took part. */
+    /* Nor if for most of it other participants are unknown. */
     {.open_share = 0.51, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.open_share = 0.5, .verdict = TM_VERDICT_NONE},
 };
@@ -213,20 +215,20 @@ TEST(findings_are_what_suspects_amount_to) {
     }
 }
 
-/* Without a suspect: what clears everybody. */
+/* Without a suspect: the conditions that clear all ranks. */
 static const struct {
-    int64_t window_ns, excess_ns; /* 1,000 are waited, steps are of 100,000 */
+    int64_t window_ns, excess_ns; /* 1,000 is waited, steps are 100,000 */
     double p;
     bool suspected;
     tm_verdict_kind verdict;
     bool tested;
 } clears[] = {
-    /* Nobody does 1 % more; not where one does, however likely it is chance. */
+    /* No rank does 1 % more; inconclusive if one does, however likely by chance. */
     {10000, 999, 0.5, false, TM_VERDICT_NONE, true},
     {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true},
     /* Nothing could be tested. */
     {10000, 0, (double)NAN, false, TM_VERDICT_INCONCLUSIVE, false},
-    /* Under 1 % is waited: nobody is found. */
+    /* Less than 1 % is waited: no rank is found. */
     {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true},
     {100001, 5000, (double)NAN, false, TM_VERDICT_NONE, false},
     {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true},
@@ -260,7 +262,7 @@ TEST(nobody_is_cleared_without_a_test) {
     }
 }
 
-/* Rank 17 costs 142 of what is waited, which is half of 284, and fixing it saves nothing. */
+/* Rank 17 costs 142 of the waiting, which is half of 284, and fixing it saves nothing. */
 TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
     static const struct {
         bool sure, suspected;
@@ -301,6 +303,43 @@ TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
     }
 }
 
+/* Ranks 12 and 13 are host 12; fixing either saves 9 %, fixing rank 14 saves 2 %. */
+TEST(a_host_made_of_its_ranks_keeps_the_place_of_their_saving) {
+    static const tm_suspect suspects[] = {
+        {.member = 14, .excess_ns = 5000, .p = 0.0005, .throughout = true},
+        {.member = 12, .excess_ns = 3000, .p = 0.0005, .throughout = true},
+        {.member = 13, .excess_ns = 3000, .p = 0.0005, .throughout = true}};
+    static const tm_standing standing = {12, 3000, 0.0005};
+    tm_tables tables = open_tables();
+    for (int rank = 12; rank <= 14; rank++) {
+        add_rowf(&tables, "whatif.item", "what=rank name=%d saved_pct=%d", rank, rank < 14 ? 9 : 2);
+        add_rowf(&tables, "whatif.item", "what=plan name=%d saved_pct=%d", rank,
+                 rank < 14 ? 9 * (rank - 11) : 20);
+    }
+    job j;
+    tm_error err;
+    tm_findings found = {.all = TM_VEC(tm_finding)};
+    make_job(&j);
+    const tm_findings_input in = {
+        .suspects = suspects,
+        .n_suspects = 3,
+        .standings = &standing,
+        .n_standings = 1,
+        .tolls = &j.tolls,
+        .steps_ns = 100000,
+        .window_ns = 10000,
+        .matched_share = 1.0,
+        .fixes = {.items = tm_tables_find(&tables, "whatif.item"), .known = true, .sure = true}};
+    assert_ok(tm_findings_find(&in, &found, &err));
+    const tm_finding *f = found.all.data;
+    assert_int_equal(found.all.n, 2);
+    assert_int_equal(f[0].level, TM_CULPRIT_HOST);
+    assert_int_equal(f[0].rank, 12);
+    assert_int_equal(f[1].rank, 14);
+    tm_vec_free(&found.all);
+    tm_tables_destroy(&tables);
+}
+
 TEST(an_event_says_when_it_was) {
     static const tm_heavy heavy[] = {{200, 12, 8}, {200, 12, 3}, {100, 12, 5}};
     job j;
@@ -330,9 +369,9 @@ TEST(an_event_says_when_it_was) {
     assert_int_equal(found.all.n, 0);
 }
 
-/* Windows are 10,000, of which 10 is under the hundredth part that is waited in collectives. In 5
- * steps 2 ranks of the first stage of 4 send 39 times: 3.9 micro-batches, which are 4 whole ones,
- * and at best 3 / 7 is bubble. */
+/* Windows are 10,000; the 10 waited in collectives is below a hundredth of that. In 5 steps 2 ranks
+ * of the first stage of 4 send 39 times: 3.9 micro-batches, rounded to 4, of which at best 3 / 7 is
+ * bubble. */
 static const struct {
     int64_t stages, wait_ns, in_collectives_ns;
     bool suspected;
@@ -343,7 +382,7 @@ static const struct {
     {4, 100, 1000, false, TM_VERDICT_BUBBLE, 0.3},
     {4, 99, 10, false, TM_VERDICT_NONE, 0.3},
     {1, 100, 10, false, TM_VERDICT_NONE, 0.0},
-    /* Where somebody is found it is the reason; transfers are waiting, too. */
+    /* A rank that is found is the reason; transfers are waiting, too. */
     {4, 100, 10, true, TM_VERDICT_PERSISTENT, 0.3},
     {4, 99, 10, true, TM_VERDICT_NONE, 0.3},
 };

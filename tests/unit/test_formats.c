@@ -1,4 +1,4 @@
-/* What holds for every trace format: walked, not listed. What a row leaves out is not asked for. */
+/* What holds for every trace format, tested over the registry; fields a row omits are skipped. */
 #include "readers/formats.h"
 
 #include "base/vec.h"
@@ -10,7 +10,7 @@ static bool is_end(const char *text) {
     return text && text[0] == '.' && strlen(text) > 1 && strlen(text) < 20 && !strchr(text, '/');
 }
 
-/* What is wrong with a row; NULL for nothing. */
+/* Returns the problem of a row; NULL: none. */
 static const char *problem_of(const tm_format *f) {
     const tm_converter *c = f->converter;
     const char *advice[] = {f->advice_unnamed_group, f->advice_unknown_group};
@@ -40,7 +40,7 @@ static bool sniff(const char *head, size_t size, bool whole) {
     return !whole && size > 0 && *head;
 }
 
-/* How many bytes a source holds, as the world's size: a format that reads what decoders give. */
+/* A reader of decoded bytes: returns the size of the source as the world size. */
 static tm_status read_all(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     char bytes[64];
     size_t n = 1;
@@ -79,7 +79,7 @@ static tm_status convert(const char *program, const char *report, const char *tr
     return tm_fail(err, TM_ERR_INPUT, report, -1, "%s: %s", program, trace);
 }
 
-/* The least that a row may hold. */
+/* The minimum content of a row. */
 #define WORDS .name = "least", .summary = "words"
 #define READS .sniff = sniff, .read = read_all
 static const tm_format least = {WORDS, READS};
@@ -96,7 +96,7 @@ TEST(every_row_is_complete) {
         assert_ptr_equal(tm_format_find(formats[i]->name), formats[i]); /* so names are unique */
         char report[64], text[TM_MESSAGE_MAX];
         snprintf(report, sizeof report, "a/b%s", own ? own->report_end : "");
-        assert_ptr_equal(tm_converter_of(report), own); /* and so are the ends of reports */
+        assert_ptr_equal(tm_converter_of(report), own); /* and so are the suffixes of reports */
         if (own) {
             own->advise(report, text, sizeof text);
             assert_non_null(strstr(text, report));
@@ -132,7 +132,7 @@ TEST(what_a_row_lacks_is_seen) {
     }
 }
 
-/* Reads a source with a row, and closes it; the world's size. */
+/* Reads a source with a row and closes it; returns the world size. */
 static int64_t size_by(const tm_format *format, tm_source *source, const tm_unit *unit) {
     tm_names *names = tm_names_create();
     tm_trace trace;
@@ -171,7 +171,7 @@ TEST(units_are_those_of_what_a_source_gives_compressed_or_in_memory) {
     tm_vec_free(&units);
 }
 
-/* Whatever stands in a source: a row says no, and its reader why. */
+/* Whatever the source holds, sniffing rejects it and the reader says why. */
 TEST(every_row_refuses_what_is_none_of_its_traces) {
     static const char rubbish[TM_SNIFF_BYTES] = "neither a trace nor a page";
     size_t n;

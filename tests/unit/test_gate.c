@@ -1,4 +1,4 @@
-/* Limits on the step time of two jobs: by hand, and over many pairs of simulated ones. */
+/* Limits on the step time of two jobs: by hand, and over many pairs of simulated jobs. */
 #include <math.h>
 
 #include "rows_fixture.h"
@@ -18,7 +18,7 @@ static tm_tables make_job(int n_ranks, const int64_t *steps, int n) {
     return tables;
 }
 
-/* The only row of a comparison under a limit; destroyed by the caller. */
+/* Returns the only row of a comparison with a limit; the caller destroys it. */
 static tm_tables judge(const tm_tables *a, const tm_tables *b, const char *text) {
     static const tm_table_def *const defs[] = {&tm_gate_def};
     const tm_tables *sides[2] = {a, b};
@@ -43,9 +43,9 @@ TEST(rows_worked_out_by_hand) {
      * standard deviation is 10: an error of 10 sqrt(5) / 3 = 7.4536, and of both 10.541, or
      * 35.136 %, with 2 + 2 degrees of freedom. Student's t of these, exceeded by 1 in 400, is 5.598
      * in tables and 5.5744 by the series: a noise of 195.865 %; 5 (195.865 / 2)^2 = 47954 steps
-     * would do. Twice as long ones have twice the error: 391.730 %. The same 3000 later, and again
-     * 76 or 97: 3030 is 2.508 or 3.201 % longer, the noise 1.9647 or 1.9721 % (3.998 and 3.996
-     * degrees of freedom), and 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % are needed. */
+     * would suffice. Steps twice as long have twice the error: 391.730 %. The same 3000 later, and
+     * again 76 or 97: 3030 is 2.508 or 3.201 % longer, the noise 1.9647 or 1.9721 % (3.998 and
+     * 3.996 degrees of freedom), and 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % are needed. */
     static const int64_t spread[] = {40, 10, 30, 1000, 20}, twice[] = {80, 20, 60, 2000, 40},
                          late[] = {3040, 3010, 3030, 4000, 3020},
                          later[] = {3116, 3086, 3106, 4076, 3096},
@@ -97,7 +97,7 @@ TEST(rows_worked_out_by_hand) {
     }
 }
 
-/* Steps 0, 1, ... of the kinds that letters stand for. */
+/* Steps 0, 1, ... of the kinds that the letters stand for. */
 static tm_tables make_kinds(const char *kinds, int64_t extend, int64_t decode) {
     tm_tables tables = open_tables();
     add_row(&tables, "job.job", "ranks=1 hosts=1");
@@ -113,8 +113,8 @@ static tm_tables make_kinds(const char *kinds, int64_t extend, int64_t decode) {
 }
 
 TEST(steps_of_several_kinds_are_judged_by_kind) {
-    /* EXTEND: 300 to 315 is 5 %; IDLE, of which there is one of 1 ns, is asked for nothing. Two
-     * EXTEND take 600 of 850 ns, and are too few. */
+    /* EXTEND: 300 to 315 is 5 %; the single IDLE step of 1 ns is not compared. Two EXTEND steps
+     * take 600 of 850 ns, and are too few. */
     static const struct {
         const char *a, *b, *rows;
     } cases[] = {
@@ -157,7 +157,7 @@ TEST(what_is_no_limit_is_refused) {
     }
 }
 
-/* Normal noise, by Box and Muller from a generator of its own. */
+/* Normal noise by the Box-Muller method, with its own generator. */
 static double noise(uint64_t *seed) {
     double u[2];
     for (int i = 0; i < 2; i++) {
@@ -170,7 +170,7 @@ static double noise(uint64_t *seed) {
 typedef struct shape {
     const char *name;
     int steps;
-    double noise_pct, change_pct, first_pct, like; /* like: how much of a step's noise stays on */
+    double noise_pct, change_pct, first_pct, like; /* like: share of noise kept in the next step */
     int fail_least, fail_most, pass_least, pass_most;
 } shape;
 

@@ -1,9 +1,9 @@
-/* The tables of process groups: a job of 8 ranks on 2 hosts, worked out by hand. */
+/* Tables of process groups: a job of 8 ranks on 2 hosts, worked out by hand. */
 #include "analysis/analyses.h"
 #include "timeline/collectives.h"
 #include "timeline_fixture.h"
 
-/* What one process knows, and the tables made of it. */
+/* The collectives known to one process, and the tables made from them. */
 typedef struct bench {
     ground ground;
     tm_collectives own;
@@ -57,7 +57,7 @@ static void finish_process(bench *b) {
     b->own.records.n = b->own.values.n = 0;
 }
 
-/* As tm_analyse_merged and tm_analyse_job do for this analysis. */
+/* Does what tm_analyse_merged and tm_analyse_job do for this analysis. */
 static void finish_job(bench *b) {
     const tm_job job = {.n_ranks = RANKS};
     for (size_t i = 0; i < b->tables.n_tables; i++)
@@ -125,9 +125,9 @@ static void add(bench *b, tm_instance_value value, int count) {
         assert_non_null(tm_vec_append(&b->own.values, &value, 1));
 }
 
-/* Four groups of two on one host each. Medians 101, 100, 99 and 150 us: the others of the first
- * have 99, 100, 150; of the second 99, 101, 150; of the third 100, 101, 150; of the last 99, 100,
- * 101. */
+/* Four groups of two ranks, each on one host. Medians 101, 100, 99 and 150 us: the others of the
+ * first have 99, 100, 150; of the second 99, 101, 150; of the third 100, 101, 150; of the last 99,
+ * 100, 101. */
 static void add_tensor(bench *b) {
     uint32_t description = name_of(&b->ground, "mesh_tp");
     static const int64_t times[4][3] = {{100000, 102000, 101000},
@@ -177,7 +177,7 @@ TEST(a_group_slower_than_its_peers_is_slow) {
     close_bench(&b);
 }
 
-/* Twice as slow as two others: 10 us more is what clocks may be wrong by, 10001 ns is not. */
+/* Twice as slow as two others: 10 us more may be clock error, 10001 ns may not. */
 TEST(small_differences_are_not_slow) {
     for (int64_t more = 0; more < 2; more++) {
         bench b = open_job();
@@ -195,10 +195,10 @@ TEST(small_differences_are_not_slow) {
     }
 }
 
-/* One group with all states and sizes: latency 10 us and 2 bytes/ns. n = 4: f = 1.5.
- * 2 MiB: 3145728 / 2 + 10000 = 1582864 ns, 1.98736... GB/s, three times, and once 1.6 times as
- * long; 4000 bytes: 6000 / 2 + 10000 = 13000, twice. Neither a broadcast, without a time, nor an
- * operation that is not complete counts for it. */
+/* One group with all states and sizes: latency 10 us and 2 bytes/ns. n = 4: f = 1.5. 2 MiB: 3145728
+ * / 2 + 10000 = 1582864 ns, 1.98736... GB/s, three times, and once 1.6 times as long; 4000 bytes:
+ * 6000 / 2 + 10000 = 13000, twice. A broadcast, which has no time, and an incomplete operation do
+ * not count. */
 TEST(a_group_has_its_sums_and_its_line) {
     /* bytes 4 x 2097152 + 2 x 4000 + 5 = 8396613. Kernels: 4 x (3 x 1582864 + 2532583 + 2 x 13000)
      * + 6 x 7 = 29228742, the broadcast 400, the others 50 and 60. */
@@ -234,9 +234,9 @@ TEST(a_group_has_its_sums_and_its_line) {
 }
 
 /* A pipeline without description: both directions between 0, 4 and 5, two pairs for three ranks.
- * And a ring of 1, 2, 3, whose third pair is slow, but has two operations only; a third makes it
- * slow. Both are groups of four ranks, one of which never sends. Pairs on one host and between
- * hosts are not compared: of the pipeline's 4, 0-4 are two, and 4-5 two. */
+ * And a ring of 1, 2, 3, whose third pair is slow, but has only two operations; a third makes it
+ * slow. Both are groups of four ranks, one of which never sends. Pairs on one host are not compared
+ * with pairs between hosts: of the pipeline's 4, two are 0-4, and two 4-5. */
 TEST(pairs_are_compared_and_tell_a_pipeline) {
     for (int count = 2; count <= 3; count++) {
         bench b = open_job();
@@ -277,7 +277,7 @@ TEST(pairs_are_compared_and_tell_a_pipeline) {
     }
 }
 
-/* Collectives on the line 10 us + moved / 2, and transfers that are quicker: they are apart. */
+/* Collectives on the line 10 us + moved / 2, and faster transfers: they are fitted separately. */
 TEST(transfers_beside_collectives_are_not_fitted) {
     bench b = open_job();
     add(&b, transfer(6, "both", 3, 2, 4096, 3000), 3);
@@ -300,8 +300,8 @@ TEST(transfers_beside_collectives_are_not_fitted) {
     close_bench(&b);
 }
 
-/* Other kinds, sizes, numbers of ranks and reaches are no peers, and what is for an unknown purpose
- * has none. */
+/* Other kinds, sizes, numbers of ranks and reaches are no peers, and a group of unknown purpose has
+ * none. */
 TEST(only_the_like_is_compared) {
     bench b = open_job();
     add_tensor(&b);
@@ -318,14 +318,14 @@ TEST(only_the_like_is_compared) {
     ADD_MEMBERS(&b, 1, 0, 1);
     ADD_MEMBERS(&b, 2, 2, 3);
     ADD_MEMBERS(&b, 3, 4, 5);
-    ADD_MEMBERS(&b, 37, 1); /* three ranks, and two hosts */
+    ADD_MEMBERS(&b, 37, 1); /* three ranks on two hosts */
     finish(&b);
     assert_int_equal(tm_tables_find(&b.tables, "groups.link")->n_rows, 0);
     assert_int_equal(tm_tables_find(&b.tables, "groups.group")->n_rows, 7);
     close_bench(&b);
 }
 
-/* Two processes know some ranks of a group each, and both of rank 9, whose host is not known. */
+/* Two processes know some ranks of a group each, and both rank 9, whose host is unknown. */
 TEST(members_of_all_processes_are_brought_together) {
     static const char *const groups[] = {
         "group=g members=0-3,5,7-9 ranks=16 dimension=null description=null hosts=null reach=null "
@@ -341,7 +341,7 @@ TEST(members_of_all_processes_are_brought_together) {
     close_bench(&b);
 }
 
-/* 1, 3 and 5 follow one another, 9 does not; 60 lone numbers of 5 bytes have no room. */
+/* 1, 3 and 5 are a progression, 9 is not part of it; 60 single numbers of 5 bytes do not fit. */
 TEST(members_are_written_as_progressions) {
     bench b = open_bench();
     ADD_MEMBERS(&b, 1, 1, 3, 5, 9);

@@ -15,7 +15,7 @@ static tm_group_finder *enter(ground *g, const tm_timeline *timeline) {
     return finder;
 }
 
-/* The group of a kernel as a rank with this pg_config sees it. */
+/* Returns the group of a kernel as seen by a rank with this pg_config. */
 static tm_group group_in(ground *g, const char *metadata, const comm_spec *kernel) {
     tm_timeline timeline = build_comm(g, 0, kernel, 1, NULL, 0);
     tm_vec own = TM_VEC(char), lists = TM_VEC(uint32_t);
@@ -61,13 +61,13 @@ TEST(a_group_is_its_name_and_its_sorted_ranks) {
         const char *name, *ranks;
         int32_t size, n_ranks;
         const char *text;
-        int same; /* groups of one number have one id, of others another */
+        int same; /* groups with the same number have the same id, others differ */
     } cases[] = {
         {"0", "[0, 1, 2, 3]", 4, 4, "0", 0},
         {"0", "[3, 1, 0, 2]", 4, 4, "0", 0},
         {"0", "[0,1,2,3]", 4, 4, "0", 0},
         {"0", "[0, 1, 2, 3]", 9, 4, "0", 0},    /* the list decides */
-        {"0", "[0, 1, 2, 3, ?]", 5, 5, "0", 0}, /* of one there is no trace */
+        {"0", "[0, 1, 2, 3, ?]", 5, 5, "0", 0}, /* one rank has no trace */
         {"0", "[0, 1, 2, 4]", 4, 4, "0", 1},
         {"0", "[0, 1, 2]", 4, 3, "0", 2},
         {"1", "[0, 1, 2, 3]", 4, 4, "1", 3},
@@ -122,7 +122,7 @@ TEST(what_is_no_list_leaves_name_and_size) {
     close_ground(&g);
 }
 
-/* "[0, s, 2s, ...]" with MANY ranks. */
+/* Prints "[0, s, 2s, ...]" with MANY ranks. */
 static void print_list(int stride, char *out, size_t size) {
     size_t used = 0;
     for (int i = 0; i < MANY; i++)
@@ -143,10 +143,10 @@ TEST(a_list_that_was_cut_is_looked_up_in_the_configuration) {
              "\"none\"},{\"pg_name\": \"listed\", \"ranks\": %s}]}}",
              list, odd, odd);
     const struct {
-        const char *name, *ranks; /* what it is the same as; NULL: its name and size alone */
+        const char *name, *ranks; /* the equal group; NULL: only its name and size */
     } cases[] = {{"list", list}, {"text", odd}, {"cut", NULL}, {"empty", NULL},
                  {"none", NULL}, {"lis", NULL}, {"", NULL}};
-    ground g = open_ground(), other = open_ground(); /* where texts have other numbers */
+    ground g = open_ground(), other = open_ground(); /* with other ids for the same texts */
     name_of(&other, "something else");
     for (size_t i = 0; i < COUNT(cases); i++) {
         const comm_spec kernel = {.name = "allreduce",
@@ -180,11 +180,11 @@ TEST(metadata_that_say_nothing_are_passed_over) {
     close_ground(&g);
 }
 
-/* Operators on threads 1 and 2 of the CPU, and the call that launches the kernel, on thread 2. */
+/* Operators on CPU threads 1 and 2, and the call that launches the kernel, on thread 2. */
 typedef struct operator_case {
     event_spec operators[3];
     int32_t start[3], stride[3];
-    const char *ranks; /* of the kernel's group; NULL: nothing tells them */
+    const char *ranks; /* of the kernel's group; NULL: unknown */
 } operator_case;
 
 #define OPERATOR(begin, duration, thread)                                                          \
@@ -226,16 +226,16 @@ TEST(start_and_stride_come_from_the_operator_around_the_launch) {
         /* the launch is at 50 */
         {{OPERATOR(0, 100, 2)}, {1}, {2}, "[1, 3, 5]"},
         {{OPERATOR(0, 50, 2)}, {0}, {1}, "[0, 1, 2]"},
-        {{OPERATOR(0, 49, 2)}, {0}, {1}, NULL},   /* it has ended */
-        {{OPERATOR(51, 100, 2)}, {0}, {1}, NULL}, /* it has not begun */
-        /* the inner one */
+        {{OPERATOR(0, 49, 2)}, {0}, {1}, NULL},   /* already ended */
+        {{OPERATOR(51, 100, 2)}, {0}, {1}, NULL}, /* not yet begun */
+        /* the innermost one */
         {{OPERATOR(0, 100, 2), OPERATOR(40, 20, 2)}, {0, 4}, {1, 8}, "[4, 12, 20]"},
-        /* one that ended inside the one that holds the launch */
+        /* one that ended, inside the one that holds the launch */
         {{OPERATOR(0, 100, 2), OPERATOR(10, 20, 2)}, {3, 0}, {3, 1}, "[3, 6, 9]"},
-        /* on another thread, alone or beside the right one */
+        /* on another thread, by itself or beside the right one */
         {{OPERATOR(0, 100, 1)}, {1}, {2}, NULL},
         {{OPERATOR(5, 90, 1), OPERATOR(0, 100, 2)}, {1, 2}, {1, 1}, "[2, 3, 4]"},
-        /* it does not tell them, or cannot mean them */
+        /* ranks missing or impossible */
         {{OPERATOR(0, 100, 2)}, {-1}, {2}, NULL},
         {{OPERATOR(0, 100, 2)}, {1}, {0}, NULL},
         {{OPERATOR(0, 100, 2)}, {1}, {-1}, NULL},
@@ -283,12 +283,12 @@ TEST(every_kernel_of_a_rank_gets_its_own_group) {
 TEST(long_texts_are_cut) {
     char list[512], name[80];
     ground g = open_ground();
-    /* 0,2,4,6,8 are 9 bytes, every number from 10 on takes 3 more. With 4 kept for the dots there
-     * is room in 64 for 16 of these, 10 to 40: 9 + 48 + 3 = 60 bytes. */
+    /* 0,2,4,6,8 are 9 bytes, every number from 10 on takes 3 more. With 4 reserved for the dots, 64
+     * have room for 16 of these, 10 to 40: 9 + 48 + 3 = 60 bytes. */
     print_list(2, list, sizeof list);
     assert_string_equal(group_of(&g, "", list, MANY).text,
                         "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40...");
-    /* 63 bytes have room; the 63rd is the first of two of one character */
+    /* 63 bytes fit; the 63rd is the first byte of a character of two */
     memset(name, 'a', sizeof name);
     memcpy(name + 62, "\xC3\xA9", 2);
     name[70] = '\0';

@@ -8,9 +8,9 @@
 #define ASYNC(name, begin, duration, collective)                                                   \
     { TM_CAT_KERNEL, name, begin, duration, 0, 1000, 0, collective, TM_DURATION }
 
-/* A loop of 1000 ns holds a product (400) and a sum (300), which runs again behind it (100); it has
- * 100 ns of its own at its begin that are an event, too. An all-gather is started for 1 ns and
- * awaited for 200, and takes 299 beside that. What TensorFlow runs without XLA has no operation. */
+/* A loop of 1000 ns holds a product (400) and a sum (300), which runs again after it (100); its
+ * first 100 ns are an event of its own, too. An all-gather is started for 1 ns, awaited for 200,
+ * and takes 299 concurrently. What TensorFlow runs without XLA has no operation. */
 static const event_spec events[] = {
     NOTE("while.3", 0, 1000), OP("while.3", 0, 100), OP("dot.2", 100, 400),
     OP("add.1", 500, 300),    NOTE("ag.4", 1000, 1), OP("add.1", 1001, 100),
@@ -32,7 +32,7 @@ static const struct {
     "{\"deviceProperties\":[{\"id\":0,\"name\":\"TPU v0\",\"peakTeraflopsPerSecond\":100,"         \
     "\"peakHbmGigabytesPerSecond\":1000}]}"
 
-/* @p told: whether FLOP and bytes are. */
+/* @param told whether the trace has FLOP and bytes */
 static void add_core(small_job *j, int64_t rank, const char *metadata, bool told) {
     tm_trace trace = make_trace(&j->ground, "one.pb", events, COUNT(events), 0);
     describe(&j->ground, &trace, metadata);
@@ -55,9 +55,9 @@ static void add_core(small_job *j, int64_t rank, const char *metadata, bool told
 /* Own times: the loop 1000 - 400 - 300 = 300, the product 400, the sums 400, the all-gather 1 and
  * 200: 1301 ns, in which 40,006,000 FLOP make 30.75 TFLOP/s and 605,980 bytes 465.8 GB/s. The
  * device does 100 TFLOP/s and 1000 GB/s, 100 FLOP/B: with 40e6 FLOP in 400 ns and 200 of them a
- * byte the product is bound by computing, and at its peak; the sums with 400,000 bytes in 400 ns by
- * memory, and at its peak. The all-gather moves 5980 bytes in 299 ns, and has no rate by its 1 ns.
- */
+ * byte the product is compute-bound, and at its peak; the sums with 400,000 bytes in 400 ns are
+ * memory-bound, and at their peak. The all-gather moves 5980 bytes in 299 ns; its 1 ns has no
+ * rate. */
 TEST(operations_have_their_own_time_and_work) {
     static const char *const ranks[] = {
         "rank=0 device=TPU v0 peak_tflops=100 peak_bw_gbps=1000 ridge_flop_per_byte=100 "
@@ -103,9 +103,9 @@ TEST(operations_have_their_own_time_and_work) {
     close_job(&j);
 }
 
-/* A second rank whose trace tells neither FLOP nor peaks: half of the time is told, whose rates
- * stand there, so the product is no longer known to be bound by anything, and there is no peak that
- * both have. */
+/* A second rank whose trace has neither FLOP nor peaks: half of the time has counts, and rates are
+ * computed over that half. The product is no longer known to be bound by anything, and the ranks
+ * have no common peak. */
 TEST(what_is_not_told_is_left_empty) {
     small_job j = open_job();
     add_core(&j, 0, PEAKS, true);

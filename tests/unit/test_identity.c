@@ -1,12 +1,12 @@
-/* Which rank and host names tell, and which rank each trace of a job is of. */
+/* Ranks and hosts from file names, and the assignment of a job's traces to ranks. */
 #include "identity/ranks.h"
 
 #include "tmerge/timeline.h"
 
 TEST(a_file_name_tells_its_rank) {
-    /* The numbers are those of Python's re with the expression of names.h and IGNORECASE, in a
-     * lookahead, so that a match may begin with the byte that ends the one before it; of rank,
-     * worker and tp the first that is there. A path, a blank and its rank; -1 where it has none. */
+    /* Expected values from Python's re with the expression of names.h and IGNORECASE, in a
+     * lookahead, so that a match may begin with the byte that ends the previous one; of rank,
+     * worker and tp the first that occurs counts. A path, a blank and its rank; -1: none. */
     static const char *const cases[] = {
         /* names that profilers and users write */
         "rank0__10-116-218-90_3536897.1743427996115775873.pt.trace.json 0",
@@ -15,20 +15,20 @@ TEST(a_file_name_tells_its_rank) {
         "1734567890-TP-3-DP-0-EP-0.trace.json.gz 3", "profile_rank_12 12", "profile_rank12.json 12",
         "profile_rank-7 7", "myprofile_rank3 3", "node_worker_10_of_rank_x 10", "tp_2 2",
         "3rank4 4", "_rank5 5", ".tp6 6", "-worker8 8", "\xc3\xa9rank3 3",
-        /* the base name alone */
+        /* only the base name counts */
         "/rank9/trace.json -1", "/rank9/rank2.json 2", "rank1/ -1",
-        /* without case */
+        /* case is ignored */
         "RANK4.json 4", "Rank_4.json 4",
         /* at most one separator, then digits */
         "rank.json -1", "rank-.json -1", "rank_x3.json -1", "rank--3.json -1", "rank_-3.json -1",
         "rank 3 -1", "rank3 3", "rank003.json 3", "rank0 0",
-        /* a word, not its end */
+        /* a whole word, not the end of one */
         "crank3.json -1", "http1.json -1", "Xrank3.json -1", "ranking3 -1", "prank3_rank -1",
         /* the last match of the strongest word */
         "rank1_rank2.json 2", "rank1rank2.json 2", "rank1_worker2_tp3.json 1", "tp1_worker2.json 2",
         "dp0_pp0_tp1_dcp0_ep1_rank3.1.pt.trace.json.gz 3", "dp1_pp2.json -1", "rank7_frank8.json 7",
         "rank7_rank.json 7",
-        /* 10^9 at most: larger numbers are times and process ids */
+        /* at most 10^9: larger numbers are times and process ids */
         "rank1000000000 1000000000", "rank1000000001 -1", "rank1743427996115775873.json -1",
         "rank99999999999999999999999999.json -1", " -1", "json -1"};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -58,7 +58,7 @@ TEST(the_name_of_a_process_tells_its_rank_where_it_tells_one) {
 
 TEST(a_host_is_told_by_the_profilers_own_form_alone) {
     static const struct {
-        const char *path, *host; /* NULL: the name tells none */
+        const char *path, *host; /* NULL: the name has none */
     } cases[] = {
         /* real names */
         {"rank0__10-116-218-90_3536897.1743427996115775873.pt.trace.json", "10-116-218-90"},
@@ -77,12 +77,12 @@ TEST(a_host_is_told_by_the_profilers_own_form_alone) {
         {"rank12__node7_1234.5678.pt.trace.json", "node7"},
         {"rank12__worker_1234.5678.pt.trace.json", "worker"},
         {"h_1.2.pt.trace.json", "h"},
-        /* words that only look like a rank's: a letter stands before them, or no digit behind */
+        /* words that only resemble a rank's: preceded by a letter, or not followed by a digit */
         {"http1_1234.5678.pt.trace.json", "http1"},
         {"crank3_1234.5678.pt.trace.json", "crank3"},
         {"ranking_1234.5678.pt.trace.json", "ranking"},
         {"rank__node7_1234.5678.pt.trace.json", "rank__node7"},
-        /* parts of the form are missing */
+        /* parts of the form missing */
         {"node7_1234.pt.trace.json", NULL},
         {"node7.5678.pt.trace.json", NULL},
         {"node7_.5678.pt.trace.json", NULL},
@@ -97,10 +97,10 @@ TEST(a_host_is_told_by_the_profilers_own_form_alone) {
         {"5678.pt.trace.json", NULL},
         {".pt.trace.json", NULL},
         {"node7_1234.5678.pt.trace.json/", NULL},
-        {"rank0___1234.5678.pt.trace.json", NULL}, /* behind rank0__ no host is left */
+        {"rank0___1234.5678.pt.trace.json", NULL}, /* nothing after rank0__ is left for a host */
         {"", NULL},
         {"/", NULL},
-        /* a rank in the place of the host: as many hosts as ranks would come of it */
+        /* a rank in the place of the host: it would give as many hosts as ranks */
         {"rank3_1234.5678.pt.trace.json", NULL},
         {"Rank3_1234.5678.pt.trace.json", NULL},
         {"RANK-3_1234.5678.pt.trace.json", NULL},
@@ -130,8 +130,8 @@ TEST(a_host_that_does_not_fit_is_not_cut) {
     }
 }
 
-/* "NAME", "NAME=TOLD" or "NAME=TOLD/WORLD", then of @N (mapped to rank N), - (no work of a device),
- * ! (bad), * (a copy), + (after the others). */
+/* Reads "NAME", "NAME=TOLD" or "NAME=TOLD/WORLD", then @N (mapped to rank N), - (no device work), !
+ * (bad), * (a copy), + (a later span). */
 static tm_claim read_claim(const char *text, size_t size) {
     size_t name = strcspn(text, "=@-!*+ ");
     char *end;
@@ -152,8 +152,8 @@ static tm_claim read_claim(const char *text, size_t size) {
 }
 
 TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
-    /* Answers: a rank, by p its place; h a helper's, c a copy, n no rank left; then what ranks 0
-     * and 1 of its process groups are in the job, where they are others. */
+    /* Answers: a rank, with p by its place; h a helper's, c a copy, n no rank left; then the job's
+     * ranks of ranks 0 and 1 of its process groups, if they differ. */
     static const struct {
         const char *traces, *answers;
         int world;
@@ -163,7 +163,7 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"a b c", "0p 1p 2p", -1},
         {"a! b c", "0 1p 2p", -1},
         {"rank0! b c", "0 1p 2p", -1},
-        /* of the ranks that are free, in order, and none beyond the job's */
+        /* free ranks, in order, and none beyond the job's */
         {"a b=0/4 c d=2/4", "1p 0 3p 2", 4},
         {"a=0/2 b=1/2 c", "0 1 n", 2},
         {"a=0/2 b=1/2 c@5", "0 1 5", 2},
@@ -177,9 +177,9 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"rank0=0/2 rank1=1/2 worker990=0/2-", "0 1 h", 2},
         {"rank0 rank0-+", "0 0", -1},
         {"rank0 api-@1", "0 1", -1},
-        {"rank0 rank1 worker2- worker12-", "0 1 h h", -1}, /* a loader's, */
-        {"worker0 worker1 worker2-", "0 1 2", -1},         /* but not where ranks are called so */
-        /* Replicas: names decide, and groups follow, also to ranks without a trace. */
+        {"rank0 rank1 worker2- worker12-", "0 1 h h", -1}, /* a data loader's, */
+        {"worker0 worker1 worker2-", "0 1 2", -1},         /* but not if ranks have such names */
+        /* Replicas: names decide, and groups are shifted, also to ranks without a trace. */
         {"tp0_dp0=0/2 tp1_dp0=1/2 tp0_dp1=0/2 tp1_dp1=1/2", "0 1 2(2,3) 3(2,3)", 4},
         {"tp1_dp1=1/2 tp0_dp0=0/2 tp0_dp1=0/2", "3(2,3) 0 2(2,3)", 4},
         {"tp0_dp0 tp1_dp0 tp0_dp1 tp1_dp1", "0 1 2 3", -1},
@@ -190,16 +190,16 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"a=0/2@0 b=1/2@1 c=0/2@2 d=1/2@3", "0 1 2(2,3) 3(2,3)", 4},
         {"a=0/2@2 b=1/2@3", "2(2,3) 3(2,3)", 4},
         {"a=0/2@1 b=1/2@0", "1(1,0) 0(1,0)", 2},
-        /* who is of which cannot be known: no rank of a group is */
+        /* no way to tell replicas apart: no rank of a group is known */
         {"rank0=0/2 rank1=0/2 rank2=1/2 rank3=1/2", "0(-1,-1) 1(-1,-1) 2(-1,-1) 3(-1,-1)", 4},
-        /* what is told is wrong: there is room for all, and groups are right */
+        /* the stated ranks are wrong: there is room for all, and groups are right */
         {"rank0=0/4 rank1=0/4 rank2=0/4 rank3=0/4", "0 1 2 3", 4},
         /* copies */
         {"a=0/2 b=1/2 c=0@0* d=1@1*", "0 1 c c", 2},
         {"a=0/2 c=0@0* d=1@1*", "0 c 1", 2},
         {"c=0/2@0* d=1/2@1* e=0/2@2* f=1/2@3*", "0 1 2(2,3) 3(2,3)", 4},
         {"tp0_dp0=0/2 tp0_dp1=0/2 c=0/2@0* d=0/2@2*", "0 2(2,3) c c", 4},
-        /* spans, and names that stand for several ranks, decide nothing */
+        /* several spans, and names that stand for several ranks, decide nothing */
         {"rank0=0/2 rank0=0/2+ rank1=1/2", "0 0 1", 2},
         {"tp0=0/4 tp1=1/4 tp0=2/4 tp1=3/4", "0 1 2 3", 4},
         {"rank0=0/2 rank1=0/2 rank1=1/2", "0 0 1", 2},

@@ -1,4 +1,4 @@
-/* The tables of idle: every cell of a small job, worked out by hand. */
+/* Tables of idle: every cell of a small job, worked out by hand. */
 #include "analysis_fixture.h"
 
 #define CALL(name, begin, duration, correlation)                                                   \
@@ -10,24 +10,24 @@
 #define OP(name, begin, duration)                                                                  \
     { TM_CAT_CPU_OP, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
 
-/* Rank 0. Calls 1 to 4 are early, so what is late of A to D is not the host's fault. Gaps:
+/* Rank 0. Calls 1 to 4 are early, so the lateness of A to D is not the host's fault. Gaps:
  *
  *   [30, 50) us    20   before C, queued, under 30 us: kernel wait
  *   [60, 100)      40   before D, queued: other; thread 1 in Synchronize for 20
- *   [110, 200)     90   before E, launched at 195. Thread 1 was in Synchronize when it began; for
- *                       30 us the host loaded, for [140, 170) it was in gloo, 20 of them behind
- *                       that; of the remaining 40 are sync the 35 that Synchronize took. Thread 1
+ *   [110, 200)     90   before E, launched at 195. Thread 1 was in Synchronize when it began; the
+ *                       host loaded for 30 us and was in gloo for [140, 170), 20 of them after
+ *                       loading; of the remaining 40, the 35 in Synchronize are sync. Thread 1
  *                       itself: Synchronize 5, loading 30, E's call 1, nowhere 54.
  *
  *   [210, 240)     30   before F, launched at 235: the host's work. Thread 1: aten::foo [205, 232)
  *                       without aten::bar in it [212, 220): 2 + 12 = 14, bar 8, nowhere 3, call 5.
  *
- *   [250, 251)      1   before G, whose launch is not known: kernel wait
+ *   [250, 251)      1   before G, whose launch is unknown: kernel wait
  *
- *   [252, 300)     48   before H, of length 0 and not known: other
+ *   [252, 300)     48   before H, of length 0, launch unknown: other
  *
  *   window [10, 300) = 290, idle 229, host 120, kernel 21, other 88; 100 * 229 / 290 = 78.9655...
- *   Of other are D's 40 queued. Stream 7: A ends at 20, so C comes 30 later: other, as D's 40 and
+ *   Of other, D's 40 are queued. Stream 7: A ends at 20, so C comes 30 later: other, as D's 40 and
  *   H's 48; E's 90 and F's 30 are the host's, G's 1 kernel wait. */
 static const event_spec rank_0[] = {
     MARK("ProfilerStep#4", 0, 210000, 1),
@@ -79,7 +79,7 @@ TEST(idle_time_is_as_worked_out_by_hand) {
         "0 30000 20000 4 kernel_wait B C null null 20000",
         "0 250000 1000 null kernel_wait F G null null null",
     };
-    /* Of the calls that wait, the one that the 40 us of the third gap are due to. */
+    /* Only calls that wait: 35 us of the third gap are due to this one. */
     static const char *const calls[] = {
         ("call=cudaStreamSynchronize operator=null inside=null calls=1 calls_per_step=0.5 "
          "total_ns=35000 mean_ns=35000 max_ns=35000 lost_ns=35000 ranks=1 max_rank_lost_ns=35000 "
@@ -96,8 +96,8 @@ TEST(idle_time_is_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* The GPU runs dry at 20, where the host is in cudaFree since 12: it had waited for 8. Then
- * cudaFree works itself until 520, and the gap ends at 540: of 520 it works for 500, and 8 are
+/* The GPU runs dry at 20, when the host has been in cudaFree since 12: 8 were waiting. Then
+ * cudaFree itself works until 520, and the gap ends at 540: of 520 it works for 500, and 8 are
  * sync. */
 TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     static const event_spec events[] = {
@@ -121,8 +121,8 @@ TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
 }
 
 /* The launch of b begins before the GPU runs dry at 20 and keeps the host until b begins, at
- * 40,020: from 15 to 40,000 it loads code. Of the gap's 40,000, 39,980 are of loading, which may
- * have waited for 5. */
+ * 40,020: from 15 to 40,000 it loads code. Of the gap's 40,000, 39,980 are loading, of which 5 may
+ * have been waiting. */
 TEST(a_launch_that_takes_long_has_queued_nothing) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),      CALL("cudaLaunchKernel", 12, 59988, 2),
@@ -141,8 +141,8 @@ TEST(a_launch_that_takes_long_has_queued_nothing) {
 }
 
 /* The host launched b 10 after the GPU ran dry at 20, in a call that ended at 40. b begins 99,980
- * later, of which 30,000 may be the launch's, and 8, as of a, the clock's: 30,028 of the gap are
- * the host's, 69,972 are not. */
+ * later. Up to 30,000 of this may be launch latency, and 8, as for a, clock error: 30,028 of the
+ * gap are the host's, 69,972 are not. */
 TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),
@@ -165,8 +165,8 @@ TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
     close_job(&j);
 }
 
-/* Two events end the gap [10, 30) at once. That of stream 8 was launched before it began, and so
- * was not the host's fault. */
+/* Two events end the gap [10, 30) at once. The event of stream 8 was launched before the gap began,
+ * so the gap was not the host's fault. */
 TEST(the_event_that_was_launched_first_ends_a_gap) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 1, 1, 1),  CALL("cudaLaunchKernel", 2, 1, 2),
@@ -184,7 +184,7 @@ TEST(the_event_that_was_launched_first_ends_a_gap) {
 }
 
 /* Gaps [10, 30009), 29999 long: short; [30010, 60010), 30000 long: not; [60011, 60021), whose call
- * begins as it does: queued; [60022, 60032), whose call begins 1 ns later: the host's. */
+ * begins with it: queued; [60022, 60032), whose call begins 1 ns later: the host's. */
 TEST(limits_of_causes_are_exact) {
     static const event_spec events[] = {
         CALL("c", 0, 1, 1),          CALL("c", 1, 1, 2),          CALL("c", 2, 1, 3),
@@ -207,8 +207,7 @@ TEST(limits_of_causes_are_exact) {
 }
 
 /* Kernels of length 1 at 0, 11, 24, 39, ...: gaps of 10, 12, 14, ..., 34. A rank keeps the longest
- * 10 of its 13, 16 to 34. The job keeps 100: of 11 ranks those over 16 are 99, and the first of 16.
- */
+ * 10 of its 13, 16 to 34. The job keeps 100: of 11 ranks 99 over 16, and the first of 16. */
 TEST(the_longest_gaps_are_kept) {
     event_spec events[14] = {KERNEL("k", 0, 1, 0, 7)};
     for (size_t i = 1; i < COUNT(events); i++) {
@@ -216,7 +215,7 @@ TEST(the_longest_gaps_are_kept) {
         events[i].begin_ns = events[i - 1].begin_ns + 9 + 2 * (int64_t)i;
     }
     small_job j = open_job();
-    for (int64_t rank = 10; rank >= 0; rank--) /* of 11 gaps of 16 ns the lowest rank's stays */
+    for (int64_t rank = 10; rank >= 0; rank--) /* of 11 gaps of 16 ns the lowest rank's is kept */
         add_rank(&j, rank, events, COUNT(events));
     const tm_table *table = tm_tables_find(&j.tables, "idle.gap");
     assert_int_equal(table->n_rows, 100); /* no process keeps more */

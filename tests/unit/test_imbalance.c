@@ -1,4 +1,4 @@
-/* The tables of imbalance: small jobs worked out by hand. */
+/* Tables of imbalance: small jobs worked out by hand. */
 #include "analysis/analyses.h"
 #include "rows_fixture.h"
 #include "timeline_fixture.h"
@@ -7,12 +7,12 @@
 
 enum { ROWS = 10, STEPS = 4 };
 
-/* Rows of overlap.step, and those of job.rank for traces that were cut short, and what is made of
- * them. A rank without GPU events has windows of 0. */
+/* Rows of overlap.step, and of job.rank for traces that were cut short, with the expected result. A
+ * rank without GPU events has windows of 0. */
 typedef struct job_case {
     const char *loads[ROWS];
     const char *steps[STEPS];
-    const char *job; /* "=" in front: that of the first step and more; NULL: no row */
+    const char *job; /* "=" in front: the first step's cells come first; NULL: no row */
 } job_case;
 
 static const job_case cases[] = {
@@ -26,8 +26,8 @@ static const job_case cases[] = {
       "load_balance=0.5 cov=0.7200822998 gini=0.3703703704 step_ns=120 parallel_efficiency=0.25 "
       "communication_efficiency=0.5"},
      "= ranks=3 steps=1 partial_steps=0"},
-    /* Equal: nothing is out of balance, and the lowest of equals is named, in whatever order. The
-     * rank without GPU events, 1, counts nowhere. */
+    /* Equal: everything is balanced, and of equal ranks the lowest is named, in any order. Rank 1,
+     * which has no GPU events, is not counted. */
     {{"rank=3 step=0 window_ns=100 compute_ns=40", "rank=1 step=0 window_ns=0 compute_ns=0",
       "rank=2 step=0 window_ns=100 compute_ns=40"},
      {"step=0 mean_compute_ns=40 max_compute_ns=40 max_rank=2 imbalance_pct=0 imbalance_ns=0 "
@@ -36,7 +36,7 @@ static const job_case cases[] = {
      "= ranks=2 steps=1 partial_steps=0"},
     /* Two ranks, 10 and 11: mean 10.5, rounded 11; max - mean 0.5, rounded 1; 100 (11/10.5 - 1) =
      * 4.761904762, 10.5/11 = 0.9545454545; cov 0.5/10.5 = 0.04761904762; gini (-10 + 11) / (2 x 21)
-     * = 0.02380952381; 10.5/50 = 0.21, 11/50 = 0.22. Alone, a rank is neither even nor uneven. */
+     * = 0.02380952381; 10.5/50 = 0.21, 11/50 = 0.22. A single rank is neither even nor uneven. */
     {{"rank=0 step=1 window_ns=50 compute_ns=10", "rank=1 step=1 window_ns=50 compute_ns=11",
       "rank=1 step=2 window_ns=20 compute_ns=5"},
      {"step=1 mean_compute_ns=11 max_compute_ns=11 max_rank=1 imbalance_pct=4.761904762 "
@@ -45,13 +45,13 @@ static const job_case cases[] = {
       "step=2 mean_compute_ns=5 max_compute_ns=5 max_rank=1 imbalance_pct=null imbalance_ns=null "
       "load_balance=null cov=null gini=null step_ns=20 parallel_efficiency=0.25 "
       "communication_efficiency=0.25"},
-     /* step 2 is not rank 0's: the job has step 1 alone */
+     /* rank 0 lacks step 2: the job has only step 1 */
      "= ranks=2 steps=1 partial_steps=0"},
     /* Over steps 1 and 3, which both have: rank 0 10 + 30 = 40 of 50 + 50, rank 4 30 + 20 = 50 of
      * 60 + 20: mean 45, max 50, 100 (50/45 - 1) = 11.11111111, 5, 0.9; cov 5/45 = 0.1111111111;
      * gini 10 / (2 x 90) = 0.05555555556; 45/100, 50/100.
      * Step 1: 10, 30: mean 20, max 30, 50 %, 10, 0.6666666667; cov 10/20; gini 20/(2 x 40) = 0.25;
-     * 20/60, 30/60. Step 2: rank 0 alone. Step 3: 30, 20: mean 25, max 30 of rank 0, 20 %, 5,
+     * 20/60, 30/60. Step 2: only rank 0. Step 3: 30, 20: mean 25, max 30 of rank 0, 20 %, 5,
      * 0.8333333333; cov 5/25; gini 10/(2 x 50) = 0.1; 25/50, 30/50. */
     {{"rank=0 step=1 window_ns=50 compute_ns=10", "rank=0 step=2 window_ns=40 compute_ns=40",
       "rank=0 step=3 window_ns=50 compute_ns=30", "rank=4 step=1 window_ns=60 compute_ns=30",
@@ -68,7 +68,7 @@ static const job_case cases[] = {
      "mean_compute_ns=45 max_compute_ns=50 max_rank=4 imbalance_pct=11.11111111 imbalance_ns=5 "
      "load_balance=0.9 cov=0.1111111111 gini=0.05555555556 step_ns=100 parallel_efficiency=0.45 "
      "communication_efficiency=0.5 ranks=2 steps=2 partial_steps=0"},
-    /* Nobody computes: no ratio of compute time has a denominator. */
+    /* No rank computes: ratios over compute time have a denominator of 0. */
     {{"rank=0 step=0 window_ns=10 compute_ns=0", "rank=1 step=0 window_ns=20 compute_ns=0"},
      {"step=0 mean_compute_ns=0 max_compute_ns=0 max_rank=0 imbalance_pct=null imbalance_ns=0 "
       "load_balance=null cov=null gini=null step_ns=20 parallel_efficiency=0 "
@@ -82,15 +82,15 @@ static const job_case cases[] = {
       "load_balance=0.25 cov=1.732050808 gini=0.75 step_ns=10 parallel_efficiency=0.2 "
       "communication_efficiency=0.8"},
      "= ranks=4 steps=1 partial_steps=0"},
-    /* Rank 0's step 0 stands in two of its traces: it has 10 + 20 of 50 + 60 there, rank 1 has 10.
-     * Mean 20, max 30: 50 %, 10, 2/3; cov 10/20; gini 20/(2 x 40); 20/110, 30/110 */
+    /* Rank 0 has step 0 in two of its traces: 10 + 20 of 50 + 60; rank 1 has 10. Mean 20, max 30:
+     * 50 %, 10, 2/3; cov 10/20; gini 20/(2 x 40); 20/110, 30/110 */
     {{"rank=0 step=0 window_ns=50 compute_ns=10", "rank=0 step=0 window_ns=60 compute_ns=20",
       "rank=1 step=0 window_ns=50 compute_ns=10"},
      {"step=0 mean_compute_ns=20 max_compute_ns=30 max_rank=0 imbalance_pct=50 imbalance_ns=10 "
       "load_balance=0.6666666667 cov=0.5 gini=0.25 step_ns=110 parallel_efficiency=0.1818181818 "
       "communication_efficiency=0.2727272727"},
      "= ranks=2 steps=1 partial_steps=0"},
-    /* No step is everybody's: the job has no row. */
+    /* No step is common to all ranks: the job has no row. */
     {{"rank=0 step=0 window_ns=10 compute_ns=5", "rank=1 step=1 window_ns=10 compute_ns=5"},
      {"step=0 mean_compute_ns=5 max_compute_ns=5 max_rank=0 imbalance_pct=null imbalance_ns=null "
       "load_balance=null cov=null gini=null step_ns=10 parallel_efficiency=0.5 "
@@ -99,7 +99,7 @@ static const job_case cases[] = {
       "load_balance=null cov=null gini=null step_ns=10 parallel_efficiency=0.5 "
       "communication_efficiency=0.5"},
      NULL},
-    /* Parts of steps count nowhere: rank 0's step 0, rank 1's step 2, all that rank 2 has, and rank
+    /* Partial steps do not count: rank 0's step 0, rank 1's step 2, all that rank 2 has, and rank
      * 3, whose trace was cut short. Over step 1: 10, 30 as in steps 1 above, of 60. */
     {{"rank=0 step=0 window_ns=20 partial=true compute_ns=9",
       "rank=0 step=1 window_ns=50 compute_ns=10", "rank=0 step=2 window_ns=50 compute_ns=10",
@@ -114,14 +114,14 @@ static const job_case cases[] = {
       "load_balance=null cov=null gini=null step_ns=50 parallel_efficiency=0.2 "
       "communication_efficiency=0.2"},
      "= ranks=2 steps=1 partial_steps=3"},
-    /* One that was cut short beside one other: nothing else is there to compare. */
+    /* A truncated rank and one other: nothing is left to compare. */
     {{"rank=0 step=1 window_ns=60 compute_ns=10", "rank=1 step=1 window_ns=60 compute_ns=30",
       "rank=1 truncated=true"},
      {NULL},
      "mean_compute_ns=20 max_compute_ns=30 max_rank=1 imbalance_pct=50 imbalance_ns=10 "
      "load_balance=0.6666666667 cov=0.5 gini=0.25 step_ns=60 parallel_efficiency=0.3333333333 "
      "communication_efficiency=0.5 ranks=2 steps=1 partial_steps=0"},
-    /* Of rank 2 too much was not recorded: it did not compute 0. */
+    /* Too much of rank 2 was not recorded: it did not compute 0. */
     {{"rank=0 step=1 window_ns=60 compute_ns=10", "rank=1 step=1 window_ns=60 compute_ns=30",
       "rank=2 step=1 window_ns=60 compute_ns=0", "rank=2 moves_pct=6"},
      {NULL},
@@ -134,7 +134,7 @@ static const job_case cases[] = {
      "mean_compute_ns=30 max_compute_ns=30 max_rank=0 imbalance_pct=null imbalance_ns=null "
      "load_balance=null cov=null gini=null step_ns=60 parallel_efficiency=0.5 "
      "communication_efficiency=0.5 ranks=1 steps=1 partial_steps=0"},
-    /* Nobody has GPU events, or nobody is there at all. */
+    /* No rank has GPU events, or there is no rank. */
     {{"rank=0 step=0 window_ns=0 compute_ns=0"}, {NULL}, NULL},
     {{NULL}, {NULL}, NULL},
 };

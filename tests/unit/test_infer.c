@@ -1,5 +1,5 @@
 /* Groups of kernels without metadata: the proof of their order, what joins ranks and what keeps
- * them apart, on lanes made by hand. */
+ * them apart, on streams made by hand. */
 #include "match/bond.h"
 #include "match/grow.h"
 #include "match/infer.h"
@@ -10,14 +10,14 @@
 
 enum { N = 12 };
 
-/* The last of a group comes to operation k at ends_us[k]; they take 20 us from there. A rank: how
- * much earlier than the last it comes [us], its seat, and how far its clock is ahead. Its first
- * `skipped` operations are not recorded. */
+/* The last rank of a group arrives at operation k at ends_us[k]; operations take 20 us from then.
+ * For each rank: how much before the last it arrives [us], its slot, and how far its clock is
+ * ahead. Its first `skipped` operations are not recorded. */
 typedef struct lane_spec {
     int64_t early_us[N];
     int64_t seat, ahead_us;
     size_t skipped;
-    int64_t later_us; /* up to three times that its group comes later: another group */
+    int64_t later_us; /* base of delays, up to 3 times this: another group */
 } lane_spec;
 
 static tm_party make(const lane_spec *spec) {
@@ -53,7 +53,7 @@ static tm_bond bond_of(const lane_spec *a, const lane_spec *b, bool one_clock) {
     return bond;
 }
 
-/* Twelve equal tokens: only the ends tell which is which. */
+/* Twelve equal tokens: only the ends show which operations correspond. */
 TEST(an_order_is_proven_by_ends_alone) {
     static const struct {
         size_t skipped;
@@ -87,7 +87,7 @@ TEST(an_order_is_proven_by_ends_alone) {
     }
 }
 
-/* Ends 400 us apart, each as good as the next. */
+/* Ends 400 us apart: every shift fits equally well. */
 TEST(a_steady_rhythm_proves_no_order) {
     int64_t partners[N];
     int64_t ends[2][N];
@@ -104,7 +104,7 @@ TEST(a_steady_rhythm_proves_no_order) {
     free_run(&b);
 }
 
-/* The noise is 1 us: lateness of 5 us is none, and one of 48 us is worth log2(48 / 3) = 4 bits. */
+/* The noise is 1 us: lateness of 5 us is no evidence, 48 us count log2(48 / 3) = 4 bits. */
 TEST(who_waits_for_a_late_one_is_of_its_group) {
     static const struct {
         int64_t early_us[2];
@@ -129,9 +129,9 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
     }
 }
 
-/* Two stages of a pipeline: what ends on one ends 700 us later on the other, but for two operations
- * of which that stage alone was late, by 60 and 40 us. Once an offset is free ends agree; that
- * nobody waited for the late ones tells the two apart. */
+/* Two stages of a pipeline: ends on one are 700 us later on the other, except for two operations in
+ * which only that stage was late, by 60 and 40 us. With a free offset the ends agree; but no rank
+ * waited for the late operations, which shows that the groups differ. */
 TEST(who_leaves_before_a_late_one_is_not) {
     tm_party a, b;
     const lane_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
@@ -166,8 +166,8 @@ static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
     return parties;
 }
 
-/* Ranks 0 and 1, and 2 and 3 whose group comes 30 to 90 us later: 1 and 3 were not late for each
- * other's. */
+/* Ranks 0 and 1 are a group; so are 2 and 3, which arrive 30 to 90 us later: 1 and 3 were not late
+ * for the other group. */
 TEST(ranks_grow_to_their_groups_and_no_further) {
     static const tm_growth growth = {.one_clock = true};
     const lane_spec specs[] = {
@@ -184,15 +184,15 @@ TEST(ranks_grow_to_their_groups_and_no_further) {
         assert_int_equal(found[p].voices[0].source, 2 * p);
         assert_int_equal(found[p].voices[1].source, 2 * p + 1);
         assert_false(found[p].at_least);
-        /* the last one's begin, and what both have in common */
+        /* start of the last rank; both ranks take part */
         assert_int_equal(found[p].run.marks[0].begin_ns, (1000 + 30 * (int64_t)p) * US);
         assert_int_equal(found[p].ops[0].n, 2);
     }
     tm_parties_free(&parties);
 }
 
-/* Of 200 hosts the ones with even numbers are a group, and those with odd ones; each is early by 20
- * to 320 us, by turns. */
+/* Of 200 hosts the even ones form a group, and the odd ones another; each is early by 20 to 320 us,
+ * in turns. */
 TEST(many_parties_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};
@@ -215,8 +215,8 @@ TEST(many_parties_grow_alike) {
     tm_parties_free(&parties);
 }
 
-/* Two streams of two hosts whose clocks are 30 ms apart, where 21 are believed: one pair of streams
- * is not enough to say so. */
+/* Two streams of two hosts whose clocks are 30 ms apart, while up to 21 are accepted: one pair of
+ * streams is not enough evidence. */
 TEST(a_clock_far_off_needs_two_witnesses) {
     static const tm_growth growth = {.limit_ns = 21 * MS};
     lane_spec specs[] = {

@@ -1,7 +1,6 @@
-/* Memory that cannot be had and calls of the system that fail, at every place in turn, often
- * enough by each way that leads there: from traces to a store and its tables, and back. Such a run
- * gives a status and says why, or the same results as one without a failure; nothing is leaked, and
- * nothing but a whole store is left. */
+/* Fails memory requests and system calls one at a time, on every call stack, from traces to a store
+ * and its tables, and back. A run with a failure returns a status and says why, or gives the same
+ * results as one without; it leaks nothing, and leaves either a whole store or no file. */
 #include "store_job.h"
 
 #include "analysis/shared/call_kinds.h"
@@ -22,13 +21,12 @@
 
 enum { RANKS = 4, MORE_THAN_ENOUGH = 20000 };
 
-/* A job of four small traces: two ranks that communicate, in plain text, and two in the encodings.
- */
+/* A job of four small traces: two ranks that communicate, in plain text, and two compressed. */
 typedef struct job {
     char paths[RANKS][512];
     char store[160];
-    char *good;       /* what a run without a failure gave: all tables as text, JSON and CSV, .. */
-    size_t good_size; /* .. and then the store, byte after byte */
+    char *good;       /* result of a run without a failure: all tables as text, JSON and CSV, .. */
+    size_t good_size; /* .. followed by the bytes of the store */
 } job;
 
 typedef struct run {
@@ -82,7 +80,7 @@ static void take(tm_vec *to, tm_vec *from) {
     *from = unused;
 }
 
-/* As mpi/match.c does it, in one process. */
+/* Does in one process what mpi/match.c does. */
 static tm_status match(run *r) {
     tm_match_input input;
     tm_pair_map pairs = {0};
@@ -134,7 +132,7 @@ static tm_status analyse(run *r) {
     return tm_analyse_job(&whole, &r->tables, r->err);
 }
 
-/* Sent to nobody, but as if. */
+/* Packs and unpacks the tables as if they were sent. */
 static tm_status pack_tables(run *r) {
     tm_tables other;
     TM_TRY(tm_analysis_tables(&other, r->err));
@@ -244,7 +242,7 @@ static tm_status run_phases(run *r) {
     return read_store(r);
 }
 
-/* Runs it all. On TM_OK the rendered tables are the caller's. */
+/* Runs everything. On TM_OK the caller owns the rendered tables. */
 static tm_status run_job(const job *j, tm_vec *text, tm_error *err) {
     run r = {.job = j, .text = TM_VEC(char), .err = err};
     r.collectives = (tm_collectives){.records = TM_VEC(tm_comm_record),
@@ -271,7 +269,7 @@ static tm_status run_job(const job *j, tm_vec *text, tm_error *err) {
 }
 
 /* Two ranks with steps, launches, copies, collectives that are matched in each way, and a value
- * that is repaired; and one trace in each encoding. */
+ * that is repaired; and a trace in each compression format. */
 static int make_job(void **state) {
     static const char *const traces[RANKS] = {"odd_job_rank_0.json", "odd_job_rank_1.json",
                                               "ok_gzip.json.gz", "ok_zstd_frames.json.zst"};
@@ -296,7 +294,7 @@ static int remove_job(void **state) {
     return store_remove_folder(&folder);
 }
 
-/* All that a run made: the tables and the store. Frees the tables. */
+/* Returns the result of a run, the tables and the store, and frees the tables. */
 static char *made(const job *j, tm_vec *text, size_t *size) {
     char *store = store_bytes(j->store, size);
     assert_non_null(store);
@@ -310,14 +308,14 @@ static char *made(const job *j, tm_vec *text, size_t *size) {
     return all;
 }
 
-/* Files in the folder besides the store. */
+/* Returns the number of files in the folder besides the store. */
 static int others_in_folder(const job *j) {
     char folder[160];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(j->store, '/') - j->store), j->store);
     return store_count_files(folder) - (access(j->store, F_OK) == 0);
 }
 
-/* Where a failure did no harm, everything is as it would have been. */
+/* Asserts that a failure without effect left the results unchanged. */
 static void same_as_good(const job *j, tm_vec *text) {
     size_t size = 0;
     char *all = made(j, text, &size);
@@ -326,8 +324,8 @@ static void same_as_good(const job *j, tm_vec *text) {
     free(all);
 }
 
-/* Lets the n-th call fail; with 0 the calls are noted, and what the run gives is the good result.
- * Returns whether one failed. */
+/* Makes the n-th call fail; with n = 0 calls are recorded, and the result is the good one. Returns
+ * whether a call failed. */
 typedef bool attempt(job *j, injection what, int n);
 
 static bool run_everything(job *j, injection what, int n) {
@@ -342,7 +340,7 @@ static bool run_everything(job *j, injection what, int n) {
         printf("%d %d %s: %d %s %s\n", what, n, injected_into(), status, err.path, err.message);
     if (status == TM_OK && n == 0)
         j->good = made(j, &text, &j->good_size);
-    else if (status == TM_OK) /* only a file without a name, spare room, a name that is not there */
+    else if (status == TM_OK) /* harmless: no unnamed file, no spare room, a missing name */
         same_as_good(j, &text);
     else
         assert_true(failed && err.status == status && err.message[0] != '\0');
@@ -357,8 +355,8 @@ static bool run_everything(job *j, injection what, int n) {
     return failed;
 }
 
-/* Lets calls fail that are worth it. The landing set takes every 10th of them: other ones where
- * TMERGE_SEED differs, and for each kind of failure. */
+/* Fails every call that is worth failing. The landing set takes every 10th of them, starting at a
+ * place that depends on TMERGE_SEED and the kind of failure. */
 static void every_place(job *j, injection what, int at_least, attempt *try) {
     const size_t every = in_full_set() ? 1 : 10, first = (first_of_every(10) + what) % every;
     size_t worth = 0, tried = 0;
@@ -402,7 +400,7 @@ static bool check_store(job *j, injection what, int n) {
     tm_store_contents contents;
     assert_ok(tm_analysis_tables(&tables, &err));
     const tm_fault_sink sink = {hear, &n};
-    const tm_tables known = {.tables = tables.tables, .n_tables = 1}; /* one is as good as all */
+    const tm_tables known = {.tables = tables.tables, .n_tables = 1}; /* one table is enough */
     inject(what, n);
     tm_status status = tm_store_check(j->store, &known, &sink, &contents, &err);
     bool failed = inject_end();
@@ -411,13 +409,13 @@ static bool check_store(job *j, injection what, int n) {
     return failed;
 }
 
-/* A check that lacks memory says so, and accuses no store. */
+/* A check that runs out of memory says so, and reports no fault of the store. */
 TEST(a_check_tells_lack_of_memory_as_no_fault) {
     assert_false(run_everything(*state, INJECT_NOTHING, 0));
     every_place(*state, INJECT_MEMORY, 100, check_store);
 }
 
-/* Lets each request for memory fail in turn; nothing is left of what was done before. */
+/* Makes each request for memory fail in turn; everything allocated before must be freed. */
 static void at_every_request(tm_status (*once)(const void *), const void *context, int at_least) {
     const long blocks = live_blocks();
     int n = 0;

@@ -1,15 +1,15 @@
-/* What the hosts of a job list becomes one list, in the order of one host that saw it all. */
+/* Merges the input lists of a job's hosts into one, in the order of a host that sees all files. */
 #include "mpi/load/inputs_merge.h"
 
 typedef struct listed {
     int host, operand;
     const char *match, *path;
-    int size; /* stands for all that a file is told by */
+    int size; /* stands for everything that identifies a file */
 } listed;
 
-/* Two hosts share the folder s, and each has a disk l with trace 9 or 10; the name l/t on both is
- * of different files, the one on host 2 is that on host 0. Operands: "s/r1", which was listed
- * first, "l*" and s. */
+/* Two hosts share the folder s, and each has a disk l with trace 9 or 10. The name l/t on these two
+ * is of different files; host 2 has host 0's. Operands: "s/r1", which was listed first, "l*" and
+ * s. */
 static const listed lists[] = {
     {0, 0, "s/r1", "s/r1", 1}, {0, 1, "l", "l/r10", 10}, {0, 1, "l", "l/t", 20},
     {0, 1, "l-2", "l-2", 30},  {0, 2, "s", "s/r1", 1},   {0, 2, "s", "s/r2", 2},
@@ -20,7 +20,7 @@ static const listed lists[] = {
 static const struct {
     const char *path;
     int size;
-    uint64_t seen; /* bit by host */
+    uint64_t seen; /* a bit for each host */
 } expected[] = {
     {"s/r1", 1, 3}, {"l/r9", 9, 2}, {"l/r10", 10, 1}, {"l/t", 20, 5},
     {"l/t", 21, 2}, {"l-2", 30, 1}, {"s/r1", 1, 3},   {"s/r2", 2, 3},

@@ -1,4 +1,4 @@
-/* Records of NCCL's inspector: what is one, of which rank it is, and what becomes of it. */
+/* Records of NCCL's inspector: recognition, their rank, and conversion to events. */
 #include <inttypes.h>
 
 #include "trace_text.h"
@@ -53,25 +53,25 @@ TEST(an_operation_has_its_times_by_two_clocks_and_its_size_by_its_function) {
     static const struct {
         const char *operation, *event;
     } cases[] = {
-        /* Seen from 120 to 160 us, 45 us by the GPU: it ended at 160 at the latest, and so began at
-         * 115. */
+        /* The host saw it from 120 to 160 us, the GPU measured 45 us: it ended at 160 at the
+         * latest, and so began at 115. */
         {PERF("AllReduce", 8, 45, "kernel_gpu", TIMES(CHANNEL(120, 160))),
          "115000+45000 in=8 out=8"},
-        /* Seen from 120 on it ended at 120 + 30 at the latest. */
+        /* Seen from 120 on: it ended at 120 + 30 at the latest. */
         {PERF("AllReduce", 8, 30, "kernel_gpu", TIMES(CHANNEL(120, 160))),
          "120000+30000 in=8 out=8"},
-        /* By the host's clock it is what the host saw; channels that were not used stand as 0. */
+        /* Timed by the host's clock: as the host saw it; unused channels are 0. */
         {PERF("Broadcast", 8, 45, "kernel_cpu",
               TIMES(CHANNEL(0, 0) "," CHANNEL(125, 155) "," CHANNEL(120, 150))),
          "120000+35000 in=8 out=8"},
-        /* One rank's part: of four */
+        /* the size is one of four ranks' parts */
         {PERF("AllGather", 8, 5, "kernel_gpu", TIMES(CHANNEL(100, 105))),
          "100000+5000 in=8 out=32"},
         {PERF("ReduceScatter", 8, 5, "kernel_gpu", TIMES(CHANNEL(100, 105))),
          "100000+5000 in=32 out=8"},
         {TRANSFER("Send", 0), "100000+5000 in=8 dst=0"},
         {TRANSFER("Recv", 2), "100000+5000 out=8 src=2"},
-        /* not the verbose form; no channel was seen, or none whose times can be */
+        /* not the verbose form; no channel seen, or only channels with impossible times */
         {PERF("AllReduce", 8, 5, "kernel_gpu", ""), NULL},
         {PERF("AllReduce", 8, 5, "kernel_gpu", TIMES(CHANNEL(0, 0))), NULL},
         {PERF("AllReduce", 8, 5, "kernel_gpu", TIMES(CHANNEL(9, 8))), NULL},
@@ -118,7 +118,7 @@ TEST(a_rank_is_its_place_in_the_largest_communicator) {
         int64_t rank;
     } cases[] = {
         {SHORT("0xa", 1, 2) SHORT("0xb", 5, 8) SHORT("0xa", 1, 2), "", 5},
-        {SHORT("0xa", 1, 8) SHORT("0xb", 5, 8), "", -1}, /* either may be the job's, or none */
+        {SHORT("0xa", 1, 8) SHORT("0xb", 5, 8), "", -1}, /* either may be the job's, or neither */
         {SHORT("0xb", 5, 8) SHORT("0xa", 0, 2) SHORT("0xb", 3, 8),
          "8:ffffffffffffffff:3 8:ffffffffffffffff:5 ", 0}, /* a process with two GPUs */
         {SHORT("0xb", 5, 8) SHORT("0xbg", 1, 16) SHORT("7", 1, 16), "", 5}, /* no hashes */

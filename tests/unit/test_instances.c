@@ -1,9 +1,9 @@
-/* Records brought together: what is complete, what is suspect, and what has a wait. */
+/* Records grouped into instances: which are complete, which are suspect, and which have a wait. */
 #include "match/instances.h"
 
 enum { MEMBERS = 4 };
 
-/* One operation: its members, and what is to become of it. */
+/* One operation: its members, and the expected state. */
 typedef struct operation {
     struct {
         int64_t rank, begin_ns, bytes;
@@ -72,7 +72,7 @@ static const operation operations[] = {
     /* some members are missing */
     {{{1, 30, 8, AR, 3}, {0, 20, 8, AR, 3}}, 2, SEQ, INCOMPLETE, false, 30},
     {{{1, 30, 8, AR, 2}}, 1, SEQ, INCOMPLETE, false, 30},
-    /* of a barrier one that stays for 6 us at most came last, whoever else is missing */
+    /* in a barrier a member that stays at most 6 us came last, whichever others are missing */
     {{{1, 30, 6000, BARRIER, 3}, {0, 20, 6000, BARRIER, 3}}, 2, SEQ, INCOMPLETE, true, 30},
     {{{1, 30, 6001, BARRIER, 3}, {0, 20, 6001, BARRIER, 3}}, 2, SEQ, INCOMPLETE, false, 30},
     {{{1, 30, 8, BARRIER, 3}}, 1, SEQ, INCOMPLETE, false, 30},
@@ -87,7 +87,7 @@ static const operation operations[] = {
     {{{0, 20, 8, BARRIER, 2}, {1, 30, 8, BARRIER, 2}}, 2, SEQ, COMPLETE, true, 30},
     {{{0, 20, 8, GATHER, 2}, {1, 30, 8, GATHER, 2}}, 2, SEQ, COMPLETE, true, 30},
     {{{0, 2, 8, SCATTER, 2}, {1, 3, 8, SCATTER, 2}}, 2, SEQ, COMPLETE, true, 3},
-    /* the sizes of an all-to-all may differ, those of others may not */
+    /* sizes may differ in an all-to-all, but not in other kinds */
     {{{0, 20, 8, ALLTOALL, 2}, {1, 30, 9, ALLTOALL, 2}}, 2, SEQ, COMPLETE, true, 30},
     {{{0, 20, 8, AR, 2}, {1, 30, 9, AR, 2}}, 2, SEQ, SUSPECT, false, 30},
     {{{0, 20, -1, AR, 2}, {1, 30, 9, AR, 2}}, 2, SEQ, SUSPECT, false, 30},
@@ -96,14 +96,14 @@ static const operation operations[] = {
     /* kinds */
     {{{0, 20, 8, AR, 2}, {1, 30, 8, GATHER, 2}}, 2, SEQ, SUSPECT, false, 30},
     {{{0, 2, 8, ALLTOALL, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
-    /* a kernel whose name leaves its kind open is of the kind that others are told to be */
+    /* a kernel whose name leaves the kind open takes the kind of the others */
     {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, ALLTOALL, 2}}, 2, INFERRED, COMPLETE, true, 3},
     {{{0, 2, -1, AR, 2}, {1, 3, -1, OTHER, 2}}, 2, INFERRED, COMPLETE, true, 3},
     {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, SENDRECV, 2}}, 2, INFERRED, COMPLETE, false, 3},
     {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, ALLTOALL, 2}}, 2, SEQ, SUSPECT, false, 3},
-    /* also where members are missing */
+    /* also if members are missing */
     {{{0, 20, 8, AR, 3}, {1, 30, 9, AR, 3}}, 2, SEQ, SUSPECT, false, 30},
-    /* a rank twice: with all others, and in place of one */
+    /* a rank twice: in addition to all others, and in place of one */
     {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 2}, {1, 3, 8, AR, 2}}, 3, SEQ, SUSPECT, false, 3},
     {{{1, 2, 8, AR, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
     /* more members than the group has, or another group size */
@@ -146,9 +146,9 @@ TEST(operations_lie_one_after_the_other) {
     tm_error err;
     tm_collectives c = open_collectives();
     size_t n_seq = 0, at = 0;
-    assert_int_equal(tm_match_instances(&c, &err), TM_OK); /* of nothing */
+    assert_int_equal(tm_match_instances(&c, &err), TM_OK); /* empty input */
     assert_int_equal(c.instances.n, 0);
-    for (size_t i = COUNT(operations); i-- > 0;) /* the last key first */
+    for (size_t i = COUNT(operations); i-- > 0;) /* keys in descending order */
         if (operations[i].way == SEQ)
             add_members(&c, &operations[i], i);
     assert_int_equal(tm_match_instances(&c, &err), TM_OK);

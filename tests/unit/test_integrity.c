@@ -1,5 +1,4 @@
-/* The table job.integrity: what is missing of a recording and what cannot be, worked out by hand.
- */
+/* The table job.integrity: missing and impossible parts of a recording, worked out by hand. */
 #include "analysis_fixture.h"
 
 #define CALL(name, begin, duration, correlation)                                                   \
@@ -11,9 +10,9 @@
 #define STEP(name, begin)                                                                          \
     { TM_CAT_USER_ANNOTATION, name, begin, 100, 0, 1, 1, NULL, TM_DURATION }
 
-/* Of 4 steps the kernel of the third alone. In each other the GPU may have worked from the launch
- * until Synchronize ends, 80 ns: with the window of 50 it computes 50 to 290 of 290. Nothing is
- * lost between what was recorded. */
+/* Of 4 steps only the third has its kernel. In each other step the GPU may have worked from the
+ * launch until Synchronize ends, 80 ns: with the window of 50 it computes 50 to 290 of 290. Nothing
+ * is lost between recorded events. */
 static const event_spec lost_kernels[] = {
     STEP("ProfilerStep#0", 0),
     STEP("ProfilerStep#1", 100),
@@ -32,8 +31,8 @@ static const event_spec lost_kernels[] = {
 
 /* The kernels of two graphs are missing. The first may have run until A began, 80 ns, the second
  * until the host had waited for it, 80. A and B take 37 of the window of 120, or of 200 with the
- * first graph's time: computing 37 to 197, idle 3 to 163. Of the
- * three launches from that of A to that of B one is lost. */
+ * first graph's time: computing 37 to 197, idle 3 to 163. Of the three launches from A's to B's one
+ * is lost. */
 static const event_spec lost_graphs[] = {
     CALL("hipGraphLaunch", 0, 5, 1),    CALL("hipLaunchKernel", 10, 5, 2),
     CALL("hipGraphLaunch", 100, 5, 3),  CALL("hipStreamSynchronize", 110, 70, 9),
@@ -43,8 +42,8 @@ static const event_spec lost_graphs[] = {
 
 /* Nothing is missing: HostFunc runs on the host, a capture runs nothing, the driver's launch lies
  * in the runtime's, the first launch is before the recording's first kernel by less than a tenth,
- * and the last is still queued when it ends; the kernel without a launch may be that of the one
- * without a kernel. A and B of a graph run side by side with C and D and E. */
+ * and the last is still queued when it ends; the kernel without a launch may belong to the launch
+ * without a kernel. A and B of a graph run concurrently with C and D and E. */
 static const event_spec whole[] = {
     CALL("cudaLaunchKernel", 0, 2, 1),
     CALL("cudaLaunchKernel", 10, 5, 2),
@@ -64,17 +63,17 @@ static const event_spec whole[] = {
     KERNEL("D", 111, 9, 6, 7),
 };
 
-/* A stream is serial: A cannot last until 80 where B, C and D ran meanwhile. Ended where B begins,
+/* A stream is serial: A cannot last until 80, as B, C and D ran in that time. Cut where B begins,
  * it leaves [0, 60) to all of them, since E on another stream runs in [20, 60). */
 static const event_spec impossible[] = {
     KERNEL("A", 0, 80, 1, 7),  KERNEL("B", 10, 10, 2, 7), KERNEL("C", 30, 10, 3, 7),
     KERNEL("D", 50, 10, 4, 7), KERNEL("E", 20, 40, 5, 8),
 };
 
-/* GPU 0 runs A, and GPU 1 B and C. Between them one thread launched what is lost, for GPU 1 as what
- * it launched before and after that: from 25 until C begins, while A runs. What another launched
- * was for a GPU that nobody knows, from 30 to the end at 110. Of 2 x 100 ns they compute 120 to 200
- * and idle 0 to 80. */
+/* GPU 0 runs A, and GPU 1 B and C. In between, one thread launched a lost kernel, for GPU 1 like
+ * its launches before and after: from 25 until C begins, while A runs. Another thread's lost launch
+ * was for an unknown GPU, from 30 to the end at 110. Of 2 x 100 ns they compute 120 to 200 and idle
+ * 0 to 80. */
 static const event_spec two_gpus[] = {
     CALL("cudaLaunchKernel", 0, 2, 1),
     CALL("cudaLaunchKernel", 3, 2, 2),
@@ -86,8 +85,8 @@ static const event_spec two_gpus[] = {
     {TM_CAT_KERNEL, "C", 100, 10, 4, 7, 1, NULL, TM_DURATION},
 };
 
-/* The first graph has both, the second is communication alone. Of the third only communication was
- * recorded, before which the GPU did nothing for 295 of the 395 us since its launch: it may have
+/* The first graph has both, the second only communication. Of the third only communication was
+ * recorded; before that the GPU did nothing for 295 of the 395 us since its launch: it may have
  * worked for 300 more, though the GPU was recorded to the end. It worked for 780 us of 2,390. */
 static const event_spec comm_of_graphs[] = {
     CALL("cudaGraphLaunch", 0, 5000, 1),
@@ -99,7 +98,7 @@ static const event_spec comm_of_graphs[] = {
     KERNEL("ncclDevKernel_AllReduce", 2300000, 100000, 3, 7),
 };
 
-/* The host had waited for A until 30, and it ends at 45; B was launched meanwhile, by another
+/* The host waited for A until 30, but A ends at 45; B was launched in the meantime, by another
  * thread. They take 47 of the window of 48. */
 static const event_spec late[] = {
     CALL("cudaLaunchKernel", 0, 5, 1),
@@ -150,8 +149,8 @@ TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Between A and B nothing is recorded for 83 ns, in 80 of which the second graph may have run: they
- * are not laid to the host, of which only the last 3 are. */
+/* Between A and B nothing is recorded for 83 ns. In 80 of these the second graph may have run, so
+ * only the last 3 are attributed to the host. */
 TEST(time_that_the_gpu_may_have_worked_in_is_laid_to_nobody) {
     static const char *const rows[] = {
         "rank=0 idle_ns=83 idle_pct=69.16666667 host_wait_ns=3 kernel_wait_ns=0 other_ns=80 "

@@ -1,7 +1,7 @@
-/* Interval sets: hand-worked cases, and random sets against one bit for each nanosecond. */
+/* Interval sets: cases worked out by hand, and random sets compared with one bit per nanosecond. */
 #include "base/intervals.h"
 
-/* "0-5 7-9": the intervals [0, 5) and [7, 9), added in this order. */
+/* Parses "0-5 7-9": adds the intervals [0, 5) and [7, 9), in this order. */
 static tm_intervals parse(const char *text) {
     tm_intervals set = TM_INTERVALS();
     while (*text) {
@@ -17,7 +17,7 @@ static tm_intervals parse(const char *text) {
 
 static void assert_set(const tm_intervals *set, const char *expected) {
     tm_intervals wanted = TM_INTERVALS();
-    while (*expected) { /* not by tm_intervals_add, which is under test */
+    while (*expected) { /* built without tm_intervals_add, which is under test */
         char *end;
         tm_interval *added = tm_vec_push(&wanted);
         added->begin_ns = strtoll(expected, &end, 10);
@@ -36,10 +36,10 @@ TEST(normalising_sorts_and_merges_what_touches) {
         int64_t length;
     } cases[] = {
         {"", "", 0},
-        {"3-3", "", 0}, /* zero-length events are in no union */
-        {"5-2", "", 0}, /* nor are reversed ones */
+        {"3-3", "", 0}, /* zero-length events add nothing */
+        {"5-2", "", 0}, /* nor do reversed ones */
         {"0-5", "0-5", 5},
-        {"0-5 5-9", "0-9", 9}, /* touching ones are one */
+        {"0-5 5-9", "0-9", 9}, /* touching intervals merge */
         {"0-5 6-9", "0-5 6-9", 8},
         {"6-9 0-5", "0-5 6-9", 8},
         {"5-9 0-5", "0-9", 9},
@@ -54,14 +54,14 @@ TEST(normalising_sorts_and_merges_what_touches) {
         {"-9--5 -5-0 0-1", "-9-1", 10}, /* negative times */
         {"4-4 1-2 9-9", "1-2", 1},
         {"1700000000000000001-1700000000000000003 1700000000000000003-1700000000000000004",
-         "1700000000000000001-1700000000000000004", 3}, /* no double holds these */
+         "1700000000000000001-1700000000000000004", 3}, /* not exact in a double */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_intervals set = parse(cases[i].added);
         tm_intervals_normalise(&set);
         assert_set(&set, cases[i].normal);
         assert_int_equal(tm_intervals_length(&set), cases[i].length);
-        tm_intervals_normalise(&set); /* a normal set stays */
+        tm_intervals_normalise(&set); /* normalising again changes nothing */
         assert_set(&set, cases[i].normal);
         tm_vec_free(&set);
     }
@@ -85,7 +85,7 @@ TEST(a_length_can_be_clipped_to_a_window) {
     tm_vec_free(&set);
 }
 
-/* What ends at a time is before it. */
+/* An interval that ends at a time is before it. */
 TEST(the_first_interval_behind_a_time_is_found) {
     tm_intervals set = parse("0-5 7-9");
     static const size_t expected[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2}; /* at 0, 1, ... */
@@ -107,8 +107,8 @@ TEST(sets_are_intersected_subtracted_and_united) {
         {"0-5", "6-9", "", "0-5", "0-5 6-9"},
         {"0-9", "3-5", "3-5", "0-3 5-9", "0-9"}, /* a hole */
         {"3-5", "0-9", "3-5", "", "0-9"},
-        {"0-9", "0-5", "0-5", "5-9", "0-9"}, /* one begin */
-        {"0-9", "5-9", "5-9", "0-5", "0-9"}, /* one end */
+        {"0-9", "0-5", "0-5", "5-9", "0-9"}, /* same begin */
+        {"0-9", "5-9", "5-9", "0-5", "0-9"}, /* same end */
         {"0-5", "3-9", "3-5", "0-3", "0-9"},
         {"3-9", "0-5", "3-5", "5-9", "0-9"},
         {"0-3 5-8 10-13", "2-6 12-20", "2-3 5-6 12-13", "0-2 6-8 10-12", "0-8 10-20"},
@@ -119,7 +119,7 @@ TEST(sets_are_intersected_subtracted_and_united) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_intervals a = parse(cases[i].a), b = parse(cases[i].b);
-        tm_intervals out = parse("100-200"); /* old content is dropped */
+        tm_intervals out = parse("100-200"); /* old content is discarded */
         assert_true(tm_intervals_intersect(&a, &b, &out));
         assert_set(&out, cases[i].both);
         assert_true(tm_intervals_intersect(&b, &a, &out));
@@ -136,14 +136,14 @@ TEST(sets_are_intersected_subtracted_and_united) {
     }
 }
 
-enum { SPAN = 96 }; /* the nanoseconds of the random sets */
+enum { SPAN = 96 }; /* nanoseconds that the random sets cover */
 
 static uint32_t next(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 16;
 }
 
-/* Up to 12 intervals in any order; bits[t] says whether t is in one. */
+/* Returns up to 12 intervals in any order; bits[t] is set if t is in one of them. */
 static tm_intervals random_set(uint32_t *seed, bool bits[SPAN]) {
     tm_intervals set = TM_INTERVALS();
     memset(bits, 0, SPAN * sizeof *bits);
@@ -158,7 +158,7 @@ static tm_intervals random_set(uint32_t *seed, bool bits[SPAN]) {
     return set;
 }
 
-/* The set holds exactly these nanoseconds, and is normal. Its length comes back. */
+/* Asserts that the set holds exactly these nanoseconds and is normal. Returns its length. */
 static int64_t assert_bits(const tm_intervals *set, const bool bits[SPAN]) {
     const tm_interval *v = set->data;
     int64_t length = 0;
@@ -178,7 +178,7 @@ static int64_t assert_bits(const tm_intervals *set, const bool bits[SPAN]) {
     return length;
 }
 
-/* @param other  with which it has the bits in common; NULL: these are all of its own */
+/* @param other the bits are those common with this set; NULL: all bits are the set's own */
 static void check_window(const tm_intervals *set, const tm_intervals *other, const bool bits[SPAN],
                          uint32_t *seed) {
     int64_t begin = next(seed) % SPAN, end = begin + next(seed) % 40, length = 0;

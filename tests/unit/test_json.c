@@ -1,12 +1,12 @@
-/* JSON: what is taken and what is refused, and where, wherever the window's end falls. */
+/* JSON: accepted and rejected texts, and the position of errors, wherever the window ends. */
 #include "readers/json.h"
 
 #include "json_cases.h"
 #include "json_document.h"
 
-/* A case without its mark, in memory of exactly its size, so that a sanitizer sees a read beyond
- * it.
- * @param offset  the mark's place; -1: there is none */
+/* Returns a case without its mark, in memory of exactly its size, so that a sanitizer catches a
+ * read past its end.
+ * @param offset the mark's position; -1: no mark */
 static char *text_of(const char *marked, size_t *n, int64_t *offset) {
     const char *mark = strchr(marked, '^');
     char *text = malloc(strlen(marked) + 1);
@@ -51,7 +51,7 @@ TEST(what_the_standard_leaves_open_is_decided) {
     expect_all(refused_cases, COUNT(refused_cases), false);
 }
 
-/* `n` times open, then `middle`, then `n` times close. */
+/* Returns `n` times open, then `middle`, then `n` times close. */
 static char *nested(size_t n, const char *open, const char *middle, const char *close) {
     size_t size = n * (strlen(open) + strlen(close)) + strlen(middle) + 1;
     char *text = malloc(size), *p = text;
@@ -73,7 +73,7 @@ TEST(nesting_ends_at_512_levels) {
         int64_t offset; /* -1: accepted */
     } cases[] = {
         {500, "[", "", "]", -1},           {512, "[", "", "]", -1},
-        {512, "{\"a\":", "[]", "}", 2560}, /* the array is level 513; 5 bytes a level */
+        {512, "{\"a\":", "[]", "}", 2560}, /* the array is level 513; 5 bytes per level */
         {512, "{\"a\":", "1", "}", -1},    {256, "[{\"\":", "1", "}]", -1}, /* two levels each */
         {257, "[{\"\":", "1", "}]", 1280}, {513, "[", "", "]", 512},
         {100000, "[", "", "", 512},        {50000, "[{\"\":", "", "", 1280},
@@ -93,10 +93,10 @@ TEST(nesting_ends_at_512_levels) {
     }
 }
 
-/* Objects and arrays by turns in every pattern of 12 levels: each must be closed by its own kind,
- * whatever stood at that level before. */
+/* Objects and arrays alternate in every pattern of 12 levels: each must be closed by its own kind,
+ * whatever its level held before. */
 TEST(every_container_is_closed_by_its_own_kind) {
-    static const char objects[] = /* in front: they leave their marks at every level */
+    static const char objects[] = /* first: they set the state of every level */
         "{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":0}}}}}}}}}}}},";
     for (unsigned pattern = 0; pattern < 4096; pattern++) {
         char text[192], document[224];
@@ -108,7 +108,7 @@ TEST(every_container_is_closed_by_its_own_kind) {
             n += object ? 4 : 1;
         }
         text[n++] = '1';
-        wrong = n + pattern % 12; /* the bracket to exchange */
+        wrong = n + pattern % 12; /* the bracket that is replaced */
         for (int level = 11; level >= 0; level--)
             text[n++] = pattern >> level & 1 ? '}' : ']';
         document[0] = '[';
@@ -122,16 +122,16 @@ TEST(every_container_is_closed_by_its_own_kind) {
     }
 }
 
-/* The scanner looks at 16 bytes at once: every special byte at every place of them. */
+/* The scanner reads 16 bytes at once: tests every special byte in every one of these positions. */
 TEST(a_string_ends_at_its_first_special_byte_wherever_it_stands) {
     static const struct {
         const char *bytes;
         size_t n;
-        int64_t wrong; /* the byte in error, -1 where the piece is good */
+        int64_t wrong; /* position of the byte in error, -1: valid */
     } pieces[] = {
         {"\\\"", 2, -1},        {"\\\\", 2, -1},        {"\x7F", 1, -1},
         {" !", 2, -1},          {"\xC3\xA9", 2, -1},    {"\xF0\x9F\x98\x80", 4, -1},
-        {"\\u00e9", 6, -1},     {"\\u00e", 5, 5}, /* the byte behind it is no digit */
+        {"\\u00e9", 6, -1},     {"\\u00e", 5, 5}, /* the byte after it is no digit */
         {"\\x", 2, 1},          {"\0", 1, 0},           {"\x01", 1, 0},
         {"\n", 1, 0},           {"\x1F", 1, 0},         {"\xFF", 1, 0},
         {"\xF0\x9F\x98", 3, 0}, {"\xED\xA0\x80", 3, 0},
@@ -172,7 +172,7 @@ TEST(escapes_are_decoded) {
         /* 0x10000 + (0x3D << 10) + 0x200 = 0x1F600 */
         DECODED("\\ud83d\\ude00", "\xF0\x9F\x98\x80"),
         DECODED("\\uD800\\uDC00\\uDBFF\\uDFFF", "\xF0\x90\x80\x80\xF4\x8F\xBF\xBF"),
-        /* a surrogate alone becomes U+FFFD, and what follows stays */
+        /* a single surrogate becomes U+FFFD, and the text after it is kept */
         DECODED("\\ud83d", "\xEF\xBF\xBD"),
         DECODED("\\ude00x", "\xEF\xBF\xBDx"),
         DECODED("\\ud83dx", "\xEF\xBF\xBDx"),
@@ -216,7 +216,7 @@ static size_t encode(uint32_t code, size_t length, char out[4]) {
     return length;
 }
 
-/* Every code point in every length that can hold it: right only in the shortest, and never for a
+/* Every code point in every length that can hold it: valid only in the shortest, and never for a
  * surrogate. */
 TEST(utf8_is_valid_in_its_shortest_form_alone) {
     static const uint32_t ends[] = {0x80, 0x80, 0x800, 0x10000, 0x200000}; /* by length */

@@ -1,5 +1,5 @@
-/* The scanner against cJSON, a parser by other hands: the same verdict and the same content on
- * random documents and random damage to them, but for the listed liberties of cJSON 1.7. */
+/* Compares the scanner with cJSON, an independent parser: equal verdicts and content on random
+ * documents and randomly damaged ones, except for the known deviations of cJSON 1.7. */
 #include <cjson/cJSON.h>
 #include <regex.h>
 
@@ -26,7 +26,7 @@ typedef struct document {
 } document;
 
 static void put(document *d, const char *bytes, size_t n) {
-    if (d->n + n > ROOM - 64) /* cut: one more kind of wrong document */
+    if (d->n + n > ROOM - 64) /* cut: another kind of invalid document */
         return;
     memcpy(d->text + d->n, bytes, n);
     d->n += n;
@@ -56,8 +56,7 @@ static void put_number(document *d) {
         PUT_ONE_OF(d, "0", "-0", "0.0", "1e400", "-1e-400", "1.7976931348623157e308");
         return;
     }
-    PUT_ONE_OF(d, "", "", "-", "1", "-7", "0.", "-0.",
-               "9."); /* now and then this makes a leading zero */
+    PUT_ONE_OF(d, "", "", "-", "1", "-7", "0.", "-0.", "9."); /* sometimes makes a leading zero */
     put_digits(d);
     if (below(&d->seed, 3) == 0) {
         put(d, ".", 1);
@@ -107,12 +106,12 @@ static void put_value(document *d, int depth) {
     }
 }
 
-/* One small damage; most of these bytes mean something to JSON. */
+/* Applies one small damage; most of these bytes have a meaning in JSON. */
 static void damage(document *d) {
     static const char bytes[] =
         "{}[]\",:\\0123456789.-+eEutfn/ \n\t\x01\x7F\x80\xC3\xE2\xED\xF0\xFF";
     size_t at = d->n > 0 ? below(&d->seed, (uint32_t)d->n) : 0;
-    char byte = bytes[below(&d->seed, sizeof bytes)]; /* the final zero too */
+    char byte = bytes[below(&d->seed, sizeof bytes)]; /* including the final zero */
     switch (below(&d->seed, 5)) {
     case 0: /* flip a bit */
         d->text[at] = (char)(d->text[at] ^ 1 << below(&d->seed, 8));
@@ -132,14 +131,14 @@ static void damage(document *d) {
         if (below(&d->seed, 4) == 0)
             d->n = at;
     }
-    d->n += d->n == 0; /* an empty file is no source */
+    d->n += d->n == 0; /* an empty file is not a source */
 }
 
-/* The liberties of cJSON */
+/* Deviations of cJSON */
 
 typedef struct liberties {
-    bool lax;    /* holds something that cJSON takes and RFC 8259 does not */
-    bool strict; /* holds something that cJSON does not take and this reader does */
+    bool lax;    /* has something that cJSON accepts and RFC 8259 does not */
+    bool strict; /* has something that cJSON rejects and this reader accepts */
 } liberties;
 
 static int hex4(const char *p) {
@@ -154,7 +153,7 @@ static int hex4(const char *p) {
     return value;
 }
 
-/* By decoding: the length of a good character, 0 for a bad one. */
+/* Decodes a character: returns its length, 0 if it is invalid. */
 static size_t character(const unsigned char *s) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC0 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -164,11 +163,11 @@ static size_t character(const unsigned char *s) {
     return code <= 0x10FFFF && code >= least[n] && code >> 11 != 0x1B ? n : 0;
 }
 
-/* p stands behind the quote; returns the closing quote, or the end. The text ends with zeros. */
+/* p is after the opening quote; returns the closing quote, or the end. The text ends with zeros. */
 static const char *string_liberties(const char *p, const char *end, liberties *found) {
     while (p < end && *p != '"') {
         size_t n = character((const unsigned char *)p);
-        /* Raw control characters and bytes that are no UTF-8 pass through cJSON. */
+        /* cJSON passes raw control characters and invalid UTF-8 through. */
         found->lax |= n == 0 || (unsigned char)*p < 0x20;
         if (*p != '\\') {
             p += n ? n : 1;
@@ -179,10 +178,10 @@ static const char *string_liberties(const char *p, const char *end, liberties *f
             continue;
         }
         int code = hex4(p + 2), next = p[6] == '\\' && p[7] == 'u' ? hex4(p + 8) : -1;
-        /* What is no hexadecimal digit makes the whole escape a zero. */
+        /* Any character that is not a hexadecimal digit turns the whole escape into zero. */
         found->lax |= code < 0;
         bool pair = code >> 10 == 0x36 && next >> 10 == 0x37;
-        /* Surrogates alone are refused; here they become U+FFFD. */
+        /* cJSON rejects single surrogates; here they become U+FFFD. */
         found->strict |= code >= 0 && code >> 11 == 0x1B && !pair;
         p += pair ? 12 : 2;
     }
@@ -192,10 +191,10 @@ static const char *string_liberties(const char *p, const char *end, liberties *f
 static liberties liberties_in(const char *text, size_t n, const regex_t *number) {
     liberties found = {false, false};
     const char *end = text + n;
-    /* A byte order mark is skipped; here the trace reader does that. */
+    /* cJSON skips a byte order mark; here the trace reader does that. */
     found.lax = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
     for (const char *p = text; p < end; p++) {
-        /* Every byte up to the blank counts as white space. */
+        /* cJSON takes every byte up to the blank as white space. */
         found.lax |= (unsigned char)*p < 0x20 && (*p == 0 || !strchr("\t\n\r", *p));
         if (*p == '"') {
             p = string_liberties(p + 1, end, &found);
@@ -203,9 +202,9 @@ static liberties liberties_in(const char *text, size_t n, const regex_t *number)
             char token[ROOM] = "";
             size_t size = strspn(p, "0123456789+-eE.");
             memcpy(token, p, size);
-            /* strtod decides, which takes 01, 1. and -.5 too, ... */
+            /* cJSON uses strtod, which also accepts 01, 1. and -.5 ... */
             found.lax |= regexec(number, token, 0, NULL, 0) != 0;
-            /* ... but it is given 63 bytes at most. */
+            /* ... but passes at most 63 bytes to it. */
             found.strict |= size > 63;
             p += size - 1;
         }
@@ -213,7 +212,7 @@ static liberties liberties_in(const char *text, size_t n, const regex_t *number)
     return found;
 }
 
-/* The same content */
+/* Comparison of the content */
 
 static void compare_string(const char **p, const char *end, const char *expected) {
     char out[ROOM];
@@ -224,12 +223,12 @@ static void compare_string(const char **p, const char *end, const char *expected
     *p = tm_json_string(&cursor, quote + 1, &token);
     assert_non_null(*p);
     size_t n = tm_json_decode(&token, out);
-    out[n] = '\0'; /* cJSON's strings end at a \u0000 too */
+    out[n] = '\0'; /* cJSON's strings also end at a \u0000 */
     assert_string_equal(out, expected);
     assert_true(tm_json_utf8_valid(out, n));
 }
 
-/* The tree in the order of the text. */
+/* Compares the tree in the order of the text. */
 static void compare_value(const char **p, const char *end, const cJSON *value) {
     if (value->string)
         compare_string(p, end, value->string);
@@ -255,7 +254,7 @@ static void compare(const document *d, const regex_t *number, tally *count) {
     char text[ROOM] = {0};
     memcpy(text, d->text, d->n);
     tm_error err;
-    /* Windows of 1 to 40 bytes, and so on with each document. */
+    /* Windows of 1 to 40 bytes, varied by document. */
     tm_status status = check_document(text, d->n, 1 + d->n % 40, &err);
     liberties found = liberties_in(text, d->n, number);
     cJSON *root = cJSON_ParseWithLengthOpts(text, d->n + 1, NULL, 1);
@@ -288,7 +287,7 @@ TEST(verdicts_and_contents_are_those_of_cjson) {
         put_space(&d);
         d.n += d.n == 0;
         compare(&d, &number, &count);
-        for (int k = 0; k < N_DAMAGED; k++) { /* one more damage each time */
+        for (int k = 0; k < N_DAMAGED; k++) { /* one more damage in each round */
             damage(&d);
             compare(&d, &number, &count);
         }
@@ -296,7 +295,7 @@ TEST(verdicts_and_contents_are_those_of_cjson) {
     regfree(&number);
     print_message("%d taken and %d refused by both, %d by cJSON alone, %d here alone\n",
                   count.both_take, count.both_refuse, count.cjson_alone, count.we_alone);
-    /* The comparison means something only while documents of all four kinds come up. */
+    /* The comparison is meaningful only if documents of all four kinds occur. */
     assert_true(count.both_take > n_documents);
     assert_true(count.both_refuse > n_documents / 2);
     assert_true(count.cjson_alone > n_documents / 120);

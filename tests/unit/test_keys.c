@@ -15,7 +15,7 @@ TEST(keys_are_numbered_in_the_order_in_which_they_come) {
     tm_keys_free(&keys);
 }
 
-/* Seven words of four bytes: the last byte counts as much as the first. */
+/* Seven words of four bytes: the last byte matters as much as the first. */
 TEST(all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows) {
     typedef struct wide {
         int32_t words[7];

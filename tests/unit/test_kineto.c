@@ -1,4 +1,4 @@
-/* The Kineto reader on what real profilers wrote: every era's times and layouts. */
+/* The Kineto reader on traces of real profilers: time formats and layouts of every version. */
 #include "trace_text.h"
 
 static void assert_trace(const reading *r, const char *expected) {
@@ -19,12 +19,12 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
         /* to 2024-03: integer microseconds since the epoch */
         {"", "1610500000123457", "25", "", 1610500000123457000, 25000},
         {"", "0", "0", "", 0, 0},
-        /* 2024-04: with three digits behind the point; a double holds 0.25 us of these */
+        /* 2024-04: with three decimals; a double resolves only 0.25 us at this size */
         {"", "1712000000123456.789", "0.001", "", 1712000000123456789, 1},
         {"", "1712000000123456.001", "12.345", "", 1712000000123456001, 12345},
         {"", "999999999999999.999", "1.000", "", 999999999999999999, 1000}, /* 15 digits, */
         {"", "1000000000000000.001", "1.0", "", 1000000000000000001, 1000}, /* then 16 */
-        /* 2024-05 on: behind the file's own base, which stands behind or in front */
+        /* 2024-05 on: relative to the file's own base, which comes after or before the events */
         {"", "4692357.101", "3.5", ",\"baseTimeNanoseconds\":1711964646000000000",
          1711964650692357101, 3500},
         {"\"baseTimeNanoseconds\": 1775078550000000000,", "4692357.101", "3.5", "",
@@ -34,16 +34,16 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
         /* negative times are kept */
         {"", "-3.500", "1", "", -3500, 1000},
         {"\"baseTimeNanoseconds\":1000000,", "-0.001", "1", "", 999999, 1000},
-        /* more digits than nanoseconds are rounded half away from zero, each by itself */
+        /* digits beyond nanoseconds are rounded half away from zero, each value by itself */
         {"", "1.0005", "1.0004", "", 1001, 1000},
         {"", "-1.0005", "0.0005", "", -1001, 1},
         {"", "-1.0004", "0.0004", "", -1000, 0},
         {"", "2.49999", "0.99951", "", 2500, 1000},
         {"", "1712000000123456.7894999", "1", "", 1712000000123456789, 1000},
         {"", "1712000000123456.7895", "1", "", 1712000000123456790, 1000},
-        /* other spellings of numbers that are valid JSON */
+        /* other valid JSON notations of numbers */
         {"", "1.7e3", "25e-1", "", 1700000, 2500},
-        {"", "123.5", "1E+2", "", 123500, 100000}, /* one digit is tenths */
+        {"", "123.5", "1E+2", "", 123500, 100000}, /* one decimal means tenths */
         {"", "0.0", "-0.0", "", 0, 0},
         {"", "17120000001234567.890e-1", "1", "", 1712000000123456789, 1000},
     };
@@ -158,7 +158,7 @@ TEST(older_words_of_categories_mean_the_same) {
         {TM_CAT_DRIVER, {"cuda_driver"}},
         {TM_CAT_OVERHEAD, {"overhead"}},
         {TM_CAT_TRACE, {"Trace"}},
-        {TM_CAT_KERNEL, {"kernel", "Kernel", "KERNEL"}}, /* and what follows is of GPUs */
+        {TM_CAT_KERNEL, {"kernel", "Kernel", "KERNEL"}}, /* and later ones that describe GPUs */
         {TM_CAT_MEMCPY, {"gpu_memcpy", "Memcpy"}},
         {TM_CAT_MEMSET, {"Memset"}},
         {TM_CAT_GPU_ANNOTATION, {"gpu_user_annotation"}},
@@ -181,7 +181,7 @@ TEST(older_words_of_categories_mean_the_same) {
         }
 }
 
-/* As torch/autograd/profiler.py of PyTorch 1.8 writes them. */
+/* As written by torch/autograd/profiler.py of PyTorch 1.8. */
 TEST(operators_without_categories_are_those_of_the_host) {
     static const char *const events[] = {
         "{'name': 'aten::relu', 'ph': 'X', 'ts': 160, 'dur': 20, 'tid': 1, 'pid': 'CPU functions', "
@@ -204,8 +204,8 @@ TEST(operators_without_categories_are_those_of_the_host) {
 }
 
 TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
-    /* Lines of what ran are those that it had come to; later ones are the functions'. Of two of one
-     * name the last one above it; none of another file, and none where the name is used later. */
+    /* A frame running at the start has the line that it had reached, later frames their function's
+     * line. Of equal names the last one above counts, not one below or in another file. */
     static const struct {
         const char *ran, *name;
     } cases[] = {
@@ -230,7 +230,7 @@ TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
 }
 
 TEST(memory_records_of_pythons_export_are_instants) {
-    /* PyTorch 2.14 with use_python_export=True writes them as lasting until the trace ends. */
+    /* PyTorch 2.14 with use_python_export=True writes them with a duration until the trace ends. */
     static const char *const phases[] = {"\"X\",\"dur\":90", "\"i\",\"s\":\"t\""};
     for (size_t i = 0; i < COUNT(phases); i++) {
         char text[512];
@@ -298,9 +298,9 @@ TEST(names_are_kept_with_their_escapes_decoded) {
         {"\\b\\f\\n\\r\\t", "\b\f\n\r\t"},
         {"\\u0041\\u00e9\\u20ac", "A\xc3\xa9\xe2\x82\xac"},
         {"\\ud83d\\ude00!", "\xf0\x9f\x98\x80!"}, /* a pair of surrogates: U+1F600 */
-        {"\\ud83dx", "\xef\xbf\xbdx"},            /* one alone: U+FFFD */
+        {"\\ud83dx", "\xef\xbf\xbdx"},            /* a single one: U+FFFD */
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
-        /* each run has other addresses of objects: without them calls aggregate */
+        /* addresses of objects differ in each run: without them calls aggregate */
         {"<built-in method item of Tensor object at 0xfa73B0>",
          "<built-in method item of Tensor object>"},
         {"partial(<f at 0x1>, \\\"<g at 0x2>\\\") at 0x3", "partial(<f>, \"<g>\")"},
@@ -362,7 +362,7 @@ TEST(rank_world_size_and_host_come_from_the_metadata) {
     }
 }
 
-/* "[[1,2],[1,2],...]" of about this size. */
+/* Returns "[[1,2],[1,2],...]" of about this size. */
 static char *make_dims(size_t size) {
     char *text = malloc(size + 16);
     assert_non_null(text);
@@ -404,7 +404,7 @@ TEST(events_are_read_wherever_the_window_ends) {
     char *text = malloc((size_t)N * LINE + 64);
     assert_non_null(text);
     size_t n = (size_t)sprintf(text, "{\"traceEvents\":[\n");
-    for (int i = 0; i < N; i++) /* about 3.5 MB: several windows; lines of different length */
+    for (int i = 0; i < N; i++) /* about 3.5 MB: several windows; lines of varying length */
         n += (size_t)sprintf(
             text + n,
             "%s {\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"kernel \\\"%d\\\"\",\"pid\":0,"

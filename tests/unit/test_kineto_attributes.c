@@ -1,4 +1,4 @@
-/* The tracks that the Kineto reader finds, and what it keeps of the args of events. */
+/* The tracks that the Kineto reader finds, and the args that it keeps. */
 
 #include "trace_text.h"
 
@@ -72,7 +72,7 @@ TEST(metadata_records_name_processes_and_threads_and_the_last_wins) {
         ("{'ph':'M','name':'thread_name','pid':1,'tid':'2','ts':0,"
          "'args':{'name':'thread 2 (python)'}}"),
         "{'ph':'M','name':'process_name','pid':'1','tid':0,'ts':0,'args':{'name':'pyt\\u0068on'}}",
-        /* makes no track */
+        /* these make no track */
         "{'ph':'M','name':'thread_name','pid':9,'tid':9,'ts':0,'args':{'name':'nobody'}}",
         "{'ph':'M','name':'process_labels','pid':1,'args':{'labels':'CPU'}}",
         "{'ph':'M','name':'process_sort_index','pid':1,'args':{'sort_index':5}}",
@@ -90,12 +90,12 @@ TEST(metadata_records_name_processes_and_threads_and_the_last_wins) {
     close_reading(&r);
 }
 
-/* An event, and its attributes as attrs_text has them. */
+/* An event, and its attributes as written by attrs_text. */
 typedef struct attr_case {
     const char *event, *attrs;
 } attr_case;
 
-/* Reads all events, in this order. */
+/* Reads all events, in this order, and checks their attributes. */
 static reading expect_attrs(const attr_case *cases, size_t n, int64_t n_bad_values) {
     const char *events[32];
     assert_true(n <= COUNT(events));
@@ -119,7 +119,7 @@ static reading expect_attrs(const attr_case *cases, size_t n, int64_t n_bad_valu
 
 TEST(kernels_and_copies_have_all_their_attributes) {
     static const attr_case cases[] = {
-        /* 2^53 + 1 is no double */
+        /* 2^53 + 1 is not exact in a double */
         {KERNEL("'External id':5,'queued':0,'device':3,'context':1,'stream':27,"
                 "'correlation':9007199254740993,'registers per thread':40,'shared memory':49152,"
                 "'blocks per SM':1.25,'warps per SM':10.5,'grid':[65535,2,3],"
@@ -128,13 +128,13 @@ TEST(kernels_and_copies_have_all_their_attributes) {
         {EVENT("Kernel", "1", "8", "'theoretical occupancy %':12.5,'correlation':7"),
          " #7" NO_SHAPE " occupancy=12.5"},
         {BARE("kernel", "'pid':1,'tid':8,"), " #0" NO_SHAPE},
-        /* ROCm: texts for numbers, nothing of an SM */
+        /* ROCm: numbers as text, no values per SM */
         {EVENT("kernel", "1", "9",
                "'device':'1','stream':'0','correlation':'11','kind':'Dispatch Kernel',"
                "'grid':[1,1,1],'block':[64,1,1]"),
          " #11 [1 1 1]x[64 1 1] -1 -1 nan nan"},
-        /* an occupancy of 0 is unknown unless it was rounded: 0.03 warps of 64 are 0.05 %, which is
-         * written as 0; 12 are not */
+        /* an occupancy of 0 is unknown unless rounding explains it: 0.03 warps of 64 are 0.05 %,
+         * which is written as 0; 12 are not */
         {KERNEL("'est. achieved occupancy %':0,'warps per SM':12"),
          " #0 [-1 -1 -1]x[-1 -1 -1] -1 -1 nan 12.00"},
         {KERNEL("'est. achieved occupancy %':0"), " #0" NO_SHAPE},
@@ -144,7 +144,7 @@ TEST(kernels_and_copies_have_all_their_attributes) {
          " #0 [-1 -1 -1]x[-1 -1 -1] -1 -1 nan 0.00"},
         {KERNEL("'est. achieved occupancy %':0,'warps per SM':0.03"),
          " #0 [-1 -1 -1]x[-1 -1 -1] -1 -1 nan 0.03 occupancy=0"},
-        /* copies and sets: 2^33 bytes, and a bandwidth where there is one */
+        /* copies and sets: 2^33 bytes, and a bandwidth if present */
         {EVENT("gpu_memcpy", "0", "7",
                "'correlation':3,'bytes':8589934592,'memory bandwidth (GB/s)':12.5"),
          " #3 8589934592 bytes gbps=12.5"},
@@ -154,7 +154,7 @@ TEST(kernels_and_copies_have_all_their_attributes) {
     };
     reading r = EXPECT_ATTRS(cases, 0);
     ASSERT_NOTHING_COUNTED(&r);
-    assert_int_equal(track_at(&r, 0)->device, 3); /* what args say, before the pid */
+    assert_int_equal(track_at(&r, 0)->device, 3); /* args take precedence over the pid */
     assert_int_equal(track_at(&r, 0)->stream, 27);
     assert_int_equal(track_at(&r, 3)->stream, 0);
     close_reading(&r);
@@ -176,7 +176,7 @@ TEST(calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero) {
 
 TEST(a_collective_has_all_its_attributes_on_kernel_and_operator) {
     static const attr_case cases[] = {
-        /* 17293822569102704640 = 15 * 2^60, as 64 bits with a sign -2^60 */
+        /* 17293822569102704640 = 15 * 2^60, as signed 64 bits -2^60 */
         {KERNEL("'correlation':5,'Collective name':'all_to_allv','In msg nelems':4096,"
                 "'Out msg nelems':8192,'Group size':32,'dtype':'BFloat16','In split size':'[1, 2]',"
                 "'Out split size':'[]','Process Group Name':'0',"
@@ -188,7 +188,7 @@ TEST(a_collective_has_all_its_attributes_on_kernel_and_operator) {
          "dst=4 seq=77 comms=-1152921504606846976"},
         {OPERATOR("'Collective name':'allreduce','Process Group Name':12,'Comms Id':'-5'"),
          " collective=allreduce group=12 comms=-5"},
-        {KERNEL("'Group size':4"), " #0" NO_SHAPE}, /* no name, no collective */
+        {KERNEL("'Group size':4"), " #0" NO_SHAPE}, /* without a name no collective */
     };
     reading r = EXPECT_ATTRS(cases, 0);
     ASSERT_NOTHING_COUNTED(&r);
@@ -207,13 +207,13 @@ TEST(a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls) {
         {SYNC("-1", "'cuda_sync_kind':'Event Sync','wait_on_stream':-1,"
                     "'wait_on_cuda_event_record_corr_id':-1,'stream':-1,'correlation':24"),
          " Event Sync call=24"},
-        /* 2^32 - 1 is no stream */
+        /* 2^32 - 1 means no stream */
         {SYNC("-1", "'cuda_sync_kind':'Context Sync','stream':4294967295,'correlation':225"),
          " Context Sync call=225"},
-        /* its name tells; the host waits */
+        /* the name decides; the host waits */
         {SYNC("7", "'stream':7,'correlation':15"), " Stream Sync call=15 on=7"},
         {SYNC("7", "'cuda_sync_kind':'New Sync','stream':7"), " Unknown Sync stream=7"},
-        {OPERATOR("'wait_on_stream':7"), ""}, /* no wait, whatever it says */
+        {OPERATOR("'wait_on_stream':7"), ""}, /* not a wait, whatever its args say */
     };
 #undef SYNC
     reading r = EXPECT_ATTRS(cases, 0);
@@ -261,7 +261,7 @@ TEST(an_attribute_of_another_type_is_left_empty_and_counted) {
         {KERNEL("'correlation':'seven','grid':[1,2],'block':[1,'2',3],'registers per thread':1.5,"
                 "'shared memory':[16],'device':true"),
          " #0" NO_SHAPE},
-        /* null is not said, and no wrong type */
+        /* null counts as absent, not as a wrong type */
         {KERNEL("'correlation':null,'grid':null"), " #0" NO_SHAPE},
         {"{'ph':'X','cat':'kernel','name':'e','pid':0,'tid':7,'ts':1,'dur':2,'args':[1,2]}",
          " #0" NO_SHAPE},
@@ -270,7 +270,7 @@ TEST(an_attribute_of_another_type_is_left_empty_and_counted) {
     };
     reading r = EXPECT_ATTRS(cases, 6);
     ASSERT_COUNTS(&r, TM_COUNT_BAD_VALUE, 6);
-    assert_int_equal(track_at(&r, 0)->device, 0); /* the pid says it then */
+    assert_int_equal(track_at(&r, 0)->device, 0); /* then from the pid */
     close_reading(&r);
 }
 
@@ -285,7 +285,7 @@ TEST(input_dimensions_of_operators_are_kept_on_one_line) {
         {OPERATOR("'Input Dims':7"), ""},
         {KERNEL("'Input Dims':[[1]]"), " #0" NO_SHAPE},
         {OPERATOR("'Input Dims':[['a b',1.5]]"), " shapes=[[\"a b\",1.5]]"},
-        /* What was seen before, in turn with what is alike, and on several lines. */
+        /* Repeated values, alternating with similar ones, and split over several lines. */
         {OPERATOR("'Input Dims':[[8, 16], [3]]"), " shapes=[[8, 16], [3]]"},
         {OPERATOR("'Input Dims':[[9, 16], [3]]"), " shapes=[[9, 16], [3]]"},
         {OPERATOR("'Input Dims':[[9, 16], [3]]"), " shapes=[[9, 16], [3]]"},
@@ -298,7 +298,7 @@ TEST(input_dimensions_of_operators_are_kept_on_one_line) {
 }
 
 TEST(long_input_dimensions_are_cut_at_512_bytes) {
-    enum { LINES = 2 }; /* without and with a line break in them, the same is kept */
+    enum { LINES = 2 }; /* without and with a line break: the same is kept */
     char event[LINES][4096], expected[1024] = " shapes=[";
     for (int line = 0; line < LINES; line++) {
         strcpy(event[line], "{'ph':'X','cat':'cpu_op','ts':1,'dur':2,'args':{'Input Dims':[");
@@ -307,7 +307,7 @@ TEST(long_input_dimensions_are_cut_at_512_bytes) {
             strcat(event[line], i > 0 ? ", [10, 2]" : "[10, 2]");
         strcat(event[line], "]}}");
     }
-    for (int i = 0; i < 80; i++) /* 9 bytes each but the first */
+    for (int i = 0; i < 80; i++) /* 9 bytes each except the first */
         strcat(expected, i > 0 ? ", [10, 2]" : "[10, 2]");
     memcpy(expected + strlen(" shapes=") + 509, "...", 4);
     const attr_case cases[LINES] = {{event[0], expected}, {event[1], expected}};
@@ -321,13 +321,13 @@ TEST(types_values_autograds_number_and_stacks_are_kept_of_operators) {
 #define DIMS "'Input Dims':[[2, 3]],"
 #define SHAPES " shapes=[[2, 3]]"
     static const attr_case cases[] = {
-        /* types and values only of operators whose work is counted */
+        /* types and values are kept only for operators whose work is counted */
         {CALLED("aten::mm", DIMS "'Concrete Inputs':['', '[1]'],'Input type':['float', 'Scalar']"),
          SHAPES " types=[\"float\", \"Scalar\"] concrete=[\"\", \"[1]\"]"},
         {CALLED("aten::mm", DIMS "'Input type':['double']"), SHAPES " types=[\"double\"]"},
         {CALLED("aten::mm", "'Input type':['int'],'Input Dims':[[7]]"),
          " shapes=[[7]] types=[\"int\"]"},
-        /* no shapes, no work */
+        /* without shapes no work is counted */
         {CALLED("aten::mm", "'Input type':['int'],'Concrete Inputs':['']"), ""},
         {CALLED("aten::add", DIMS "'Input type':['float']"), SHAPES},
         {CALLED("nanogpt::mm", DIMS "'Input type':['float']"), SHAPES},
@@ -348,7 +348,7 @@ TEST(types_values_autograds_number_and_stacks_are_kept_of_operators) {
     close_reading(&r);
 }
 
-/* Texts are remembered where their hashes say; with as many, those of one event meet there. */
+/* Texts are cached by hash; with this many, texts of one event collide. */
 TEST(arrays_of_one_operator_are_not_taken_for_each_other) {
     enum { N = 20000, ROOM = 200 };
     char *text = malloc((size_t)N * ROOM), wanted[2][ROOM], *p = text;

@@ -1,4 +1,4 @@
-/* Every build of the rows that this processor can run gives what one number at a time gives. */
+/* Each instruction set that this processor supports gives the same results as scalar code. */
 #include "base/lanes.h"
 
 #include "run_fixture.h"
@@ -18,10 +18,10 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     fill(&seed, b, COUNT(b));
     fill(&seed, by, COUNT(by));
     const int64_t *rows[WIDEST / TM_LANES];
-    for (size_t i = 0; i < COUNT(rows); i++) /* the last stands first */
+    for (size_t i = 0; i < COUNT(rows); i++) /* in reverse order */
         rows[i] = by + WIDEST - (i + 1) * TM_LANES;
     for (int zeros = 0; zeros < 2; zeros++) {
-        const size_t n = width - seed % TM_LANES; /* no whole row */
+        const size_t n = width - seed % TM_LANES; /* not a multiple of a row */
         memcpy(out, a, width * sizeof *out);
         lanes->reach(out, zeros ? NULL : b, by, n);
         for (size_t i = 0; i < width; i++) {
@@ -58,7 +58,7 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     for (size_t i = 0; i < width; i++)
         sum[i] = b[i] + by[i];
     assert_int_equal(lanes->above(sum, b, by, width), 0);
-    for (size_t i = 0; i < width; i++) { /* by 1, in one lane alone */
+    for (size_t i = 0; i < width; i++) { /* by 1, in only one SIMD lane */
         sum[i]++;
         assert_int_equal(lanes->above(sum, b, by, width), 1 << i % TM_LANES);
         sum[i]--;

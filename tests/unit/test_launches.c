@@ -1,4 +1,4 @@
-/* The tables of launches: every cell of small jobs, worked out by hand. */
+/* Tables of launches: every cell of small jobs, worked out by hand. */
 #include "analysis_fixture.h"
 
 #define CALL(name, begin, duration, correlation)                                                   \
@@ -6,7 +6,7 @@
 #define KERNEL(begin, duration, correlation, stream)                                               \
     { TM_CAT_KERNEL, "gemm", begin, duration, correlation, stream, 0, NULL, TM_DURATION }
 
-/* Three calls on the host, a graph of two kernels, and one kernel of which no call is known:
+/* Three calls on the host, a graph of two kernels, and one kernel without a known call:
  *
  *   call    1 [0, 10)  2 [12, 20)  3 [22, 60)  graph 4 [80, 90)
  *   7       1 [15, 35)  2 [40, 44)  3 [50, 70)  4 [95, 97)  4 [97, 100)
@@ -16,10 +16,10 @@
  *   latency:  5, 20, 0 (it began inside its call), 5, 7: mean 37 / 5 = 7.4, median 5, p95 (nearest
  *             rank: the 5th) 20
  *   queue:    15 + 28 + 28 + 15 + 17 = 103 over the window [15, 100) = 85: 1.2117647...
- *             At 12, calls 1 and 2 have come and nothing has begun: 2. At 80, two of the graph come
- *             and 1, 2 and 3 have begun: 2.
- *   bound:    2's call comes before 1 ends, 3's too; the graph's at 80 after 70, but its second
- *             kernel's before 97: 1 of 5. The first has nothing before it.
+ *             At 12, calls 1 and 2 were made and nothing has begun: 2. At 80, the graph's two are
+ *             launched and 1, 2 and 3 have begun: 2.
+ *   bound:    2's call is before 1 ends, 3's too; the graph's at 80, after 70, but for its second
+ *             kernel before 97: 1 of 5. The first has nothing before it.
  *   short:    1: 20 < 10 no; 2: 4 < 8 yes; 3: 20 < 38 yes; those of the graph do not count: 2 */
 static const event_spec rank_0[] = {
     CALL("cudaLaunchKernel", 0, 10, 1),
@@ -35,8 +35,8 @@ static const event_spec rank_0[] = {
     KERNEL(96, 2, 9, 8),
 };
 
-/* Two threads launch to one stream, so calls do not come in the order of their kernels: at 8 both
- * are queued. */
+/* Two threads launch to one stream, so calls are not in the order of their kernels: at 8 both are
+ * queued. */
 static const event_spec rank_1[] = {
     CALL("cudaLaunchKernel", 8, 1, 2),
     {TM_CAT_RUNTIME, "cudaLaunchKernel", 4, 1, 1, 2, 1, NULL, TM_DURATION},
@@ -50,13 +50,13 @@ TEST(launches_are_as_worked_out_by_hand) {
          "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
          "host_bound_pct short_events short_pct graph_launches graph_events"),
         "0 5 1 4 0.8 66 17 7 5 20 20 1.211764706 2 1 20 2 40 1 2",
-        /* latencies 10 - 9 and 11 - 5; queued 2 + 7 of a window of 2; 11 > 10 is not queued long:
-         * its call came at 4 */
+        /* latencies 10 - 9 and 11 - 5; queued 2 + 7 of a window of 2; 11 > 10 is not host bound:
+         * its call was made at 4 */
         "1 2 0 2 1 2 1 4 4 6 6 4.5 2 0 0 0 0 0 0",
         "2 0 0 0 null 0 null null null null null null 0 0 null 0 null 0 0",
         "3 1 0 1 1 null null 5 5 5 5 5 1 0 0 null null 0 0",
     };
-    /* of a call the begin alone is recorded */
+    /* only the call's start is recorded */
     static const event_spec rank_3[] = {CALL("launch", 5, 0, 1), KERNEL(10, 1, 1, 7)};
     small_job j = open_job();
     add_rank(&j, 0, rank_0, COUNT(rank_0));
@@ -69,7 +69,7 @@ TEST(launches_are_as_worked_out_by_hand) {
 }
 
 /* Rank 0: launches of 10 and 8; rank 1: of 1 and 1, by two threads; rank 2: of 10.
- *   18 + 2 + 10 = 30 in 5 calls, by rank 18, 2, 10: median 10, rank 0 the most. */
+ *   18 + 2 + 10 = 30 in 5 calls, by rank 18, 2, 10: median 10, most on rank 0. */
 TEST(calls_of_one_name_are_one_row_the_costliest_first) {
     static const char *const rows[] = {
         "name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank",
@@ -87,7 +87,7 @@ TEST(calls_of_one_name_are_one_row_the_costliest_first) {
     close_job(&j);
 }
 
-/* Parts of 10 of [0, 640). Queued are one event from 105 to 125, and two from 402 to 404 and from
+/* Parts of 10 of [0, 640). One event is queued from 105 to 125, and two from 402 to 404 and from
  * 403 to 409: 8 of the 10 of their part. */
 static const event_spec queued[] = {
     CALL("cudaLaunchKernel", 105, 1, 1),
@@ -121,8 +121,8 @@ TEST(queues_over_time_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Of 65 ranks the last is host bound, for its stream waits for each call: the last of the others,
- * which are all alike, gives way. */
+/* Of 65 ranks the last is host bound, as its stream waits for each call: it replaces the last of
+ * the others, which are all alike. */
 TEST(queues_are_kept_of_the_ranks_that_are_host_bound_most) {
     static const event_spec ahead[] = {CALL("cudaLaunchKernel", 0, 1, 1),
                                        CALL("cudaLaunchKernel", 2, 1, 2), KERNEL(5, 10, 1, 7),

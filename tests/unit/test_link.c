@@ -1,7 +1,7 @@
-/* From GPU events to the calls that launched them. */
+/* Links GPU events to the calls that launched them. */
 #include "timeline_fixture.h"
 
-/* The launch of every event, by its place in the file; TM_NO_EVENT is written as NONE. */
+/* Expected launch of every event, by its position in the file; NONE is TM_NO_EVENT. */
 #define NONE TM_NO_EVENT
 
 static void check_links(const event_spec *events, size_t n, const uint32_t *expected,
@@ -27,9 +27,9 @@ static void check_links(const event_spec *events, size_t n, const uint32_t *expe
 
 static const struct {
     const char *what;
-    event_spec events[9]; /* to the first without a name */
+    event_spec events[9]; /* up to the first without a name */
     uint32_t launches[9];
-    int64_t counts[2]; /* of unlinked ones, and of those that several calls may have launched */
+    int64_t counts[2]; /* of unlinked events, and of those with several possible calls */
 } traces[] = {
     {"kernels, copies and sets find their call by correlation, also one that comes later",
      {KERNEL(50, 7), CALL(10, 7), HOST(TM_CAT_DRIVER, "cuLaunchKernel", 12, 8), CALL(14, -9),
@@ -41,7 +41,7 @@ static const struct {
      {CALL(10, 3), KERNEL(50, 3), KERNEL(60, 3)},
      {NONE, 0, 0},
      {0, 0}},
-    /* 5 is repeated; of 6 one lies in the other, as the driver's call in that of the runtime */
+    /* 5 is repeated; of the two calls with 6 the driver's is inside the runtime's */
     {"of calls with one correlation the earliest counts",
      {CALL(30, 5),
       CALL(10, 5),
@@ -52,7 +52,7 @@ static const struct {
       KERNEL(60, 6)},
      {NONE, NONE, NONE, NONE, NONE, 1, 3},
      {0, 1}},
-    /* 0 means none, and nobody has 6; what is no busy time is not counted */
+    /* 0 means none, and no call has 6; events that are not busy time are not counted */
     {"without a call an event is counted as unlinked",
      {CALL(10, 5), CALL(11, 0), KERNEL(50, 0), KERNEL(60, 6), GPU(TM_CAT_MEMCPY, "c", 70, 0),
       GPU(TM_CAT_CUDA_SYNC, "s", 80, 0), GPU(TM_CAT_GPU_ANNOTATION, "a", 80, 5)},
@@ -97,8 +97,8 @@ TEST(many_correlations_all_find_their_own) {
     close_ground(&g);
 }
 
-/* Numbers count by thread: those of thread 1 are found on the first of two tracks, where most are,
- * those of thread 2 on the other. */
+/* Numbers are counted per thread: those of thread 1 are on the first of two tracks, which has most
+ * of them, those of thread 2 on the other. */
 TEST(backward_finds_the_last_forward_operator_of_its_number) {
     enum { MAIN = 1, OTHER = 2, AUTOGRAD = 3 };
     static const struct {
@@ -107,13 +107,13 @@ TEST(backward_finds_the_last_forward_operator_of_its_number) {
         int32_t thread;
         uint32_t forward;
     } rows[] = {
-        {10, 5, MAIN, 0, NONE},      {12, 5, MAIN, 0, NONE}, /* inside: it made the node */
+        {10, 5, MAIN, 0, NONE},      {12, 5, MAIN, 0, NONE}, /* nested: this one created the node */
         {20, 6, MAIN, 0, NONE},      {11, 5, OTHER, 0, NONE}, {50, 6, AUTOGRAD, 1, 2},
         {51, 6, AUTOGRAD, 1, 2},     {60, 5, AUTOGRAD, 1, 1}, {70, 5, AUTOGRAD, 2, 3},
         {30, 8, OTHER, 0, NONE},     {75, 8, AUTOGRAD, 2, 8}, {80, 7, AUTOGRAD, 1, NONE},
-        {90, -1, AUTOGRAD, 1, NONE}, {95, 5, MAIN, 0, NONE}, /* of the next step, a number again:
-                                                                too late for all */
-        {52, 6, AUTOGRAD, 1, 2}, /* of another name: two nodes cannot both be of 6 */
+        {90, -1, AUTOGRAD, 1, NONE}, {95, 5, MAIN, 0, NONE}, /* of the next step, with a reused
+                                                                number: too late for all */
+        {52, 6, AUTOGRAD, 1, 2}, /* another name: two nodes cannot share 6 */
     };
     event_spec events[COUNT(rows)];
     ground g = open_ground();
@@ -141,13 +141,13 @@ TEST(backward_finds_the_last_forward_operator_of_its_number) {
     close_ground(&g);
 }
 
-/* A pseudo-random number, the same on every machine. */
+/* Returns a pseudo-random number, the same on every machine. */
 static uint32_t next(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 8;
 }
 
-/* Each against a search through all calls: near and far, both ways, ids that nobody has. */
+/* Compared with a search through all calls: near and far, both directions, ids that no call has. */
 TEST(random_correlations_link_as_by_looking_at_all) {
     enum { CALLS = 150, KERNELS = 150, ALL = CALLS + KERNELS };
     uint32_t seed = 11, expected[ALL];

@@ -1,9 +1,9 @@
-/* Whose transfers are slow: groups that cross a host against those that do not. */
+/* Hosts with slow transfers: groups that include a host compared with groups that do not. */
 #include "replay/links.h"
 
 #define MIB ((int64_t)1 << 20)
 
-/* A group's operations of 2 hosts, each [count] times, quartiles 1 us around the median. */
+/* A group of 2 hosts; its operations' median time, with quartiles 1 us around it. */
 typedef struct group {
     int64_t bytes, hosts[2], us;
 } group;
@@ -11,7 +11,7 @@ typedef struct group {
 static const struct {
     const char *what;
     group groups[8];
-    const char *hosts; /* that are named */
+    const char *hosts; /* expected hosts */
     int64_t ns, others_ns;
 } jobs[] = {
     {"a chain of hosts",
@@ -40,13 +40,13 @@ static const struct {
      "1, 2",
      150000,
      60000},
-    {"one link of a host that has others", /* but host 1 has only it */
+    {"one link of a host that has others", /* but host 1 has no other link */
      {{MIB, {2, 3}, 150}, {MIB, {1, 2}, 60}, {MIB, {3, 4}, 60}},
      "",
      0,
      0},
     {"nobody has other operations", {{MIB, {1, 2}, 150}, {2 * MIB, {3, 4}, 60}}, "", 0, 0},
-    /* 78 / 61 is under 1.3 */
+    /* 78 / 61 is below 1.3 */
     {"little", {{MIB, {1, 2}, 78}, {MIB, {3, 4}, 61}}, "", 0, 0},
     {"under 10 us", {{MIB, {1, 2}, 12}, {MIB, {3, 4}, 6}}, "", 0, 0},
 };

@@ -45,7 +45,7 @@ TEST(the_median_of_an_even_number_is_the_mean_of_the_middle_two) {
         {{3, 1, 100, 2}, 4, 3}, /* (2 + 3) / 2 */
         {{5, 5, 5, 5}, 4, 5},
         {{50, 10, 40, 20, 30}, 5, 30},
-        /* whose sums do not fit */
+        /* sums that overflow */
         {{INT64_MAX, INT64_MAX}, 2, INT64_MAX},
         {{INT64_MAX, INT64_MAX - 1}, 2, INT64_MAX},
         {{INT64_MAX, INT64_MAX - 2}, 2, INT64_MAX - 1},
@@ -65,7 +65,7 @@ TEST(the_median_of_an_even_number_is_the_mean_of_the_middle_two) {
 }
 
 TEST(the_95th_percentile_is_by_nearest_rank) {
-    /* Of n, ..., 2, 1 it is the number ceil(0.95 n). */
+    /* ceil(0.95 n) is expected of the numbers n, ..., 2, 1. */
     static const struct {
         size_t n;
         int64_t expected;
@@ -86,8 +86,8 @@ TEST(reals_have_the_same_median) {
     assert_true(tm_median_real(one, 1) == 0.125);
 }
 
-/* Against sorting, on orders that are hard for partitioning: equal values, rows of a saw, an organ
- * pipe, ascending, descending, mixed by a small generator, and the largest there is. */
+/* Compares with sorting, on orders that are hard for partitioning: equal values, saw teeth, an
+ * organ pipe, ascending, descending, pseudo-random, and the extreme values. */
 TEST(selecting_finds_what_sorting_finds) {
     enum { N = 300 };
     uint64_t random = 1;

@@ -1,4 +1,4 @@
-/* The tables of memory: every cell of a small job, worked out by hand. */
+/* Memory tables: every cell of a small job, worked out by hand. */
 #include "analysis_fixture.h"
 
 #include "analysis/memory/devices.h"
@@ -12,7 +12,7 @@
 #define RECORD(begin, thread)                                                                      \
     { TM_CAT_CPU_INSTANT, "[memory]", begin, 0, 0, thread, 1, NULL, TM_INSTANT }
 
-/* foo [10, 50) calls bar [20, 40), which calls foo again [22, 30). Bytes, and the totals behind:
+/* foo [10, 50) calls bar [20, 40), which calls foo again [22, 30). Bytes, then totals:
  *
  *   25   +1000  6000 of 8000  in foo, in bar, in foo
  *   35    +500  6500 of 8000  in bar
@@ -21,7 +21,7 @@
  *  130    -500  7000 of 9000
  *  220    +100  7100 of 9000
  *
- * and on the CPU, without totals, 26: +64 in foo, 70: -64. */
+ * and on the CPU, without totals, at 26: +64 in foo, at 70: -64. */
 static const event_spec events[] = {
     MARK("ProfilerStep#1", 0),
     MARK("ProfilerStep#2", 100),
@@ -41,7 +41,7 @@ static const event_spec events[] = {
 };
 enum { FIRST_RECORD = 7 };
 static const struct {
-    int64_t bytes, allocated, reserved; /* without totals: of the CPU */
+    int64_t bytes, allocated, reserved; /* -1 for CPU records, which have no totals */
 } records[] = {
     {1000, 6000, 8000}, {64, -1, -1},       {500, 6500, 8000},  {-1000, 5500, 8000},
     {-64, -1, -1},      {2000, 7500, 9000}, {-500, 7000, 9000}, {100, 7100, 9000},
@@ -118,8 +118,8 @@ TEST(levels_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Of one rank: foo, called twice, has 1000 itself and 500 through bar, each counted once. Outside
- * of all: 100 taken, 1500 given back. Here every number twice. */
+/* One rank: foo, called twice, takes 1000 itself and 500 through bar, each counted once. Outside of
+ * all operators, 100 are taken and 1500 given back. The job has two such ranks, so all doubles. */
 TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     static const char *const rows[] = {
         ("operator device ranks calls self_allocations self_bytes self_increase_bytes allocations "
@@ -140,7 +140,7 @@ TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     close_job(&j);
 }
 
-/* What 8 steps leave behind, their peaks, and what the allocator held behind each. */
+/* Per step of 8: bytes left at its end, its peak, and bytes reserved at its end. */
 TEST(patterns_are_named_as_what_they_are) {
     enum { STEPS = 8 };
     static const struct {
@@ -149,13 +149,13 @@ TEST(patterns_are_named_as_what_they_are) {
     } cases[] = {
 #define EVEN {500, 500, 500, 500, 500, 500, 500, 500}
         {"stable", {100, 100, 100, 100, 100, 100, 100, 100}, EVEN, EVEN},
-        /* within a twentieth, the first step aside */
+        /* within a twentieth, except for the first step */
         {"stable",
          {100, 90, 100, 90, 100, 90, 100, 90},
          {900, 500, 520, 480, 525, 475, 500, 500},
          EVEN},
         {"growth", {100, 101, 102, 103, 104, 105, 106, 107}, EVEN, EVEN},
-        /* one step gives back: nothing is kept for good, or it is a saw */
+        /* one step gives memory back: neither growth nor, with so small a fall, a saw */
         {"stable", {100, 101, 102, 103, 102, 105, 106, 107}, EVEN, EVEN},
         {"saw-tooth", {100, 130, 160, 100, 130, 160, 100, 130}, EVEN, EVEN},
         {"stable", {100, 110, 124, 100, 110, 124, 100, 110}, EVEN, EVEN}, /* falls by 24 of 500 */
@@ -178,7 +178,7 @@ TEST(patterns_are_named_as_what_they_are) {
         {"uneven",
          {100, 100, 100, 100, 100, 100, 100, 100},
          {500, 500, 700, 500, 700, 500, 500, 500},
-         EVEN}, /* 2 of 7 are no exception */
+         EVEN}, /* 2 of 7 are no spike */
 #undef EVEN
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -198,7 +198,7 @@ TEST(patterns_are_named_as_what_they_are) {
         assert_string_equal(found.word, cases[c].word);
         if (strcmp(found.word, "spike") == 0)
             assert_int_equal(found.spike, 4);
-        d.steps.n = 3; /* the first and two */
+        d.steps.n = 3; /* only the first and two more */
         assert_int_equal(tm_memory_pattern_find(&d, &found, &err), TM_OK);
         assert_null(found.word);
         tm_vec_free(&d.levels);
@@ -206,7 +206,7 @@ TEST(patterns_are_named_as_what_they_are) {
     }
 }
 
-/* 5000 levels, one for each ns: a saw of 50 ns with one peak, one trough and one reserve alone. */
+/* 5000 levels, one per ns: a saw with a period of 50 ns, with a single peak, trough and reserve. */
 TEST(a_thinned_curve_keeps_its_peaks) {
     enum { N = 5000, PEAK = 1234, TROUGH = 2345, RESERVE = 3456 };
     tm_vec levels = TM_VEC(tm_memory_level);
@@ -228,7 +228,7 @@ TEST(a_thinned_curve_keeps_its_peaks) {
     }
     assert_int_equal(found, 3);
     size_t n = levels.n = 384;
-    tm_memory_levels_thin(&levels); /* few enough: nothing is left out */
+    tm_memory_levels_thin(&levels); /* few enough: all levels are kept */
     assert_int_equal(levels.n, n);
     tm_vec_free(&levels);
 }

@@ -1,4 +1,4 @@
-/* What a trace says of itself, without its lists and with them; lists of ranks. */
+/* Metadata of a trace, with its lists cut out and put back; lists of ranks. */
 #include "timeline/metadata.h"
 
 #include "timeline_fixture.h"
@@ -11,7 +11,7 @@ TEST(lists_are_cut_out_and_come_back) {
     static const struct {
         const char *text, *own;
         const char *lists[LISTS_MAX + 1];
-        const char *whole; /* NULL: the text itself */
+        const char *whole; /* NULL: same as text */
     } cases[] = {
         {"", "", {NULL}, NULL},
         {"{ \"a\" : 1,\n\t\"b\" :\r\"x  y\" }",
@@ -26,15 +26,15 @@ TEST(lists_are_cut_out_and_come_back) {
          "{\"a\":[],\"b\":[\"x\"],\"c\":[[]]}",
          {NULL},
          NULL},
-        /* a list in a text; a quote and a bracket inside of one that is none */
+        /* a list inside a string; a quote and a bracket inside a string that is not a list */
         {"{\"a\":\"[0, 1]\",\"b\":\"\\\"[\"}",
          "{\"a\":\"@list 0\",\"b\":\"\\\"[\"}",
          {"\"[0, 1]\""},
          NULL},
-        /* long arrays are cut where none inside of them was */
+        /* long arrays are cut out unless something inside them was */
         {"{\"d\": [" LONG "]}", "{\"d\":\"@list 0\"}", {"[" LONG "]"}, "{\"d\":[" LONG "]}"},
         {"{\"d\":[" LONG ",[1,2]]}", "{\"d\":[" LONG ",\"@list 0\"]}", {"[1,2]"}, NULL},
-        /* what a cut would leave is in the text: nothing is cut */
+        /* the text already contains a placeholder: nothing is cut out */
         {"{\"a\":[0,1],\"b\":\"@list 0\"}", "{\"a\":[0,1],\"b\":\"@list 0\"}", {NULL}, NULL},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -82,7 +82,7 @@ TEST(a_text_stands_for_a_list_that_is_there) {
 
 TEST(a_member_is_found_in_its_object_alone) {
     static const struct {
-        const char *object, *value; /* of "b" */
+        const char *object, *value; /* value: of member "b" */
     } cases[] = {
         {"", NULL},
         {"{}", NULL},
@@ -90,7 +90,7 @@ TEST(a_member_is_found_in_its_object_alone) {
         {"{\"a\":\"b\",\"b\":[2],\"b\":3}", "[2],\"b\":3}"},
         {"{\"a\":{\"b\":1},\"c\":[{\"b\":2}],\"ab\":3}", NULL},
         {"{\"a\":\"}\\\"\",\"b\":\"x\"},{\"b\":1}", "\"x\"},{\"b\":1}"},
-        {"{\"a\":1},{\"b\":1}", NULL}, /* behind its end */
+        {"{\"a\":1},{\"b\":1}", NULL}, /* after the object's end */
         {"[\"b\",1]", NULL},
         {"{\"b\"", NULL},
     };

@@ -1,4 +1,4 @@
-/* The tables of modules and annotations: a small rank, worked out by hand. */
+/* Tables of modules and annotations: a small rank, worked out by hand. */
 #include "analysis_fixture.h"
 
 #define EVENT(category, name, begin, duration)                                                     \
@@ -10,12 +10,12 @@
 
 /* An annotation "train" [0, 300) holds
  *   Net [10, 110), which launches 4 in [11, 13), and holds
- *     Linear [20, 60): its operator launches 30 in [30, 40); Python in it counts as its own
+ *     Linear [20, 60): its operator launches 30 in [30, 40); Python code in it counts as its own
  *     Linear [70, 90): launches 20 in [75, 76)
  *   Optimizer.step [200, 290), an operator in old traces: launches 6 in [250, 260)
- * and ends; what "train" is copied to on the GPU is no annotation of the CPU. Net's own: 100 - 40 -
- * 20 - 2 = 38; Linear's 40 - 10 and 20 - 1; train's 300 - 90, the modules' calls [11, 13), [30, 40)
- * and [75, 76) taken off, too: 197; the optimizer's 80. */
+ * The GPU copy of "train" is no CPU annotation. Net's own: 100 - 40 - 20 - 2 = 38; Linear's 40 - 10
+ * and 20 - 1; train's 300 - 90, less the modules' calls [11, 13), [30, 40) and [75, 76): 197; the
+ * optimizer's 80. */
 static const event_spec events[] = {
     EVENT(TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 0, 400),
     EVENT(TM_CAT_USER_ANNOTATION, "train", 0, 300),
@@ -80,7 +80,7 @@ TEST(a_rank_without_them_has_no_rows) {
 
 /* Rank 0 runs [0, 100): step [10, 60), in it a method [20, 30) that launches a kernel of 40, and
  * step again [70, 90). Rank 1 runs [0, 50): step [5, 15), the method [6, 8) at another address,
- * which is no other function. run's own: 100 - 70 + 50 - 10 = 70; step's 70 - 10 + 10 - 2 = 68. */
+ * which is the same function. run's own: 100 - 70 + 50 - 10 = 70; step's 70 - 10 + 10 - 2 = 68. */
 TEST(stacks_are_merged_by_path) {
     static const event_spec rank_0[] = {
         EVENT(TM_CAT_PYTHON, "run", 0, 100),

@@ -1,4 +1,4 @@
-/* Which operations are kept as the most exposed: of each kind, and by either measure. */
+/* Operations kept as the most exposed: the largest of each kind, by sum and by maximum. */
 #include "waits/most_exposed.h"
 
 enum { PAIRS = TM_EXPOSED_MAX + 1 };
@@ -15,10 +15,10 @@ static void add(tm_collectives *c, uint8_t kind, const int64_t *exposed_ns, size
     assert_non_null(tm_vec_append(&c->instances, &instance, 1));
 }
 
-/* All-reduces k = 0 to 50 of two ranks, 100 + k each, sum to 200 + 2 k. Another of one rank has
- * 190: the least sum of all 52, and the longest. Of the 50 largest sums are k = 50 to 1, of the 50
- * longest the other and k = 50 to 2; k = 0 is in neither. A broadcast that is hidden is the only
- * one of its kind. */
+/* All-reduces k = 0 to 50 of two ranks, 100 + k each, sum to 200 + 2 k. One more, of one rank, has
+ * 190: the smallest sum of all 52, but the longest. The 50 largest sums are k = 50 to 1; the 50
+ * longest are that one and k = 50 to 2; k = 0 is in neither. A hidden broadcast is the only one of
+ * its kind. */
 TEST(each_kind_keeps_its_largest_sums_and_its_longest) {
     tm_collectives c = {.records = TM_VEC(tm_comm_record),
                         .instances = TM_VEC(tm_instance),

@@ -1,11 +1,11 @@
-/* Pages of `ncu --csv`: records, values, launches, and where a malformed one is at fault. */
+/* Pages of `ncu --csv`: records, values, launches, and where malformed pages fail. */
 #include <math.h>
 
 #include "ncu/metrics.h"
 #include "ncu/records.h"
 #include "tmerge/ncu.h"
 
-/* Fields with | behind each, records with a further / behind each; or where it fails. */
+/* Each field is followed by |, each record by /; or the offset at which reading fails. */
 static const struct {
     const char *text, *expected;
     int64_t offset;
@@ -56,7 +56,7 @@ TEST(a_zero_byte_is_refused_where_its_field_begins) {
 TEST(values_have_separators_or_are_no_numbers) {
     static const struct {
         const char *text;
-        double value; /* NaN for none, infinite for a failure */
+        double value; /* NaN: no number; infinite: failure */
     } cases[] = {
         {"4,963,609,951.19", 4963609951.19},
         {"12", 12},
@@ -116,8 +116,7 @@ static tm_status read_text(tm_ncu *ncu, const char *text, tm_error *err) {
     return status;
 }
 
-/* Each launch on a line: its name, grid and block, and its figures, - for those that are unknown.
- */
+/* Expects one launch a line: name, grid, block and figures (- if unknown). */
 static void assert_launches(const tm_ncu *ncu, const char *expected) {
     char found[1024] = "";
     size_t n;
@@ -138,7 +137,7 @@ static void assert_launches(const tm_ncu *ncu, const char *expected) {
     assert_string_equal(found, expected);
 }
 
-/* The launches of one page, or of two. */
+/* Expects these launches of one page or two. */
 static void expect_launches(const char *page, const char *second, const char *expected) {
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
@@ -177,7 +176,7 @@ static const char details[] =
 #define GEMM_TEXT "void gemm<float, \"x\">(int) [1024 1 1]x[64 2 1]"
 #define COPY_TEXT "copy [8 4 1]x[32 1 1] - - - - - - - - -\n"
 
-/* The bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
+/* Bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
 TEST(a_details_page_is_read_by_section_and_label) {
     expect_launches(details, NULL, GEMM_TEXT " 81.5 40 25 12.5 - 3000000 - - -\n" COPY_TEXT);
 }
@@ -196,13 +195,13 @@ static const char raw[] =
     "\"1,000,000\",\"2,000,000\",\"7,000,000\",\"10,000\",\"1.5\",\"2\",\"1,500\","
     "\"40,000\",\"80,000\"\n";
 
-/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12
- * and, of the type that the tensor cores worked in, 4e4 * 1.5e9 = 6e13. */
+/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12 and, for the
+ * type that the tensor cores used, 4e4 * 1.5e9 = 6e13. */
 TEST(a_raw_page_has_its_units_in_its_second_line) {
     expect_launches(raw, NULL, GEMM_TEXT " - - - - 12000000 4000000 3e+13 3e+12 6e+13\n");
 }
 
-/* Counted bytes go before those of a rate. */
+/* Counted bytes take precedence over those computed from a rate. */
 TEST(two_pages_of_a_report_are_the_same_launches) {
 #define BOTH GEMM_TEXT " 81.5 40 25 12.5 12000000 4000000 3e+13 3e+12 6e+13\n" COPY_TEXT
     expect_launches(raw, details, BOTH);
@@ -210,13 +209,13 @@ TEST(two_pages_of_a_report_are_the_same_launches) {
 }
 
 TEST(tensor_cores_old_labels_and_rates_are_understood) {
-    /* Where the tensor cores did nothing, the fastest type counts. */
+    /* If the tensor cores were idle, the fastest type counts. */
     expect_launches(
         "ID,Process ID,Kernel Name,sm__ops_path_tensor_src_fp8.sum.peak_sustained,"
         "sm__ops_path_tensor_src_fp64.sum.peak_sustained,sm__ops_path_tensor_src_fp64.sum,"
         "sm__cycles_elapsed.avg.per_second\n,,,,,,hz\n0,5,k,300,20,0,1000\n1,5,l,300,20,7,1000\n",
         NULL, "k" NO_SHAPE " - - - - 0 - - - 300000\nl" NO_SHAPE " - - - - 7 - - - 20000\n");
-    /* An old page has no shape and old labels. */
+    /* An old page has old labels and no shape. */
     expect_launches("\"ID\",\"Process ID\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Section "
                     "Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
                     "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"SM "
@@ -224,14 +223,14 @@ TEST(tensor_cores_old_labels_and_rates_are_understood) {
                     "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of "
                     "Light\",\"Memory [%]\",\"%\",\"20\"\n",
                     NULL, "k" NO_SHAPE " 30 20 - - - - - - -\n");
-    /* The roofline section counts per cycle and doubles what is fused:
-     * (3 + 8 [doubled already]) / cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
+    /* The roofline section counts per cycle and doubles fused operations: (3 + 8 [doubled already])
+     * / cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
     expect_launches("ID,Process ID,Kernel Name,gpu__time_duration.sum," OP
                     "fmul_pred_on.sum.per_cycle_elapsed,derived__" OP
                     "ffma_pred_on_x2,smsp__cycles_elapsed.avg.per_second\n"
                     ",,,ms,inst/cycle,inst,hz\n0,5,k,1,3,8,2e9\n",
                     NULL, "k" NO_SHAPE " - - - - 22000000 - - - -\n");
-    /* The second kernel's tensor cores worked, and nothing says how much: no operations. */
+    /* The second kernel used tensor cores but the page does not say how much: no FLOP. */
     expect_launches("ID,Process ID,Kernel Name," OP "fadd_pred_on.sum,"
                     "sm__inst_executed_pipe_tensor_op_hmma.sum,"
                     "sm__inst_executed_pipe_tensor.sum.peak_sustained\n"
@@ -266,7 +265,7 @@ TEST(every_line_of_every_section_and_every_rule_is_kept_once) {
 #define RAW "ID,Process ID,Kernel Name,Grid Size,dram__bytes.sum\n,,,,byte\n"
 
 TEST(a_malformed_page_is_refused_with_its_byte) {
-    /* The byte is that of the first @. */
+    /* Each message names the byte of the first @. */
     static const struct {
         const char *text, *message;
     } cases[] = {

@@ -1,4 +1,4 @@
-/* Exports of Nsight Systems: which ranks they hold, what NCCL says in them, and what is refused. */
+/* Nsight Systems exports: the ranks they hold, NCCL payloads, and rejected files. */
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -19,27 +19,27 @@
 
 typedef struct unit_case {
     const char *sql;
-    const char *units; /* of each "pid.devices.rank.events"; devices: a digit of bits 0 to 3 */
+    const char *units; /* "pid.devices.rank.events" of each; devices: hex digit of bits 0 to 3 */
 } unit_case;
 
 static const unit_case unit_cases[] = {
     {KERNEL("0", P144), "144.f.-1.1 "},
     {KERNEL("1", P145) KERNEL("0", P144), "144.f.-1.1 145.f.-1.1 "},
-    /* devices of their own for each process: by process then */
+    /* each process has its own device numbers: sorted by process */
     {KERNEL("0", P145) KERNEL("0", P144), "144.f.-1.1 145.f.-1.1 "},
-    /* one process, two devices; a copy to a third, and of a fourth device beyond the bits */
+    /* one process, two devices; a copy on a third, and one on a device beyond the 64 bits */
     {KERNEL("1", P144) KERNEL("2", P144) COPY("0", P144) COPY("70", P144),
      "144.b.-1.3 144.4.-1.1 "},
-    /* a copy to another's device makes no rank */
+    /* a copy on another process's device makes no rank */
     {KERNEL("0", P144) KERNEL("1", P145) COPY("0", P145), "144.f.-1.1 145.f.-1.2 "},
     {COPY("3", P145), "145.f.-1.1 "},
     /* MPI's ranks, by process */
     {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9), (" T145 ", 8)"),
      "144.f.9.1 145.f.8.1 "},
-    /* one for two devices tells neither's, and one process's alone none */
+    /* one rank for two devices is ignored, as is a rank of only one of two processes */
     {KERNEL("0", P144) KERNEL("1", P144) RANKS("(" T144 ", 9)"), "144.d.-1.1 144.2.-1.1 "},
     {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9)"), "144.f.-1.1 145.f.-1.1 "},
-    /* the environment: RANK before the others, quoted or not, of a report of one rank alone */
+    /* the environment: RANK before other variables, quoted or not; only for reports of one rank */
     {KERNEL("0", P144)
          CAPTURED(VARIABLE("SLURM_PROCID=\"4\"") "," VARIABLE("RANK=3") "," VARIABLE("MY_RANK=7")),
      "144.f.3.1 "},
@@ -68,7 +68,7 @@ TEST(a_unit_is_a_process_and_its_device) {
     }
 }
 
-/* The ranks of an export's units, where that of a lone unit is known. */
+/* Ranks of an export's units if the rank of a lone unit is known already. */
 static void ranks_if_known(const char *sql, int64_t *ranks, size_t n) {
     const char *path = write_export(schemas[LATEST].tables, sql);
     tm_vec units = TM_VEC(tm_unit);
@@ -109,7 +109,7 @@ TEST(nothing_of_the_environment_but_ranks_is_read) {
     close_nsys(&n);
 }
 
-/* NVTX's payload: 32 bytes of header with the schema and the payload's size, then the payload. */
+/* NVTX payload: a header of 32 bytes with schema and payload size, then the payload. */
 static void print_payload(char *out, size_t room, uint32_t id, uint64_t size,
                           const uint64_t words[3]) {
     unsigned char bytes[56] = {0};
@@ -139,7 +139,7 @@ typedef struct range {
     uint64_t words[3];
 } range;
 
-/* A kernel of NCCL, launched at 100, and ranges of its thread. */
+/* An NCCL kernel launched at 100, and ranges of its thread. */
 static nsys read_ranges(const range *ranges, size_t n) {
     char sql[8192];
     size_t used = (size_t)snprintf(
@@ -162,7 +162,7 @@ static nsys read_ranges(const range *ranges, size_t n) {
     return READ_SQL(sql);
 }
 
-/* Communicator abc of 4 ranks, of which this is rank 2 on device 0. */
+/* Communicator abc of 4 ranks; this is rank 2, on device 0. */
 static const range init = {"ncclCommInitRank", 1, 9, 6, 24, {0xabc, 4 | UINT64_C(2) << 32, 0}};
 
 TEST(payloads_say_what_kernels_of_nccl_do) {
@@ -178,7 +178,7 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
          "reducescatter 0000000000000abc 4 -1 100 -1 -1"},
         {{{"ncclSend", 90, 110, 5, 24, {0xabc, 64, 3}}}, "send 0000000000000abc 4 64 -1 -1 3"},
         {{{"ncclRecv", 90, 110, 5, 24, {0xabc, 64, 1}}}, "recv 0000000000000abc 4 -1 64 1 -1"},
-        /* of a communicator whose making was not recorded the size is not known */
+        /* the size is unknown if the communicator's creation was not recorded */
         {{{"ncclSend", 90, 110, 5, 24, {0xdef, 64, 3}}}, "send 0000000000000def -1 64 -1 -1 3"},
         {{{"ncclAllGather", 90, 110, 5, 16, {0xdef, 100, 0}}},
          "allgather 0000000000000def -1 100 -1 -1 -1"},
@@ -186,7 +186,7 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
         {{{"ncclAllReduce", 80, 120, 5, 24, {0xabc, 1, 0}},
           {"ncclBroadcast", 90, 110, 5, 24, {0xabc, 2, 0}}},
          "broadcast 0000000000000abc 4 2 2 -1 -1"},
-        /* a group is launched at its end, back from which its calls stand */
+        /* a group launches at its end; its calls are looked for backwards from there */
         {{{"ncclGroupStart", 80, 81, 0, 0, {0}},
           {"ncclSend", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclRecv", 84, 85, 5, 24, {0xabc, 32, 1}},
@@ -196,14 +196,14 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
           {"ncclSend", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclGroupEnd", 90, 110, 0, 0, {0}}},
          "send 0000000000000abc 4 64 -1 -1 3"},
-        /* which of several collectives a kernel is, nobody says */
+        /* several collectives in a group: which one the kernel is cannot be known */
         {{{"ncclGroupStart", 80, 81, 0, 0, {0}},
           {"ncclAllReduce", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclAllReduce", 84, 85, 5, 24, {0xabc, 32, 1}},
           {"ncclGroupEnd", 90, 110, 0, 0, {0}}},
          ""},
-        /* ended before the launch; no payload; one that ends in its header; a size that is wrong;
-         * a schema that is not there; too short for the field of the size */
+        /* ended before the launch; no payload; payload ends in its header; wrong size; unknown
+         * schema; too short for the size field */
         {{{"ncclAllReduce", 80, 99, 5, 24, {0xabc, 64, 3}}}, ""},
         {{{"ncclAllReduce", 90, 110, 0, 0, {0}}}, ""},
         {{{"ncclAllReduce", 90, 110, 5, 0, {0}}}, ""},
@@ -227,7 +227,7 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
                      a->out_elements, a->src_rank, a->dst_rank);
         print_message("case %zu\n", i);
         assert_string_equal(found, cases[i].row);
-        assert_int_equal(((const tm_unit *)n.units.data)->rank, 2); /* init says so */
+        assert_int_equal(((const tm_unit *)n.units.data)->rank, 2); /* from ncclCommInitRank */
         close_nsys(&n);
     }
 }
@@ -246,7 +246,7 @@ static void bad_file(const char *path, const char *message) {
     tm_vec_free(&units);
 }
 
-/* Writes over some bytes of a file. */
+/* Overwrites some bytes of a file. */
 static void change(const char *path, long at, const void *bytes, size_t n) {
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
@@ -270,7 +270,7 @@ TEST(what_cannot_be_read_is_refused_with_words) {
     change(path, 28, "\0\0\0", 4); /* the number of pages */
     bad_file(path, "its writing was interrupted");
     (void)write_export(schemas[LATEST].tables, KERNEL("0", P144));
-    change(path, 100, "\xFF", 1); /* the kind of the first page */
+    change(path, 100, "\xFF", 1); /* the type of the first page */
     bad_file(path, "SQLite cannot read it: ");
     (void)write_export(schemas[LATEST].tables, KERNEL("0", P144));
     assert_int_equal(truncate(path, 8192), 0);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* In memory of exactly its size: nothing behind a number may be looked at. */
+/* Copies to a buffer of exactly this size, so that reads past the number are caught. */
 static char *exact(const char *text, size_t n) {
     char *copy = malloc(n);
     assert_non_null(copy);
@@ -12,10 +12,10 @@ static char *exact(const char *text, size_t n) {
     return copy;
 }
 
-/* Not to scale a number but to read it, which must be an integer. */
+/* As a scale: read an integer instead of scaling. */
 enum { INTEGER = 99 };
 
-/* Each case is a number and what it is times 10^scale, "none" where it is no int64_t. */
+/* Each case is a number and its value times 10^scale, or "none" if that is no int64_t. */
 static void expect_each(int scale, const char *const *cases) {
     for (; *cases; cases++) {
         size_t n = strcspn(*cases, " ");
@@ -32,18 +32,17 @@ static void expect_each(int scale, const char *const *cases) {
 #define EXPECT(scale, ...) expect_each(scale, (const char *const[]){__VA_ARGS__, NULL})
 
 TEST(times_of_every_era_are_exact_to_the_nanosecond) {
-    EXPECT(3, /* to 2024-03: whole us since the epoch; as a double, in ns, off by up to
-                 128 */
+    EXPECT(3, /* before 2024-03: whole us since the epoch; as a double in ns, off by up to 128 */
            "1604711800000123 1604711800000123000", "1694128201545679 1694128201545679000",
            "41 41000", "0 0",
-           /* 2024-04: with %03d behind the point; a double of 1.7e15 us has a grid of 0.25 us */
+           /* 2024-04: "%03d" after the point; at 1.7e15 us doubles are 0.25 us apart */
            "1713200000000123.456 1713200000000123456", "1713200000000123.001 1713200000000123001",
            "1713200000000123.999 1713200000000123999", "1713200000000123.4 1713200000000123400",
            "1713200000000123.40 1713200000000123400",
-           /* since: relative to the base */
+           /* since then: relative to the base */
            "0.000 0", "0.001 1", "5.010 5010", "5180637310.357 5180637310357", "-1.500 -1500",
            "-0.001 -1", "-0.000 0",
-           /* written again by programs that keep numbers as doubles */
+           /* rewritten by programs that store numbers as doubles */
            "1.694128201545678e+15 1694128201545678000", "1.694128201545678E15 1694128201545678000",
            "1.7132000000001234e+15 1713200000000123400",
            "1.71320000000012345e+15 1713200000000123450", "1.7e+15 1700000000000000000",
@@ -96,7 +95,7 @@ TEST(a_huge_exponent_is_no_danger) {
            "0.00000000000000000000000000000000000000005e37 1");
 }
 
-/* A million zeros in the text itself, against an exponent of as many. */
+/* A million zeros in the text, and an exponent of the same size. */
 TEST(a_long_fraction_and_its_exponent_cancel_out) {
     enum { ZEROS = 1000000 };
     char *text = malloc(ZEROS + 32);
@@ -110,7 +109,7 @@ TEST(a_long_fraction_and_its_exponent_cancel_out) {
     free(text);
 }
 
-/* Every text of this form, told apart by arithmetic on integers alone. */
+/* Compares every text of this form with integer arithmetic. */
 TEST(thousandths_are_exact_wherever_the_time_lies) {
     static const int64_t begins[] = {0, 999, 4503599627370, 1713200000000123, 9223372036854774};
     for (size_t i = 0; i < COUNT(begins); i++)
@@ -134,7 +133,7 @@ TEST(an_integer_is_one_in_value_and_in_range) {
 
 TEST(a_real_is_the_nearest_double) {
     static const struct {
-        const char *text; /* with what stands behind it in a document */
+        const char *text; /* with the characters after it in a document */
         double value;
     } cases[] = {
         {"0.5,", 0.5},

@@ -1,4 +1,4 @@
-/* The tables of operators: every cell of a small job, worked out by hand. */
+/* Operator tables: every cell of a small job, worked out by hand. */
 #include "analysis_fixture.h"
 
 #include "analysis/model/call_tables.h"
@@ -20,7 +20,7 @@
  *     mm [60, 80)             launches sgemm for 10 in [61, 63)
  *   my [200, 300)             an operator that calls itself
  *     my [210, 250)           launches one of 5 in [220, 225)
- * and a kernel whose launch is unknown. linear's own: 100 - 40 - 20 = 40; mm's 40 - 10 - 10 = 20
+ * and one kernel whose launch is unknown. linear's own: 100 - 40 - 20 = 40; mm's 40 - 10 - 10 = 20
  * and 20 - 2 = 18; copy_'s 10 - 2 - 1 = 7; my's 100 - 40 = 60 and 40 - 5 = 35. */
 static const event_spec rank_0[] = {
     OP("ProfilerStep#1", 0, 400),
@@ -47,7 +47,7 @@ static const event_spec rank_0[] = {
 static const event_spec rank_2[] = {OP("mm", 0, 30), CALL(10, 4, 1), KERNEL("h884gemm", 50, 60, 1)};
 static const event_spec rank_1[] = {CALL(10, 4, 1), KERNEL("h884gemm", 50, 60, 1)};
 
-/* The shapes of events of a trace, in their order. */
+/* Sets the shapes of a trace's events, in order. */
 static void add_shapes(const small_job *j, tm_trace *trace, const char *const *shapes, size_t n) {
     for (uint32_t i = 0; i < n; i++) {
         tm_shapes_attr attr = {.event = i};
@@ -72,10 +72,10 @@ static void make_job(small_job *j) {
     finish_job(j);
 }
 
-/* mm, both ranks: self 40 + 10 + 60 = 110, total 110 + copy_'s 10 = 120; of its kernels 100 of 110
- * on tensor cores, of all kernels in it 100 of 113. Its rank 0 has 50 on the device and 38 of its
- * own on the host, rank 2 60 and 26. linear: total 60, 40 of 53 in kernels. my: its total counts
- * once, 5 and 100. */
+/* mm, both ranks: self 40 + 10 + 60 = 110, total 110 + copy_'s 10 = 120; on tensor cores are 100 of
+ * the 110 in its own kernels, and 100 of the 113 in all kernels inside it. On rank 0 it has 50 on
+ * the device and 38 of its own on the host, on rank 2 60 and 26. linear: total 60, 40 of 53 in
+ * kernels. my: its total counts once, 5 and 100. */
 TEST(operators_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
         ("name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
@@ -92,8 +92,8 @@ TEST(operators_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* mm [8] on both ranks, [16] on rank 0; my [1] holds my [2], which is another key; linear's are not
- * known. */
+/* mm [8] on both ranks, [16] on rank 0; my [1] contains my [2], a different key; linear's shapes
+ * are unknown. */
 TEST(shapes_are_as_worked_out_by_hand) {
     static const struct {
         const char *name, *shapes;
@@ -121,7 +121,7 @@ TEST(shapes_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* What could run on tensor cores is told by names, and by what an operator holds. */
+/* Whether an operator could use tensor cores follows from its name and from the operators in it. */
 TEST(an_operator_fits_tensor_cores_where_one_inside_it_does) {
     static const event_spec events[] = {OP("outer", 0, 100), OP("middle", 10, 50),
                                         OP("aten::mm", 20, 10), OP("aten::add", 70, 10)};
@@ -142,7 +142,7 @@ TEST(an_operator_fits_tensor_cores_where_one_inside_it_does) {
     close_job(&j);
 }
 
-/* 1200 names, op 0 with 1 ns and so on: the last 1000 stay, the longest first. */
+/* 1200 names, op 0 with 1 ns and so on: the top 1000 are kept, longest first. */
 TEST(the_thousand_that_cost_most_are_kept) {
     enum { N = 1200 };
     static event_spec events[N];
@@ -161,8 +161,8 @@ TEST(the_thousand_that_cost_most_are_kept) {
     close_job(&j);
 }
 
-/* What each event of the GPU was launched by: of mm's 110 h884gemm has 100, of h884gemm's 160 mm.
- * All rows add up to the 66 of rank 0 and 60 each of ranks 1 and 2: 186. */
+/* The launching operator of each GPU event: of mm's 110, h884gemm has 100; of h884gemm's 160, mm
+ * launches all. All rows add up to the 66 of rank 0 and 60 each of ranks 1 and 2: 186. */
 TEST(what_launched_what) {
     static const char *const operators[] = {
         ("operator kernel calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "

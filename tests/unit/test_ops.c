@@ -1,9 +1,9 @@
-/* Operation-level traces: what is one, which ranks it holds, and what becomes of an operation. */
+/* Operation-level traces: recognition, ranks, and conversion of operations. */
 #include <inttypes.h>
 
 #include "trace_text.h"
 
-/* An operation of a rank: its thread is the rank's first but `lane`; times in microseconds. */
+/* An operation of a rank; `rank` and `lane` are the digits of its tid; times in microseconds. */
 #define OPERATION(name, pid, rank, lane, ts, dur, step, chunk, seq)                                \
     "{'name':'" name "','cat':'" name "','pid':" #pid ",'tid':" #rank #lane ",'ts':" #ts           \
     ",'dur':" #dur ",'ph':'X','args':{'step':" #step ",'model_chunk':" #chunk                      \
@@ -12,7 +12,7 @@
     "{'name':'thread_name','pid':" #pid ",'tid':" #tid ",'ph':'M','args':{'name':'PP rank " #stage \
     ", TP rank 0, compute'}}"
 
-/* Ranks 0 to 3, which are threads 0, 5, 10 and 15 on: two stages of two data ranks. */
+/* Ranks 0 to 3, whose threads begin at 0, 5, 10 and 15: two stages, two data-parallel ranks. */
 #define THREADS THREAD(0, 0, 0) "," THREAD(1, 5, 0) "," THREAD(0, 10, 1) "," THREAD(1, 15, 1)
 
 static const tm_format *const format = &tm_format_ops;
@@ -26,7 +26,7 @@ TEST(the_first_operation_tells_the_format) {
         {" [ " THREADS " , " OPERATION("gc", 0, , 0, 1, 2, 3, -1, 0), true},
         {"[" THREADS "]", false},
         {"{'traceEvents':[" OPERATION("gc", 0, , 0, 1, 2, 3, 0, 0) "]}", false},
-        /* an event of another program; without a step, a number, a part of the model, times */
+        /* another program's event; then operations without a step, number, model chunk or times */
         {"[{'name':'a','ph':'X','pid':1,'tid':2,'ts':3,'dur':4,'args':{}}]", false},
         {"[{'name':'a','ph':'X','pid':1,'tid':2,'ts':3,'dur':4,'args':{'seq_id':1,"
          "'model_chunk':0}}]",
@@ -61,7 +61,7 @@ TEST(ranks_are_those_of_the_threads_that_did_something) {
                              0) "," THREADS "," OPERATION("gc", 0, , 4, 1, 2, 3, 0, 0) "]",
                found, sizeof found);
     assert_string_equal(found, "0:ffffffffffffffff:0 1:ffffffffffffffff:3 ");
-    /* What a file that was cut holds: its last event is not whole. */
+    /* The start of a file that was cut: its last event is incomplete. */
     units_text(format, "[" OPERATION("gc", 0, 1, 0, 1, 2, 3, 0, 0) ",{'name':'gc','pi", found,
                sizeof found);
     assert_string_equal(found, "0:ffffffffffffffff:2 ");
@@ -79,13 +79,13 @@ TEST(an_operation_is_what_its_name_says) {
         {OPERATION("forward-compute", 0, , 0, 1.5, 2, 3, 0, 0), 0,
          "forward-compute kernel 1500+2000 0/0"},
         {OPERATION("optimizer", 0, , 0, 1, 2, 3, -1, 0), 0, "optimizer kernel 1000+2000 0/0"},
-        /* nothing that a GPU does */
+        /* not GPU work */
         {OPERATION("gc", 0, , 0, 1, 0, 3, -1, 0), 0, "gc user_annotation 1000+0 0/0"},
         {OPERATION("forward-send", 0, , 1, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("forward-send", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel dst=2")},
         {OPERATION("backward-recv", 0, , 1, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("backward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
-        /* what leaves the model has no other end */
+        /* a transfer out of the model has no peer */
         {OPERATION("backward-send", 0, , 1, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("backward-send", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel")},
         {OPERATION("forward-recv", 1, 1, 6, 1, 2, 3, -1, 0), 3,
@@ -100,13 +100,13 @@ TEST(an_operation_is_what_its_name_says) {
          TRANSFERRED("embedding-grads-all-reduce", "1/18", " size=2 ranks=[1, 3] of=embeddings")},
         {OPERATION("optimizer-clip-main-grad", 0, , 3, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("optimizer-clip-main-grad", "0/3", " size=4 ranks=[0, 1, 2, 3] of=all ranks")},
-        /* parts of the model have names of their own; from the last stage on it goes on */
+        /* model chunks have names of their own; the last stage passes on to the first */
         {OPERATION("forward-compute", 0, , 0, 1, 2, 3, 1, 0) "," OPERATION("forward-recv", 0, , 1,
                                                                            1, 2, 3, -1, 0),
          0,
          "forward-compute, chunk 1 kernel 1000+2000 0/0\n" TRANSFERRED(
              "forward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
-        /* it ended before the last rank had come, by its clock: 20 - 3 us */
+        /* it ended before the last rank arrived, by its clock: 20 - 3 us */
         {OPERATION("forward-send", 0, , 1, 20, -3, 3, -1, 0), 0,
          "forward-send kernel 17000+0 0/1 forward-send collective=forward-send size=2 ranks=[0, 2] "
          "of=pipeline parallel dst=2"},
@@ -117,7 +117,7 @@ TEST(an_operation_is_what_its_name_says) {
         reading r = read_rank(text, cases[i].rank);
         trace_text(&r, found, sizeof found);
         char *rest = found + strlen(cases[i].events);
-        assert_true(*rest == '\n' || strncmp(rest, " seq=0", 6) == 0); /* then a hash; steps */
+        assert_true(*rest == '\n' || strncmp(rest, " seq=0", 6) == 0); /* then a hash; or steps */
         *rest = '\0';
         assert_string_equal(found, cases[i].events);
         assert_int_equal(r.trace.rank, cases[i].rank);
@@ -127,7 +127,7 @@ TEST(an_operation_is_what_its_name_says) {
     }
 }
 
-/* Two ranks, of which the first step takes 100 us, the second 50. */
+/* Two ranks; the first step takes 100 us, the second 50. */
 #define STEPS(number, second)                                                                      \
     "[" OPERATION("optimizer", 0, , 0, 10, 40, 23, -1, 0) "," OPERATION(                           \
         "optimizer", 0, , 5, 0, 100, 23, -1, 0) "," OPERATION("optimizer", 0, , 0, second, 50,     \
@@ -136,12 +136,12 @@ TEST(an_operation_is_what_its_name_says) {
 TEST(steps_take_the_time_of_all_ranks) {
     static const struct {
         const char *text;
-        const char *name; /* of the second */
-        int64_t begin_ns; /* of it, whose operation begins with it */
+        const char *name; /* name of the second */
+        int64_t begin_ns; /* of the second, where its operation begins, too */
     } cases[] = {
         {STEPS(24, 100), "step 24", 100000},
-        {STEPS(24, 110), "step 24", 100000}, /* a tenth of the first was put between them */
-        {STEPS(24, 0), "step 24", 100000},   /* both at one time */
+        {STEPS(24, 110), "step 24", 100000}, /* a tenth of the first lies between */
+        {STEPS(24, 0), "step 24", 100000},   /* both at once */
         {STEPS(24, 160), "step 24", 160000},
         {STEPS(24, 105), "step 24", 105000},
         {STEPS(25, 160), "step 25", 100000}, /* step 24 was not recorded */

@@ -1,4 +1,4 @@
-/* The replay of operation-level traces: what follows what, the graph, and published figures. */
+/* Replay of operation-level traces: dependencies, the graph, and published figures. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -13,7 +13,7 @@
 
 enum { RANKS_MAX = 16, STEPS_MAX = 64 };
 
-/* A job whose ranks all are here. */
+/* A job with all its ranks in memory. */
 typedef struct job {
     ground ground;
     tm_timeline timelines[RANKS_MAX];
@@ -99,7 +99,7 @@ static void close_job(job *j) {
     close_ground(&j->ground);
 }
 
-/* The times that a job took, as recorded: the last end of its last step. */
+/* Recorded duration of a job: the last end of its last step. */
 static int64_t recorded_ns(const job *j) {
     int64_t last = 0;
     for (size_t i = 0; i < j->n; i++) {
@@ -121,17 +121,17 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
     return f;
 }
 
-/* Two ranks of a pipeline, two steps that are alike, in us from a step's begin:
+/* Two ranks of a pipeline, two equal steps, in us from a step's begin:
  *
  *     rank 0   forward 0-300, sent 300-318.25; backward 820-990, received long before
  *     rank 1   received 300-320; forward 320-610, backward 620-810, the collector at 990
  *
- * Without the gap of 10 before rank 1's backward pass, and those behind it, a step takes 300 + 20 +
- * 290 + 190 = 800; rank 0's backward pass waits for nothing of rank 1, whose send is not there.
- * Ideal are 295 for a forward pass, 180 for a backward one, and 20 for what is received: 295 + 20 +
- * 295 + 180 = 790. With stage 0 as recorded, or stage 1, it is 795, which is less than the 800 of
- * their data rank: of these equals rank 0 is the worst. Without it 295 + 20 + 290 + 190 = 795 are
- * left, without the last stage 300 + 20 + 295 + 180 = 795. */
+ * Without the gap of 10 before rank 1's backward pass, and those after it, a step takes 300 + 20 +
+ * 290 + 190 = 800; rank 0's backward pass waits for nothing, as rank 1's send is missing. Ideal are
+ * 295 for a forward pass, 180 for a backward pass and 20 for a receive: 295 + 20 + 295 + 180 = 790.
+ * With stage 0 as recorded, or stage 1, it is 795, less than the 800 of their data rank: of these
+ * equals rank 0 is the worst. Without it 295 + 20 + 290 + 190 = 795 are left, without the last
+ * stage 300 + 20 + 295 + 180 = 795. */
 TEST(figures_of_a_small_job_are_those_by_hand) {
     job j;
     int64_t scores[RANKS_MAX];
@@ -150,8 +150,8 @@ TEST(figures_of_a_small_job_are_those_by_hand) {
     close_job(&j);
 }
 
-/* The same job: of the 990 us of a step 190 are explained by nothing. What comes before that is
- * when it would be without: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
+/* The same job: 190 of the 990 us of a step are unexplained. Without them, what comes earlier in a
+ * step keeps its time: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
 TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     job j;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
@@ -168,7 +168,7 @@ TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     static const struct {
         size_t rank;
         const char *operation;
-        int64_t begins[2]; /* of the last node with this row but one, in both steps */
+        int64_t begins[2]; /* begin of the last but one node in this row, in each step */
     } cases[] = {
         {0, "forward-compute", {0, 990000}},        {0, "backward-compute", {300000, 1290000}},
         {1, "forward-recv", {300000, 1290000}},     {1, "forward-compute", {320000, 1310000}},
@@ -197,7 +197,7 @@ TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     close_job(&j);
 }
 
-/* result-ST.json, mw-ST.json and ms-ST.json of the artefact of the paper. */
+/* result-ST.json, mw-ST.json and ms-ST.json of the paper's artefact. */
 TEST(figures_are_those_that_were_published) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[512];
@@ -218,7 +218,7 @@ TEST(figures_are_those_that_were_published) {
     assert_true(fabs((double)f.workers_ns / second - 2.162352216) < 2e-6);
     assert_true(fabs((double)f.stage_ns / second - 1.771039616) < 2e-6);
     assert_true(fabs(total / (double)recorded_ns(&j) - 1 - -0.0188) < 0.0002);
-    /* By decompositions: the last stage alone is slow. blocking_decompose_by_dp_rank, _by_stage */
+    /* By decomposition, only the last stage is slow. blocking_decompose_by_dp_rank, _by_stage */
     static const double expected[] = {0.99804, 0.99804, 0.98306, 0.98306,
                                       0.98249, 0.98249, 1.17308, 1.17787};
     for (size_t i = 0; i < 8; i++)
@@ -226,7 +226,7 @@ TEST(figures_are_those_that_were_published) {
     close_job(&j);
 }
 
-/* Types by the letters that stand for them below. */
+/* Abbreviations of types used below. */
 static const char *const letters[TM_N_OPS_TYPES] = {"F",  "B",  "g",  "o",  "fs", "fr", "bs",
                                                     "br", "pa", "gr", "se", "ln", "em", "cl"};
 
@@ -235,7 +235,7 @@ static int by_type(const void *a, const void *b) {
     return x->type != y->type ? x->type - y->type : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Operations "type begin end chunk" in microseconds; those of a type by their begin. */
+/* Operations "type begin end chunk" in microseconds; those of one type ordered by begin. */
 static tm_ops_draft make_draft(tm_timeline *timeline, const char *text, const tm_ops_place *place) {
     tm_ops_draft d = {.timeline = timeline,
                       .place = *place,
@@ -269,7 +269,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
-/* "B0<F1 ..." in the order of letters, and behind it "joined: fs0 ..." */
+/* Writes "B0<F1 ..." in alphabetical order, then "joined: fs0 ..." */
 static void draft_text(const tm_ops_draft *d, char *out, size_t size) {
     const tm_ops_part *parts = d->parts.data;
     const tm_ops_edge *edges = d->edges.data;
@@ -314,8 +314,8 @@ TEST(operations_follow_one_another_as_the_schedule_has_it) {
          "ln 45 46 0, em 47 48 0, o 60 61 0",
          "B0<F0 B1<B0 F0<pa1 em0<ln0 gr0<B1 gr0<pa1 gr1<gr0 ln0<B1 ln0<gr1 o0<se0 pa1<pa0 se0<em0 "
          "| alone: ln0"},
-        /* The first stage of two with two parts each: what it receives first, and sends back last,
-         * would come from and go to nowhere; a receive after the last pass never was. */
+        /* First of two stages, with two chunks each: its first receive and its last backward send
+         * have no peer; a receive after the last pass never happened. */
         {"two parts of the model on a stage",
          {0, 0, 0, 2, 2},
          "F 10 20 0, F 30 40 1, B 50 60 1, B 70 80 0, fs 20 22 0, fs 40 42 0, fr 9 10 0, fr 28 30 "

@@ -1,4 +1,4 @@
-/* Whether ends contradict an order: sequences of equal counts, worked out by hand. */
+/* Whether ends contradict an order: sequences of equal length, worked out by hand. */
 #include "match/order.h"
 
 #include "run_fixture.h"
@@ -31,16 +31,16 @@ TEST(noise_late_ends_drift_and_set_clocks_leave_an_order) {
     for (size_t i = 0; i < N; i++) /* up to 8 us */
         b[i].end_ns += (int64_t)(i * 5 % 9) * US;
     assert_true(tm_order_holds(a, b, N));
-    b[4].end_ns += 700 * US; /* later than the end behind it: it ran all the while */
+    b[4].end_ns += 700 * US; /* later than the next end: its kernel ran on */
     assert_true(tm_order_holds(a, b, N));
-    for (size_t i = 7; i < N; i++) { /* set by 3 ms */
+    for (size_t i = 7; i < N; i++) { /* clock set by 3 ms */
         b[i].begin_ns += 3000 * US;
         b[i].end_ns += 3000 * US;
     }
     assert_true(tm_order_holds(a, b, N));
     make(b, N, 300);
     for (size_t i = 0; i < N; i++) {
-        a[i].end_ns *= 1000; /* ends a second apart, and a drift of 100 ppm */
+        a[i].end_ns *= 1000; /* ends are seconds apart, with a drift of 100 ppm */
         a[i].begin_ns = a[i].end_ns - 50 * US;
         b[i].end_ns = a[i].end_ns + a[i].end_ns / 10000;
         b[i].begin_ns = b[i].end_ns - 50 * US;
@@ -48,8 +48,8 @@ TEST(noise_late_ends_drift_and_set_clocks_leave_an_order) {
     assert_true(tm_order_holds(a, b, N));
 }
 
-/* The 5th ends 310 us behind the 4th and 640 us before the 6th; on the other rank it is 250 us late
- * as a whole, so that the two did not run together. */
+/* The 5th ends 310 us after the 4th and 640 us before the 6th. On the other rank all of it is 250
+ * us late, so the two did not run together. */
 TEST(what_did_not_run_together_is_another) {
     tm_end a[N], b[N];
     make(a, N, 0);
@@ -63,8 +63,8 @@ TEST(what_did_not_run_together_is_another) {
     assert_true(tm_order_holds(a, b, 0));
 }
 
-/* On hosts an end says when the thread had a core: up to 3.9 ms late, so that others' ends lie
- * nearer. Nobody leaves before all came, though: the 5th cannot end on b before it begins on a. */
+/* On hosts an end also waits for a core: up to 3.9 ms late, so that other ends are nearer. No rank
+ * leaves before all have arrived, though: the 5th cannot end on b before it begins on a. */
 TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     tm_end a[N], b[N];
     for (size_t i = 0; i < N; i++) {
@@ -73,7 +73,7 @@ TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
         b[i] = a[i];
         b[i].end_ns += (int64_t)(i * 7 % 4) * 1300 * US;
     }
-    for (size_t i = 4; i < 6; i++) { /* one of 12 may be told wrongly, two may not */
+    for (size_t i = 4; i < 6; i++) { /* one wrong match of 12 is tolerated, two are not */
         assert_true(tm_order_holds(a, b, N));
         b[i].begin_ns -= 3 * MS;
         b[i].end_ns = a[i].begin_ns - 2 * MS;
@@ -81,7 +81,7 @@ TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     assert_false(tm_order_holds(a, b, N));
 }
 
-/* The 5th to 8th are broadcasts, back to back, and one rank comes late to them: it leaves each when
+/* The 5th to 8th are back-to-back broadcasts and one rank is late to them: it leaves each one when
  * the other leaves the next. */
 TEST(a_rank_late_to_broadcasts_did_not_miss_one) {
     enum { FIRST = 4, BROADCASTS = 4 };
@@ -95,7 +95,7 @@ TEST(a_rank_late_to_broadcasts_did_not_miss_one) {
     }
     assert_true(tm_order_holds(a, b, N));
     assert_true(tm_order_holds(b, a, N));
-    for (size_t i = FIRST; i < FIRST + BROADCASTS; i++) /* nobody leaves an all-reduce so early */
+    for (size_t i = FIRST; i < FIRST + BROADCASTS; i++) /* all-reduces do not end so early */
         a[i].synchronises = b[i].synchronises = true;
     assert_false(tm_order_holds(a, b, N));
     assert_false(tm_order_holds(b, a, N));

@@ -1,4 +1,4 @@
-/* The overview: small ranks, worked out by hand. */
+/* Overview: small ranks, worked out by hand. */
 #include "analysis_fixture.h"
 
 #define SPAN(category, name, begin, duration, thread)                                              \
@@ -7,12 +7,12 @@
 #define GPU(category, name, begin, duration, stream)                                               \
     { category, name, begin, duration, 0, stream, 0, NULL, TM_DURATION }
 
-/* Steps 1 [0, 100) and 2 [100, 200); what is first here takes its time from what follows:
- *   kernel   [10, 40) and, beside it, [30, 50); [100, 120) on tensor cores; [195, 230) reaches out
+/* Steps 1 [0, 100) and 2 [100, 200); kinds listed first take precedence:
+ *   kernel   [10, 40), in parallel [30, 50); [100, 120) on tensor cores; [195, 230), past step 2
  *   comm     [45, 60); gloo on the host [58, 62)
  *   memcpy   [60, 70)                       memset   [65, 75)
  *   runtime  [5, 20), [80, 82)              input    [70, 85)
- *   cpu      [0, 100) a step's name is none; [0, 8) op, [84, 92) annotation, [150, 160) op
+ *   cpu      [0, 100) the step itself does not count; [0, 8) op, [84, 92) annotation, [150, 160) op
  * step 1: kernel 40, comm 12, memcpy [62, 70) 8, memset [70, 75) 5, runtime [5, 10), [80, 82) 7,
  *         input [75, 80), [82, 85) 8, cpu [0, 5), [85, 92) 12, other [92, 100) 8
  * step 2: kernel 25, cpu 10, other 65
@@ -26,7 +26,7 @@ static const event_spec rank_0[] = {
     GPU(TM_CAT_KERNEL, "k4", 195, 35, 7),
     GPU(TM_CAT_KERNEL, "ncclDevKernel_AllReduce", 45, 15, 20),
     SPAN(TM_CAT_CPU_OP, "gloo:all_reduce", 58, 4, 3),
-    SPAN(TM_CAT_USER_ANNOTATION, "nccl:all_reduce", 86, 2, 1), /* asks the GPU: the CPU's */
+    SPAN(TM_CAT_USER_ANNOTATION, "nccl:all_reduce", 86, 2, 1), /* requests GPU work: CPU time */
     GPU(TM_CAT_MEMCPY, "Memcpy", 60, 10, 7),
     GPU(TM_CAT_MEMSET, "Memset", 65, 10, 8),
     SPAN(TM_CAT_RUNTIME, "cudaLaunchKernel", 5, 15, 1),
@@ -39,12 +39,12 @@ static const event_spec rank_0[] = {
     GPU(TM_CAT_GPU_ANNOTATION, "forward", 0, 200, 7),
 };
 
-/* Blocks per multiprocessor and occupancy of the kernels above, in their order. */
+/* Blocks per multiprocessor and occupancy of the kernels above, in order. */
 static const struct {
     float blocks, occupancy_pct;
 } launches[] = {{0.5f, 50}, {0.25f, 30}, {4, 100}, {0.75f, 20}, {0.125f, NAN}};
 
-/* Rank 1: a step on the CPU alone [0, 50) with an operator [0, 20). */
+/* Rank 1: a step on the CPU only [0, 50) with an operator [0, 20). */
 static const event_spec rank_1[] = {NOTE("ProfilerStep#1", 0, 50),
                                     SPAN(TM_CAT_CPU_OP, "aten::mm", 0, 20, 1)};
 
@@ -105,7 +105,7 @@ TEST(ranks_and_the_job_are_as_worked_out_by_hand) {
 }
 
 /* Steps of 100, 100 and 40 ns: the last is under 80 % of their median, so it was cut, and the mean
- * is 100; of traces that were all cut short it is that of all, 80. Of two kinds there is none. */
+ * is 100; if all traces were truncated, it is the mean of all, 80. Two kinds have no mean. */
 TEST(a_part_of_a_step_and_steps_of_several_kinds_are_in_no_mean) {
     static const event_spec whole[] = {NOTE("ProfilerStep#1", 0, 100),
                                        GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};

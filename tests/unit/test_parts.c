@@ -1,11 +1,11 @@
-/* A trace cut into parts at any byte: the parts are the whole, or they say that they are not. */
+/* A trace split at any byte: its parts join to the whole, or the mismatch is detected. */
 #include "timeline/part.h"
 
 #include "trace_text.h"
 
 enum { TEXT_MAX = 16384 };
 
-/* Everything that a trace holds, as text. */
+/* Returns everything in a trace as text. */
 static char *text_of(const tm_trace *trace, const tm_names *names) {
     char *text = malloc(TEXT_MAX);
     assert_non_null(text);
@@ -34,9 +34,9 @@ static char *text_of(const tm_trace *trace, const tm_names *names) {
 
 enum { PARTS_MAX = 3 };
 
-/* A document, and the reading of all of it. */
+/* A document, and the trace read from the whole of it. */
 typedef struct document {
-    char *text; /* of the text in which ' stands for the quotes of JSON */
+    char *text; /* with the ' of the source replaced by JSON quotes */
     size_t size;
     reading whole;
     char *expected;
@@ -83,7 +83,7 @@ static int64_t event_behind(const document *d, int64_t cut) {
     return begin;
 }
 
-/* One part, as the process has it that reads it: with a dictionary of its own. */
+/* One part as read by another process, with a dictionary of its own. */
 typedef struct piece {
     tm_trace trace;
     tm_names *names;
@@ -108,7 +108,7 @@ static void join_piece(const document *d, tm_part *into, const tm_part *part,
     assert_int_equal(tm_part_pack(part, names, &bytes, NULL), TM_OK);
     assert_int_equal(tm_part_join_begin(&join, into, d->whole.ground.names, bytes.data, NULL),
                      TM_OK);
-    for (size_t i = 0; i < trace->events.n; i++) /* in the smallest steps */
+    for (size_t i = 0; i < trace->events.n; i++) /* one event at a time */
         assert_int_equal(
             tm_join_events(&join.rows, (const tm_raw_event *)trace->events.data + i, 1, NULL),
             TM_OK);
@@ -120,7 +120,7 @@ static void join_piece(const document *d, tm_part *into, const tm_part *part,
     tm_vec_free(&bytes);
 }
 
-/* Cuts the document at n - 1 bytes. True where the parts fit: then their trace is the whole's. */
+/* Splits the document at n - 1 bytes. True if the parts fit; then they must equal the whole. */
 static bool cut_at(const document *d, const int64_t *cuts, int n) {
     piece pieces[PARTS_MAX] = {0};
     tm_part parts[PARTS_MAX] = {0};
@@ -163,7 +163,7 @@ static bool cut_at(const document *d, const int64_t *cuts, int n) {
     return good;
 }
 
-/* The number of bytes at which the document can be cut in two. */
+/* Returns the number of bytes at which the document can be split in two. */
 static int64_t count_cuts(const char *text) {
     document d = open_document(text);
     int64_t n = 0;
@@ -173,7 +173,7 @@ static int64_t count_cuts(const char *text) {
     return n;
 }
 
-/* Where the last occurrence of `part` stands in the text. */
+/* Returns the offset of the last occurrence of `part` in the text. */
 static int64_t last_of(const char *text, const char *part) {
     const char *found = NULL;
     for (const char *p = text; (p = strstr(p, part)); p++)
@@ -187,7 +187,7 @@ static int64_t last_of(const char *text, const char *part) {
 #define X "{'ph': 'X', 'cat': 'cpu_op', 'pid': 7, 'tid': 8, "
 #define K "{'ph':'X','cat':'kernel','pid':0,'tid':7,"
 
-/* Events of every kind and attribute, and metadata records for tracks of other places. */
+/* Events with every kind and attribute, and metadata records for other tracks. */
 static const char rich[] =
     "{'schemaVersion': 1, 'distributedInfo': {'rank': 3, 'world_size': 4},\n"
     "'baseTimeNanoseconds': 1700000000000000000, 'traceEvents': [\n"
@@ -217,8 +217,8 @@ static const char rich[] =
     "], 'host_name': 'node1', 'displayTimeUnit': 'ms'}\n";
 
 TEST(parts_of_a_cut_anywhere_are_the_whole) {
-    /* Nothing here looks like an event and is none, so only a cut behind the last event's first
-     * byte finds no event to begin with. */
+    /* No text here only looks like an event, so only splits after the last event's first byte find
+     * no event to begin with. */
     assert_int_equal(count_cuts(rich), last_of(rich, K));
 }
 
@@ -235,7 +235,7 @@ TEST(three_parts_are_the_whole_also_where_one_is_empty) {
     close_document(&d);
 }
 
-/* What is judged of devices when all is known. */
+/* Devices are judged only when all parts are known. */
 TEST(marks_and_flows_are_joined) {
     static const char text[] =
         "{'traceEvents':[" X
@@ -254,8 +254,8 @@ TEST(marks_and_flows_are_joined) {
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 
-/* Of more flows than are kept, the same are kept of the whole and of parts: one in 50 ends at an
- * event, so that the last of these does only where its flow is in the sample. */
+/* If there are more flows than are kept, whole and parts keep the same ones. One flow in 50 ends at
+ * an event; for the last of these only if its flow is in the sample. */
 TEST(of_many_flows_parts_keep_the_same) {
     enum { FLOWS = 3000, ROOM = FLOWS * 100 };
     char *text = malloc(ROOM);
@@ -303,7 +303,7 @@ TEST(repairs_are_counted_once_wherever_the_seam_is) {
             "'ts':3,'dur':1,'args':{'a':'x\ty',}") "," X
                                                    "'name':'an 'odd' one','ts':4,'dur':1}," EVENT(
                                                        "'ts':5,'dur':-1.-500") "," AT(6) "]}";
-    /* A malformed event is never begun with: the part before it goes on over it. */
+    /* No part begins at a malformed event: the part before it reads past it. */
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 
@@ -314,8 +314,8 @@ TEST(what_only_looks_like_an_event_is_found_out) {
     static const char in_metadata[] =
         "{'traceEvents':[" AT(1) "," AT(2) "],'l':[" FALSE_EVENT "," FALSE_EVENT "]}";
     int64_t first = (int64_t)strlen("{'traceEvents':[");
-    /* Cuts up to the first event begin with that; behind it up to the last false event with a
-     * false one; behind that up to the last event with the last event. */
+    /* Splits up to the first event begin there; after it, up to the last false event, at a false
+     * event; after that, up to the last event, at the last event. */
     assert_int_equal(count_cuts(in_args),
                      first + last_of(in_args, "{'ph':'X','cat") - last_of(in_args, FALSE_EVENT));
     assert_int_equal(count_cuts(in_metadata), last_of(in_metadata, "{'ph':'X','cat"));
@@ -337,9 +337,9 @@ TEST(malformed_text_fails_in_some_part) {
         "{'traceEvents':[" AT(1) "," EVENT("'ts':2 'dur':1") "]}",
         "{'traceEvents':[" AT(1) "," AT(2) "]} x",
         "[" AT(1) "," AT(2) "]}",
-        /* a part in the middle would find its way from the one list into the other */
+        /* a part in the middle would read on from one list into the other */
         "[" AT(1) "," AT(2) "],'traceEvents':[" AT(3) "]",
-        /* quotes that cannot be repaired: what looks like an event there is none */
+        /* quotes that cannot be repaired: what looks like an event inside is none */
         "[" X "'ts':1,'name':'a, {'ts':7,'ph':7}, b'}," AT(2) "]",
         "[" AT(1) "," AT(2) "],'a':1}",
         "[" AT(1) "],'traceEvents':[" AT(2) "]}",
@@ -365,7 +365,7 @@ TEST(a_part_follows_only_where_the_one_before_it_ends) {
         tm_part part;
         bool follows;
     } cases[] = {
-        {{.index = 1, .n = 3, .begin = 100, .end = 200}, true}, /* knows of no object */
+        {{.index = 1, .n = 3, .begin = 100, .end = 200}, true}, /* has seen no object */
         {{.index = 1, .n = 3, .begin = 99, .end = 200}, false},
         {{.index = 1, .n = 3, .begin = 101, .end = 200}, false},
         {{.index = 2, .n = 3, .begin = 100, .end = -1, .in_object = true}, true},

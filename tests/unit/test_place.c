@@ -1,5 +1,5 @@
-/* Which process of how many this is, by the environment of each launcher. The variables of mpirun
- * and of srun are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
+/* Rank and size of this process, from each launcher's environment. The variables of mpirun and srun
+ * are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
 #include "base/place.h"
 
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
@@ -8,10 +8,10 @@
 TEST(an_environment_tells_the_place) {
     static const struct {
         const char *environment[10];
-        const char *place; /* the launcher, rank/size, on this node, "alone", "node": on one node */
+        const char *place; /* launcher, rank/size, number on node, "alone", "node": one node */
     } cases[] = {
         {{"HOME=/", "PATH=/bin"}, "none 0/1 1 alone node"},
-        /* mpirun: alone, on one node, on several */
+        /* mpirun: one process, one node, several nodes */
         {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
           "PMIX_RANK=0", "PMIX_NAMESPACE=1111097345"},
          "mpirun 0/1 1 alone node"},
@@ -29,7 +29,7 @@ TEST(an_environment_tells_the_place) {
          "pmix 2/3 3 node"},
         {{"PMIX_RANK=0", "PMIX_NAMESPACE=slurm.pmix.2.0", "SLURM_STEP_NUM_TASKS=1"},
          "pmix 0/1 0 alone"},
-        /* PMIx that does not say how many there are */
+        /* PMIx that does not give the size */
         {{"PMIX_RANK=2", "PMIX_NAMESPACE=prterun-h1"}, "pmix 2/0 0"},
         {{"PMIX_RANK=2"}, "none 0/1 1 alone node"},
         /* PMI2 of Slurm, PMI of MPICH's mpiexec */
@@ -40,26 +40,26 @@ TEST(an_environment_tells_the_place) {
         {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "SLURM_NODEID=0",
           "SLURM_STEP_TASKS_PER_NODE=1"},
          "slurm 0/1 1 alone node"},
-        /* a batch script itself, which srun did not start; mpirun in it */
+        /* a batch script, not started by srun; mpirun inside it */
         {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_TASKS_PER_NODE=2(x3)", "SLURM_NODEID=0"},
          "none 0/1 1 alone node"},
         {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_NODEID=0", "OMPI_COMM_WORLD_RANK=5",
           "OMPI_COMM_WORLD_SIZE=6", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
          "mpirun 5/6 2"},
-        /* mpirun started by srun, and srun by mpirun: what the outer one says is old */
+        /* mpirun started by srun, and srun by mpirun: the outer launcher's variables are stale */
         {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "PMIX_NAMESPACE=1111097345", "PMIX_RANK=1",
           "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
          "mpirun 1/2 2 node"},
         {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
           "PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "1")},
          "pmix 2/3 0"},
-        /* Slurm's way to say how many are on which node */
+        /* Slurm's notation for tasks per node */
         {{STEP("2", "4"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"}, "slurm 2/3 3 node"},
         {{STEP("2", "3"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"}, "slurm 2/3 1"},
         {{STEP("2", "6"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"}, "slurm 2/3 0"},
         {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=2(x"}, "slurm 2/3 0"},
         {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=many"}, "slurm 2/3 0"},
-        /* what is no place: as if it were not there */
+        /* invalid places: ignored */
         {{"OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=4"}, "none 0/1 1 alone node"},
         {{"OMPI_COMM_WORLD_RANK=-1", "OMPI_COMM_WORLD_SIZE=4"}, "none 0/1 1 alone node"},
         {{"OMPI_COMM_WORLD_RANK=", "OMPI_COMM_WORLD_SIZE="}, "none 0/1 1 alone node"},

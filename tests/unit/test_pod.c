@@ -1,4 +1,4 @@
-/* Which devices are slow in which steps. */
+/* Slow devices and the steps in which they are slow. */
 #include "analysis/analyses.h"
 #include "analysis/xla/cells.h"
 
@@ -9,12 +9,12 @@
 
 enum { CELLS = 8, STEP = 1000 };
 
-/* One step of 1000 ns; of each rank what it computes, waits for input, launches, and copies out. */
+/* One step of 1000 ns: each rank's compute, input wait, launch and copy-out time. */
 typedef struct cells_case {
     int64_t compute[CELLS], input[CELLS], launch[CELLS], copies[CELLS];
-    const char *unmarked; /* rank=N */
-    const char *programs; /* a letter for each rank */
-    const char *slow;     /* "rank reason over", behind one another */
+    const char *unmarked; /* rank=N without steps */
+    const char *programs; /* a letter for each rank's program */
+    const char *slow;     /* "rank reason over" of each */
 } cells_case;
 
 static void add_cell(tm_tables *tables, int64_t rank, int64_t step, const int64_t ns[4]) {
@@ -37,12 +37,12 @@ static void judge(tm_tables *tables, int64_t n_ranks, const char *programs) {
 }
 
 TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
-    /* Half of 8 have the fourth least or less; 5 % of the step are 50. */
+    /* Half of 8 are at or below the fourth smallest; 5 % of the step are 50. */
     static const cells_case cases[] = {
         {.compute = {100, 100, 100, 100, 100, 100, 100, 100}, .slow = ""},
         {.compute = {100, 100, 100, 100, 149, 100, 100, 100}, .slow = ""},
         {.compute = {100, 100, 100, 100, 150, 100, 100, 100}, .slow = "4 compute 50 "},
-        /* Half of all, the devices of one host, wait for input. */
+        /* Half of all devices, those of one host, wait for input. */
         {.compute = {100, 500, 100, 100, 100, 100, 100, 100},
          .input = {10, 10, 10, 10, 300, 300, 300, 300},
          .slow = "1 compute 400 4 input 290 5 input 290 6 input 290 7 input 290 "},
@@ -50,14 +50,14 @@ TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
          .launch = {0, 0, 0, 70, 0, 0, 0, 0},
          .copies = {0, 0, 90, 0, 0, 0, 0, 0},
          .slow = "2 copies 90 3 launch 70 "},
-        /* One that computes nothing is no measure, nor is one without steps; nor are they slow. */
+        /* A device that computes nothing, or has no steps, is neither compared with nor slow. */
         {.compute = {0, 0, 0, 100, 100, 100, 100, 100}, .slow = ""},
         {.compute = {0, 0, 1, 1, 1, 100, 100, 100},
          .input = {0, 0, 0, 0, 0, 0, 0, 900},
          .unmarked = "rank=7",
          .slow = "5 compute 99 6 compute 99 "},
-        /* Two stages of a pipeline, the second with twice the work: only in one is one slower; and
-         * a device that runs what no other does. */
+        /* Two stages of a pipeline, the second with twice the work: one device is slow in its
+         * stage; and a device whose program no other runs. */
         {.compute = {100, 100, 100, 100, 200, 200, 260, 200},
          .programs = "aaaabbbb",
          .slow = "6 compute 60 "},
@@ -99,7 +99,7 @@ TEST(of_large_jobs_steps_of_slow_devices_alone_are_kept) {
             add_cell(&tables, rank, step, rank == SLOW && step % 3 > 0 ? more : usual);
     judge(&tables, RANKS, NULL);
     const tm_table *steps = tm_tables_find(&tables, "pod.step");
-    assert_int_equal(steps->n_rows, 100); /* two of three */
+    assert_int_equal(steps->n_rows, 100); /* of three */
     for (size_t i = 0; i < steps->n_rows; i++)
         assert_int_equal(tm_table_cell(steps, i, "rank")->value.i, SLOW);
     const tm_table *ranks = tm_tables_find(&tables, "pod.rank");

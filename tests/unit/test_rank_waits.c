@@ -5,32 +5,31 @@
 
 enum { OWNER = 3, ORIGIN = 2, A = 1, B = 2, C = 3 };
 
-/* A kernel of an operation: its group decides its stream. */
+/* An operation of a rank; its group determines its stream. */
 typedef struct op {
     uint64_t group;
     int64_t begin_ns, end_ns, wait_ns;
     bool together;
-    bool released; /* expected, as are the waits since its group was together: */
+    bool released; /* expected, as are the waits since its group was last together: */
     int64_t all_ns, other_ns;
 } op;
 
 /* The rank computes in [0, 100), [200, 300), [400, 450).
  *
- * A [100, 200) waits to 180: computes next at 200. It releases the rank; 80.
- * B [150, 250) waits to 190: the rank computes at 250. It does not.
- * B [320, 400) waits to 380: computes next at 400. It releases the rank; 60.
- * C [330, 390) waits to 380: computes next at 400 too, but B, in which it was by 390, ends later.
- * A [410, 500) waits to 470: nothing computes any more. It releases the rank; computing till 450
+ * A [100, 200) waits until 180, compute follows at 200: releases the rank; 80.
+ * B [150, 250) waits until 190, compute is running at 250: does not.
+ * B [320, 400) waits until 380, compute follows at 400: releases the rank; 60.
+ * C [330, 390) waits until 380, compute follows at 400, but B, running at 390, ends later: no.
+ * A [410, 500) waits until 470, no compute follows: releases the rank; compute until 450
  *                            leaves 20.
  * B [510, 520) does not wait, and had not begun at 500.
  * C [530, 540) does not wait.
  *
  * Waits that count, by when they ended: A 80 (180), B 60 (380), A 20 (470).
  *
- * A: nobody was together before 100: nothing had ended. At 410: A's first was together, and ended
- * at 200: B's 60, which is another group's. B: at 150 nothing had ended. At 320: together at no
- * time, A's 80. At 510: together at 400: 20 of A. C: at 330: 80. At 530: never together: 80 + 60 +
- * 20, none of its own. */
+ * A: at 100 nothing had ended. At 410: A's first operation was together, and ended at 200: B's 60,
+ * another group's wait. B: at 150 nothing had ended. At 320: never together so far: A's 80. At 510:
+ * together at 400: 20 of A. C: at 330: 80. At 530: never together: 80 + 60 + 20, none its own. */
 static const op ops[] = {
     {A, 100, 200, 80, true, true, 0, 0},    {B, 150, 250, 40, false, false, 0, 0},
     {B, 320, 400, 60, true, true, 80, 80},  {C, 330, 390, 50, false, false, 80, 80},
@@ -40,7 +39,7 @@ static const op ops[] = {
 
 static const int64_t computes[][2] = {{0, 100}, {200, 300}, {400, 450}};
 
-/* The rank's timeline with an event for each operation, named by its letter. */
+/* Builds the rank's timeline with an event for each operation, named by a letter. */
 static tm_timeline build_rank(ground *g, int64_t rank, const op *list, size_t n) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     event_spec events[COUNT(names) + COUNT(computes)];
@@ -66,7 +65,7 @@ static uint32_t event_of(const ground *g, const tm_timeline *timeline, size_t i)
     return row_named(g, timeline, name);
 }
 
-/* Visits in the order of operations; member i is operation i. */
+/* Returns participations in the order of operations; member i is operation i. */
 static tm_vec visits_of(const ground *g, const tm_timeline *timeline, const op *list, size_t n) {
     tm_vec visits = TM_VEC(tm_visit);
     for (size_t i = 0; i < n; i++) {
@@ -84,7 +83,7 @@ static tm_vec visits_of(const ground *g, const tm_timeline *timeline, const op *
     return visits;
 }
 
-/* A rank whose waits are known, and its visits. */
+/* A rank with its known waits and its participations. */
 typedef struct scene {
     ground ground;
     tm_timeline timeline;
@@ -123,7 +122,7 @@ TEST(waits_are_summed_since_the_group_was_together) {
     close_scene(&s);
 }
 
-/* As ops, but A was never together: at 410 its own 80 are among the 140. */
+/* Like ops, but A was never together: at 410 its own 80 are among the 140. */
 static scene open_apart(void) {
     op changed[COUNT(ops)];
     memcpy(changed, ops, sizeof ops);
@@ -140,7 +139,7 @@ TEST(own_waits_of_a_group_are_told_apart) {
     close_scene(&s);
 }
 
-/* A debt of the rank for operation i. */
+/* Adds a cost of the rank to pass back from operation i. */
 static void owe(scene *s, tm_vec *debts, size_t i, int64_t step, int64_t ns) {
     tm_debt debt = {5, step, ns, event_of(&s->ground, &s->timeline, i), ORIGIN};
     assert_non_null(tm_vec_append(debts, &debt, 1));
@@ -165,12 +164,12 @@ static void check_claims(scene *s, tm_vec *debts, const tm_claim *expected, size
 TEST(debts_go_to_the_waits_in_proportion) {
     scene s = open_scene(ops, COUNT(ops));
     tm_vec debts = TM_VEC(tm_debt);
-    /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4: 16 are 8, 6 and 2. C at 330 waited in
-     * 0 alone. They are one sum where their steps are the same. */
+    /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4: 16 splits into 8, 6 and 2. C at 330
+     * waited in operation 0 only. Costs of the same step are added up. */
     owe(&s, &debts, 6, 1, 16);
     owe(&s, &debts, 3, 1, 5);
     owe(&s, &debts, 3, 2, 7);
-    /* B at 320: 80 in operation 0; at 510: 20 in operation 4; between them nothing. */
+    /* B at 320: 80 in operation 0; at 510: only 20 in operation 4 since B was together. */
     owe(&s, &debts, 2, 3, 100);
     owe(&s, &debts, 5, 3, 10);
     static const tm_claim expected[] = {
@@ -184,13 +183,13 @@ TEST(debts_go_to_the_waits_in_proportion) {
 TEST(nothing_is_lost_to_rounding) {
     scene s = open_scene(ops, COUNT(ops));
     tm_vec debts = TM_VEC(tm_debt);
-    /* Sums of 80, 140 and 160 in 160 of 3: 1.5, 2.625 and 3, which round to 2, 3 and 3. Of 1: 0.5,
-     * 0.875 and 1 to 1, 1 and 1. */
+    /* Running sums 80, 140 and 160 of 160, times 3: 1.5, 2.625 and 3, which round to 2, 3 and 3.
+     * Times 1: 0.5, 0.875 and 1 round to 1, 1 and 1. */
     owe(&s, &debts, 6, 1, 3);
     owe(&s, &debts, 6, 2, 1);
     static const tm_claim expected[] = {{1, 2, 0, OWNER}, {1, 1, 2, OWNER}, {2, 1, 0, OWNER}};
     check_claims(&s, &debts, expected, COUNT(expected));
-    /* More than the bits of a double tell. */
+    /* More than a double represents exactly. */
     owe(&s, &debts, 6, 1, INT64_MAX / 3);
     tm_vec claims = TM_VEC(tm_claim);
     assert_int_equal(tm_rank_waits_pass(&s.held, &debts, &claims, &s.ground.err), TM_OK);
@@ -212,7 +211,7 @@ TEST(debts_pass_over_waits_of_their_own_group) {
 }
 
 TEST(each_rank_has_its_own_waits) {
-    /* Rank 5 as above; rank 6 with operations 2 to 6 alone, which has nothing of 0. */
+    /* Rank 5 as above; rank 6 only with operations 2 to 6, so it has no share of operation 0. */
     scene s = open_scene(ops, COUNT(ops));
     tm_timeline other = build_rank(&s.ground, 6, ops + 2, COUNT(ops) - 2);
     tm_vec visits = visits_of(&s.ground, &other, ops + 2, COUNT(ops) - 2);

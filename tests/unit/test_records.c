@@ -1,4 +1,4 @@
-/* From a rank's communication kernels to records, and which runs of them agree. */
+/* Records made from a rank's communication kernels, and which of their sequences agree. */
 #include "match/records.h"
 
 #include "comm_fixture.h"
@@ -21,7 +21,7 @@ static size_t n_left_out(const tm_match_input *input) {
     return (size_t)n;
 }
 
-/* What a rank gives that did more than communicate. */
+/* Collects the input of a rank with more than communication. */
 static tm_match_input input_of(ground *g, const tm_timeline *timeline, int64_t world_size) {
     tm_match_input input;
     tm_match_input_init(&input);
@@ -46,10 +46,10 @@ TEST(every_kernel_is_matched_in_its_surest_way) {
         {{.name = "broadcast", .seq = GIVEN(9), .src = GIVEN(0)}, TM_MATCH_SEQ, 9, 4},
         {{.name = "send", .dst = GIVEN(2)}, TM_MATCH_PAIR, 0, 2},
         {{.name = "recv", .src = GIVEN(0)}, TM_MATCH_PAIR, 0, 2},
-        /* ids and numbers of transfers count per rank, not per pair */
+        /* ids and sequence numbers of transfers count per rank, not per pair */
         {{.name = "send", .dst = GIVEN(2), .seq = GIVEN(5), .comms_id = 8}, TM_MATCH_PAIR, 0, 2},
         {{.name = "recv", .src = GIVEN(2), .seq = GIVEN(5), .comms_id = 8}, TM_MATCH_PAIR, 0, 2},
-        /* the other end is not told, or is the rank itself */
+        /* the peer is unknown, or is the rank itself */
         {{.name = "send", .src = GIVEN(2)}, -1, 0, 0},
         {{.name = "recv", .dst = GIVEN(2)}, -1, 0, 0},
         {{.name = "send", .dst = GIVEN(1)}, -1, 0, 0},
@@ -112,8 +112,8 @@ TEST(a_record_holds_all_that_matching_needs) {
     close_ground(&g);
 }
 
-/* The kernels of streams 9 and 5 that are left to inference, with those beside them: by stream, and
- * by what their name says without arguments and parameters. */
+/* Kernels left to inference on streams 9 and 5: by stream, with their count and their name without
+ * arguments and parameters. */
 TEST(kernels_without_metadata_are_left_to_inference) {
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .stream = 9, .kernel = "ncclDevKernel_AllReduce_RING(Args<4096ul>)"},
@@ -168,7 +168,7 @@ TEST(reasons_are_counted_by_group) {
     };
     static const tm_left_out expected[] = {
         {1, -1, TM_UNMATCHED_ONE_SIDED, ""},
-        {2, 2, TM_UNMATCHED_GROUP, "far"}, /* this rank is not among its ranks */
+        {2, 2, TM_UNMATCHED_GROUP, "far"}, /* the group does not contain this rank */
         {1, 31, TM_UNMATCHED_GROUP, "cut"},
         {1, 2, TM_UNMATCHED_PEER, "pp"},
     };
@@ -208,7 +208,7 @@ TEST(streams_correspond_by_their_first_kernel) {
         {.name = "allreduce", .begin_ns = 30, .stream = 7, .group = "b", .ranks = "[0, 1]"},
         {.name = "allreduce", .begin_ns = 40, .stream = 99, .group = "a", .ranks = "[0, 1]"},
     };
-    /* the first lane of group a, the second, the first of b, the first of a again */
+    /* first stream of group a, its second, first of b, first of a again */
     static const uint64_t keys[] = {0, (uint64_t)1 << TM_LANE_SHIFT, 0, 1};
     ground g = open_ground();
     tm_match_input inputs[] = {collect_rank(&g, 0, zero, COUNT(zero), 2),
@@ -224,8 +224,8 @@ TEST(streams_correspond_by_their_first_kernel) {
     close_ground(&g);
 }
 
-/* Operations 5 and 6 of a program in either order on two streams: one run each, in which the two
- * are told apart although they are of one kind and size. */
+/* Operations 5 and 6 in either order on two streams: one sequence each, in which the two are
+ * distinguished although they have the same kind and size. */
 TEST(named_kernels_have_one_order_whatever_their_streams) {
     static const comm_spec both[] = {
         {.name = "allreduce", .begin_ns = 0, .stream = 9, .comms_id = 5, .seq = GIVEN(-2)},
@@ -280,7 +280,7 @@ static int64_t bytes_of(ground *g, const char *name, const char *dtype, int64_t 
     return bytes;
 }
 
-/* 3 elements in and 5 out: an all-gather counts what comes out, as a receive, the others in. */
+/* 3 elements in and 5 out: all-gathers and receives count the output, all others the input. */
 TEST(bytes_are_elements_of_a_type_in_or_out) {
     static const struct {
         int64_t bytes;
@@ -304,11 +304,11 @@ TEST(bytes_are_elements_of_a_type_in_or_out) {
     for (size_t i = 0; i < COUNT(of_types); i++)
         for (const char *const *name = of_types[i].names; *name; name++)
             assert_int_equal(bytes_of(&g, "allreduce", *name, 3, 9), of_types[i].bytes);
-    /* What is missing or does not fit is unknown. */
+    /* A missing or oversized value makes the size unknown. */
     assert_int_equal(bytes_of(&g, "allreduce", "Float", -1, 5), -1);
     assert_int_equal(bytes_of(&g, "allgather", "Float", 5, -1), -1);
     assert_int_equal(bytes_of(&g, "allreduce", "Float", 0, 5), 0);
-    /* (2^63 - 1) / 32 = 288230376151711743 elements are taken, of 16 bytes at most, one more is
+    /* (2^63 - 1) / 32 = 288230376151711743 elements of up to 16 bytes are accepted, one more is
      * not: the sum of two such sizes fits */
     assert_int_equal(bytes_of(&g, "allreduce", "ComplexDouble", 288230376151711743, 0),
                      4611686018427387888);
@@ -316,17 +316,17 @@ TEST(bytes_are_elements_of_a_type_in_or_out) {
     close_ground(&g);
 }
 
-/* Steps 3 [0, 100) and 4 [200, 300); what launches 2 lies in step 3, 3 lies in none. */
+/* Steps 3 [0, 100) and 4 [200, 300); launch 2 is in step 3, launch 3 in no step. */
 TEST(the_step_is_that_of_the_launch_or_of_the_window) {
     static const struct {
         int64_t begin_ns, correlation, step;
     } cases[] = {
-        {220, 2, 3},  /* launched in 3 though it begins in 4, which so begins at its end, 221 */
-        {50, 0, 3},   /* no launch: the window */
-        {0, 0, 3},    /* the begin is in it */
-        {299, 0, 4},  /* so is the last nanosecond */
-        {300, 0, -1}, /* the end is not */
-        {400, 0, -1}, {250, 3, 4}, /* launched in none: the window */
+        {220, 2, 3},               /* launched in 3, which so lasts until its end, 221 */
+        {50, 0, 3},                /* no launch: the step's window */
+        {0, 0, 3},                 /* begin is inclusive */
+        {299, 0, 4},               /* the last nanosecond */
+        {300, 0, -1},              /* end is exclusive */
+        {400, 0, -1}, {250, 3, 4}, /* launched in no step: the step's window */
         {500, 3, -1},
     };
     static const event_spec others[] = {
@@ -358,7 +358,7 @@ TEST(operators_on_the_cpu_are_no_records) {
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
     tm_match_input input = input_of(&g, &timeline, 2);
-    /* the operator's metadata are no kernel's */
+    /* the operator's metadata do not belong to a kernel */
     assert_int_equal(input.records.n, 0);
     assert_int_equal(input.bare.n, 1);
     tm_match_input_free(&input);
@@ -373,13 +373,13 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
         int agrees;
     } rows[] = {
         {2, 0, 5, 3, 1, 1},          {1, 0, 5, 3, 0, 1},
-        {1, 0, 5, 3, 1, 1},                              /* equal, whatever beside */
-        {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* another count */
-        {2, 0, 5, 3, 0, 1},                              /* with the first row */
+        {1, 0, 5, 3, 1, 1},                              /* equal, whatever the next stream has */
+        {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* different count */
+        {2, 0, 5, 3, 0, 1},                              /* equals the first row */
         {2, 1, 5, 3, 0, 0},          {2, 1, 5, 3, 1, 0},
-        {2, 1, 6, 3, 2, 0},                              /* another digest */
-        {3, 0, 5, 3, 4, 0},          {3, 0, 5, 3, 4, 0}, /* a rank twice */
-        {4, 0, 5, 3, 0, 1},                              /* alone */
+        {2, 1, 6, 3, 2, 0},                              /* different digest */
+        {3, 0, 5, 3, 4, 0},          {3, 0, 5, 3, 4, 0}, /* the same rank twice */
+        {4, 0, 5, 3, 0, 1},                              /* only one rank */
         {5, 0, 5, 2, 0, 0},          {5, 0, 5, 3, 1, 0},
         {5, 0, 5, 3, 2, 0}, /* the first differs */
         {UINT64_MAX, 0, 1, 1, 0, 1}, {UINT64_MAX, 0, 1, 1, 1, 1},
@@ -400,7 +400,7 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     tm_match_compare(NULL, 0, NULL, 0);
 }
 
-/* Runs of two kernels of ranks 0 and 1, lane 1 of group 7. */
+/* Sequences of two kernels of ranks 0 and 1, stream 1 of group 7. */
 TEST(only_whole_groups_of_the_same_steps_agree) {
     static const struct {
         int32_t group_size;
@@ -410,12 +410,12 @@ TEST(only_whole_groups_of_the_same_steps_agree) {
     } cases[] = {
         {2, 3, 4, TM_MATCH_ORDER, 1, false},
         {3, 3, 4, TM_MATCH_ORDER, 0, false}, /* a member is missing */
-        {3, 3, 4, TM_MATCH_ORDER, 1, true},  /* of operations that are told apart */
+        {3, 3, 4, TM_MATCH_ORDER, 1, true},  /* distinguishable operations */
         {3, 3, 4, TM_MATCH_PAIR, 1, false},
-        {2, 4, 5, TM_MATCH_ORDER, 0, false}, /* a step later */
-        {2, 3, 5, TM_MATCH_ORDER, 1, false}, /* one kernel beside the boundary */
+        {2, 4, 5, TM_MATCH_ORDER, 0, false}, /* one step later */
+        {2, 3, 5, TM_MATCH_ORDER, 1, false}, /* one kernel off at the boundary */
         {2, 2, 4, TM_MATCH_ORDER, 1, false},
-        {2, -1, 5, TM_MATCH_ORDER, 1, false}, /* not known */
+        {2, -1, 5, TM_MATCH_ORDER, 1, false}, /* unknown */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         tm_sequence runs[2];
@@ -432,13 +432,13 @@ TEST(only_whole_groups_of_the_same_steps_agree) {
         tm_match_compare(runs, 2, NULL, 0);
         assert_int_equal(runs[0].agrees, cases[c].agrees);
         assert_int_equal(runs[1].agrees, cases[c].agrees);
-        tm_match_compare(runs, 1, NULL, 0); /* alone */
+        tm_match_compare(runs, 1, NULL, 0); /* only one sequence */
         assert_int_equal(runs[0].agrees, 1);
     }
 }
 
-/* Three kernels each in two lanes. In lane 1 rank 0 lacks the second of four and rank 1 the third;
- * ends come in any order. */
+/* Three kernels each in two streams. In stream 1 rank 0 lacks the second of four and rank 1 the
+ * third; ends come in any order. */
 TEST(ends_tell_a_shift_that_counts_hide) {
     static const int64_t ends_ms[2][2][3] = {{{10, 20, 40}, {50, 70, 80}},
                                              {{10, 20, 40}, {50, 60, 80}}};
@@ -467,8 +467,8 @@ TEST(ends_tell_a_shift_that_counts_hide) {
         assert_int_equal(runs[i].agrees, runs[i].lane == 0);
 }
 
-/* Compares what ranks 0 and 1 have, and drops what does not agree; records and unmatched are
- * checked on both. */
+/* Compares the sequences of ranks 0 and 1 and drops those that disagree; checks records and
+ * unmatched kernels of both. */
 static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const comm_spec *one,
                        size_t n_one, bool agree) {
     tm_match_input inputs[] = {collect_rank(g, 0, zero, n_zero, 2),
@@ -503,11 +503,11 @@ TEST(ranks_whose_runs_differ_are_unmatched) {
         bool agree;
     } cases[] = {
         {{AR, AG}, {AR, AG}, 2, true},
-        /* another count, kinds or order */
+        /* different count, kinds or order */
         {{AR, AG}, {AR}, 1, false},
         {{AR, AG}, {AR, AR}, 2, false},
         {{AR, AG}, {AG, AR}, 2, false},
-        /* sizes: in elements of 4 and 2 bytes, 8 are 8 and 8 are not 6; all-to-alls may differ */
+        /* sizes, in elements of 4 and 2 bytes: 8 equals 8 but not 6; all-to-alls may differ */
         {{SIZED("allreduce", 2, "Int"), BARRIER},
          {SIZED("allreduce", 4, "Half"), BARRIER},
          2,
@@ -544,20 +544,20 @@ static comm_spec transfer(const char *name, int64_t begin_ns, int stream, int64_
     return spec;
 }
 
-/* The other end of rank 0's transfers is 1, of rank 1's it is 0. */
+/* Sets the peer of rank 0's transfers to 1, and of rank 1's to 0. */
 static void set_ends(comm_spec *specs, size_t n, int32_t other) {
     for (size_t i = 0; i < n; i++)
         *(strcmp(specs[i].name, "send") == 0 ? &specs[i].dst : &specs[i].src) = GIVEN(other);
 }
 
 TEST(transfers_go_first_in_first_out_for_each_direction) {
-    /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends between */
+    /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends in between */
     comm_spec zero[] = {transfer("send", 10, 1, 3), transfer("recv", 20, 1, 2),
                         transfer("send", 30, 1, 5), transfer("send", 40, 2, 7)};
     comm_spec one[] = {transfer("send", 5, 1, 2), transfer("recv", 50, 2, 3),
                        transfer("recv", 60, 1, 5), transfer("recv", 70, 2, 7)};
     static const uint64_t keys[2][4] = {{0, 0, 1, 2}, {0, 0, 1, 2}};
-    static const int partner[4] = {1, 0, 2, 3}; /* of rank 0's records among rank 1's */
+    static const int partner[4] = {1, 0, 2, 3}; /* index in rank 1's records of rank 0's match */
     ground g = open_ground();
     set_ends(zero, COUNT(zero), 1);
     set_ends(one, COUNT(one), 0);
@@ -586,10 +586,10 @@ TEST(transfers_whose_ends_differ_are_unmatched) {
     set_ends(sends, 2, 1);
     set_ends(receives, 2, 0);
     set_ends(both_send, 2, 0);
-    check_pair(&g, sends, 2, receives, 2, false); /* 4 elements went, 5 came */
-    check_pair(&g, sends, 2, receives, 1, false); /* two went, one came */
+    check_pair(&g, sends, 2, receives, 2, false); /* 4 elements sent, 5 received */
+    check_pair(&g, sends, 2, receives, 1, false); /* two sent, one received */
     check_pair(&g, sends, 1, receives, 1, true);
-    check_pair(&g, sends, 2, both_send, 2, true); /* two directions, each with one end seen */
+    check_pair(&g, sends, 2, both_send, 2, true); /* two directions, each with one end recorded */
     close_ground(&g);
 }
 
@@ -604,12 +604,12 @@ TEST(dropping_leaves_what_needs_no_order) {
     ground g = open_ground();
     tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), 2);
     assert_int_equal(input.records.n, 5);
-    /* nobody answered */
+    /* no answers */
     assert_int_equal(tm_match_drop(&input, NULL, 0, &g.err), TM_OK);
     assert_int_equal(input.records.n, 2);
     assert_int_equal(record_at(&input, 0)->way, TM_MATCH_COMMS_ID);
     assert_int_equal(record_at(&input, 1)->way, TM_MATCH_SEQ);
-    assert_int_equal(input.loose.n, 2); /* those of no number, for alignment */
+    assert_int_equal(input.loose.n, 2); /* unnumbered ones, for alignment */
     assert_int_equal(n_left_out(&input), 1);
     assert_int_equal(((tm_left_out *)input.left_out.data)->reason, TM_UNMATCHED_TRANSFERS);
     tm_match_input_free(&input);
@@ -623,7 +623,7 @@ TEST(a_rank_is_answered_by_its_own_sequence) {
         tm_match_input input = collect_rank(&g, 1, &kernel, 1, 2);
         tm_sequence own = *(const tm_sequence *)input.sequences.data;
         tm_sequence answers[] = {own, own, own};
-        answers[0].rank = 2; /* of others: they say the opposite */
+        answers[0].rank = 2; /* another rank's or stream's: opposite answer */
         answers[1].lane = 1;
         answers[0].agrees = answers[1].agrees = !agrees;
         answers[2].agrees = agrees;

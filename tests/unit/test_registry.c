@@ -1,4 +1,4 @@
-/* What holds for every analysis and every table: walked, not listed. */
+/* Invariants of every analysis and every table in the registry. */
 
 #include "rows_fixture.h"
 #include "tmerge/analysis.h"
@@ -50,7 +50,7 @@ static void check_range(const tm_analysis *analysis, const tm_table_def *def) {
     assert_in_range(def->n_prose, 0, def->n_columns - def->n_keys);
     for (int c = def->n_columns - def->n_prose; c < def->n_columns; c++)
         assert_int_equal(def->columns[c].type, TM_TEXT);
-    if (def->n_merged > 0) { /* rows that travel as numbers, and are gone after the merging */
+    if (def->n_merged > 0) { /* rows that are sent as numbers and disappear in the merge */
         assert_true(def->internal);
         assert_non_null(analysis->merge);
         assert_in_range(def->n_columns, 1, 64);
@@ -59,7 +59,7 @@ static void check_range(const tm_analysis *analysis, const tm_table_def *def) {
     }
     if (def->top < 0)
         return;
-    /* `--top` shows the largest: of a number, and not of what names the row. */
+    /* `--top` sorts by a number that is not a key. */
     tm_type type = def->columns[def->top].type;
     assert_true(type == TM_INT || type == TM_REAL);
     assert_true(def->top >= def->n_keys);
@@ -92,10 +92,10 @@ static void check_column(const tm_table_def *def, int at) {
     while (unit < COUNT(units) && strcmp(column->unit, units[unit]) != 0)
         unit++;
     assert_true(unit < COUNT(units));
-    for (size_t u = 0; suffixes[u]; u++) /* the name carries the unit, and no other name does */
+    for (size_t u = 0; suffixes[u]; u++) /* a suffix for this unit only */
         if ((u == unit) != ends_in(column->name, suffixes[u]))
             fail_msg("%s in %s has the unit '%s'", column->name, def->name, column->unit);
-    /* Times are whole but for what nsys stats gives with a decimal. */
+    /* Times are integers except for the decimals of nsys stats. */
     bool decimal = strncmp(def->name, "stats.", 6) == 0 &&
                    (strncmp(column->name, "me", 2) == 0 || strncmp(column->name, "std", 3) == 0);
     if (strcmp(column->unit, "ns") == 0)
@@ -114,13 +114,13 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
     each_table(check_columns);
 }
 
-/* What the tables of the overview share. */
+/* Columns common to the overview's tables. */
 #define PARTS                                                                                      \
     " step_ns kernel_ns comm_ns memcpy_ns memset_ns runtime_ns input_ns cpu_ns other_ns "          \
     "gpu_utilization_pct "
 #define USES "sm_efficiency_pct occupancy_pct occupancy_known_pct tensor_core_pct "
 
-/* What the tables of calls share. */
+/* Columns common to the tables of calls. */
 #define CALLS                                                                                      \
     " name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "       \
     "tensor_total_pct ranks device_min_ns device_median_ns device_max_ns device_max_rank "         \
@@ -131,7 +131,7 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
     " occurrences self_ns share_pct async_ns told_pct flop achieved_tflops peak_pct bytes "        \
     "bw_gbps peak_bw_pct flop_per_byte bound ranks median_rank_ns max_rank_ns max_rank "
 
-/* The contract with what others read by name: tables and their columns, in any order. */
+/* Contract with readers by name: tables and their columns, in any order. */
 #define POD                                                                                        \
     "step_ns compute_16_ns compute_32_ns compute_untyped_ns collectives_ns infeed_ns "             \
     "input_wait_ns host_to_device_ns output_ns device_to_device_ns offload_ns launch_ns "          \
@@ -349,7 +349,7 @@ static const struct {
                       "allocations bytes increase_bytes peak_bytes peak_rank "},
 };
 
-/* True where the analysis of this table is in the registry. */
+/* Whether the registry has the analysis of this table. */
 static bool is_registered(const char *table) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
@@ -382,7 +382,7 @@ TEST(the_tables_have_the_columns_that_their_definition_promises) {
     tm_tables_destroy(&tables);
 }
 
-/* The report draws and counts by these. */
+/* The report plots and sums these columns. */
 TEST(charts_have_their_columns_and_times_are_told) {
     tm_tables tables = open_tables();
     for (size_t t = 0; t < tables.n_tables; t++) {

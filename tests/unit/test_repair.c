@@ -1,11 +1,11 @@
-/* Malformed JSON of the known classes is repaired; correct JSON never changes; anything else stays
- * an error. */
+/* Malformed JSON of the known classes is repaired; valid JSON never changes; anything else stays an
+ * error. */
 #include <inttypes.h>
 
 #include "readers/repair.h"
 
 enum {
-    NOTHING = TM_N_COUNTS, /* is wrong */
+    NOTHING = TM_N_COUNTS, /* nothing to repair */
     NUMBER = TM_COUNT_NON_FINITE,
     CONTROL = TM_COUNT_CONTROL_CHARACTER,
     UTF8 = TM_COUNT_INVALID_UTF8,
@@ -15,42 +15,42 @@ enum {
     SIGN = TM_COUNT_SIGNED_FRACTION,
 };
 
-/* ' stands for the quotes of JSON. */
+/* ' stands for a JSON quote. */
 typedef struct repair_case {
-    const char *text, *repaired; /* NULL: not a byte is changed */
+    const char *text, *repaired; /* NULL: no byte is changed */
     int count;
     int64_t n;
 } repair_case;
 
 static const repair_case cases[] = {
-    /* correct */
+    /* valid */
     {"{}", NULL, NOTHING, 0},
     {"{ 'a' : [ 1 , -2.5e3 , true , null ] }", NULL, NOTHING, 0},
     {"{'a': '\\'b\\', \\'c\\': 1'}", NULL, NOTHING, 0},
     {"{'a': 'C:\\\\new\\\\x\\n\\u00e9\\/'}", NULL, NOTHING, 0},
     {"['', '\xC3\xA9\xF0\x9F\x98\x80']", NULL, NOTHING, 0},
-    /* what is no number */
+    /* values that are no numbers */
     {"{'a': inf}", "{'a': null}", NUMBER, 1},
     {"{'a': -inf, 'b': nan }", "{'a': null, 'b': null }", NUMBER, 2},
     {"[NaN,Infinity,-Infinity,N/A,-nan,-nan(ind),INF]", "[null,null,null,null,null,null,null]",
      NUMBER, 7},
-    /* control characters: kept, as escapes */
+    /* control characters: kept as escapes */
     {"{'a': 'b\nc'}", "{'a': 'b\\u000ac'}", CONTROL, 1},
     {"{'a': '\x01\t\x1f', 'b': '\n'}", "{'a': '\\u0001\\u0009\\u001f', 'b': '\\u000a'}", CONTROL,
      2},
     {"{'a\nb': 1}", "{'a\\u000ab': 1}", CONTROL, 1},
-    /* bytes that are not UTF-8: U+FFFD for each maximal subpart, as Unicode 3.9 has it */
+    /* invalid UTF-8: U+FFFD for each maximal subpart, as in Unicode 3.9 */
     {"{'a': '\xE9t\xE9'}", "{'a': '\xEF\xBF\xBDt\xEF\xBF\xBD'}", UTF8, 1},
     {"['\xFF', '\xE2\x82']", "['\xEF\xBF\xBD', '\xEF\xBF\xBD']", UTF8, 2},
     {"['\xED\xA0\x80']", "['\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD']", UTF8, 1},
-    /* backslashes: in a path none of them is an escape */
+    /* backslashes: none in a path is an escape */
     {"{'a': 'torch\\cuda'}", "{'a': 'torch\\\\cuda'}", BACKSLASH, 1},
     {"{'a': 'C:\\new\\_x\\\\y'}", "{'a': 'C:\\\\new\\\\_x\\\\y'}", BACKSLASH, 1},
     {"{'a': 'C:\\dir\\', 'b': 1}", "{'a': 'C:\\\\dir\\\\', 'b': 1}", BACKSLASH, 1},
     {"{'a': 'C:\\new\\'}", "{'a': 'C:\\\\new\\\\'}", BACKSLASH, 1},
     {"{'a': '\\u12', 'b': '\\x'}", "{'a': '\\\\u12', 'b': '\\\\x'}", BACKSLASH, 2},
     {"{'a': 'say \\'x\\' at c:\\dir'}", "{'a': 'say \\'x\\' at c:\\\\dir'}", BACKSLASH, 1},
-    /* quotes: the issue that pytorch#113001 shows, and others */
+    /* quotes: the case of pytorch#113001, and others */
     {"{'name': 'Library('_inductor_test', 'IMPL')', 'pid': 1}",
      "{'name': 'Library(\\'_inductor_test\\', \\'IMPL\\')', 'pid': 1}", QUOTE, 1},
     {"{'name': ''a' and 'b''}", "{'name': '\\'a\\' and \\'b\\''}", QUOTE, 1},
@@ -64,12 +64,12 @@ static const repair_case cases[] = {
     /* commas */
     {"{'a': 1,}", "{'a': 1}", COMMA, 1},
     {"{'a': {'b': 'c' , }, 'd': [1, 2,\n], }", "{'a': {'b': 'c'  }, 'd': [1, 2\n] }", COMMA, 3},
-    /* -1.-500 is whole and fraction, each with its sign: printf("%ld.%03ld", -1, -500) */
+    /* -1.-500 has a sign on both integer part and fraction: printf("%ld.%03ld", -1, -500) */
     {"{'a': -1.-500}", "{'a': -1.500}", SIGN, 1},
     {"[0.-05,-12.-5, 0.-007]", "[-0.005,-12.005, -0.007]", SIGN, 3},
 };
 
-/* The cursor over a copy with its padding, which is the caller's to free. */
+/* Returns a padded copy of the text with a cursor over it; the caller frees it. */
 static char *padded(const char *text, size_t n, bool final, tm_json_cursor *cursor) {
     char *copy = calloc(1, n + TM_JSON_PADDING);
     assert_non_null(copy);
@@ -107,7 +107,7 @@ TEST(what_profilers_write_wrongly_is_repaired) {
         quote(cases[i].text, text);
         char *copy = padded(text, strlen(text), true, &cursor);
         expect_repaired(&cases[i], copy, tm_json_repair(&cursor, copy, &repair), &repair);
-        /* What comes of it is correct. */
+        /* The result is valid. */
         cursor = (tm_json_cursor){.end = (char *)repair.text.data + repair.size, .final = true};
         assert_ptr_equal(tm_json_skip_value(&cursor, repair.text.data), cursor.end);
         free(copy);
@@ -115,7 +115,7 @@ TEST(what_profilers_write_wrongly_is_repaired) {
     tm_repair_free(&repair);
 }
 
-/* At every place where the window can end, more is asked for, until the text can be told. */
+/* Wherever the window ends, more input is requested until the text can be judged. */
 TEST(a_text_that_goes_on_behind_the_window_is_not_judged) {
     tm_repair repair = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -1,4 +1,4 @@
-/* A rank's graph: which edges a few events give, and that any events get their recorded times. */
+/* Graph of a rank: the edges a few events give, and that any events keep their recorded times. */
 #include "replay/build.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
 
-/* Times in us. A number joins a call with what it launched. */
+/* Times in us. A number links a call with the work it launched. */
 #define EVENT(category, name, begin, took, number, where, device)                                  \
     {                                                                                              \
         category, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, where, device, NULL,  \
@@ -20,7 +20,7 @@ enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
 #define WORK(name, begin, took, number, stream)                                                    \
     EVENT(TM_CAT_KERNEL, name, begin, took, number, stream, 0)
 
-/* What is told of the operation that a kernel is part of; without a name of one it lacks. */
+/* The operation that a kernel takes part in; name NULL: the kernel is missing. */
 typedef struct visit_spec {
     const char *event;
     int64_t last_us, end_us;
@@ -31,9 +31,9 @@ typedef struct edge_case {
     event_spec events[EVENTS_MAX];
     struct {
         const char *event, *source;
-    } wait; /* of one stream for another */
+    } wait; /* of one stream for another's event */
     visit_spec visit;
-    const char *edges; /* "kind source.S>target.E us (unexplained us); ...", by target in time */
+    const char *edges; /* "kind source.S>target.E us (unexplained us); ...", ordered by target */
 } edge_case;
 
 static const char *const kind_words[] = {
@@ -42,7 +42,7 @@ static const char *const kind_words[] = {
 #undef KIND_WORD
 };
 
-/* "name.S" or "name.E"; of an event its begin is the first node. */
+/* Prints "name.S" or "name.E"; an event's first node is its begin. */
 static void print_node(const ground *g, const tm_timeline *t, const tm_graph *graph, uint32_t v,
                        char *out, size_t size) {
     bool end = false;
@@ -52,7 +52,7 @@ static void print_node(const ground *g, const tm_timeline *t, const tm_graph *gr
              end ? 'E' : 'S');
 }
 
-/* All but those to the end of the step. */
+/* Prints all edges but those to the end of the step. */
 static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *graph, char *out) {
     size_t used = 0;
     out[0] = '\0';
@@ -92,7 +92,7 @@ static uint32_t index_of(const ground *g, const tm_draft *draft, const char *nam
     return i;
 }
 
-/* A timeline, its draft, the waits between its streams, and the graph that is built of them. */
+/* A timeline, its recorded events, the waits between its streams, and the graph built from them. */
 typedef struct built {
     ground g;
     tm_timeline t;
@@ -128,7 +128,7 @@ static void close_built(built *b) {
     close_ground(&b->g);
 }
 
-/* Where nothing is there to measure a launch usually takes 6 us, a gap 1 us, a wait 2 us. */
+/* Without anything measured, a launch usually takes 6 us, a gap 1 us, a wait 2 us. */
 static const edge_case cases[] = {
     {.what = "b waits for a, though launched long before: the gap binds",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
@@ -143,7 +143,7 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
               "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
-    {/* 106 us after its call at most are usual. */
+    {/* Up to 106 us after its call are usual. */
      .what = "a launch on a GPU that something else holds",
      .events = {CALL("la", 0, 6, 1), WORK("a", 506, 100, 1, 7), CALL("lb", 700, 6, 2),
                 WORK("b", 1200, 50, 2, 7)},
@@ -186,7 +186,7 @@ static const edge_case cases[] = {
               "host lb.E>lc.S 5; call lc.S>lc.E 5; launch root>a.S 0; compute a.S>a.E 10; "
               "gap a.E>b.S 1; launch root>b.S 10; compute b.S>b.E 10; gap b.E>c.S 1; "
               "launch root>c.S 20; compute c.S>c.E 10"},
-    {/* It ends 5 us behind b, 3 are its own. */
+    {/* It ends 5 us after b; 3 are its own. */
      .what = "a call waits for all streams",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaDeviceSynchronize", 20, 185, 3)},
@@ -203,7 +203,7 @@ static const edge_case cases[] = {
               "compute a.S>a.E 100; compute b.S>b.E 184; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "sync b.E>cudaStreamSynchronize.E 3"},
-    {/* b ends 5 us after it by the device's clock, as in exports of Nsight Systems. */
+    {/* b ends 5 us after the call by the device's clock, as in exports of Nsight Systems. */
      .what = "a call that ends just before what it waited for follows its work",
      .events = {CALL("la", 0, 5, 1), WORK("b", 16, 184, 1, 8),
                 CALL("cudaStreamSynchronize", 20, 175, 3)},
@@ -211,7 +211,7 @@ static const edge_case cases[] = {
               "host root>cudaStreamSynchronize.S 4; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "compute b.S>cudaStreamSynchronize.E 179; compute b.S>b.E 184"},
-    {/* Of a gap 10 us at most are usual. */
+    {/* Up to 10 us of a gap are usual. */
      .what = "of what it waited for, an event that begins after the call is not the cause",
      .events = {CALL("la", 0, 5, 1), CALL("lc", 6, 5, 2), WORK("b", 16, 84, 1, 8),
                 WORK("c", 196, 2, 2, 8), CALL("cudaStreamSynchronize", 20, 175, 3)},
@@ -220,7 +220,7 @@ static const edge_case cases[] = {
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "sync b.E>cudaStreamSynchronize.E 95 (92); gap b.E>c.S 96 (86); launch root>c.S 6; "
               "compute c.S>c.E 2"},
-    {/* c ends 41 us after it. */
+    {/* c ends 41 us after the call. */
      .what = "a call that ends long before the latest event has not waited for it",
      .events = {CALL("la", 0, 5, 1), WORK("b", 16, 220, 1, 8),
                 CALL("cudaStreamSynchronize", 20, 175, 3)},
@@ -231,7 +231,7 @@ static const edge_case cases[] = {
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
               "sync a.E>la.E 4 (1)"},
-    {/* Of 2,005 us between the calls 1,000 may have been waiting for a, which ended then. */
+    {/* Up to 1,000 of the 2,005 us between the calls may be waiting for a, which ended then. */
      .what = "a dark stretch is a wait, where no call is",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7)},
@@ -244,7 +244,7 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
               "host root>lb.S 2004; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 6; "
               "compute b.S>b.E 10"},
-    {/* The last of a and b ends at 200: cudaMalloc waits for 180 us of the 995 between lb and lc.
+    {/* a and b end at 200 at the latest: cudaMalloc waits for 180 of the 995 us between lb and lc.
       */
      .what = "a call that may wait for the device does its own work once that is done",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
@@ -262,8 +262,8 @@ static const edge_case cases[] = {
               "call lb.S>lb.E 5; launch lb.S>b.S 6; compute a.S>a.E 100; host lb.E>lc.S 115; "
               "call lc.S>lc.E 5; compute b.S>b.E 184; gap b.E>c.S 1; launch lc.S>c.S 6; "
               "compute c.S>c.E 10"},
-    {/* la has 20 of its 40 us after it, and its launch 7 more than usual. cudaFree had nothing to
-        wait for: of 2,000 us up to lb 979 may have been waiting for a. */
+    {/* 20 of la's 40 us come after a's begin, and a's launch is 7 us longer than usual. cudaFree
+        had nothing to wait for: up to 979 of the 2,000 us before lb may be waiting for a. */
      .what = "of what leads over the first event's begin only the part after it is left",
      .events = {CALL("cudaFree", 0, 2000, 1), CALL("la", 2010, 40, 2), WORK("a", 2030, 999, 2, 7),
                 CALL("lb", 4050, 5, 3), WORK("b", 4056, 10, 3, 7)},
@@ -281,13 +281,13 @@ static const edge_case cases[] = {
      .visit = {"ncclKernel_AllReduce", 110, 0},
      .edges = "before root>ncclKernel_AllReduce.S 0; "
               "comm ncclKernel_AllReduce.S>ncclKernel_AllReduce.E 100"},
-    {/* The others ended at 90, 10 us behind the last begin; a wait takes 2 us more. */
+    {/* The others ended at 90, 10 us after the last begin; a wait takes 2 us more. */
      .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},
      .visit = {NULL, 80, 90},
      .edges = "before root>a.S 0; compute a.S>a.E 10; gap a.E>b.S 1; wait visit>b.S 15 (3); "
               "compute b.S>b.E 10"},
-    {/* All begins of one time come before ends of what took none: b follows a's begin. */
+    {/* At one time all begins come before the ends of events of no length: b follows a's begin. */
      .what = "what takes no time, at one time",
      .events = {CALL("la", 6, 0, 1), WORK("a", 6, 0, 1, 7), WORK("b", 6, 0, 0, 7)},
      .edges = "before root>la.S 0; launch la.S>a.S 0; compute a.S>b.S 0; compute a.S>a.E 0; "
@@ -346,7 +346,7 @@ TEST(each_case_has_the_edges_worked_out) {
     }
 }
 
-/* Of b's wait for a the record tells the stream, of c's for b nothing: that one stays guessed. */
+/* The record of b's wait for a names the stream, that of c's wait for b does not: it is guessed. */
 TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     static const event_spec events[] = {
         CALL("la", 0, 5, 1),  WORK("a", 6, 100, 1, 7),   CALL("cudaStreamWaitEvent", 10, 2, 8),
@@ -380,12 +380,11 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     close_built(&b);
 }
 
-/* A kernel begins each 101 us; 64 launches, each 10 us, have at most 40 ahead. So the 45th, at
- * 440 us, is the first that waits until 4 us after the end of the kernel 40 before, at 510 us.
- * Where kernels are shorter, it takes as long of itself. Then a long kernel on another stream, so
- * many short ones that end before it does, and a launch until 4 us after its end. Returns how
- * many calls wait for a kernel.
- */
+/* A kernel begins every 101 us; 64 launches take 10 us each and at most 40 are queued. So the 45th,
+ * at 440 us, is the first that waits: until 4 us after the end of the kernel 40 before it, at 510
+ * us. If kernels are shorter, it takes as long by itself. Next comes a long kernel on another
+ * stream, @p n_short short ones that end before it does, and a launch that lasts until 4 us after
+ * its end. Returns the number of calls that wait for a kernel. */
 static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
     enum { N = 64, QUEUE = 40 };
     event_spec events[4 * N];
@@ -415,16 +414,16 @@ static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
     return n_waits;
 }
 
-/* Most calls may wait so: a GPU that is late keeps the queue full. */
+/* Most calls may wait like this: a GPU that lags keeps the queue full. */
 TEST(a_launch_into_a_full_queue_waits_for_a_kernel) {
     assert_int_equal(count_waits(100, 5, 1000), 64 - 44);
     assert_int_equal(count_waits(50, 5, 1000), 0);
-    assert_int_equal(count_waits(100, 39, 1000), 64 - 44 + 1); /* room: in the order of launches */
-    assert_int_equal(count_waits(50, 5, 10000), 1);            /* by chance: 20 us of 10 ms */
+    assert_int_equal(count_waits(100, 39, 1000), 64 - 44 + 1); /* the queue frees in launch order */
+    assert_int_equal(count_waits(50, 5, 10000), 1);            /* coincidence: 20 us of 10 ms */
 }
 
-/* Calls on two threads and work on three streams of two devices, which overlap and take no time at
- * times; of calls some wait. */
+/* Makes calls on two threads and work on three streams of two devices, which overlap and some of
+ * which take no time; some calls wait. */
 static size_t random_events(uint64_t *seed, event_spec *out, size_t n) {
     static const char *const calls[] = {
         "launch",     "cuLaunch",           "cudaDeviceSynchronize", "cudaStreamSynchronize",
@@ -449,7 +448,7 @@ static size_t random_events(uint64_t *seed, event_spec *out, size_t n) {
     return made;
 }
 
-/* Of each communication kernel an operation whose last member came at some time, near or far. */
+/* Makes an operation for each communication kernel, whose last member arrives at a random time. */
 static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visit *out) {
     size_t n = 0;
     for (uint32_t row = 0; row < t->n_events; row++)
@@ -482,7 +481,7 @@ TEST(any_events_get_their_recorded_times) {
     }
 }
 
-/* When node v is, where the host's time takes so many times as long. */
+/* Returns the time of node v if host time is multiplied by this factor. */
 static int64_t scaled_ns(const tm_graph *g, uint32_t v, double factor, const int64_t *ns) {
     int64_t latest = INT64_MIN;
     for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
@@ -496,7 +495,7 @@ static int64_t scaled_ns(const tm_graph *g, uint32_t v, double factor, const int
     return latest;
 }
 
-/* How long after the root the last GPU event ends. */
+/* Returns the time from the root to the end of the last GPU event. */
 static int64_t scaled_end(const built *b, double factor) {
     const tm_graph *g = &b->graph;
     int64_t *ns = calloc(g->n_nodes + 1, sizeof *ns), end = 0;
@@ -510,7 +509,7 @@ static int64_t scaled_end(const built *b, double factor) {
     return end;
 }
 
-/* One after the other on each stream, behind a call that ends before them all or among them. */
+/* Puts events one after another on each stream, after a call that ends before or among them. */
 static void line_up(event_spec *events, size_t n, int64_t by_ns) {
     int64_t reach[2][2] = {{0}};
     for (size_t i = 0; i < n; i++) {
@@ -559,11 +558,11 @@ TEST(no_scaling_of_host_time_ends_before_the_busiest_stream_could) {
     }
 }
 
-/* The step is marked from 100 us on, and its first launch is at 110. */
+/* The step is marked from 100 us on; its first launch is at 110. */
 TEST(the_first_step_counts_from_its_first_launch) {
     static const struct {
         const char *what;
-        int64_t begin_us, took_us; /* of what runs before it */
+        int64_t begin_us, took_us; /* of the kernel that runs before it */
         bool any, joined;
     } leads[] = {
         {"it had ended", 6, 90, true, false},
@@ -584,7 +583,7 @@ TEST(the_first_step_counts_from_its_first_launch) {
         if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
             fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
                      is.joined);
-        b.draft.lead_in = true; /* the end of what was before is late where it runs into the step */
+        b.draft.lead_in = true; /* end of the warm-up, late if its kernel runs into the step */
         build(&b, NULL, 0);
         const tm_graph_step *step = b.graph.steps.data;
         const int64_t first_us = base_of(&b.t).root_ns / 1000, last_us = begin + leads[i].took_us;

@@ -1,4 +1,4 @@
-/* Ranks that did the same, gone through side by side, against each of them by itself. */
+/* Ranks with the same events replayed as a SIMD batch, compared with replaying each by itself. */
 #include "replay/crew/models.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 enum { RANKS = 11, LAUNCHES = 60, EVENTS = 2 * LAUNCHES + 2, VISITS = LAUNCHES / 6 };
 
-/* Each rank by itself, and all of them with models. */
+/* Graphs of each rank by itself, and of all ranks with a shared model. */
 typedef struct both {
     ground g;
     tm_timeline timelines[RANKS];
@@ -22,12 +22,12 @@ typedef struct both {
     tm_draft drafts[RANKS];
     tm_graph alone[RANKS], graphs[RANKS];
     tm_peer_items items[RANKS], first_items;
-    tm_peer_places places[2]; /* of each by itself; of crews */
+    tm_peer_places places[2]; /* of single ranks; of batches */
     tm_models models;
     tm_crew_desk desk;
 } both;
 
-/* On a thread where no stream is given. */
+/* stream 0: an event of a CPU thread */
 static event_spec event(const char *name, int64_t begin, int64_t took, int64_t number, int stream) {
     const tm_category category = stream ? TM_CAT_KERNEL : TM_CAT_RUNTIME;
     return (event_spec){.category = category,
@@ -39,8 +39,8 @@ static event_spec event(const char *name, int64_t begin, int64_t took, int64_t n
                         .device = stream == 0};
 }
 
-/* The same calls and kernels on two streams, each a little longer or later on every rank, and the
- * first kernel by what is no number of 32 bits where it is long. */
+/* Makes the same calls and kernels on two streams, each a little longer or later on every rank; if
+ * is_long, the first kernel's time exceeds 32 bits. */
 static size_t events_of(uint64_t *seed, bool is_long, event_spec *out) {
     int64_t host = 0, gpu[2] = {0};
     size_t n = 0;
@@ -77,7 +77,7 @@ static void visits_of(both *b, uint64_t *seed, size_t rank) {
     assert_int_equal(n, VISITS);
 }
 
-/* Times of the replay are those recorded. */
+/* Replay times equal recorded times. */
 static const tm_timebase base = {0};
 
 static void build(both *b, size_t i, const tm_vec *waits) {
@@ -98,8 +98,8 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     tm_recorded_free(&recorded);
 }
 
-/* A fifth of the places are rare; of every third rank no factor is known, the others run there half
- * of what they do, or nothing. */
+/* Makes a fifth of the places rare. On every third rank the factor is unknown, on the others half
+ * of the work counts, or none of it. */
 static void add_extras(tm_peer_places *places) {
     const uint64_t *hashes = places->keys.keys.data;
     places->extras.flags = calloc(places->keys.keys.n, 1);
@@ -112,7 +112,7 @@ static void add_extras(tm_peer_places *places) {
     }
 }
 
-/* The others, as all ranks tell them in either way. */
+/* Compares the peers computed from single ranks with those from batches. */
 static void compare(both *b) {
     const tm_peer_slice slice = {.n_slices = 1};
     const tm_crew_places of = {&b->places[1], &slice, b->desk.loops};
@@ -167,7 +167,7 @@ static void close_both(both *b) {
     close_ground(&b->g);
 }
 
-/* The graph of a rank of a crew, all of it. */
+/* Checks that the graph of a rank in a batch is the same. */
 static void check_graph(const tm_graph *a, const tm_graph *b) {
     assert_int_equal(a->n_nodes, b->n_nodes);
     assert_memory_equal(a->ns, b->ns, a->n_nodes * sizeof *a->ns);
@@ -185,7 +185,7 @@ static void check_graph(const tm_graph *a, const tm_graph *b) {
     }
 }
 
-/* Joined runs have of the exact ones all events, the least and the most. */
+/* Checks that joined runs cover all events of the exact runs, with their minimum and maximum. */
 static void check_joined(const tm_vec *exact, const tm_vec *joined, size_t most) {
     const tm_slack_run *run = exact->data, *end = run + exact->n;
     assert_in_range(joined->n, 1, most);
@@ -251,7 +251,7 @@ static void check_path(both *b, const tm_crew *crew) {
     }
     assert_int_equal(arrivals[0].n, arrivals[1].n);
     assert_int_equal(ends[0].n, ends[1].n);
-    for (size_t i = 0; i < arrivals[0].n; i++) { /* but for the node, which each has its own of */
+    for (size_t i = 0; i < arrivals[0].n; i++) { /* except nodes, which each has itself */
         const tm_path_arrival *x = (tm_path_arrival *)arrivals[0].data + i;
         const tm_path_arrival *y = (tm_path_arrival *)arrivals[1].data + i;
         assert_true(x->operation == y->operation && x->from == y->from &&
@@ -268,7 +268,7 @@ static void check_path(both *b, const tm_crew *crew) {
     }
 }
 
-/* What is left of all ranks, in the sets of ranks and in so many changes that ways are joined. */
+/* Checks the reduced graphs, for the sets of ranks and for enough changes that ways are joined. */
 static void check_reduced(both *b, const tm_sets *sets) {
     const size_t n_sets = sets ? 2 * sets->n : TM_N_RANK_SETS;
     const tm_crew_loops *loops = b->desk.loops;
@@ -292,11 +292,11 @@ static void check_reduced(both *b, const tm_sets *sets) {
     tm_vec_free(&words[1]);
 }
 
-/* What a rank of a crew did by itself, in four parts, is what it is alone, as are the medians of
- * its calls; on the device it is all but communication. */
+/* Checks that a rank's own work in a batch, in four parts, is the same as by itself, and the
+ * medians of its calls; on the device this is all but communication. */
 static void check_works(const both *b, const tm_crew *crew) {
     enum { PARTS = 4 };
-    const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no step is one, too */
+    const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no step counts as one, too */
     int64_t sums[2][TM_LANES][TM_N_WORKS][PARTS] = {{{{0}}}};
     int64_t *lanes[TM_LANES];
     for (size_t k = 0; k < TM_LANES; k++)
@@ -345,7 +345,7 @@ static void check_crews(const tm_crew_loops *loops) {
                 tm_graph_free(&picked);
             }
         }
-        assert_int_equal(n, RANKS - 1); /* the first has a graph of its own */
+        assert_int_equal(n, RANKS - 1); /* the first has its own graph */
         for (size_t i = 0; i < COUNT(changes); i++)
             changes[i] = (tm_change){.kinds = (uint16_t)(1U << i),
                                      .flags = i == TM_EDGE_HOST ? TM_EDGE_STALL : 0,
@@ -357,7 +357,7 @@ static void check_crews(const tm_crew_loops *loops) {
     }
 }
 
-/* With the loops of every instruction set that this processor has. */
+/* With the loops for every instruction set of this processor. */
 TEST(a_crew_tells_what_each_of_its_ranks_does) {
     size_t n;
     const tm_crew_loops *const *all = tm_crew_loops_all(&n);
@@ -365,7 +365,7 @@ TEST(a_crew_tells_what_each_of_its_ranks_does) {
         check_crews(all[i]);
 }
 
-/* Its times are no numbers of 32 bits where the others' are. */
+/* Its times exceed 32 bits, the others' do not. */
 TEST(a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own) {
     both b;
     open_both(&b, 1, 1U << 7, NULL);
@@ -388,7 +388,7 @@ static void check_draft(const tm_draft *a, const tm_draft *b) {
                     p[i].row == q[i].row && p[i].launched == q[i].launched && p[i].nth == q[i].nth);
 }
 
-/* Of rank 5 two calls change places: its parts are the others', in another order. Rank 8 is of
+/* Two calls of rank 5 are swapped: its parts are the others', in another order. Rank 8 is in
  * another stage, and rank 9 has a call of another name. */
 TEST(ranks_with_the_same_parts_share_a_draft) {
     both b;
@@ -406,7 +406,7 @@ TEST(ranks_with_the_same_parts_share_a_draft) {
     }
     assert_true(tm_call_classes_init(&classes, b.g.names));
     assert_true(tm_drafts_open(&drafts, t, RANKS, &base, b.g.names));
-    drafts.most_bytes = 0; /* those that lead nobody are made again */
+    drafts.most_bytes = 0; /* drafts that no rank shares are rebuilt */
     for (int time = 0; time < 2; time++)
         for (size_t i = 0; i < RANKS; i++) {
             tm_draft alone;

@@ -1,4 +1,4 @@
-/* What the others took at the same place: by hand, and against sorting them. */
+/* Median of the other ranks at the same place: by hand, and compared with sorting. */
 #include "replay/peers.h"
 
 #include "base/median.h"
@@ -17,14 +17,14 @@ typedef struct peers_case {
 static const peers_case cases[] = {
     {1, {10}, {10}, {TM_EDGE_MISSING}, false},
     {2, {10, 30}, {30, 10}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, false},
-    /* Of two others the less: one of three may be slow. */
+    /* The smaller of two others: one of three may be slow. */
     {3, {90, 20, 10}, {10, 10, 20}, {0}, false},
     /* 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
     {4, {10, 20, 30, 90}, {30, 30, 20, 20}, {0}, false},
-    /* 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves go down */
+    /* 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves round down */
     {5, {1, 2, 3, 4, 100}, {3, 3, 3, 2, 2}, {0}, false},
     {4, {5, 9, 5, 5}, {5, 5, 5, 5}, {0}, false},
-    /* A stall is over 1 ms more than the others, over 5 times as long, and needs two others. */
+    /* A stall is over 1 ms longer than the others, over 5 times as long, and needs two others. */
     {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0, TM_EDGE_STALL, 0}, true},
     {3, {5000, 1005000, 5000}, {5000, 5000, 5000}, {0}, true},
     {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0}, false},
@@ -32,7 +32,7 @@ static const peers_case cases[] = {
     {2, {5000, 9000000}, {9000000, 5000}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, true},
 };
 
-/* One record a rank; the other weight is the same on all. Two processes hold the ranks by turns. */
+/* One record per rank; the second weight is equal on all. Ranks alternate between 2 processes. */
 static tm_peer peer_at(uint64_t place, size_t rank, int64_t ns) {
     return (tm_peer){.place = place, .weights = {ns, 7}, .origin = (int64_t)rank % 2};
 }
@@ -42,7 +42,7 @@ static void add(tm_vec *peers, uint64_t place, size_t rank, int64_t ns) {
     assert_non_null(tm_vec_append(peers, &peer, 1));
 }
 
-/* What the rank's process is told; NULL for nothing. */
+/* Returns the answer for the rank's process; NULL if there is none. */
 static const tm_peer_others *find(const tm_vec *others, const tm_peer *peer) {
     const tm_peer_others *v = others->data;
     for (size_t i = 0; i < others->n; i++)
@@ -55,7 +55,7 @@ TEST(each_gets_the_median_of_the_others) {
     tm_vec peers = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
     const tm_vec rows = TM_VEC(tm_peer_row);
     tm_error err;
-    for (size_t rank = 0; rank < PEERS_MAX; rank++) /* as they come: places mixed */
+    for (size_t rank = 0; rank < PEERS_MAX; rank++) /* in arrival order: places mixed */
         for (size_t i = 0; i < COUNT(cases); i++)
             if (rank < cases[i].n)
                 add(&peers, i, rank, cases[i].ns[rank]);

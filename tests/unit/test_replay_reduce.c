@@ -1,8 +1,8 @@
-/* What is left of a rank's graph, worked out by hand. That the times are those of the full graphs
- * is shown over whole jobs in test_replay_job.c. */
+/* A rank's reduced graph, worked out by hand. test_replay_job.c shows for whole jobs that the times
+ * equal those of the full graphs. */
 #include "replay_fixture.h"
 
-/* All sets alike. */
+/* The same in all sets. */
 #define SAME(ns)                                                                                   \
     (const int64_t[REPLAY_SETS]) {                                                                 \
         ns, ns, ns, ns                                                                             \
@@ -27,18 +27,18 @@ static void assert_link(const tm_reduced *left, size_t i, tm_link link, const in
         assert_int_equal(left->ns[i * REPLAY_SETS + set], ns[set]);
 }
 
-/* Operation 1 (visit 0): the rank comes 5 after the root, and leaves it 10 after the last, in set 1
- * after 4. Meanwhile a call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is 2
- * after the end of 1 and 3 after the call:
+/* Operation 1 (visit 0): the rank arrives 5 after the root and leaves 10 (in set 1: 4) after the
+ * last arrival. Meanwhile a call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is
+ * 2 after the end of 1 and 3 after the call:
  *     from 1     10 + 2 = 12, in set 1 4 + 2 = 6
- *     from root  5 + host + 3; by 1, which is not before 5: 5 + 12 = 17, in set 1 11
- * The step ends with both: 10 (4) after 1, 7 after 2. By 2 it is 12 + 7 (6 + 7) after 1, which is
- * more, so that one is none of its own. */
+ *     from root  5 + host + 3; through 1, not before 5: 5 + 12 = 17, in set 1 11
+ * The step ends with both: 10 (4) after 1, 7 after 2. Through 2 it is 12 + 7 (6 + 7) after 1, which
+ * is longer, so the direct link from 1 is dropped. */
 static const struct {
     int64_t host[REPLAY_SETS];
-    bool left; /* the way from the root to 2 */
+    bool left; /* whether the way from the root to 2 is kept */
 } hosts[] = {
-    {{20, 20, 20, 1}, true}, {{9, 3, 9, 9}, false}, /* 17 and 11 by both ways */
+    {{20, 20, 20, 1}, true}, {{9, 3, 9, 9}, false}, /* 17 and 11 both ways */
     {{0, 0, 0, 0}, false},   {{0, 0, 10, 0}, true}, /* 18 in set 2 */
     {{9, 4, 9, 9}, true},                           /* 12 in set 1 */
 };
@@ -84,8 +84,8 @@ TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
 }
 
 TEST(a_way_against_the_order_is_left_out_and_the_arrival_pinned) {
-    /* 9 is joined at 5 and left at once; 3 is joined then: both at 5, and 3 is before 9 in the
-     * order. Of 3 the way from 9 goes, and what the root tells is raised to 5. */
+    /* 9 is joined at 5 and left at once; then 3 is joined: both at 5, and 3 is before 9 in the
+     * order. The way from 9 to 3 is dropped, and the time from the root raised to 5. */
     static const int64_t root_ns[REPLAY_SETS] = {3, 9, 3, 5}, pinned[REPLAY_SETS] = {5, 9, 5, 5};
     for (int with_root = 0; with_root < 2; with_root++) {
         replay_case c = {0};
@@ -116,7 +116,7 @@ TEST(a_rank_may_take_part_in_nothing) {
     replay_step(&c, 0, replay_node(&c, 0), 41);
     replay_edge(&c, 0, TM_FROM_ROOT, SAME(8));
     replay_edge(&c, 0, TM_FROM_ROOT, SAME(6));
-    replay_step(&c, 0, replay_node(&c, 0), 43); /* without in-edge: at the root */
+    replay_step(&c, 0, replay_node(&c, 0), 43); /* no in-edge: at the root */
     replay_finish(&c);
     tm_reduced left = reduce(&c, 0, &words);
     assert_int_equal(left.n_visits, 0);

@@ -1,4 +1,4 @@
-/* The page as bytes: what stands between its parts, and JSON that cannot end its element. */
+/* The report page: text between its parts, and JSON that cannot end its element. */
 #include <unistd.h>
 #include <zlib.h>
 
@@ -10,7 +10,7 @@
 #include "table_fixture.h"
 #include "tmerge/report.h"
 
-/* The file's bytes, terminated. */
+/* Returns the file's bytes, terminated. */
 static char *slurp(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -22,7 +22,7 @@ static char *slurp(const char *path, size_t *size) {
     return bytes;
 }
 
-/* What was written, to be freed. */
+/* Takes the written text, which the caller frees. */
 static char *taken(tm_out *out) {
     char *json;
     tm_error err;
@@ -71,11 +71,11 @@ TEST(rows_are_arrays_relative_to_the_begin) {
     tm_cell *row = tm_table_add_row(table);
     tm_cell_set_int(&row[0], INT64_C(1700000000000000005));
     tm_cell_set_int(&row[1], 7);
-    tm_cell_set_int(&row[2], INT64_C(9007199254740993)); /* 2^53 + 1 is no double */
+    tm_cell_set_int(&row[2], INT64_C(9007199254740993)); /* 2^53 + 1 is not a double */
     tm_cell_set_real(&row[3], 0.5);
     tm_cell_set_bool(&row[4], true);
     set_text(&f, &row[5], "<b>");
-    /* of a rank whose times count from 0 nothing tells when that was */
+    /* for a rank whose times count from 0, the start is unknown */
     tm_cell_set_int(&tm_table_add_row(table)[0], 5);
     tm_out out = TM_OUT();
     tm_report_json_rows(&out, table, INT64_C(1700000000000000000));
@@ -100,7 +100,7 @@ static int digit(char c) {
     return c && at ? (int)(at - digits) : -1;
 }
 
-/* Base64 and zlib undone; the size of what comes out. */
+/* Reverses base64 and zlib; returns the size of the result. */
 static size_t unpack(const char *text, size_t length, unsigned char *out, size_t room) {
     unsigned char *packed = malloc(length);
     size_t n = 0;
@@ -123,7 +123,7 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
     return size;
 }
 
-/* Steps of 2, 3, 1 and 2 rows, 20, 30, 40 and 20 ns long: in order of length 5, 4, 3, 6. */
+/* Steps of 2, 3, 1 and 2 rows, 20, 30, 40 and 20 ns long: by length 5, 4, 3, 6. */
 TEST(of_a_long_path_whole_steps_stay_the_longest_first) {
     static const tm_column columns[] = {{"step", TM_INT, "", ""},
                                         {"duration_ns", TM_INT, "ns", ""}};
@@ -155,8 +155,8 @@ TEST(of_a_long_path_whole_steps_stay_the_longest_first) {
     }
 }
 
-/* A comb of 9,000 nodes: of each pair the first holds the pairs behind it and takes no time of its
- * own, the second 1,000,000 - i of it. By its own time alone none of the first would stay. */
+/* A comb of 9,000 nodes in pairs: the first of each pair contains the next pairs and takes no time
+ * of its own, the second takes 1,000,000 - i. By own time only, none of the first would be kept. */
 TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
     enum { N = 9000 };
     static const tm_column columns[] = {{"node", TM_INT, "", ""},
@@ -193,7 +193,7 @@ TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
     tm_tables_destroy(&f.tables);
 }
 
-/* A block of this size, of bytes that compress well or not at all, comes back. */
+/* Checks that a block of this size, with bytes that compress well or not at all, round-trips. */
 static void check_block(size_t size, bool random) {
     char path[] = "page.html";
     unsigned char *bytes = malloc(size + 1), *back = malloc(size + 1);

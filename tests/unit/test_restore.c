@@ -1,10 +1,10 @@
-/* Timelines written to a store and read back; and stores with numbers that cannot be. */
+/* Timelines written to a store and read back; and stores with invalid numbers. */
 #include "store_job.h"
 
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* The fields of everything that a rank has many of, but for references: X(field). */
+/* Fields of each type of row of a rank, except for references: X(field). */
 /* clang-format off */
 #define SPAN_FIELDS(X)                                                                             \
     X(source) X(begin_ns) X(end_ns) X(gpu_begin_ns) X(gpu_end_ns) X(n_durations) X(n_gpu_events)   \
@@ -33,7 +33,7 @@
 #define UNIFIED_FIELDS(X) X(address)
 /* clang-format on */
 
-/* type, fields, the array and how many rows it has */
+/* type, fields, array and its number of rows */
 #define ROW_TYPES(X)                                                                               \
     X(tm_span, SPAN_FIELDS, spans, n_spans)                                                        \
     X(tm_step, STEP_FIELDS, steps, n_steps)                                                        \
@@ -54,13 +54,13 @@
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
 
-/* The job of store_job.h made sound, with three rows of every attribute on ranks 0 and 4; the
- * numbers of different fields differ. */
+/* The job of store_job.h made valid, with three rows of every attribute on ranks 0 and 4; numbers
+ * of different fields differ. */
 typedef struct full_job {
     store_job job;
-    tm_span span; /* of rank 1, which has nothing else */
+    tm_span span; /* of rank 1, which is otherwise empty */
     max_align_t attrs[2][TM_N_ATTRS][N_ATTR_ROWS * 16];
-    tm_launch_shape launch_shapes[2][2]; /* the first is that of two kernels */
+    tm_launch_shape launch_shapes[2][2]; /* the first is shared by two kernels */
     char metadata[2][16];
     uint32_t lists[2][2];
 } full_job;
@@ -179,7 +179,7 @@ static void assert_same_rows(const tm_timeline *a, const tm_timeline *b) {
         }
 }
 
-/* As read: where its drift adds nothing follows from the spans. */
+/* The clock as read: it is derived from the spans if drift adds nothing. */
 static void assert_same_clock(const tm_timeline *read, const tm_timeline *written) {
     const tm_rank_clock *a = &read->clock, *b = &written->clock;
     assert_int_equal(a->offset_ns, b->offset_ns);
@@ -220,7 +220,7 @@ static void assert_same_timeline(const tm_timeline *a, const tm_timeline *b) {
     assert_same_rows(a, b);
 }
 
-/* A store that is open, and what was read of it. */
+/* An open store and the data read from it. */
 typedef struct read_job {
     tm_store *store;
     tm_names *names;
@@ -228,7 +228,7 @@ typedef struct read_job {
     size_t n;
 } read_job;
 
-/* Reads the ranks whose place has a bit in `wanted`. */
+/* Reads the ranks whose index has its bit set in `wanted`. */
 static tm_status read_some(const char *path, unsigned wanted, unsigned records, read_job *out,
                            tm_error *err) {
     bool asked[N_RANKS];
@@ -301,7 +301,7 @@ TEST(only_the_wanted_tables_and_ranks_are_read) {
     tm_names_destroy(full.job.names);
 }
 
-/* Rows of a rank's part of a table as they are in memory, behind those that are there. */
+/* Appends rows of a rank's part of a table in memory. */
 static void append_rows(const tm_record_column *column, tm_timeline *to, const tm_timeline *piece,
                         size_t first, size_t n) {
     char *from, *array;
@@ -317,8 +317,7 @@ static void append_rows(const tm_record_column *column, tm_timeline *to, const t
     memcpy(array + first * column->stride, from, n * column->stride);
 }
 
-/* Gives a rank of which all but the events was read its events, @p most at a time; no piece has
- * more. */
+/* Reads the events of a rank whose other rows are read already, at most @p most at a time. */
 static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_t at, size_t most,
                                tm_error *err) {
     const tm_timeline *piece;
@@ -334,7 +333,7 @@ static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_
                 append_rows(&table->columns[c], rank, piece, done[t], n);
             tm_kernel_attr *kernels = t == TM_RECORD_KERNELS ? rank->attrs[TM_ATTR_KERNEL] : NULL;
             for (size_t i = done[t]; kernels && i < done[t] + n; i++)
-                kernels[i].shape += (uint32_t)done[t]; /* was an index into the piece's */
+                kernels[i].shape += (uint32_t)done[t]; /* was an index into the piece's shapes */
             done[t] += n;
         }
     }
@@ -343,7 +342,7 @@ static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_
     return TM_OK;
 }
 
-/* The same as read_store of all ranks, by pieces. */
+/* Like read_store of all ranks, in pieces. */
 static tm_status read_pieces(const char *path, size_t most, bool index, read_job *out,
                              tm_error *err) {
     const bool asked[N_RANKS] = {true, true, true};
@@ -365,7 +364,7 @@ static tm_status read_pieces(const char *path, size_t most, bool index, read_job
     if (status == TM_OK && index)
         status = tm_store_index_pieces(pieces, err);
     for (size_t k = 0; k < out->n && status == TM_OK; k++) {
-        size_t i = index ? out->n - 1 - k : k; /* with an index in any order */
+        size_t i = index ? out->n - 1 - k : k; /* an index permits any order */
         assert_null(out->ranks[i].begin_ns);
         status = append_pieces(pieces, &out->ranks[i], i, most, err);
     }
@@ -373,7 +372,7 @@ static tm_status read_pieces(const char *path, size_t most, bool index, read_job
     return status;
 }
 
-/* Pieces of any size are together what the whole is. */
+/* Pieces of any size add up to the whole. */
 TEST(pieces_are_the_whole) {
     const char *path = store_path(state);
     full_job full;
@@ -391,14 +390,14 @@ TEST(pieces_are_the_whole) {
     tm_names_destroy(full.job.names);
 }
 
-/* Puts a number into a row of a column. */
+/* Overwrites a number in a row of a column. */
 static void damage(const char *path, const char *column, size_t row, int64_t value) {
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t dataset = H5Dopen2(file, column, H5P_DEFAULT), type = H5Dget_type(dataset);
     hid_t space = H5Dget_space(dataset);
     hsize_t at = row, one = 1;
     hid_t memory = H5Screate_simple(1, &one, NULL);
-    /* little-endian: the value's first bytes are the shorter number */
+    /* little-endian: a shorter number is the value's first bytes */
     assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL) >= 0);
     assert_true(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, &value) >= 0);
     H5Sclose(memory);
@@ -415,7 +414,7 @@ static const struct {
     const char *column;
     size_t row;
     int64_t value;
-    const char *message; /* behind "the store is damaged: " */
+    const char *message; /* after "the store is damaged: " */
 } damages[] = {
     {"/ranks/rank", 1, 0, "/ranks/rank is not ascending"},
     {"/ranks/rank", 0, -1, "column /clock/rank has a value that cannot be"},
@@ -476,7 +475,7 @@ static const struct {
     {"/operators/forward", 0, 3, "rank 0: an operator refers to one that it does not have"},
 };
 
-/* The bytes of the job's store, freed by the caller: a copy costs less than writing again. */
+/* Returns the bytes of the job's store, freed by the caller: copying is faster than writing. */
 static char *whole_store(const char *path, bool compress, size_t *size) {
     full_job full;
     full_job_make(&full);
@@ -511,7 +510,7 @@ TEST(a_number_that_cannot_be_is_refused) {
     free(whole);
 }
 
-/* In the landing set one of each table. */
+/* One column of each table in the landing set. */
 TEST(a_column_that_is_missing_is_named) {
     const char *path = store_path(state);
     char expected[256];
@@ -561,7 +560,7 @@ TEST(a_store_without_ranks_is_refused) {
     tm_store_close(store);
 }
 
-/* Where HDF5 does not say for itself what it cannot read. */
+/* Silences HDF5's own error output. */
 static int quiet_folder(void **state) {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return store_folder(state);

@@ -1,4 +1,4 @@
-/* What kernels do, and that the answer can be given again for another pattern. */
+/* Roles of kernels, also when found again with another pattern. */
 #include "timeline_fixture.h"
 
 #define KERNEL(name, begin, collective)                                                            \
@@ -7,9 +7,9 @@
 static tm_timeline build_with(ground *g, const char *pattern) {
     static const event_spec job[] = {
         KERNEL("gemm", 0, NULL),
-        KERNEL("ring_step", 10, NULL), /* communicates where the user says so */
+        KERNEL("ring_step", 10, NULL), /* communicates only if the user's pattern matches */
         KERNEL("ncclDevKernel_AllReduce", 20, NULL),
-        KERNEL("my kernel", 30, "_allgather_base"), /* by metadata, whatever it is called */
+        KERNEL("my kernel", 30, "_allgather_base"), /* by metadata, whatever its name */
         KERNEL("ring_sum", 40, "reduce"),
         KERNEL("ring_all_gather", 50, NULL),
         {TM_CAT_MEMCPY, "ring copy", 60, 5, 0, 7, 0, NULL, TM_DURATION},
@@ -46,8 +46,8 @@ static void assert_same_roles(const tm_timeline *a, const tm_timeline *b) {
 TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     static const char *const patterns[] = {NULL, "ring", "RING_STEP", "gemm|copy", NULL};
     /* One row for each communication kernel and one for the operator: without a pattern nccl, "my
-     * kernel", ring_sum and the operator; "ring" adds two, "RING_STEP" one, and of "gemm|copy" the
-     * gemm, for a copy is no kernel. */
+     * kernel", ring_sum and the operator; "ring" adds two, "RING_STEP" one, and "gemm|copy" only
+     * the gemm, as a copy is not a kernel. */
     static const size_t n_rows[] = {4, 6, 5, 5, 4};
     ground g = open_ground();
     tm_timeline again = build_with(&g, NULL);
@@ -62,7 +62,7 @@ TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     close_ground(&g);
 }
 
-/* Such a row cannot be told from one that an earlier pattern made. */
+/* Such a row cannot be distinguished from one made by an earlier pattern. */
 TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
     static const event_spec events[] = {KERNEL("gemm", 0, NULL), KERNEL("ring_step", 10, NULL),
                                         KERNEL("solo", 20, NULL)};
@@ -79,7 +79,7 @@ TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
                               .dst_rank = -1};
     assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_COLLECTIVE], &row, 1));
     row.event = 2;
-    row.seq = 0; /* says something */
+    row.seq = 0; /* not empty */
     assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_COLLECTIVE], &row, 1));
     tm_trace *traces[] = {&trace};
     tm_timeline t;
@@ -98,18 +98,18 @@ TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
 #define LAUNCHED(name, begin, id)                                                                  \
     { TM_CAT_KERNEL, name, begin, 5, id, 20, 0, NULL, TM_DURATION }
 
-/* Kernels 100 ns apart, and what holds their launches: thread 1 has a call inside of another. */
+/* Kernels 100 ns apart, and the calls around their launches: on thread 1 they are nested. */
 TEST(a_kernel_whose_name_leaves_the_kind_open_is_of_the_call_that_launched_it) {
     static const char all_to_all[] = "nccl:all_to_all", sends[] = "ncclDevKernel_SendRecv(X)";
     static const event_spec events[] = {
         CALL("c10d::alltoall_base_", 0, 60, 1),
         CALL(all_to_all, 10, 20, 1),
-        CALL("ncclGroupEnd", 12, 10, 1), /* says nothing */
+        CALL("ncclGroupEnd", 12, 10, 1), /* names no kind */
         LAUNCH(14, 1, 1),
-        CALL("ncclSend", 40, 5, 1), /* by itself: a send, whose receiver is not told */
+        CALL("ncclSend", 40, 5, 1), /* on its own: a send with unknown receiver */
         LAUNCH(42, 2, 1),
-        LAUNCH(50, 3, 1), /* in the outer call alone */
-        LAUNCH(60, 4, 1), /* when it has ended */
+        LAUNCH(50, 3, 1), /* in the outer call only */
+        LAUNCH(60, 4, 1), /* after its end */
         LAUNCH(14, 5, 2), /* on another thread */
         CALL("nccl:gather", 70, 20, 1),
         LAUNCH(72, 6, 1),
@@ -121,8 +121,8 @@ TEST(a_kernel_whose_name_leaves_the_kind_open_is_of_the_call_that_launched_it) {
         LAUNCHED(sends, 400, 4),
         LAUNCHED(sends, 500, 5),
         LAUNCHED("ncclDevKernel_Generic(X)", 600, 6),
-        LAUNCHED("ncclDevKernel_AllReduce_Sum_f32_RING_LL(X)", 700, 7), /* says its own */
-        LAUNCHED(sends, 800, 0),                                        /* without a launch */
+        LAUNCHED("ncclDevKernel_AllReduce_Sum_f32_RING_LL(X)", 700, 7), /* named by kind */
+        LAUNCHED(sends, 800, 0),                                        /* no launch */
         {TM_CAT_KERNEL, sends, 900, 5, 8, 20, 0, "send", TM_DURATION},  /* with metadata */
     };
     static const uint8_t kinds[] = {TM_COLL_ALLTOALL,  TM_COLL_SENDRECV, TM_COLL_ALLTOALL,
@@ -135,7 +135,7 @@ TEST(a_kernel_whose_name_leaves_the_kind_open_is_of_the_call_that_launched_it) {
         assert_int_equal(t.n_attrs[TM_ATTR_COLLECTIVE], COUNT(kinds));
         for (size_t i = 0; i < COUNT(kinds); i++)
             assert_int_equal(rows[i].kind, kinds[i]);
-        find_again(&g, &t, NULL); /* of a store they are the same */
+        find_again(&g, &t, NULL); /* the same as after reading a store */
     }
     tm_timeline_destroy(&t);
     close_ground(&g);

@@ -1,10 +1,10 @@
-/* kernels.roofline: names that compare, and the join of measurements with a small job. */
+/* kernels.roofline: comparison of names, and the join of measurements with a small job. */
 #include "analysis_fixture.h"
 
 #include "analysis/gpu/kernel_key.h"
 #include "tmerge/ncu.h"
 
-/* A name as Kineto has it and as Nsight Compute does. */
+/* A name as written by Kineto and by Nsight Compute. */
 static const struct {
     const char *kineto, *ncu;
     bool same;
@@ -43,7 +43,7 @@ TEST(names_compare_whatever_demangled_them) {
     }
 }
 
-/* Of `us` microseconds, one after another, with blocks of 64,1,1. */
+/* A kernel of `us` microseconds, after the one before it, with blocks of 64,1,1. */
 typedef struct kernel_spec {
     const char *name;
     int64_t us;
@@ -106,7 +106,7 @@ static void read_page(tm_ncu *ncu, const char *text) {
  * copy: 50 us on a grid of 2, 30 on one of 3; without shape both count, 80000 ns in 2
  *   10 against 60, which is no longer low: memory; 0 FLOP: intensity and GFLOP/s are 0
  * small: 20 us; both under 60: latency, by DRAM alone
- * gemm<4> on a grid of 9, which the job has not: 60 against 60 is compute */
+ * gemm<4> on a grid of 9, which the job does not have: 60 against 60 is compute */
 TEST(measurements_join_by_name_and_shape) {
     static const kernel_spec rank_0[] = {{"void gemm<4>(float*)", 100, 2, 32},
                                          {"void gemm<4>(float*)", 300, 2, 40},

@@ -1,4 +1,4 @@
-/* Scenarios as users type them, and which edges of a graph they mean. */
+/* Scenarios as users type them, and the edges of a graph that they select. */
 #include "replay/scenario.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "base/lanes.h"
 #include "replay/sets.h"
 
-/* What was read of a part: conditions as "word=value", joined by blanks, and the factor. */
+/* Writes a parsed part: conditions as "word=value", separated by blanks, and the factor. */
 static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {
     const tm_scenario_part *part = (const tm_scenario_part *)s->parts.data + i;
     double factor = ((const double *)s->factors.data)[i];
@@ -25,7 +25,7 @@ static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {
 
 static const struct {
     const char *option, *text;
-    const char *read; /* NULL: wrong usage, with this in the message: */
+    const char *read; /* NULL: wrong usage, with this message: */
     const char *message;
 } texts[] = {
     {"fix", "rank=3", "rank=3 as peers", NULL},
@@ -89,7 +89,7 @@ TEST(conditions_are_read_as_typed) {
         }
         tm_scenario_free(&s);
     }
-    tm_scenario s = TM_SCENARIO(); /* parts make one text */
+    tm_scenario s = TM_SCENARIO(); /* parts are joined to one text */
     assert_ok(tm_scenario_add(&s, "fix", "host=a+kind=host", NULL));
     assert_ok(tm_scenario_add(&s, "scale", "kernel=gemm:0.5", NULL));
     assert_string_equal(s.text, "--fix host=a+kind=host --scale kernel=gemm:0.5");
@@ -110,10 +110,10 @@ TEST(a_list_is_written_as_it_is_read) {
     }
 }
 
-/* A rank of stage 1 on host "node1": gemm and an all-reduce on a stream, launched by two calls, the
- * first inside of the operator aten::mm; the all-reduce and its call are of step 4. The second call
- * is made while aten::mm runs on its thread, too, for what a thread inside of c10d::reduce put into
- * a queue. */
+/* Rank of stage 1 on host "node1": gemm and an all-reduce on one stream, launched by two calls, the
+ * first inside the operator aten::mm; the all-reduce and its call belong to step 4. The second
+ * call, too, is made while aten::mm runs on its thread, but on behalf of a queue that a thread in
+ * c10d::reduce filled. */
 enum { GEMM, NCCL, MM, LAUNCH, LAUNCH_NCCL, REDUCE, QUEUED, N_EVENTS };
 
 static const struct {
@@ -156,9 +156,9 @@ enum { N_EDGES = COUNT(edges) };
 
 /* One letter for each edge: B call host call launch gemm gap launch transfer B. */
 static const struct {
-    const char *fix, *scale; /* one after the other; NULL for none */
-    const char *parts;       /* by edge */
-    int64_t alone;           /* edges, or ranks, that the first part's last condition holds of */
+    const char *fix, *scale; /* one after the other; NULL: none */
+    const char *parts;       /* number of the part for each edge */
+    int64_t alone; /* number of edges, or ranks, that meet the first part's last condition */
 } meant[] = {
     {"rank=3", NULL, ".1111111..", 1},
     {"rank=4", NULL, "..........", 0},
@@ -166,7 +166,7 @@ static const struct {
     {"host=node", NULL, "..........", 0},
     {"stage=1", NULL, ".1111111..", 1},
     {"stage=last", NULL, "..........", 0}, /* the job has stage 2 */
-    {"step=4", NULL, "..11..11..", 5},     /* and the transfer, which is not meant */
+    {"step=4", NULL, "..11..11..", 5},     /* and the transfer, which is not selected */
     {"kind=compute", NULL, ".....1....", 1},
     {"host", NULL, ".111......", 3},
     {"launch", NULL, "....1.11..", 3},
@@ -176,9 +176,9 @@ static const struct {
     {"kernel=GEMM", NULL, ".....1....", 2}, /* and the launch before it */
     {"kernel=^nccl", NULL, "........1.", 3},
     {"kind=launch+kernel=nccl", NULL, "......11..", 3},
-    {"kernel=Launch", NULL, "..........", 0}, /* a call is no kernel */
+    {"kernel=Launch", NULL, "..........", 0}, /* a call is not a kernel */
     {"operator=mm", NULL, ".....1....", 3},   /* its call, launch and work */
-    {"operator=c10d", NULL, "........1.", 5}, /* what it queued: the host before, call, gap ... */
+    {"operator=c10d", NULL, "........1.", 5}, /* queued work: host time before, call, gap ... */
     {"kind=host+operator=mm", NULL, ".1........", 3},
     {"rank=4+kind=compute", NULL, "..........", 1},
     {"rank=3", "kind=launch:2", ".1112122..", 1},
@@ -277,11 +277,11 @@ TEST(an_edge_gets_what_its_part_says) {
     const tm_change change = {.factors = factors};
     tm_sets sets;
     tm_sets_init(&sets, &change, 1);
-    /* 10 ns, on the peers 4, of it 7 unexplained: 3 are left without. */
+    /* 10 ns, 4 on the peers, 7 of them unexplained: 3 remain without those. */
     static const struct {
         uint8_t part;
         int64_t plain, explained;
-    } cases[] = {{0, 10, 3}, {1, 4, 3}, {2, 15, 5}}; /* 4.5 away from 0 */
+    } cases[] = {{0, 10, 3}, {1, 4, 3}, {2, 15, 5}}; /* 4.5 rounds away from 0 */
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_edge edge = {.ns = 10,
                         .peer_ns = 4,

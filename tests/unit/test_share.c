@@ -1,4 +1,4 @@
-/* Who reads what. */
+/* Assignment of traces to processes. */
 #include "mpi/load/share.h"
 
 static void plan(tm_share_item *items, size_t n, int n_processes) {
@@ -14,16 +14,16 @@ TEST(a_trace_is_cut_into_its_fair_shares) {
         int64_t weight, total;
         int n_processes, parts;
     } cases[] = {
-        {100, 100, 1, 1}, /* alone */
+        {100, 100, 1, 1}, /* one process */
         {100, 100, 2, 2},
         {100, 100, 7, 7},
         {25, 100, 4, 1}, /* exactly its share */
-        {26, 100, 4, 1}, /* 1.04 shares: not worth it */
+        {26, 100, 4, 1}, /* 1.04 shares: not worth a cut */
         {31, 100, 4, 1}, /* 1.24 */
         {32, 100, 4, 2}, /* 1.28 */
         {50, 100, 4, 2},
         {60, 100, 4, 3}, /* 2.4 */
-        {99, 100, 4, 4}, /* 3.96: never more than processes */
+        {99, 100, 4, 4}, /* 3.96: at most one part per process */
         {99, 99, 98, 98},
         {3, 3, 8, 1}, /* less than a byte each */
         {0, 0, 8, 1},
@@ -51,13 +51,13 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
          2,
          6,
          {{0, 20, 0}, {1, 50, 1}, {2, 100, 0}, {3, 30, 1}, {4, 60, 1}, {5, 40, 0}}},
-        /* Rank 1 weighs 30 + 30 + 30 = 90, more than the 80 of rank 0: it is given out first. */
+        /* Rank 1 weighs 30 + 30 + 30 = 90, more than the 80 of rank 0: it is assigned first. */
         {"the traces of a rank stay together",
          2,
          5,
          {{1, 30, 0}, {0, 80, 1}, {1, 30, 0}, {2, 5, 1}, {1, 30, 0}}},
         {"unknown ranks go alone", 3, 3, {{-1, 10, 0}, {-1, 10, 1}, {-1, 10, 2}}},
-        /* Also where the ranks descend: the argument's place breaks ties, not the rank. */
+        /* Also if ranks descend: argument order breaks ties, not the rank. */
         {"equal weights in the order of the arguments",
          3,
          5,
@@ -80,19 +80,19 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
 }
 
 /* Each load counts one more than the weight: 501 + 100 x 11 = 1601, a share is 801, and under 50 is
- * small. The large one -> 0 (501), then 28 ranks -> 0 (809), the other 72 -> 1 (792): whatever the
- * order of the arguments is, by their ranks. */
+ * small. The large one -> 0 (501), then 28 ranks -> 0 (809), the other 72 -> 1 (792): by rank,
+ * whatever the order of the arguments. */
 TEST(small_ranks_are_given_out_in_blocks_of_neighbours) {
     tm_share_item items[101] = {{.rank = 50, .weight = 500}};
     for (int i = 1; i <= 100; i++)
         items[i] = (tm_share_item){.rank = 1000 - i, .weight = 10};
     plan(items, COUNT(items), 2);
-    for (int i = 0; i <= 100; i++) /* the lowest 28 are the last */
+    for (int i = 0; i <= 100; i++) /* the lowest 28 ranks are the last arguments */
         assert_int_equal(items[i].owner, i > 0 && i <= 72);
 }
 
-/* Processes 0, 1 on host 0, 2 on host 1, 3 on host 2. What one host alone sees goes first: 50 -> 2,
- * 40 -> 2 (its only process), then 30 -> 3; of all hosts 60 -> 0, 20 -> 1, 9 -> 1. */
+/* Processes 0, 1 on host 0, 2 on host 1, 3 on host 2. Traces that only one host sees go first: 50
+ * -> 2, 40 -> 2 (its only process), then 30 -> 3; of the others 60 -> 0, 20 -> 1, 9 -> 1. */
 TEST(a_trace_goes_to_a_process_that_sees_it) {
     static const int host_of[] = {0, 0, 1, 2};
     static const uint64_t second = 2, third = 4, last_two = 6, none_of_third = 3;
@@ -130,7 +130,7 @@ static uint32_t next(uint32_t *seed) {
     return *seed >> 16;
 }
 
-/* What greedy sharing guarantees: no process has more than the mean and one group on top. */
+/* Guarantee of greedy sharing: no process exceeds the mean by more than one group. */
 static void check_plan(const tm_share_item *items, size_t n, int n_processes) {
     int64_t load[8] = {0}, sum = 0, largest = 0;
     for (size_t i = 0; i < n; i++) {
@@ -163,7 +163,7 @@ TEST(any_plan_is_even_keeps_ranks_together_and_comes_out_again) {
         memcpy(again, items, n * sizeof *items);
         plan(items, n, n_processes);
         check_plan(items, n, n_processes);
-        plan(again, n, n_processes); /* each process runs it for itself */
+        plan(again, n, n_processes); /* each process computes the plan for itself */
         for (size_t i = 0; i < n; i++)
             assert_int_equal(again[i].owner, items[i].owner);
     }

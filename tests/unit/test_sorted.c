@@ -1,4 +1,4 @@
-/* The order of numbers, and places in sorted arrays. */
+/* Order of numbers, and bisection of sorted arrays. */
 #include "base/sorted.h"
 
 TEST(numbers_whose_difference_does_not_fit_have_an_order) {
@@ -30,7 +30,7 @@ static bool is_over(const void *element, const void *ns) {
     return ((const stay *)element)->until_ns <= *(const int64_t *)ns;
 }
 
-/* One that ends at the very moment is over; nothing is read of an array of none. */
+/* An element that ends at exactly this time is over; an empty array is not read. */
 TEST(bisection_finds_the_first_of_which_the_answer_is_no) {
     static const stay stays[] = {{'a', 10}, {'b', 20}, {'c', 30}};
     for (int64_t ns = 0; ns < 40; ns++)
@@ -40,15 +40,15 @@ TEST(bisection_finds_the_first_of_which_the_answer_is_no) {
 
 typedef struct card {
     int value;
-    size_t at; /* before it was sorted */
+    size_t at; /* index before sorting */
 } card;
 
 static int by_value(const void *a, const void *b) {
     return tm_order_i64(((const card *)a)->value, ((const card *)b)->value);
 }
 
-/* Rows in order, as many as given, in each of which every third of neighbours may have changed
- * places; equal ones stay as they stood. */
+/* Sorts this many rows that are sorted already or have every third element moved before its
+ * neighbour; equal values keep their order. */
 TEST(few_rows_and_many_are_sorted_stably) {
     static const size_t rows[] = {1, 2, 3, TM_SORT_RUNS, TM_SORT_RUNS + 1, TM_SORT_RUNS + 2, 100};
     for (size_t n = 1; n < 400; n += 57)

@@ -1,5 +1,5 @@
-/* Byte sources: every encoding gives the same bytes however it is cut up, and every damage fails.
- */
+/* Byte sources: every encoding gives the same bytes with any block sizes, and all damage is
+ * detected. */
 #include "tmerge/source.h"
 
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 #include "input/decoder.h"
 #include "source_ways.h"
 
-/* What a file gives: the ticks, then its end or a failure. */
+/* Content of a file: ticks, then its end or a failure. */
 typedef struct stream_case {
     span file;
     size_t n_ticks;
     const char *encoding;
-    const char *message; /* NULL for a good stream */
+    const char *message; /* NULL: a good stream */
     bool cut_short;
 } stream_case;
 
@@ -44,9 +44,9 @@ static const stream_case streams[] = {
     {INIT(GZIP "\n"), 1, "gzip", GZIP_RUBBISH, false},
     {INIT(GZIP ZEROS_8 "r"), 1, "gzip", GZIP_RUBBISH, false},
     {INIT(GZIP "\x1f\x8c" TICK), 1, "gzip", GZIP_RUBBISH, false},
-    {{GZIP, 27}, 1, "gzip", GZIP_CUT, true}, /* inside the trailer: all was decoded */
+    {{GZIP, 27}, 1, "gzip", GZIP_CUT, true}, /* inside the trailer: all content was decoded */
     {INIT(GZIP "\x1f"), 1, "gzip", GZIP_CUT, true},
-    {{GZIP FIELDS, 31 + 20}, 1, "gzip", GZIP_CUT, true}, /* inside the second one's name */
+    {{GZIP FIELDS, 31 + 20}, 1, "gzip", GZIP_CUT, true}, /* inside the second member's name */
     {INIT(ZSTD), 1, "zstd", NULL, false},
     {INIT(ZSTD ZSTD ZSTD), 3, "zstd", NULL, false},
     {INIT(SKIPPABLE ZSTD), 1, "zstd", NULL, false},
@@ -60,7 +60,7 @@ static const stream_case streams[] = {
     {INIT(ZSTD "\x28\xb5"), 1, "zstd", ZSTD_CUT, true},
     {{SKIPPABLE SKIPPABLE, 11 + 10}, 0, "zstd", ZSTD_CUT, true},
     {INIT(WINDOW_28), 0, "zstd", ZSTD_WINDOW, false},
-    {INIT("\x28\xb5\x2f\xfd\1\x58\7\1\0\0"), 0, "zstd", ZSTD_DICTIONARY, false}, /* number 7 */
+    {INIT("\x28\xb5\x2f\xfd\1\x58\7\1\0\0"), 0, "zstd", ZSTD_DICTIONARY, false}, /* dictionary 7 */
     {INIT(ZSTD WINDOW_28), 1, "zstd", ZSTD_WINDOW, false},
 };
 
@@ -87,7 +87,7 @@ TEST(streams_give_their_content_or_say_what_is_wrong) {
     }
 }
 
-/* A byte put in place of a good one; where the layout comes from RFC 1952 and RFC 1951. */
+/* Replacement of a good byte; the layout is that of RFC 1952 and RFC 1951. */
 typedef struct damage_case {
     span good;
     size_t at;
@@ -117,19 +117,19 @@ TEST(gzip_damage_is_named_after_what_was_decoded) {
 
 TEST(zstd_checksum_damage_is_named) {
     tm_vec file = copy_of(SPAN(ZSTD));
-    ((uint8_t *)file.data)[29] ^= 1; /* the last byte is the checksum's */
+    ((uint8_t *)file.data)[29] ^= 1; /* a byte of the checksum */
     for (size_t way = 0; way < N_WAYS; way++) {
         outcome got = read_in_way(all_of(&file), way);
         assert_int_equal(got.status, TM_ERR_INPUT);
         assert_string_equal(got.error.message, "zstd checksum is wrong: the file is damaged");
-        assert_true(got.bytes.n <= strlen(TICK)); /* zstd may keep the failing block back */
+        assert_true(got.bytes.n <= strlen(TICK)); /* zstd may withhold the failing block */
         assert_false(got.cut_short);
         tm_vec_free(&got.bytes);
     }
     tm_vec_free(&file);
 }
 
-/* Flips every bit from where a checksum begins; returns how many flips went unnoticed. */
+/* Flips every bit from byte `first` on; returns how many flips went unnoticed. */
 static size_t flip_bits(span good, size_t first) {
     size_t n_unnoticed = 0;
     for (size_t bit = first * 8; bit < good.n * 8; bit++) {
@@ -149,10 +149,10 @@ static size_t flip_bits(span good, size_t first) {
 }
 
 TEST(a_flipped_bit_never_changes_the_content_unnoticed) {
-    /* 3 bits of deflate's last byte stand for nothing */
+    /* 3 bits of deflate's last byte are unused */
     assert_int_equal(flip_bits(SPAN(GZIP), 10), 3);
     assert_int_equal(flip_bits(SPAN(FIELDS), 3), 3); /* its header has a checksum of its own */
-    /* 2 bits of the sequences' modes are reserved, and not every zstd looks at them */
+    /* 2 bits of the sequence modes are reserved, and not every zstd checks them */
     assert_true(flip_bits(SPAN(ZSTD), 6) <= 2);
 }
 
@@ -175,7 +175,7 @@ static tm_source *decoded_ahead(tm_source *source) {
 }
 
 TEST(large_content_is_the_same_in_small_and_large_steps) {
-    enum { TEXT = 1500000, BLANK = 3000000 }; /* blank: little input gives much output */
+    enum { TEXT = 1500000, BLANK = 3000000 }; /* blank: little input decodes to much output */
     for (size_t e = 0; e < COUNT(encoders); e++) {
         tm_vec text = make_text(TEXT), file = TM_VEC(uint8_t), expected = make_text(TEXT);
         uint8_t *blank = calloc(BLANK, 1);
@@ -201,7 +201,7 @@ TEST(large_content_is_the_same_in_small_and_large_steps) {
     }
 }
 
-/* Wherever the reader stands, also where what is decoded ahead waits for room. */
+/* Wherever the reader is, also while decoding ahead waits for room. */
 TEST(a_source_can_be_left_and_begun_again) {
     tm_vec text = make_text(4000000);
     static char buffer[3000000];
@@ -227,7 +227,7 @@ TEST(a_source_can_be_left_and_begun_again) {
     tm_vec_free(&text);
 }
 
-/* A proper beginning of one stream: all it holds comes out, then the cut is reported. */
+/* Checks a truncated stream: all of its content is read, then the cut is reported. */
 static void check_cut(tm_source *source, size_t step, span content) {
     outcome got = drain(source, step);
     assert_int_equal(got.status, TM_ERR_INPUT);
@@ -249,7 +249,7 @@ TEST(a_cut_at_any_byte_is_found) {
     for (size_t i = 0; i < COUNT(files); i++) {
         span content = i < 3 ? ticks : all_of(&text);
         size_t step = i < 3 || in_full_set() ? 1 : 13;
-        for (size_t n = 2 + first_of_every(step); n < files[i].n; n += step) { /* 1: it is plain */
+        for (size_t n = 2 + first_of_every(step); n < files[i].n; n += step) { /* 1 byte is plain */
             span cut = {files[i].data, n};
             check_cut(open_pieces(cut, 0), 1 << 16, content);
             check_cut(open_pieces(cut, 1), 1, content);
@@ -326,7 +326,7 @@ TEST(a_file_without_permission_is_refused) {
     unlink(path);
 }
 
-/* The descriptor is exchanged for a folder's behind the source's back, so that read fails. */
+/* The descriptor is replaced by a folder's while the source is open, so that read fails. */
 TEST(a_read_error_comes_after_what_was_read) {
     char path[PATH_BYTES];
     tm_raw raw;
@@ -341,7 +341,7 @@ TEST(a_read_error_comes_after_what_was_read) {
     outcome got = drain(source, 64);
     assert_int_equal(got.status, TM_ERR_INPUT);
     assert_string_equal(got.error.message, "cannot be read: Is a directory");
-    assert_int_equal(got.error.offset, TM_RAW_HEAD); /* read before the exchange */
+    assert_int_equal(got.error.offset, TM_RAW_HEAD); /* read before the replacement */
     assert_false(got.cut_short);
     tm_vec_free(&got.bytes);
 }
@@ -388,7 +388,7 @@ static void ignore_signal(int number) {
     (void)number;
 }
 
-/* The writer interrupts the reader's read call between its two halves. */
+/* Writes in two halves and interrupts the reader's read call in between. */
 static void feed_slowly(const char *path, span content) {
     const struct timespec pause = {.tv_nsec = 20000000};
     int fd = open(path, O_WRONLY);

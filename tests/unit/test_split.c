@@ -1,4 +1,4 @@
-/* Stages of a pipeline against one another, and layers by what passes repeat. */
+/* Comparison of pipeline stages, and layers found from repetitions in a pass. */
 #include "replay/split.h"
 
 typedef struct kernel {
@@ -7,14 +7,14 @@ typedef struct kernel {
 
 static const struct {
     const char *what;
-    kernel kernels[8]; /* of one name and shape; in one step */
+    kernel kernels[8]; /* of one name and shape, in one step */
     int64_t work_ns[4];
-    const char *differ; /* by stage; "" : the split is even */
+    const char *differ; /* by stage; "": the split is even */
 } splits[] = {
     /* The usual call takes (100 + 150) / 2 = 125. */
     {"one rank a stage: a slow GPU", {{0, 0, 10, 1000}, {1, 1, 10, 1500}}, {0}, ""},
     {"more kernels on a slow GPU", {{0, 0, 10, 1000}, {1, 1, 20, 3000}}, {1250, 2500}, "-+"},
-    /* Of two ranks the lower; spreads 10 and 10, and 1300 - 1000 is above three times that. */
+    /* The lower of two ranks counts; spreads are 10 and 10; 1300 - 1000 exceeds 3 times that. */
     {"longer kernels on all ranks of a stage",
      {{0, 0, 10, 1000}, {0, 1, 10, 1010}, {1, 2, 10, 1300}, {1, 3, 10, 1310}},
      {1000, 1300},
@@ -25,7 +25,7 @@ static const struct {
      {0},
      ""},
     {"less than 3 %", {{0, 0, 1000, 1000}, {1, 1, 1029, 1029}}, {0}, ""},
-    /* Mean 5/3: two are above it by at least half of what 2 is, so that the third differs. */
+    /* Mean 5/3: two exceed it by at least half of the largest excess, so the third differs. */
     {"most have more",
      {{0, 0, 10, 1000}, {1, 1, 20, 2000}, {2, 2, 20, 2000}},
      {1000, 2000, 2000},

@@ -1,7 +1,7 @@
-/* Steps: which annotations make them, their windows, and which step an event belongs to. */
+/* Steps: the annotations that make them, their windows, and the step of an event. */
 #include "timeline_fixture.h"
 
-/* A ProfilerStep annotation, a call and its kernel, an operator: short for tables. */
+/* Short forms for tables: a ProfilerStep annotation, a call and its kernel, an operator. */
 #define STEP(name, begin, duration, thread)                                                        \
     { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
 #define CALL(name, begin, correlation, thread)                                                     \
@@ -22,7 +22,7 @@ typedef struct expected_step {
     int64_t number, begin_ns, end_ns;
 } expected_step;
 
-/* The step's number, or -1 for none. */
+/* Returns the step's number, or -1 for none. */
 static int64_t step_of(const ground *g, const tm_timeline *timeline, const char *name) {
     int32_t step = timeline->step[row_named(g, timeline, name)];
     return step == TM_NO_STEP ? -1 : timeline->steps[step].number;
@@ -30,9 +30,9 @@ static int64_t step_of(const ground *g, const tm_timeline *timeline, const char 
 
 static const struct {
     const char *what;
-    event_spec events[13]; /* to the first without a name */
+    event_spec events[13]; /* up to the first without a name */
     expected_step steps[4];
-    int64_t of[13]; /* each event is of which step, by its name */
+    int64_t of[13]; /* step number of each event, in the order of events */
 } jobs[] = {
     {"a window reaches to the last GPU event and begins after the one before",
      {STEP("ProfilerStep#7", 100, 100, 1), STEP("ProfilerStep#8", 200, 100, 1),
@@ -46,7 +46,7 @@ static const struct {
      {STEP("ProfilerStep#1", 0, 10, 1), CALL("c1", 5, 1, 1), KERNEL("k1", 6, 94, 1),
       STEP("ProfilerStep#2", 10, 20, 1), CALL("c2", 12, 2, 1), KERNEL("k2", 40, 10, 2),
       STEP("ProfilerStep#3", 90, 20, 1)},
-     /* 2 has max(30, 50) as its end, but begins only at 100; 3: [max(90, 100), 110) */
+     /* 2 would end at max(30, 50), but begins only at 100; 3: [max(90, 100), 110) */
      {{1, 0, 100}, {2, 100, 100}, {3, 100, 110}},
      {1, 1, 1, 2, 2, 2, 3}},
     {"the first begins after what its stream was given before the recording",
@@ -60,7 +60,7 @@ static const struct {
       KERNEL("k1", 60, 10, 1), KERNEL("of another", 75, 5, 8), STEP("ProfilerStep#2", 50, 40, 1)},
      {{1, 10, 70}, {2, 70, 90}},
      {1, -1, 1, 1, -1, 2}},
-    /* Backward runs during 2, early during 1. The copy, launched in 1, too, ends at 295. */
+    /* Backward runs during 2, early during 1. The copy, launched in 1 as well, ends at 295. */
     {"a GPU event belongs to the step of its launch, on any thread",
      {STEP("ProfilerStep#1", 100, 100, 1), STEP("ProfilerStep#2", 200, 100, 1),
       CALL("other thread", 150, 1, 99), KERNEL("backward", 250, 10, 1), CALL("before", 99, 2, 1),
@@ -84,7 +84,7 @@ static const struct {
      /* 1: [0, 100); 2: [100, 150); 3 ends at 70: empty after 2 */
      {{1, 0, 100}, {2, 100, 150}, {3, 150, 150}},
      {1, 2, 3, 1, 2, 3, 2, 2, -1}},
-    /* The counter begins again at 300. */
+    /* The counter restarts at 300. */
     {"one number on two threads at one time is one step",
      {STEP("ProfilerStep#3", 0, 100, 1), STEP("ProfilerStep#3", 50, 100, 2),
       STEP("ProfilerStep#4", 150, 100, 1), STEP("ProfilerStep#4", 160, 20, 2),
@@ -92,7 +92,7 @@ static const struct {
       OP("inner end of 4", 181, 1, 1)},
      {{3, 0, 150}, {4, 150, 250}, {3, 300, 310}},
      {3, 3, 4, 4, 3, 3, 4}},
-    /* To 2021 they were operators. */
+    /* Until 2021 they were operators. */
     {"steps are in the order of begin, and any CPU category makes one",
      {OP("ProfilerStep#9", 500, 10, 1),
       STEP("ProfilerStep#123456789012345678", 100, 10, 1),
@@ -147,11 +147,11 @@ TEST(the_first_step_of_each_recording_begins_after_what_was_queued_before) {
     close_ground(&g);
 }
 
-/* A usual step takes 10 ns: nothing recorded for 5 is a pause. */
+/* The usual step takes 10 ns: a gap of 5 counts as a pause. */
 TEST(a_trace_has_a_span_for_each_time_between_pauses) {
     static const struct {
         event_spec events[7];
-        const char *spans; /* begin-end, of it events of the GPU */
+        const char *spans; /* begin-end, GPU begin-end (GPU events) */
     } cases[] = {
         {{STEP("step 1", 0, 10, 1), STEP("step 2", 10, 10, 1), KERNEL("a", 12, 7, 0),
           OP("before its mark", 48, 1, 1), STEP("step 5", 50, 10, 1), KERNEL("b", 52, 3, 0),
@@ -184,7 +184,7 @@ TEST(a_trace_has_a_span_for_each_time_between_pauses) {
                          (long long)span->gpu_end_ns, (long long)span->n_gpu_events);
             }
             assert_string_equal(found, cases[c].spans);
-            assert_ok(tm_timeline_find_steps(&t, g.names, NULL, &g.err)); /* again, the same */
+            assert_ok(tm_timeline_find_steps(&t, g.names, NULL, &g.err)); /* the same again */
         }
         tm_timeline_destroy(&t);
         close_ground(&g);
@@ -192,8 +192,8 @@ TEST(a_trace_has_a_span_for_each_time_between_pauses) {
 }
 
 TEST(without_an_annotation_the_whole_trace_is_step_0) {
-    /* The GPU copies of ProfilerStep and what only looks like one do not count; the range is that
-     * of duration events except Trace: [-5, 90). */
+    /* GPU copies of ProfilerStep and similar names do not count; the range is that of all duration
+     * events except Trace: [-5, 90). */
     static const event_spec events[] = {
         {TM_CAT_GPU_ANNOTATION, "ProfilerStep#5", 10, 50, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_USER_ANNOTATION, "ProfilerStep#6", 20, 0, 0, 1, 1, NULL, TM_INSTANT},
@@ -203,7 +203,7 @@ TEST(without_an_annotation_the_whole_trace_is_step_0) {
         STEP("ProfilerStep# 1", 10, 10, 1),
         STEP("profilerstep#1", 10, 10, 1),
         STEP("xProfilerStep#1", 10, 10, 1),
-        STEP("ProfilerStep#1234567890123456789", 10, 10, 1), /* beyond any counter */
+        STEP("ProfilerStep#1234567890123456789", 10, 10, 1), /* larger than any counter */
         {TM_CAT_TRACE, "PyTorch Profiler (0)", -100, 1000, 0, 2, 2, NULL, TM_DURATION},
         OP("first", -5, 1, 1),
         KERNEL("last", 80, 10, 0),
@@ -241,8 +241,8 @@ TEST(without_duration_events_there_is_no_step) {
     close_ground(&g);
 }
 
-/* The numbers of the steps that these annotations make, in their order, and a letter for each row,
- * x for one that marks a step; NULL for what is not checked. */
+/* Checks the numbers of the steps that these annotations make, in order, and one letter for each
+ * row: x if it marks a step. NULL: not checked. */
 static void check_numbers(const char *pattern, const event_spec *events, size_t n,
                           const char *numbers, const char *marks) {
     ground g = open_ground();
@@ -259,7 +259,7 @@ static void check_numbers(const char *pattern, const event_spec *events, size_t 
             assert_string_equal(found, numbers);
         for (size_t row = 0; marks && row < t.n_events; row++)
             assert_int_equal(tm_timeline_is_step(&t, (uint32_t)row), marks[row] == 'x');
-        /* Found again they are the same. */
+        /* Finding them again gives the same. */
         assert_int_equal(tm_timeline_find_steps(&t, g.names, step_names, &g.err), TM_OK);
     }
     tm_timeline_destroy(&t);
@@ -278,10 +278,9 @@ TEST(names_that_look_like_steps_count_where_there_are_no_others) {
     CHECK_NUMBERS(NULL, "3 ", STEP("step 7", 0, 10, 1), STEP("ProfilerStep#3", 0, 5, 1));
     CHECK_NUMBERS(NULL, "none 0 ", STEP("footstep 7", 0, 10, 1), STEP("step", 0, 10, 1),
                   STEP("step 7 of 9", 0, 10, 1), STEP("batch 7", 0, 10, 1), STEP("7", 0, 10, 1));
-    /* An operator is none: torch has "optimizer.step" and the like. */
+    /* An operator does not count: torch has "optimizer.step" and the like. */
     CHECK_NUMBERS(NULL, "none 0 ", OP("step 7", 0, 10, 1));
-    /* The loop with the most time, 20 + 20 of it, neither the one inside nor a longer single one.
-     */
+    /* The loop with the most time, 20 + 20, not the one inside it or a longer single one. */
     CHECK_NUMBERS(NULL, "1 2 ", STEP("step 1", 0, 20, 1), STEP("micro step 0", 0, 9, 1),
                   STEP("micro step 1", 9, 9, 1), STEP("step 2", 20, 20, 1),
                   STEP("warmup step 5", -30, 25, 1));
@@ -297,21 +296,21 @@ TEST(numbers_of_something_else_give_steps_by_order) {
                   STEP("step 1", 10, 5, 1), STEP("step 2", 15, 5, 1));
 }
 
-/* Row by row, a letter for each that marks a step, in the order of begin. */
+/* Checks one letter per row, in order of begin: x if it marks a step. */
 static void check_marks(const char *pattern, const char *expected) {
     static const event_spec events[] = {
         STEP("ProfilerStep#3", 0, 100, 1), STEP("train step 7", 1, 50, 1),
         STEP("micro step 0", 2, 20, 1),    OP("aten::mm", 3, 1, 1),
         STEP("train step 8", 60, 30, 1),
     };
-    /* With a pattern all events, else without the profiler's step. */
+    /* All events with a pattern, else those after the profiler's step. */
     size_t first = pattern ? 0 : 1;
     check_numbers(pattern, events + first, COUNT(events) - first, NULL, expected + first);
 }
 
 TEST(rows_that_mark_steps_are_known_the_profilers_in_any_case) {
-    check_marks(NULL, "-x--x");    /* the loop of most time */
-    check_marks("micro", "x-x--"); /* what encloses all is no work */
+    check_marks(NULL, "-x--x");    /* the loop with the most time */
+    check_marks("micro", "x-x--"); /* an annotation that encloses all does not count */
     check_marks("^train", "xx--x");
     check_marks("Profiler", "x----");
     check_marks("nothing", "x----");
@@ -322,15 +321,15 @@ TEST(a_pattern_says_which_annotations_are_steps) {
     tm_error err;
     CHECK_NUMBERS("^batch", "4 5 ", STEP("batch 4", 0, 10, 1), STEP("BATCH 5", 10, 10, 1),
                   STEP("ProfilerStep#3", 0, 5, 1));
-    /* The first group, else the digits at the match's end, behind it, at the name's end. */
+    /* The first group; else digits at the end of the match, after it, or at the end of the name. */
     CHECK_NUMBERS("of ([0-9]+)", "9 ", STEP("batch 4 of 9 7", 0, 10, 1));
     CHECK_NUMBERS("(a|b)atch [0-9]+", "4 ", STEP("batch 4 of 9", 0, 10, 1));
     CHECK_NUMBERS("batch", "4 ", STEP("batch 4 of 9", 0, 10, 1));
     CHECK_NUMBERS("batch", "9 ", STEP("batch of 9", 0, 10, 1));
     CHECK_NUMBERS("batch", "0 ", STEP("batch of 9 items", 0, 10, 1));
     CHECK_NUMBERS("batch", "0 1 ", STEP("batch a", 0, 10, 1), STEP("batch b", 10, 10, 1));
-    CHECK_NUMBERS("batch", "6 ", OP("batch 6", 0, 10, 1)); /* of any category */
-    /* What does not count up is not the step's: their order counts. */
+    CHECK_NUMBERS("batch", "6 ", OP("batch 6", 0, 10, 1)); /* any category */
+    /* A number that does not count up is not the step's: steps are numbered in order. */
     CHECK_NUMBERS("decode", "0 1 ", STEP("DECODE bs=8", 0, 10, 1), STEP("DECODE bs=8", 10, 10, 1));
     assert_int_equal(tm_step_names_create("(", &step_names, &err), TM_ERR_USAGE);
     assert_non_null(strstr(err.message, "'(' is no regular expression: "));

@@ -10,8 +10,8 @@ static tm_store *open_job(const char *path, bool compress) {
 }
 
 /* Rank 0 has events 0-2, rank 4 has 3-7; event 2 of each was launched by its event 1. Steps 0 and 1
- * are rank 0's, 2 is rank 4's. Spans of rank 0 are 1000-1500 and 1600-2001, middle 1000 + 1001 / 2;
- * rank 1 has none; rank 4 1000-1500. */
+ * belong to rank 0, step 2 to rank 4. Spans of rank 0 are 1000-1500 and 1600-2001, middle 1000 +
+ * 1001 / 2; rank 1 has none; rank 4 has 1000-1500. */
 TEST(rows_of_every_type_refer_to_rows_of_the_whole_job) {
     const int64_t launch[] = {-1, -1, 1, -1, -1, 4, -1, -1};
     const int64_t begin[] = {1700000000000000000, 1700000000000000001, 1700000000000000002,
@@ -72,7 +72,7 @@ TEST(rows_of_every_type_refer_to_rows_of_the_whole_job) {
 
 enum { RANGE_ROWS = 107, RANGE_CHUNK = 50 };
 
-/* As chunks with zstd, as plain chunks, or as another program may lay it out: without chunks. */
+/* As zstd chunks, as plain chunks, or without chunks, as another program may write it. */
 typedef enum range_form { PACKED, PLAIN, UNCHUNKED, N_FORMS } range_form;
 
 static void lay_out_again(const char *path, const tm_record_column *column, const void *rows) {
@@ -119,7 +119,7 @@ TEST(any_range_of_a_column_can_be_read) {
         assert_ok(tm_store_open_column(store, "/a/column", elements[k / N_FORMS], &column, &err));
         for (size_t first = 0; first <= RANGE_ROWS; first++)
             for (size_t n = 0; first + n <= RANGE_ROWS; n++) {
-                rows[n * size] = 77; /* behind them nothing is written */
+                rows[n * size] = 77; /* nothing is written after the rows */
                 assert_ok(tm_store_read_rows(column, first, n, rows, &err));
                 assert_memory_equal(rows, all + first * size, n * size);
                 assert_int_equal(rows[n * size], 77);
@@ -180,8 +180,8 @@ TEST(attributes_and_names_are_read_back) {
     tm_store_close(store);
 }
 
-/* With HDF5 alone, as any other program reads it: chunks, which with compression go through the
- * registered filter and HDF5's own shuffle. */
+/* With HDF5 only, like any other program: chunks, which with compression pass the registered filter
+ * and HDF5's own shuffle. */
 TEST(hdf5_reads_the_chunks) {
     const int64_t expected[] = {0, 10, 20, 0, 10, 20, 30, 40};
     assert_true(H5Zregister(&tm_zstd_filter) >= 0);
@@ -215,7 +215,7 @@ static herr_t has_a_time(hid_t file, const char *name, const H5O_info_t *info, v
     return info->atime != 0 || info->mtime != 0 || info->ctime != 0 || info->btime != 0;
 }
 
-/* Nor does it say when it was written, which would differ from one second to the next. */
+/* It does not contain the time of writing, either, which would differ from second to second. */
 TEST(the_same_job_gives_the_same_file) {
     char a[128], b[128];
     size_t size;

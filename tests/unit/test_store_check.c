@@ -1,4 +1,4 @@
-/* Good stores pass the check; each fault that a store can have is told. */
+/* Good stores pass the check; each possible fault is reported. */
 #include "store_job.h"
 
 #include "table_fixture.h"
@@ -53,7 +53,7 @@ TEST(a_good_store_is_counted) {
     }
 }
 
-/* Of a job that was changed; its names are freed. */
+/* Checks a store of this changed job; frees the job's names. */
 static tm_status check_job(void **state, bool compress, store_job *job, heard *h,
                            tm_store_contents *out) {
     tm_error err = {0};
@@ -67,15 +67,15 @@ TEST(a_store_without_ranks_is_good) {
     store_job job;
     tm_store_contents found = {.n_events = -1};
     store_job_make(&job);
-    for (int r = 0; r < 3; r += 2) /* nothing of them but a row in /ranks and one in /clock */
+    for (int r = 0; r < 3; r += 2) /* both have only a row in /ranks and one in /clock */
         job.ranks[r] = (tm_timeline){.rank = job.ranks[r].rank};
     assert_ok(check_job(state, true, &job, &h, &found));
     assert_int_equal(found.n_events, 0);
 }
 
-/* The job has ranks 0, 1 and 4 with events 0 to 2, none, and 3 to 7. Each of them has two tracks,
- * of one event and of the rest, so the tracks begin at 0, 1, 3 and 4. There are three names and
- * three steps, and a second kernel of rank 4, which is not counted. */
+/* The job has ranks 0, 1 and 4 with events 0 to 2, none, and 3 to 7. Each has two tracks, the first
+ * with one event and the second with the rest, so that tracks begin at 0, 1, 3 and 4. It has three
+ * names, three steps, and a second kernel of rank 4, which is not counted. */
 #define AT(field) offsetof(store_job, field), sizeof(((store_job *)0)->field)
 static const struct {
     size_t at, size;
@@ -100,7 +100,7 @@ static const struct {
     {AT(ranks[0].n_tracks), 0, "/ranks: row 0 has other events than its tracks"},
 };
 
-/* Little-endian: the value's first bytes are the shorter number. */
+/* Little-endian: a shorter number is the value's first bytes. */
 static void spoil(store_job *job, size_t i) {
     job->kernels[1][1].event = 1;
     memcpy((char *)job + wrong[i].at, &wrong[i].value, wrong[i].size);
@@ -174,8 +174,8 @@ static void expect_damage(const char *path, char *bytes, size_t size, size_t at)
     bytes[at] ^= 4;
 }
 
-/* Bytes of every third piece of data, other ones where TMERGE_SEED differs; and some of the
- * structure and of the seal. */
+/* Returns bytes in every third extent of data (others for another TMERGE_SEED), and some in the
+ * structure and the checksum trailer. */
 static size_t many_places(const char *bytes, size_t size, const uint64_t end[5], size_t *out) {
     tm_extent extent;
     size_t n = 0;
@@ -190,9 +190,9 @@ static size_t many_places(const char *bytes, size_t size, const uint64_t end[5],
     return n;
 }
 
-/* A byte of each kind: the data of a column of each table of records that has rows, of the names
- * and of a result table; the structure at its begin, middle and end; the three numbers of the first
- * and of the last extent, and the five at the end of the seal. */
+/* Returns one byte of each kind: in a column of each table of records that has rows, in the names
+ * and in a result table; in the structure at its begin, middle and end; in the three numbers of the
+ * first and last extent, and the five at the end of the checksum trailer. */
 static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t end[5],
                                    size_t *out) {
     char column[128];
@@ -218,12 +218,12 @@ static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t
     return n;
 }
 
-/* One fault for one flipped bit: damaged data hides nothing else. */
+/* One fault for each flipped bit: damaged data hides nothing else. */
 TEST(a_flipped_bit_in_any_piece_of_a_store_is_told) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);
         size_t size = 0;
-        uint64_t end[5]; /* magic, bytes of the content, number of extents, two sums */
+        uint64_t end[5]; /* magic, bytes of content, number of extents, two checksums */
         fixture f = make_sample();
         assert_ok(store_job_write(path, compress == 1, f.table, &f.err));
         char *bytes = store_bytes(path, &size);

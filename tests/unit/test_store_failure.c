@@ -1,4 +1,4 @@
-/* Stores that cannot be written, and files that are no store or a damaged one. */
+/* Failures while writing stores, and files that are no store or a damaged one. */
 #include "store_job.h"
 
 #include <signal.h>
@@ -6,7 +6,7 @@
 
 #include "store/pack.h"
 
-/* Files may not grow over limit bytes, which a write then meets as it meets a full disk. */
+/* Limits files to this many bytes; a write beyond fails as on a full disk. */
 static void limit_files(rlim_t limit) {
     struct rlimit limits;
     signal(SIGXFSZ, SIG_IGN);
@@ -178,11 +178,11 @@ TEST(a_store_that_was_cut_short_is_refused) {
     size_t size = 0;
     assert_ok(store_job_write(path, true, NULL, &err));
     char *bytes = store_bytes(path, &size);
-    for (size_t cut = 48; cut < size; cut += size / 100) { /* 48 bytes tell where it should end */
+    for (size_t cut = 48; cut < size; cut += size / 100) { /* 48 bytes contain the expected size */
         tm_store *store = NULL;
         store_put_bytes(path, bytes, cut);
         assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
-        uint64_t content; /* what the seal says, the second of its last five numbers */
+        uint64_t content; /* size in the checksum trailer, second of its last five numbers */
         memcpy(&content, bytes + size - 32, sizeof content);
         assert_string_equal(err.message,
                             cut < content ? "the file is damaged: it was cut short"

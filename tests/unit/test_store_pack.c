@@ -1,4 +1,4 @@
-/* Chunks: packed as HDF5's pipeline packs them, and unpacked without trust. */
+/* Chunks: packed as by HDF5's pipeline, and unpacked with all checks. */
 #include "store_job.h"
 
 #include "store/filter.h"
@@ -6,7 +6,7 @@
 
 enum { ROWS = 1000 };
 
-/* Small numbers with noise, so that the bytes of an element differ. */
+/* Makes small numbers with noise, so that the bytes of an element differ. */
 static void make_rows(uint64_t rows[ROWS], unsigned seed) {
     uint64_t x = 88172645463325252u + seed;
     for (size_t i = 0; i < ROWS; i++) {
@@ -89,7 +89,7 @@ TEST(bytes_that_are_no_such_chunk_are_refused) {
     tm_packer_destroy(packer);
 }
 
-/* Writes rows with H5Dwrite through shuffle and the filter, and returns a chunk as it lies in the
+/* Writes rows with H5Dwrite through shuffle and the filter, and returns a chunk as stored in the
  * file. */
 static size_t hdf5_chunk(const char *path, hid_t type, const void *rows, hsize_t at, char *out) {
     hsize_t n = ROWS, chunk = 300, size = 0;
@@ -123,7 +123,7 @@ TEST(a_chunk_is_what_the_pipeline_of_hdf5_writes) {
     tm_packer *packer = tm_packer_create(true);
     for (size_t e = 0; e < 3; e++)
         for (size_t at = 0; at < ROWS; at += 300) {
-            /* the last chunk has 100 of its 300 rows; HDF5 fills the rest with zeros too */
+            /* the last chunk has 100 of its 300 rows; HDF5 also fills the rest with zeros */
             size_t n = ROWS - at < 300 ? ROWS - at : 300, size = 0;
             size_t wanted = hdf5_chunk(path, types[e], rows, at, expected);
             const void *packed = tm_pack_chunk(packer, (tm_chunk_shape){elements[e], 300},

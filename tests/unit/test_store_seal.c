@@ -1,4 +1,4 @@
-/* The seal of a store: what was changed or is missing is found before it is believed. */
+/* Checksum trailer of a store: changed or missing bytes are detected before they are used. */
 #include "store_job.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 enum { FOOTER_BYTES = 40 };
 
-/* A file of this content, open; removed when it is closed. */
+/* Opens a file with this content, which is removed on closing. */
 static int open_bytes(void **state, const void *bytes, size_t size) {
     char path[128];
     store_put_bytes(store_file(state, "bytes", path), bytes, size);
@@ -23,7 +23,7 @@ static uint64_t size_of(int fd) {
     return (uint64_t)status.st_size;
 }
 
-/* The check value of CRC-64/XZ in the catalogue of parametrised CRC algorithms. */
+/* Check value of CRC-64/XZ in the catalogue of parametrised CRC algorithms. */
 TEST(the_sum_is_the_one_of_the_catalogue) {
     assert_true(tm_seal_sum("123456789", 9) == 0x995DC9BBDF1939FAu);
     assert_true(tm_seal_sum("", 0) == 0);
@@ -34,7 +34,7 @@ TEST(what_is_between_the_data_is_structure) {
     tm_vec extents = TM_VEC(tm_extent);
     tm_error err = {0};
     tm_seal seal;
-    assert_true(tm_seal_add(&extents, 6, "gh", 2)); /* not in order */
+    assert_true(tm_seal_add(&extents, 6, "gh", 2)); /* out of order */
     assert_true(tm_seal_add(&extents, 1, "bc", 2));
     assert_true(tm_seal_add(&extents, 3, "d", 1));
     assert_true(tm_seal_add(&extents, 4, "", 0));
@@ -83,7 +83,7 @@ TEST(data_that_overlaps_is_not_sealed) {
     }
 }
 
-/* Every byte of it, every bit of one: a small content, so that all can be tried. */
+/* Tries every byte and every bit of it, with little content. */
 TEST(any_other_bit_and_any_other_length_is_refused) {
     char bytes[256] = {0};
     int fd = open_bytes(state, "abcdefghij", 10);
@@ -97,7 +97,7 @@ TEST(any_other_bit_and_any_other_length_is_refused) {
     assert_true(tm_seal_read_at(fd, 0, bytes, size));
     for (size_t bit = 0; bit < size * 8; bit++) {
         char changed = (char)(bytes[bit / 8] ^ (char)(1 << bit % 8));
-        bool data = bit / 8 >= 2 && bit / 8 < 4; /* verified when it is read */
+        bool data = bit / 8 >= 2 && bit / 8 < 4; /* verified on reading */
         assert_int_equal(pwrite(fd, &changed, 1, (off_t)(bit / 8)), 1);
         tm_status status = tm_seal_read(fd, size, "p", &seal, &err);
         assert_int_equal(status, data ? TM_OK : TM_ERR_INPUT);
@@ -122,7 +122,7 @@ static void flip(const char *path, off_t at) {
     close(fd);
 }
 
-/* Chunks have two rows: rows 2 and 3 of the column are the damaged ones. */
+/* Chunks have two rows: rows 2 and 3 of the column are damaged. */
 TEST(a_damaged_chunk_is_an_error_and_no_number) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);
@@ -148,7 +148,7 @@ TEST(a_damaged_chunk_is_an_error_and_no_number) {
     }
 }
 
-/* 30,000 rows are more than a piece, so that HDF5 reads parts of it. */
+/* 30,000 rows exceed one extent, so that HDF5 reads parts of it. */
 TEST(a_damaged_result_table_is_an_error) {
     const char *path = store_path(state);
     fixture made = make(&sample), read = make(&sample);
@@ -171,7 +171,7 @@ TEST(a_damaged_result_table_is_an_error) {
     tm_tables_destroy(&read.tables);
 }
 
-/* A store whose sums are right, but that claims more rows than it can have. */
+/* A store with valid checksums that claims more rows than the file can hold. */
 TEST(rows_that_the_file_cannot_hold_need_no_memory) {
     const hsize_t chunk = 1 << 20, none = 0;
     for (int chunked = 0; chunked < 2; chunked++) {
@@ -185,7 +185,7 @@ TEST(rows_that_the_file_cannot_hold_need_no_memory) {
         assert_true(H5Ldelete(file, "/names/bytes", H5P_DEFAULT) >= 0);
         if (chunked)
             assert_true(H5Pset_chunk(layout, 1, &chunk) >= 0);
-        else /* late, so that no space is needed */
+        else /* set late, so that no space is allocated */
             assert_true(H5Sset_extent_simple(space, 1, &rows, NULL) >= 0);
         hid_t dataset =
             H5Dcreate2(file, "/names/bytes", H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);

@@ -14,7 +14,7 @@ static const tm_column all_columns[] = {
 static const tm_table_def all_def = {
     .name = "overlap.rank", .doc = "a rank", .columns = all_columns, .n_columns = 4, .n_keys = 1};
 
-/* What a later version might ask for: one column less, one more, another order. */
+/* Columns as a later version might request them: one fewer, one more, another order. */
 static const tm_column later_columns[] = {
     {"late", TM_BOOL, "", "whether it is late"},
     {"new_ns", TM_INT, "ns", "what older stores do not have"},
@@ -42,7 +42,7 @@ static void add_row(tm_table *table, int64_t rank, double share, const char *hos
         tm_cell_set_bool(&cells[3], late == 1);
 }
 
-/* A store with this table, opened. */
+/* Writes a store with this table and opens it. */
 static tm_store *write_and_open(void **state, const tm_table *table) {
     const char *path = store_path(state);
     tm_error err = {0};
@@ -88,7 +88,7 @@ typedef struct slices {
 static tm_status take_slice(void *context, tm_table *table, tm_error *err) {
     slices *seen = context;
     (void)err;
-    /* records of about 900,000 bytes: two of them fit a slice of 2 MiB */
+    /* records of about 900,000 bytes: two fit in a slice of 2 MiB */
     assert_true(table->n_rows > 0 && table->n_rows <= 2);
     for (size_t row = 0; row < table->n_rows; row++, seen->next_rank++) {
         const char *text = tm_table_row(table, row)[2].value.text;

@@ -1,10 +1,10 @@
-/* Where a group can be compared, and what its ranks did by themselves in between. */
+/* Operations at which a group can be compared, and its ranks' own work in between. */
 #include "waits/stretches.h"
 
 #include "timeline_fixture.h"
 #include "waits/rank_waits.h"
 
-/* What a rank does besides the operation, which is on stream 20 in [100, 200) us. */
+/* Another kernel of the rank; the operation is on stream 20 in [100, 200) us. */
 typedef struct beside {
     int stream;
     int64_t begin_ns, end_ns;
@@ -18,32 +18,32 @@ typedef struct scene {
 } scene;
 
 static const scene scenes[] = {
-    /* Before it: nothing; one kernel; the longer of two. */
+    /* Before the operation: nothing; one kernel; the longer of two. */
     {{{0}}, false, false, 100000},
     {{{7, 50000, 80000, false}}, false, false, 80000},
     {{{7, 10000, 90000, false}, {8, 20000, 50000, false}}, false, false, 90000},
-    /* Inside: it ends 1 us before the end, or earlier. */
+    /* Inside: ends 1 us before the operation's end, or earlier. */
     {{{7, 120000, 150000, false}}, true, false, 100000},
     {{{7, 150000, 199000, false}}, true, false, 100000},
-    /* One that begins with it is not behind its begin. */
+    /* A kernel that begins with it does not begin after it. */
     {{{7, 100000, 150000, false}}, false, false, 100000},
-    /* Of another stream: it runs 1 us before the end; it begins and ends later than that. */
+    /* On another stream: still running 1 us before the end; begin and end later than that. */
     {{{7, 150000, 199001, false}}, true, false, 100000},
     {{{7, 150000, 250000, false}}, true, false, 100000},
     {{{7, 50000, 250000, false}}, true, false, 100000},
     {{{7, 199001, 250000, false}}, false, false, 100000},
     {{{7, 199500, 199900, false}}, false, false, 100000},
-    /* Of the same stream, launched early: it begins before the end and runs on. */
+    /* On the same stream, launched early: begins before the end and runs on. */
     {{{20, 190000, 260000, false}}, false, false, 100000},
-    /* Beside it one of another stream that runs too, whichever is longer, and whichever began. */
+    /* Also one on another stream that runs too, whichever is longer and whichever began first. */
     {{{20, 190000, 260000, false}, {7, 150000, 210000, false}}, true, false, 100000},
     {{{20, 150000, 260000, false}, {7, 190000, 210000, false}}, true, false, 100000},
     {{{20, 190000, 260000, false}, {7, 150000, 300000, false}}, true, false, 100000},
     {{{20, 190000, 260000, false}, {7, 40000, 90000, false}}, false, false, 90000},
-    /* Communication is no computing. */
+    /* Communication is not compute. */
     {{{21, 120000, 150000, true}}, false, false, 100000},
-    /* Behind another of its stream: within 5 us, not later, not of another stream, not where a
-     * kernel is in between. */
+    /* After another on its stream: within 5 us; not later, not on another stream, not with a kernel
+     * in between. */
     {{{20, 10000, 95000, true}}, false, true, 100000},
     {{{20, 10000, 94999, true}}, false, false, 100000},
     {{{21, 10000, 99000, true}}, false, false, 100000},
@@ -74,18 +74,18 @@ TEST(a_rank_tells_when_it_computed) {
     }
 }
 
-/* An operation of two, and what is agreed on. */
+/* An operation of two ranks, and the arrival they agree on. */
 static const struct {
     bool waits, transfers;
     bool follows[2], computes[2];
     tm_arrival arrival;
     bool meets;
-    int64_t own_ns[2]; /* as the holders say: taken from where there are waits, if all have one */
+    int64_t own_ns[2]; /* as reported: taken if waits are known and all have one */
     bool taken;
 } operations[] = {
     {true, false, {false, false}, {false, false}, TM_ARRIVAL_BEGIN, true, {50, 0}, true},
     {true, false, {false, false}, {false, true}, TM_ARRIVAL_BEGIN, false, {60, -1}, false},
-    /* Neither: it has no visits. */
+    /* Neither: it has no participations. */
     {false, false, {false, false}, {false, false}, TM_ARRIVAL_UNKNOWN, false, {0, 0}, false},
     {true, false, {true, false}, {false, false}, TM_ARRIVAL_DONE, true, {70, 71}, true},
     {false, true, {false, false}, {false, false}, TM_ARRIVAL_BEGIN, true, {80, 81}, false},
@@ -137,7 +137,7 @@ TEST(members_agree_on_their_arrival) {
             assert_int_equal(o->host, 3);
         }
     assert_int_equal(own.n, 6);
-    /* 3 is of group 8; 0 and 6 are of 9, and 6 is the earlier one. Two members each. */
+    /* Operation 3 is of group 8; 0 and 6 are of group 9, 6 is the earlier one. Two members each. */
     static const uint64_t keys[] = {3, 3, 6, 6, 0, 0};
     assert_int_equal(tm_stretches_sort(&own), 4);
     for (size_t i = 0; i < own.n; i++) {
@@ -150,9 +150,8 @@ TEST(members_agree_on_their_arrival) {
 }
 
 /* A rank computes in [0, 100), [200, 300), [400, 500), [600, 700). Operations of group A are in
- * [100, 200), which waits 80, [500, 600) and [700, 800). One of B in [300, 400) waits 80 and
- * releases it. Before the second of A it had computed until 490, say, and before the third until
- * 650. */
+ * [100, 200), with a wait of 80, [500, 600) and [700, 800). One of B in [300, 400) waits 80 and
+ * releases the rank. It computed until 490 before the second of A, until 650 before the third. */
 #define BEGIN TM_ARRIVAL_BEGIN
 #define DONE TM_ARRIVAL_DONE
 #define UNKNOWN TM_ARRIVAL_UNKNOWN
@@ -163,13 +162,13 @@ static const struct {
     } of_a[3];
     int64_t own_ns[3];
 } stretches[] = {
-    /* 500 - 200 - 80 of B, 700 - 600. */
+    /* 500 - 200 - B's 80, 700 - 600. */
     {{{BEGIN, true}, {BEGIN, true}, {BEGIN, true}}, {-1, 220, 100}},
-    /* From begin to begin, with waits of its own: 500 - 100 - 80, 700 - 500. */
+    /* From begin to begin, own waits included: 500 - 100 - 80, 700 - 500. */
     {{{BEGIN, false}, {BEGIN, false}, {BEGIN, false}}, {-1, 320, 200}},
     /* 490 - 200 - 80, 650 - 600. */
     {{{DONE, true}, {DONE, true}, {DONE, true}}, {-1, 210, 50}},
-    /* Over one that is not known: 700 - 200 - 80, 700 - 100 - 80. */
+    /* Across an unknown one: 700 - 200 - 80, 700 - 100 - 80. */
     {{{BEGIN, true}, {UNKNOWN, false}, {BEGIN, false}}, {-1, -1, 420}},
     {{{BEGIN, false}, {UNKNOWN, false}, {BEGIN, false}}, {-1, -1, 520}},
     {{{UNKNOWN, false}, {BEGIN, false}, {DONE, true}}, {-1, -1, 150}},

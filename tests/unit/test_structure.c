@@ -1,4 +1,4 @@
-/* What steps are made of: a made job with known micro-batches, updates and recomputation. */
+/* Composition of steps: a made job with known micro-batches, updates and recomputation. */
 #include "analysis_fixture.h"
 
 enum { MAIN = 1, AUTOGRAD = 2 };
@@ -14,7 +14,7 @@ enum { MAIN = 1, AUTOGRAD = 2 };
 #define KERNEL(begin, duration, correlation)                                                       \
     { TM_CAT_KERNEL, "k", begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* The number that autograd gave the event at `at`; forward operators have thread 0. */
+/* Sequence number that autograd gave event `at`; forward operators have thread 0. */
 typedef struct number {
     uint32_t at;
     int32_t thread;
@@ -32,10 +32,10 @@ static void add_numbered(small_job *j, int64_t rank, const event_spec *events, s
     add_trace(j, rank, &trace);
 }
 
-/* Step 1: two micro-batches, of two nodes each, before two optimizers update in a row. In the
- * second one's last node the forward operator runs again and launches 30 of the step's 200. Step 2:
- * one micro-batch, in whose node, which bears no number itself, another does; the update logs for
- * 9, print lying in it, and saves for 40. */
+/* Step 1: two micro-batches, of two nodes each, then updates by two optimizers in a row. In the
+ * last node of the second micro-batch the forward operator runs again and launches 30 of the step's
+ * 200. Step 2: one micro-batch, whose node has no number itself but contains one that does; the
+ * update logs for 9, with print inside, and saves for 40. */
 static const event_spec rank_0[] = {
     STEP("ProfilerStep#1", 0),
     OP(MAIN, "aten::mm", 10, 10),
@@ -46,10 +46,10 @@ static const event_spec rank_0[] = {
     OP(MAIN, "aten::mm", 210, 10),
     OP(MAIN, "aten::mm", 220, 10),
     NODE(300, 10), /* 8: number 4 */
-    NODE(310, 50), /* 3, with */
+    NODE(310, 50), /* 3, containing */
     OP(AUTOGRAD, "aten::mm", 320, 20),
     CALL(AUTOGRAD, 325, 2),
-    OP(AUTOGRAD, "aten::mm", 345, 5), /* its gradient, which notes nothing */
+    OP(AUTOGRAD, "aten::mm", 345, 5), /* its gradient, without a number */
     CALL(AUTOGRAD, 346, 3),
     OP(MAIN, "Optimizer.step#SGD.step", 500, 50),
     OP(MAIN, "Optimizer.step#Adam.step", 560, 50),
@@ -70,8 +70,8 @@ static const number numbers_0[] = {{1, 0, 1},  {3, 0, 2},  {4, 1, 2}, {5, 1, 1},
                                    {6, 0, 3},  {7, 0, 4},  {8, 1, 4}, {9, 1, 3},
                                    {10, 0, 1}, {17, 0, 5}, {19, 1, 5}};
 
-/* Ranks 1 and 2. Step 1: one micro-batch and an update; so all have 4 and 3. Step 2 tells nothing.
- */
+/* Ranks 1 and 2. Step 1: one micro-batch and an update; so all ranks together have 4 and 3. Step 2
+ * is empty. */
 static const event_spec rank_1[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 10, 10),
                                     NODE(100, 10), OP(MAIN, "Optimizer.step#SGD.step", 500, 50),
                                     STEP("ProfilerStep#2", 1000)};
@@ -96,8 +96,8 @@ TEST(micro_batches_updates_and_recomputation_are_as_made) {
     close_job(&j);
 }
 
-/* Of one forward pass two losses, each with its backward pass: the second comes again to the node
- * of number 1, and they are one micro-batch. The next has a node of its own alone. */
+/* Two losses of one forward pass, each with a backward pass: the second reaches the node of number
+ * 1 again, so both are one micro-batch. The next micro-batch has only nodes of its own. */
 TEST(backward_passes_of_one_forward_pass_are_one_micro_batch) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0),
                                         OP(MAIN, "aten::mm", 10, 10),
@@ -122,8 +122,8 @@ TEST(backward_passes_of_one_forward_pass_are_one_micro_batch) {
     close_job(&j);
 }
 
-/* Of a step of 1000 forward has [0, 100), backward [100, 900) on a thread of its own, the optimizer
- * [900, 1000): 10, 80 and 10 %. Without numbers nobody knows how often backward ran. */
+/* In a step of 1000 forward has [0, 100), backward [100, 900) on its own thread, the optimizer
+ * [900, 1000): 10, 80 and 10 %. Without numbers, backward passes cannot be counted. */
 TEST(phases_beyond_the_usual_are_named) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 0, 100),
                                         NODE(100, 800),

@@ -1,4 +1,4 @@
-/* Who of a group takes longer than chance explains. */
+/* Members of a group that take longer than chance explains. */
 #include "analysis/stragglers/suspects.h"
 
 #include <math.h>
@@ -7,20 +7,20 @@
 
 enum { UNITS_MOST = 130, MEMBERS_MOST = 1024 };
 
-/* Ranks 10, 11, ... each do 1,000 ns and what chance adds, in steps 5, 6, ... of one stretch. */
+/* Ranks 10, 11, ... work 1,000 ns each plus chance, in steps 5, 6, ... of one stretch each. */
 typedef struct group {
     size_t n, n_units;
-    int64_t noise_ns; /* 0 to noise_ns - 1 is added; where it is 0, (member + unit) mod n */
-    size_t per_host;  /* ranks of a host; 0 where hosts are not known */
-    size_t per_stage; /* of a stage; 0 where there is no pipeline */
+    int64_t noise_ns; /* 0 to noise_ns - 1 is added; if it is 0, (member + unit) mod n */
+    size_t per_host;  /* ranks per host; 0: hosts unknown */
+    size_t per_stage; /* ranks per stage; 0: no pipeline */
     bool outside;     /* of steps */
-    double n_tests;   /* 0 stands for 1 */
+    double n_tests;   /* 0: default of 1 */
     struct {
-        size_t first, end;  /* members, and */
-        size_t begin, over; /* units, in which they do so much more: */
+        size_t first, end;  /* members that are slow */
+        size_t begin, over; /* units in which they are slow, by this much: */
         int64_t ns;
     } slow[2];
-    bool in_turn; /* in odd units a tenth less instead */
+    bool in_turn; /* in odd units a tenth faster instead */
     uint64_t seed;
 } group;
 
@@ -80,7 +80,7 @@ static const tm_suspect *suspect(const outcome *o, int64_t member, bool host, bo
     return NULL;
 }
 
-/* The one who is found in the group. */
+/* Returns the only suspect found in the group. */
 static tm_suspect only(const group *g, int64_t member, bool host) {
     outcome o = find(g);
     tm_suspect found = *suspect(&o, member, host, false);
@@ -90,7 +90,7 @@ static tm_suspect only(const group *g, int64_t member, bool host) {
 }
 
 TEST(nobody_of_equal_ranks_is_found) {
-    /* At 1 % each, one of 20 is found in 18 of 100 such tests: not with these seeds. */
+    /* At 1 % each, 18 of 100 such runs of 20 tests find one: not with these seeds. */
     for (uint64_t seed = 1; seed <= 20; seed++) {
         outcome o = find(&(group){.n = 4 + seed % 3, .n_units = 24, .noise_ns = 400, .seed = seed});
         assert_int_equal(o.suspects.n, 0);
@@ -99,8 +99,8 @@ TEST(nobody_of_equal_ranks_is_found) {
     }
 }
 
-/* Where (member + unit) mod 8 is added, each does 0 to 7 once in 8 units, 28 in all. The median of
- * the other 7 is 4 where it did 0 to 3, else 3: 28, too, so that over 8 units nobody exceeds. */
+/* With (member + unit) mod 8 added, each member adds 0 to 7 once in 8 units, 28 in all. The median
+ * of the other 7 is 4 if it added 0 to 3, else 3: also 28, so over 8 units no member exceeds. */
 TEST(one_slow_rank_is_found_throughout) {
     outcome o = find(&(group){.n = 8, .n_units = 16, .slow = {{2, 3, 0, 16, 100}}});
     const tm_suspect *s = suspect(&o, 12, false, false);
@@ -111,9 +111,9 @@ TEST(one_slow_rank_is_found_throughout) {
     assert_int_equal(s->unit, TM_UNIT_STEP);
     assert_int_equal(s->excess_ns, 1600);
     assert_true(s->throughout);
-    /* No draw of 2,999 has one last in all: the least p that there is. */
+    /* In none of 2,999 draws is one member last in all units: the smallest possible p. */
     assert_near(s->p, 1.0 / 3000);
-    /* The slow one is above the median of the others: nobody else has more than before. */
+    /* The slow one is above the median of the others, so no other exceeds more than before. */
     const tm_standing *v = o.standings.data;
     assert_int_equal(o.standings.n, 8);
     for (size_t i = 0; i < 8; i++) {
@@ -124,14 +124,14 @@ TEST(one_slow_rank_is_found_throughout) {
     close_outcome(&o);
 }
 
-/* 1,024 ranks in 6 steps: nobody else is often among the last by chance. */
+/* 1,024 ranks in 6 steps: no other rank is often among the last by chance. */
 TEST(one_of_many_is_found_in_few_steps) {
     const group many = {.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}};
     assert_near(only(&many, 710, false).p, 1.0 / 3000);
 }
 
 TEST(who_is_last_too_often_is_found_though_else_first) {
-    /* 1,000 more in 20 of 40 weigh more than 100 less in the others. */
+    /* 1,000 more in 20 of 40 units outweigh 100 less in the others. */
     const group g = {.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}};
     tm_suspect s = only(&g, 12, false);
     assert_near(s.p, 1.0 / 3000);
@@ -139,9 +139,9 @@ TEST(who_is_last_too_often_is_found_though_else_first) {
 }
 
 TEST(p_is_that_of_all_groups_tested) {
-    /* As above, of 10 groups: 29,990 draws are made, and none has it: 1 / 29991 in each. Of 50
-     * 149,950. */
-    /* Of 250 the 2999 draws that are enough for one give 0.08 at least. */
+    /* As above, for 10 groups: 29,990 draws, none of which reaches it: 1 / 29991 in each. For 50
+     * groups 149,950. */
+    /* For 250 groups, 2999 draws, enough for one group, would give at least 0.08. */
     for (int n_tests = 10; n_tests <= 250; n_tests *= 5) {
         const double draws = fmin(2999.0 * n_tests, 400000.0);
         const group g = {.n = 8, .n_units = 16, .n_tests = n_tests, .slow = {{2, 3, 0, 16, 100}}};
@@ -151,7 +151,7 @@ TEST(p_is_that_of_all_groups_tested) {
 
 TEST(an_episode_has_its_window) {
     /* 40 units: windows of 40, 28, 19, 13, of 9 at 0, 2, ..., of 6 ... Units 14 to 22 are steps 19
-     * to 27, and one of those; the longer ones around it have places that are not the last. */
+     * to 27, and one of the windows; in longer ones around it, it is not always last. */
     tm_suspect s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}}, 12, false);
     assert_false(s.throughout);
     assert_int_equal(s.from, 19);
@@ -159,7 +159,7 @@ TEST(an_episode_has_its_window) {
     assert_int_equal(s.units, 9);
     /* (2 + unit) mod 8 is 0 to 7 and 0: 8 units exceed by 800 in all, the last by 100 + 0 - 4. */
     assert_int_equal(s.excess_ns, 896);
-    /* 36 of 40 units are all: 36 / sqrt(40) is 5.7, 28 / sqrt(28) is 5.3. */
+    /* 36 of 40 units count as all: 36 / sqrt(40) is 5.7, 28 / sqrt(28) is 5.3. */
     s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}}, 12, false);
     assert_true(s.throughout);
     assert_int_equal(s.units, 40);
@@ -171,7 +171,7 @@ TEST(an_episode_has_its_window) {
 }
 
 TEST(an_episode_begins_and_ends_where_it_does_between_windows) {
-    /* Of 40 units none of these is a window that is tested (an_episode_has_its_window). */
+    /* Of 40 units none of these is a tested window (an_episode_has_its_window). */
     static const size_t episodes[][2] = {{14, 19}, {15, 23}, {3, 14}, {19, 33}, {29, 40}, {0, 10}};
     for (size_t e = 0; e < COUNT(episodes); e++) {
         size_t begin = episodes[e][0], over = episodes[e][1];
@@ -194,14 +194,14 @@ TEST(culprits_are_found_one_after_another) {
     assert_int_equal(v[1].member, 12);
     assert_near(v[0].p, 1.0 / 3000);
     assert_near(v[1].p, 1.0 / 3000);
-    /* The median of others is within 3 of 1,003.5. */
+    /* The median of the others is within 3 of 1,003.5. */
     assert_in_range(v[0].excess_ns, 16 * 196, 16 * 204);
     assert_in_range(v[1].excess_ns, 16 * 96, 16 * 104);
     close_outcome(&o);
 }
 
 TEST(what_is_under_half_a_percent_is_not_said) {
-    /* Always the last by 4 of 1,000, or by 6 (0.5 % of 1,010 is 5.05). */
+    /* Always last, by 4 of 1,000 or by 6 (0.5 % of 1,010 is 5.05). */
     for (int64_t ns = 4; ns <= 6; ns += 2) {
         outcome o =
             find(&(group){.n = 4, .n_units = 16, .noise_ns = 1, .slow = {{2, 3, 0, 16, ns}}});
@@ -216,31 +216,31 @@ TEST(a_slow_host_is_found_instead_of_its_ranks) {
         .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 4, .slow = {{8, 12, 0, 24, 100}}};
     tm_suspect s = only(&g, 18, true);
     assert_true(s.throughout);
-    /* Medians are within 20 of one another. */
+    /* Medians are within 20 of each other. */
     assert_in_range(s.excess_ns, 24 * 80, 24 * 120);
-    /* Of two levels the hosts have a twentieth of what is allowed: 20 x 2,999 draws. */
+    /* With two levels, hosts get a twentieth of the allowed error: 20 x 2,999 draws. */
     assert_near(s.p, 1 - pow(1 - 1.0 / 59981, 20));
 }
 
 TEST(one_slow_rank_does_not_make_its_host_slow) {
-    /* The median of two is moved by 100. */
+    /* The median of its host's two ranks moves by 100. */
     const group g = {
         .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}};
     only(&g, 19, false);
 }
 
 TEST(stages_are_compared_with_one_another) {
-    /* All members of a stage are suspects. Among its own nobody stands out. */
+    /* All members of a stage are suspects. Within its stage no member stands out. */
     outcome o = find(&(group){
         .n = 8, .n_units = 24, .noise_ns = 40, .per_stage = 2, .slow = {{4, 6, 0, 24, 200}}});
     assert_int_equal(o.suspects.n, 2);
     assert_true(suspect(&o, 14, false, true)->throughout);
     assert_true(suspect(&o, 15, false, true)->throughout);
-    /* 6 tests: of 4 stages of two, of the stages, and of all ranks; 17,994 draws. */
+    /* 6 tests: 4 stages of two ranks, the stages, and all ranks; 17,994 draws. */
     assert_near(suspect(&o, 15, false, true)->p, 1 - pow(1 - 1.0 / 17995, 6));
     assert_int_equal(o.standings.n, 8);
     close_outcome(&o);
-    /* Who is alone in its stage has none of its own to stand among. */
+    /* A rank that is its whole stage has no standing in it. */
     o = find(&(group){
         .n = 8, .n_units = 24, .noise_ns = 40, .per_stage = 1, .slow = {{4, 5, 0, 24, 200}}});
     suspect(&o, 14, false, true);
@@ -249,7 +249,7 @@ TEST(stages_are_compared_with_one_another) {
 }
 
 TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
-    /* 20 % are found beside the other of its stage, and beside all ranks; there 5 % are needed. */
+    /* 20 % is found within the stage and among all ranks, where 5 % are needed. */
     for (int64_t ns = 40; ns <= 200; ns += 160) {
         outcome o = find(&(group){
             .n = 8, .n_units = 24, .noise_ns = 10, .per_stage = 2, .slow = {{4, 5, 0, 24, ns}}});
@@ -262,8 +262,8 @@ TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
 }
 
 TEST(too_little_is_not_tested) {
-    /* Outside of steps 4 units are needed; of 2 ranks 4 prove nothing: 2 in 16,
-     * for blocks 1 - (14/16)^2. */
+    /* Outside of steps 4 units are needed; for 2 ranks 4 units prove nothing: 2 in 16, for blocks 1
+     * - (14/16)^2. */
     for (size_t n_units = 0; n_units <= 4; n_units++) {
         outcome o = find(&(group){
             .n = 2, .n_units = n_units, .outside = true, .slow = {{0, 1, 0, n_units, 500}}});
@@ -271,7 +271,7 @@ TEST(too_little_is_not_tested) {
         assert_int_equal(o.suspects.n, 0);
         assert_int_equal(o.standings.n, 2);
         assert_int_equal(isnan(v[0].p) != 0, n_units < 4);
-        /* 0 and 1 in turn are added */
+        /* 0 and 1 are added alternately */
         assert_in_range(v[0].excess_ns, 499 * n_units, 501 * n_units);
         if (n_units == 4)
             assert_in_range((uint64_t)(v[0].p * 1e6), 234375 - 35000, 234375 + 35000);

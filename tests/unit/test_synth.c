@@ -1,4 +1,4 @@
-/* The job generator: what it simulates keeps the rules that tmerge's analyses rest on. */
+/* Job generator: its simulation obeys the rules that tmerge's analyses rest on. */
 #include "synth_jobs.h"
 
 #include "synth/sim/mishaps.h"
@@ -41,7 +41,7 @@ TEST(wait_and_transfer_add_up_to_the_kernel) {
         int64_t last = first + tms_blame_last(plan.begin_ns + first, config.ranks);
         tms_split split = tms_blame_split(plan.begin_ns[i], plan.end_ns[i], plan.begin_ns[last]);
         assert_int_equal(split.wait_ns + split.transfer_ns, plan.end_ns[i] - plan.begin_ns[i]);
-        /* Without jitter a transfer takes what bytes and bandwidth say. */
+        /* Without jitter a transfer takes exactly as long as bytes and bandwidth give. */
         assert_int_equal(split.transfer_ns, tms_config_transfer_ns(&config));
         assert_true(split.wait_ns >= 0);
     }
@@ -49,7 +49,7 @@ TEST(wait_and_transfer_add_up_to_the_kernel) {
 }
 
 TEST(wait_ends_with_the_kernel_where_clocks_disagree) {
-    /* Begin 10, end 40: the last rank comes at 25; at 10; at 60, after the end. */
+    /* Begin 10, end 40: the last rank arrives at 25; at 10; at 60, after the end. */
     static const struct {
         int64_t last, wait, transfer;
     } cases[] = {{25, 15, 15}, {10, 0, 30}, {60, 30, 0}};
@@ -68,7 +68,7 @@ TEST(transfer_time_follows_bytes_ranks_and_bandwidth) {
     config.bandwidth_mbps = 10000;
     config.latency_ns = 5000;
     assert_int_equal(tms_config_transfer_ns(&config), 1205000);
-    /* One rank has nobody to send to. */
+    /* One rank sends to no other. */
     config.ranks = 1;
     assert_int_equal(tms_config_transfer_ns(&config), 5000);
 }
@@ -77,9 +77,9 @@ TEST(tally_agrees_with_a_job_worked_out_by_hand) {
     /* Step 7 is [0, 100), step 8 is annotated [90, 200).
      *   compute [10, 40) [30, 50)          union [10, 50): 40
      *   comm    [20, 70) and [120, 130)    60; under compute [20, 50): 30
-     *   memory  [60, 80), [125, 135)       30; alone in [70, 80) and [130, 135): 15
-     * The second all-reduce was launched at 95, inside both: the later step has it. The copy
-     * [60, 80) was launched at 5, and one of no length at 150 stretches nothing but the window.
+     *   memory  [60, 80), [125, 135)       30; exposed in [70, 80) and [130, 135): 15
+     * The second all-reduce was launched at 95, inside both: it counts for the later step. The copy
+     * [60, 80) was launched at 5, and one of no length at 150 only extends the window.
      * Window [10, 150) = 140; busy [10, 80) + [120, 135) = 85. */
     static const struct {
         tms_work work;
@@ -141,7 +141,7 @@ TEST(trace_says_whose_it_is_and_holds_each_step) {
     assert_int_equal(occurrences(r.text, "\"user_annotation\", \"name\": \"ProfilerStep#"), 3);
     assert_non_null(strstr(r.text, "\"rank\": 3, \"world_size\": 4"));
     assert_non_null(strstr(r.text, "\"host_name\": \"host1\""));
-    /* Kineto's grid of 7,889,238 s: 223 of them end before December 2025. */
+    /* Kineto's base is a multiple of 7,889,238 s; the 223rd is the last before December 2025. */
     assert_non_null(strstr(r.text, "\"baseTimeNanoseconds\": 1759300074000000000,"));
     forget(&r);
 }
@@ -161,7 +161,7 @@ TEST(numbers_are_written_digit_by_digit) {
     end_out(&out, sink, "0 -9223372036854775808 9223372036854775807 0.007 5247126000984.077 ");
 }
 
-/* An option as typed, its value behind a blank. */
+/* Parses an option as typed, with its value after a blank. */
 static tms_status parse(const char *typed, tms_config *config) {
     char words[5][64] = {"tmerge-synth", "-o", "folder", "", ""};
     char *argv[6] = {words[0], words[1], words[2], words[3], words[4], NULL};
@@ -179,7 +179,7 @@ static tms_status parse(const char *typed, tms_config *config) {
 TEST(options_are_read_exactly) {
     static const struct {
         const char *typed;
-        size_t field; /* of int64_t */
+        size_t field; /* offset of an int64_t */
         int64_t value;
     } cases[] = {
         {"--compute-us 20.5", offsetof(tms_config, compute_ns), 20500},
@@ -204,7 +204,7 @@ TEST(options_are_read_exactly) {
 }
 
 TEST(slow_says_who_when_and_by_how_much) {
-    /* Ranks 2 and 3; of them 3 in steps 4 and 5 (1.1 x 1.5 = 1.65); rank 0's kernel 7 of step 3,
+    /* Ranks 2 and 3; rank 3 also in steps 4 and 5 (1.1 x 1.5 = 1.65); kernel 7 of rank 0 in step 3,
      * the first. */
     static const struct {
         int64_t rank, step, ppm, kernel_7_ppm;
@@ -231,7 +231,7 @@ TEST(slow_says_who_when_and_by_how_much) {
 }
 
 TEST(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel) {
-    tms_config config = small_job(); /* ranks 0 and 1 are one copy and one host, 2 and 3 another */
+    tms_config config = small_job(); /* ranks 0 and 1 are one copy on one host, 2 and 3 another */
     tms_placement place[4];
     int64_t n_hiccups = 0;
     config.tp = 2;
@@ -242,7 +242,7 @@ TEST(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel) {
     for (int64_t i = 0; i < 100; i++) {
         int64_t share = tms_mishap_share_ppm(&config, &place[0], i);
         int64_t host = tms_mishap_kernel_ppm(&config, &place[0], i, 5);
-        /* At most 3.5 standard deviations. */
+        /* Within 3.5 standard deviations. */
         assert_in_range(share, 825000, 1175000);
         assert_in_range(host, 825000, 1175000);
         assert_int_equal(tms_mishap_share_ppm(&config, &place[1], i), share);
@@ -270,7 +270,7 @@ TEST(nothing_is_computed_while_a_bucket_blocks) {
 }
 
 TEST(wrong_options_are_a_wrong_usage) {
-    /* Of one host there are no two components. */
+    /* The default job's only host cannot be in two components. */
     char cases[] = "--ranks 0|--ranks 8x|--ranks 1.5|--ranks -1|--ranks|--rank 8|--compute-us 1.|"
                    "--compute-us .5|--compute-us 1.2345|--compress lz4|--buckets 13|--slow-rank 8|"
                    "--seed 9223372036854775808|more words|--steps 1000000000000000000000000|--tp 3|"

@@ -1,4 +1,4 @@
-/* The job generator's truth about waiting: shares, slow ranks, wrong clocks and lost records. */
+/* Job generator's truth about waiting: shares, slow ranks, wrong clocks and lost records. */
 #include "synth_jobs.h"
 
 #include "synth/sim/clock.h"
@@ -21,8 +21,8 @@ static tms_times times_of(const tms_plan *plan, int64_t rank) {
 }
 
 TEST(shares_of_nanoseconds_keep_six_decimals) {
-    /* 10/3 + 5/7 + 1/2 = 4.547619047...; then 3 * 1/3 more, which is 1 to within 1.5e-14. 0.9999999
-     * rounds up to a whole one; 65535/65536 = 0.99998474... */
+    /* 10/3 + 5/7 + 1/2 = 4.547619047...; then another 3 * 1/3, which is 1 to within 1.5e-14.
+     * 0.9999999 rounds up to 1; 65535/65536 = 0.99998474... */
     static const int64_t parts[][2] = {{10, 3}, {5, 7}, {1, 2}, {1, 3}, {1, 3}, {1, 3}};
     tms_share shares[3] = {{0, 0}, {6, TMS_SHARE_UNIT / 10000000 * 9999999}, {0, 0}};
     tms_sink *sink = NULL;
@@ -38,7 +38,7 @@ TEST(shares_of_nanoseconds_keep_six_decimals) {
 }
 
 TEST(waits_are_split_layer_by_layer) {
-    /* One all-reduce of four ranks a step, arrivals put in by hand: 0, 10, 30 and 60 ns.
+    /* One all-reduce of four ranks a step, with arrivals set by hand: 0, 10, 30 and 60 ns.
      *   gap 10: one waits 10, three late: 10/3 each
      *   gap 20: two wait 40 together, two late: 20 each
      *   gap 30: three wait 90 together, one late: 90
@@ -77,7 +77,7 @@ TEST(caused_waits_are_the_waits_in_all_shapes) {
             tms_share_sum(&caused, blame.ranks[r].caused);
             waited_ns += blame.ranks[r].wait_ns;
         }
-        tms_share_add(&caused, 1, 2); /* so that a sum just below a whole number counts as it */
+        tms_share_add(&caused, 1, 2); /* a sum just below an integer counts as it */
         assert_int_equal(caused.whole_ns, waited_ns);
         assert_int_equal(blame.wait_ns, waited_ns);
         tms_blame_free(&blame);
@@ -91,7 +91,7 @@ TEST(slow_rank_is_found_whatever_is_slow_about_it) {
         tms_config config = job_of(&of[i / 2]);
         config.slow_rank = 5;
         config.slow_kind = (int64_t)(i % 2);
-        /* While its GPU communicates a host catches up: it must be slower than that hides. */
+        /* A host catches up while its GPU communicates: it must be slower than that hides. */
         config.slow_ppm = config.slow_kind == TMS_SLOW_HOST ? 3000000 : 1500000;
         tms_plan plan = plan_of(&config);
         tms_blame blame = blame_of(&plan);
@@ -111,7 +111,7 @@ TEST(slow_host_has_normal_kernels_and_slow_gpu_has_not) {
         tms_plan plan = plan_of(&config);
         int64_t normal_ns = times_of(&plan, 3).work_ns[TMS_WORK_COMPUTE];
         int64_t slow_ns = times_of(&plan, 2).work_ns[TMS_WORK_COMPUTE];
-        /* Half as much again, or the same but for 2 % of jitter on some 300 kernels. */
+        /* Half as much again, or the same within 2 % of jitter on some 300 kernels. */
         int64_t percent = config.slow_kind == TMS_SLOW_GPU ? 150 : 100;
         assert_in_range(slow_ns * 100 / normal_ns, percent - (percent > 100 ? 3 : 2),
                         percent + (percent > 100 ? 3 : 2));
@@ -137,7 +137,7 @@ TEST(rotating_ranks_lead_one_step_each) {
 }
 
 TEST(only_the_slow_steps_have_a_slow_rank) {
-    static const int64_t expected[] = {-1, 1, 1, -1}; /* the first step has the number 3 */
+    static const int64_t expected[] = {-1, 1, 1, -1}; /* the first step is number 3 */
     tms_config config;
     tms_config_init(&config);
     config.slow_rank = 1;
@@ -153,14 +153,14 @@ TEST(even_job_has_no_straggler) {
     config.compute_ns = 400000;
     tms_plan plan = plan_of(&config);
     tms_blame blame = blame_of(&plan);
-    /* Of eight windows all waiting is under 1 %. */
+    /* Under 1 % of eight windows is waiting. */
     assert_true(blame.wait_ns * 100 < times_of(&plan, 0).window_ns * 8);
     tms_blame_free(&blame);
     tms_plan_free(&plan);
 }
 
 TEST(clocks_shift_and_stretch_what_is_recorded) {
-    /* After 2.5 s a clock of +4000 ppb is 10 us ahead, beside its offset of -7; set forward by
+    /* After 2.5 s a clock of +4000 ppb is 10 us ahead, plus its offset of -7; it is set forward by
      * 1 us at 2 s. */
     tms_clock clock = {-7, 4000, 1000, TMS_EPOCH_NS + 2000000000, 3};
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS), TMS_EPOCH_NS - 7);
@@ -218,7 +218,7 @@ TEST(late_ends_are_as_many_as_asked_for_and_single) {
         const int64_t *end_ns =
             plan.end_ns + tms_plan_first(&plan, i / plan.groups.n_instances, instance);
         int64_t first_ns = end_ns[0];
-        /* In large groups somebody is in time; without late ends all are. */
+        /* In large groups at least one end is on time; without late ends all are. */
         for (int64_t p = 0; p < size; p++)
             first_ns = end_ns[p] < first_ns ? end_ns[p] : first_ns;
         for (int64_t p = 0; p < size && size == 32; p++) {
@@ -230,7 +230,7 @@ TEST(late_ends_are_as_many_as_asked_for_and_single) {
     /* 3 steps of 2 groups of 32 with 4 buckets: 768 ends, a binomial deviation of 1.3 %. */
     assert_int_equal(n, 768);
     assert_in_range(late * 1000, 110 * n, 190 * n);
-    /* Even from 0 to 2 ms: a deviation of 0.58 ms over the root of 115. */
+    /* Uniform from 0 to 2 ms: a deviation of 0.58 ms over the root of 115. */
     assert_in_range(sum_ns, 840000 * late, 1160000 * late);
     tms_plan_free(&plan);
 }

@@ -1,12 +1,12 @@
-/* The job generator with all kinds of parallelism: groups, order, and what a trace says. */
+/* Job generator with all kinds of parallelism: groups, order, and content of a trace. */
 #include "synth_jobs.h"
 
 #include "synth/sim/replay.h"
 #include "synth/truth/blame.h"
 
-/* The groups of a rank in a grid of tp 2, dp 4 and pp 2 of 16 ranks, and in the second of two such
- * grids, which have nothing in common: there all is as in the first, 16 further on. Rank 11 =
- * 1 + 2 * (1 + 4 * 1): tp 1, dp 1, stage 1. */
+/* Groups of a rank in a grid of tp 2, dp 4 and pp 2 of 16 ranks, and in the second of two such
+ * independent grids, where all ranks are 16 higher. Rank 11 = 1 + 2 * (1 + 4 * 1): tp 1, dp 1,
+ * stage 1. */
 TEST(groups_of_a_grid_are_those_of_megatron) {
     static const struct {
         int64_t components;
@@ -14,12 +14,12 @@ TEST(groups_of_a_grid_are_those_of_megatron) {
         int64_t name, start, stride, size;
     } cases[] = {
         {1, TMS_ROLE_DATA, 4, 9, 2, 4},      /* 9 11 13 15, the last of four */
-        {1, TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* the sixth of eight, behind four */
-        {1, TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11, the fourth of eight, behind twelve */
+        {1, TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* the sixth of eight, after four */
+        {1, TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11, the fourth of eight, after twelve */
         {1, TMS_ROLE_WORLD, 0, 0, 1, 16},
         {2, TMS_ROLE_DATA, 8, 25, 2, 4},      /* 25 27 29 31, the last of eight */
-        {2, TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* the 14th of 16, behind eight */
-        {2, TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27, the 12th of 16, behind 24 */
+        {2, TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* the 14th of 16, after eight */
+        {2, TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27, the 12th of 16, after 24 */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tms_config config = job_of(&(shape){16 * cases[i].components, 2, 2, 1, 0, 0});
@@ -43,7 +43,7 @@ TEST(groups_of_a_grid_are_those_of_megatron) {
     }
 }
 
-/* Kernels of rank 3 with a name like this. */
+/* Returns the number of rank 3's kernels with this name. */
 static int64_t kernels_of(const tms_plan *plan, const char *name) {
     recording r = record(plan, 3);
     int64_t n = occurrences(r.text, name);
@@ -58,7 +58,7 @@ TEST(job_without_a_world_lacks_but_its_two_collectives) {
         bare.no_world = 1;
         tms_plan with = plan_of(&config), without = plan_of(&bare);
         assert_int_equal(with.groups.n_instances - without.groups.n_instances, 2);
-        /* The norm of the gradients is the one all-reduce of single precision. */
+        /* The norm of the gradients is the only all-reduce in single precision. */
         assert_int_equal(kernels_of(&with, "AllReduce_Sum_f32"), config.steps);
         assert_int_equal(kernels_of(&without, "AllReduce_Sum_f32"), 0);
         tms_plan_free(&with);
@@ -66,7 +66,7 @@ TEST(job_without_a_world_lacks_but_its_two_collectives) {
     }
 }
 
-/* All ends of one instance; nobody leaves before the last one came. */
+/* Checks all ends of one instance: no rank leaves before the last one has arrived. */
 static void check_instance(const tms_plan *plan, int64_t step, int64_t i) {
     const tms_instance *instance = &plan->instances[i];
     int64_t n = plan->groups.channels[instance->channel].ranks.size;
@@ -125,7 +125,7 @@ TEST(ends_lag_by_position_and_in_pairs_either_way) {
     tms_plan_free(&plan);
 }
 
-/* GPU work of one step: after its launch, inside the step, in order on its stream. */
+/* Checks the GPU work of one step: after its launch, inside the step, in order on its stream. */
 static void check_order(const tms_events *events) {
     int64_t free_ns[TMS_TRACK_COUNT] = {0};
     for (size_t i = 1; i <= events->count; i++) {
@@ -146,7 +146,7 @@ TEST(launches_precede_kernels_and_streams_keep_order_in_all_shapes) {
     for (size_t s = 0; s < 2 * COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s / 2]);
         if (s % 2)
-            config.compute_ns = 5000; /* so short that kernels wait for launches, too */
+            config.compute_ns = 5000; /* so short that kernels also wait for launches */
         tms_plan plan = plan_of(&config);
         for (int64_t r = 0; r < config.ranks; r += 3) {
             tms_replay replay;
@@ -189,7 +189,7 @@ TEST(nothing_is_computed_while_the_tensor_group_communicates) {
                          meet(a, b));
         }
     }
-    /* Eight layers, two directions, a gather and a scatter each; and the batch handed round. */
+    /* Eight layers, two directions, a gather and a scatter each; and the broadcast of the batch. */
     assert_int_equal(kernels, 8 * 2 * 2 + 1);
     tms_replay_free(&replay);
     tms_plan_free(&plan);
@@ -235,7 +235,7 @@ TEST(collectives_carry_what_the_options_say) {
         config.no_metadata = cases[i].no_metadata;
         recording r = record_of(&config, 33);
         const int64_t n = config.steps * config.buckets;
-        /* Thirty ranks of forty are listed; the operator says the rest in three numbers. */
+        /* Thirty ranks of forty are listed; the operator gives all in three numbers. */
         const struct {
             const char *part;
             int64_t n;
@@ -276,16 +276,16 @@ TEST(faults_show_in_times_and_names) {
         of[i] = record_of(&config, 0);
         small += occurrences(of[i].text, "unrolled_elementwise_kernel") * (i == 2);
         pageable += occurrences(of[i].text, "Memcpy HtoD (Pageable -> Device)") * (i == 5);
-        /* 48 batches of memory are given back, or an eighth of them less: 5.5 MB each step. */
+        /* 48 blocks of memory are freed, or an eighth less: 5.5 MB each step. */
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -6291456"), i == 4 ? 0 : config.steps);
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -5505024"), i == 4 ? config.steps : 0);
     }
     assert_int_equal(small, 3 * 8 * 2 * 20);
     assert_int_equal(pageable, 3 * 2);
-    /* Loading adds half of the layers' 8 * 3 * 100 us, but for the first step's, which is before
+    /* Loading adds half of the layers' 8 * 3 * 100 us, except in the first step, where it is before
      * the window: 2.4 ms in all, with 2 % of jitter. */
     assert_in_range(of[1].tally.total.idle_ns - of[0].tally.total.idle_ns, 2200000, 2600000);
-    /* Nothing but the memset and what follows the gradients is beside communication. */
+    /* Only the memset and the work after the gradients overlaps communication. */
     const tms_times *sound = &of[0].tally.total, *slow = &of[3].tally.total;
     assert_true(sound->overlap_ns > sound->work_ns[TMS_WORK_COMM] / 2);
     assert_true(slow->overlap_ns < slow->work_ns[TMS_WORK_COMM] / 20);

@@ -1,4 +1,4 @@
-/* Rows and cells: null, text repair, order, top, filter. */
+/* Rows and cells: null, text repair, order, top rows, filter. */
 #include "tmerge/table.h"
 
 #include <math.h>
@@ -115,16 +115,16 @@ TEST(bytes_that_are_not_utf8_become_replacement_characters) {
         {"", 0, ""},
         {"plain", 5, "plain"},
         {"\x01\t\n\x1F", 4, "\x01\t\n\x1F"}, /* control characters stay */
-        {"a\0b", 3, "a" BAD "b"},            /* all but the terminator */
+        {"a\0b", 3, "a" BAD "b"},            /* a NUL inside the text is replaced */
         {"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80", 9, "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"},
-        {"\xF4\x8F\xBF\xBF", 4, "\xF4\x8F\xBF\xBF"}, /* U+10FFFF, the last */
+        {"\xF4\x8F\xBF\xBF", 4, "\xF4\x8F\xBF\xBF"}, /* U+10FFFF, the last code point */
         {"\xEF\xBF\xBF", 3, "\xEF\xBF\xBF"},         /* a noncharacter is a code point */
-        /* The tables 3-8 to 3-11 of the Unicode standard 15, section 3.9. */
+        /* Tables 3-8 to 3-11 of the Unicode standard 15, section 3.9. */
         {"\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", 9, BAD BAD BAD BAD BAD BAD BAD BAD "A"},
         {"\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", 9, BAD BAD BAD BAD BAD BAD BAD BAD "A"},
         {"\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", 9, BAD BAD BAD BAD BAD "A" BAD BAD "B"},
         {"\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", 9, BAD BAD BAD BAD "A"},
-        {"x\xE2\x82", 3, "x" BAD}, /* cut short at the end: one */
+        {"x\xE2\x82", 3, "x" BAD}, /* cut at the end: one replacement */
         {"\xC3", 1, BAD},
         {"\xE2\x82\xAC", 2, BAD}, /* the size counts, not the terminator */
     };
@@ -154,7 +154,7 @@ TEST(a_text_is_copied_and_no_text_is_null) {
     tm_tables_destroy(&f.tables);
 }
 
-/* Adds n rows whose rank is scrambled and often equal or null, and whose compute_ns is the row. */
+/* Adds n rows with scrambled ranks, often equal or null, and the row index as compute_ns. */
 static void add_scrambled(fixture *f, int n) {
     for (int r = 0; r < n; r++) {
         tm_cell *row = add(f);
@@ -201,7 +201,7 @@ TEST(keys_of_every_type_order_by_value) {
         const char *host;
         bool late;
         double share;
-        int64_t place; /* where the row belongs: by host, then late, then share */
+        int64_t place; /* place after sorting by host, then late, then share */
     } rows[] = {{"b", false, 0.5, 3}, {"a", true, -1.0, 1}, {"\xC3\xA4", false, 0, 5},
                 {"a", true, 1e-9, 2}, {"a", false, 9, 0},   {"b", false, 0.75, 4}};
     fixture f = make(&def);
@@ -229,7 +229,7 @@ TEST(texts_go_by_the_numbers_in_the_ends_of_their_words) {
     static const tm_table_def def = {"test.text", "",    columns, 1, 1,
                                      -1,          false, 0,       0, TM_FORM_TABLE};
     for (size_t first = 0; first < N; first++)
-        for (size_t step = 5; step <= 7; step += 2) { /* prime to N */
+        for (size_t step = 5; step <= 7; step += 2) { /* coprime to N */
             fixture f = make(&def);
             for (size_t i = 0; i < N; i++)
                 set_text(&f, add(&f), sorted[(first + i * step) % N]);
@@ -249,7 +249,7 @@ TEST(a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by) {
     } cases[] = {{{-1, 5}, 2, 0}, {{0, 7}, 2, 2}, {{3, 2}, 2, 3}, {{0, 5}, 2, 4},
                  {{3, 7}, 2, 4},  {{0}, 1, 1},    {{1}, 1, 4},    {{-2}, 1, 4}};
     fixture f = make(&sample);
-    assert_int_equal(tm_table_find_row(f.table, cases[0].keys, 2), 0); /* none, of none */
+    assert_int_equal(tm_table_find_row(f.table, cases[0].keys, 2), 0); /* not found, in no rows */
     for (size_t i = 0; i < 4; i++)
         add_full(&f, rows[i][0], rows[i][1], 0.0, "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -262,7 +262,7 @@ TEST(top_keeps_the_largest_first_and_equal_ones_in_row_order) {
         int64_t rank, ns;
     } rows[] = {{0, 5}, {1, -1}, {2, 9}, {3, 5}, {4, INT64_MIN}};
     static const struct { size_t n, left; } cases[] = {{0, 0}, {3, 3}, {5, 5}, {100, 6}};
-    static const int64_t expected[] = {2, 0, 3, 1, 4, 5}; /* 9, 5, 5, -1, the least, null */
+    static const int64_t expected[] = {2, 0, 3, 1, 4, 5}; /* 9, 5, 5, -1, the smallest, null */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture f = make(&sample);
         tm_cell_set_int(&add(&f)[RANK], 5); /* its compute_ns is null */

@@ -1,4 +1,4 @@
-/* Rows as bytes between processes, and bytes that are no rows. */
+/* Rows packed to bytes for other processes, and invalid bytes. */
 #include "tmerge/table.h"
 
 #include "base/vec.h"
@@ -33,11 +33,11 @@ TEST(packed_rows_unpack_to_the_same_rows) {
     tm_tables_destroy(&to.tables);
 }
 
-/* Twice put aside, and a row more: all come back in the order in which they were added. */
+/* Packs rows away twice, then adds one: all come back in the order in which they were added. */
 TEST(rows_put_aside_come_back_in_order) {
     static const char *const hosts[] = {"a", "b", "a", "long enough to be no neighbour of a"};
     fixture f = make(&sample);
-    assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK); /* of none */
+    assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK); /* nothing packed yet */
     for (int64_t i = 0; i < 7; i++) {
         add_full(&f, INT64_MAX - i, -i, 0.25 * (double)i, hosts[i % 4]);
         if (i == 2 || i == 5) {
@@ -54,10 +54,10 @@ TEST(rows_put_aside_come_back_in_order) {
         assert_string_equal(row[HOST].value.text, hosts[i % 4]);
     }
     assert_int_equal(tm_table_put_aside(f.table, &f.err), TM_OK);
-    tm_tables_destroy(&f.tables); /* with what is aside */
+    tm_tables_destroy(&f.tables); /* frees packed rows, too */
 }
 
-/* Many rows rest, in less memory, and come back for who asks for the table; few rows do not. */
+/* Many rows are packed into less memory and come back when the table is requested; few are not. */
 TEST(rows_rest_until_the_table_is_asked_for) {
     enum { MANY = 20000 };
     fixture f = make(&sample), other = make(&sample);
@@ -106,14 +106,14 @@ static void expect_refusal(const void *bytes, size_t size, int64_t offset, const
     assert_int_equal(f.err.offset, offset);
     if (why)
         assert_string_equal(f.err.message, why);
-    assert_int_equal(f.table->n_rows, 1); /* none of the new rows stays */
+    assert_int_equal(f.table->n_rows, 1); /* no new row is kept */
     tm_tables_destroy(&f.tables);
 }
 
 TEST(damaged_bytes_are_refused_where_they_are_damaged) {
     static const struct {
         size_t at, n;
-        const char *bytes; /* [n] what stands there instead */
+        const char *bytes; /* [n] replacement bytes */
         int64_t offset;
         const char *why;
     } cases[] = {
@@ -121,8 +121,8 @@ TEST(damaged_bytes_are_refused_where_they_are_damaged) {
         {15, 1, "\xFF", 8, "packed rows: more rows than bytes"},
         {8, 1, "\x10", 8, "packed rows: more rows than bytes"}, /* 16 of 15 bytes */
         {8, 1, "\x02", PACKED_SIZE, "packed rows: cut short"},
-        {8, 1, "\x00", 16, "packed rows: cut short"}, /* of the header of another pack */
-        {16, 1, "\x0F", 17, "packed rows: a flag that is neither 0 nor 1"}, /* all others null */
+        {8, 1, "\x00", 16, "packed rows: cut short"}, /* in the header of the next pack */
+        {16, 1, "\x0F", 17, "packed rows: a flag that is neither 0 nor 1"}, /* others null */
         {17, 11, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 17,
          "packed rows: an int that is cut short or too long"},
         {19, 8, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 19, "packed rows: a real that is not finite"},
@@ -130,7 +130,7 @@ TEST(damaged_bytes_are_refused_where_they_are_damaged) {
         {27, 1, "\x04", 27, "packed rows: a text longer than what is left"}, /* 3 are left */
         {29, 1, "\xC3", 28, "packed rows: a text that is not UTF-8"},
         {28, 1, "\x00", 28, "packed rows: a text that is not UTF-8"},
-        {28, 2, "\xEF\xBF", 28, "packed rows: a text that is not UTF-8"}, /* as U+FFFD begins */
+        {28, 2, "\xEF\xBF", 28, "packed rows: a text that is not UTF-8"}, /* begin of U+FFFD */
         {30, 1, "\x07", 30, "packed rows: a flag that is neither 0 nor 1"},
     };
     fixture f = make(&sample);
@@ -153,7 +153,7 @@ TEST(a_damaged_text_as_long_as_its_repair_is_refused) {
     add_full(&f, 1, 2, 0.5, "abc");
     size_t size;
     void *bytes = pack(&f, &size);
-    /* Three of the four bytes of a code point become one U+FFFD, which has three bytes. */
+    /* Three of four bytes of a code point are repaired to one U+FFFD, also of three bytes. */
     memcpy((char *)bytes + 28, "\xF0\x9F\x98", 3);
     expect_refusal(bytes, size, 28, "packed rows: a text that is not UTF-8");
     free(bytes);
@@ -161,21 +161,21 @@ TEST(a_damaged_text_as_long_as_its_repair_is_refused) {
 }
 
 TEST(bytes_of_any_other_length_are_refused) {
-    /* Where reading stops: at the last piece (see above) that begins before the cut. */
+    /* Reading stops at the last piece (see above) that begins before the cut. */
     static const size_t pieces[] = {0, 16, 17, 18, 19, 27, 28, 30};
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "ab");
     size_t size;
     void *bytes = pack(&f, &size);
-    for (size_t cut = 1; cut < size; cut++) { /* no byte: no pack */
+    for (size_t cut = 1; cut < size; cut++) { /* zero bytes are an empty pack */
         int64_t offset = 0;
         for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++)
             offset = pieces[p] <= cut ? (int64_t)pieces[p] : offset;
-        if (cut == 16) /* a row has a byte at least */
+        if (cut == 16) /* a row has at least one byte */
             offset = 8;
-        if (cut > 27 && cut < 30) /* of the text, of which the size is known */
+        if (cut > 27 && cut < 30) /* inside the text, whose size is known */
             offset = 27;
-        char *part = malloc(cut + 1); /* of its own, so that reading past it is found */
+        char *part = malloc(cut + 1); /* an exact allocation, so that reading past it is detected */
         assert_non_null(part);
         memcpy(part, bytes, cut);
         char *exact = realloc(part, cut ? cut : 1);
@@ -184,7 +184,7 @@ TEST(bytes_of_any_other_length_are_refused) {
     }
     char longer[PACKED_SIZE + 1] = {0};
     memcpy(longer, bytes, size);
-    expect_refusal(longer, size + 1, PACKED_SIZE, "packed rows: cut short"); /* a header */
+    expect_refusal(longer, size + 1, PACKED_SIZE, "packed rows: cut short"); /* in a header */
     free(bytes);
     tm_tables_destroy(&f.tables);
 }

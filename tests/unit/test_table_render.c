@@ -57,9 +57,9 @@ TEST(any_real_reads_back_as_the_same_double) {
         double value;
         uint64_t bits = random ^ random >> 29;
         memcpy(&value, &bits, sizeof value);
-        if (i % 2) /* plain magnitudes as well as all of them */
+        if (i % 2) /* moderate magnitudes as well as all others */
             value = (double)(bits >> 20) / 1e9;
-        if (i % 8 == 1) /* where the next smaller double is half as far away */
+        if (i % 8 == 1) /* powers of two, where the next smaller double is half as far away */
             value = ldexp(1.0, (int)(bits % 60) - 10);
         if (!isfinite(value))
             continue;
@@ -67,7 +67,7 @@ TEST(any_real_reads_back_as_the_same_double) {
         char shorter[TM_DIGITS_MAX];
         tm_digits_real(value, digits);
         assert_true(strtod(digits, NULL) == value);
-        int enough = 15; /* so many have to be enough where they are, or one more */
+        int enough = 15; /* the fewest digits that read back, or one more, are required */
         do
             snprintf(shorter, sizeof shorter, "%.*g", enough, value);
         while (strtod(shorter, NULL) != value && ++enough <= 17);
@@ -125,7 +125,7 @@ TEST(json_gives_every_text_and_real_back) {
     tm_tables_destroy(&f.tables);
 }
 
-/* cJSON's allocations left until they fail; its hooks take no context. */
+/* cJSON allocations left until one fails; a global, as its hooks take no context. */
 static int allocations_left;
 
 static void *allocate(size_t size) {
@@ -152,7 +152,7 @@ TEST(a_document_that_memory_does_not_suffice_for_is_refused) {
             assert_string_equal(f.err.message, "out of memory");
         free(json);
     }
-    assert_true(failures > 50); /* 3 rows and 5 columns have more items than that */
+    assert_true(failures > 50); /* 3 rows with 5 columns have more items than that */
     free(whole);
     tm_tables_destroy(&f.tables);
 }

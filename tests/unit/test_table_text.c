@@ -1,4 +1,4 @@
-/* Tables and definitions as a person reads them in a terminal. */
+/* Tables and definitions as shown in a terminal. */
 #include "tmerge/table.h"
 
 #include "table/shown.h"
@@ -30,9 +30,9 @@ TEST(a_time_column_has_one_unit) {
         {-1000, 0, "wait us\n -1.000\n  0.000\n"},
         {999999, 1000, "wait us\n999.999\n  1.000\n"},
         {999, 1, "wait ns\n    999\n      1\n"},
-        {9999, 10, "wait us\n  9.999\n  0.010\n"}, /* two digits are left */
-        {9000, 9, "wait ns\n   9000\n      9\n"},  /* one would be */
-        /* 1499 ns is 0.001499 ms, 1500 ns is 0.0015: half away from zero; five digits at most */
+        {9999, 10, "wait us\n  9.999\n  0.010\n"}, /* two digits remain */
+        {9000, 9, "wait ns\n   9000\n      9\n"},  /* only one would */
+        /* 1499 ns is 0.001499 ms, 1500 ns is 0.0015: half away from zero; at most five digits */
         {100000000, 1499, "wait ms\n100.000\n  0.001\n"},
         {100000000, -1500, "wait ms\n100.000\n -0.002\n"},
         {-2000000000, 499, "  wait ms\n-2000.000\n   <0.001\n"},
@@ -53,8 +53,8 @@ TEST(a_time_column_has_one_unit) {
     }
 }
 
-/* 35 ms beside 5 s are 35.000 of 5000.000 ms, and 60 us hardly a digit of these; what is of single
- * events is not read beside sums of them. */
+/* Next to 5 s, 35 ms is shown as 35.000 of 5000.000 ms, and 60 us barely has a digit. Times of
+ * single events are not compared with sums of them. */
 TEST(columns_that_are_read_together_have_one_unit) {
     static const tm_column columns[] = {{"total_ns", TM_INT, "ns", ""},
                                         {"idle_ns", TM_INT, "ns", ""},
@@ -85,7 +85,7 @@ TEST(times_of_a_sentence_have_one_unit) {
         const char *first, *second;
     } cases[] = {{640000, 5630000, "0.64 ms", "5.63 ms"},
                  {659000000, 1660000000, "0.66 s", "1.66 s"},
-                 {5630000, 9000, "5630.0 us", "9.00 us"}, /* 0.009 ms is no two digits */
+                 {5630000, 9000, "5630.0 us", "9.00 us"}, /* 0.009 ms would not have two digits */
                  {106300000, 48, "106.3 ms", "< 0.01 ms"},
                  {0, 5000, "0 us", "5.00 us"},
                  {7, 9, "7 ns", "9 ns"}};
@@ -117,14 +117,14 @@ TEST(moments_count_from_an_origin) {
         int64_t origin, begins[2];
         const char *expected;
     } cases[] = {
-        /* A nanosecond beside a second is 0 as a moment, and little as a duration. */
+        /* Next to a second, a nanosecond is 0 as a point in time, but small as a duration. */
         {1700000000000000000,
          {1700000000000000001, 1700000001000000000},
          "begin +s   wait ms\n   0.000    <0.001\n   1.000  2000.000\n"},
         {1700000000000000000,
          {1699999999999999999, 1700000000000000007},
          "begin +ns   wait ms\n       -1    <0.001\n        7  2000.000\n"},
-        {1700000000000000000, /* no sign on a zero */
+        {1700000000000000000, /* no sign on zero */
          {1699999999999999600, 1700000000001000000},
          "begin +ms   wait ms\n    0.000    <0.001\n    1.000  2000.000\n"},
         {0,
@@ -152,9 +152,9 @@ TEST(shares_have_bars_where_there_is_room) {
                                         {"share_pct", TM_REAL, "%", ""},
                                         {"change_pct", TM_REAL, "%", ""}};
     static const tm_table_def def = {"test.bars", "", columns, 4, 1, 0, false, 0, 0, TM_FORM_TABLE};
-    /* 44.9 and 100 % in tenths are 4 and 10 marks; 5 of 20 is a quarter: 2.5, rounded to 3. A
-     * change may be less than 0 and has none. Lines: 4 + 2 + 6 + 2 + 7 + 2 + 8 = 31, and 11 more
-     * for each bar: at 52 columns one finds room, at 30 a block ends before the change anyway. */
+    /* In tenths, 44.9 and 100 % are 4 and 10 marks; 5 of 20 is a quarter: 2.5, rounded to 3. A
+     * change may be negative and has no bar. Lines: 4 + 2 + 6 + 2 + 7 + 2 + 8 = 31, and 11 more for
+     * each bar: at 52 columns one bar fits; at 30 a block ends before the change anyway. */
     static const struct {
         int width;
         bool bars;
@@ -209,7 +209,7 @@ TEST(a_real_is_shown_as_its_unit_asks) {
         {"overlap_pct", "%", 66.66, "overlap %\n     66.7\n"},
         {"overlap_pct", "%", -0.04, "overlap %\n      0.0\n"},
         {"overlap_pct", "%", 1e300, "overlap %\n   1e+300\n"},
-        {"busbw_gbps", "GB/s", 187.25, "busbw GB/s\n     187.2\n"}, /* a tie goes to even */
+        {"busbw_gbps", "GB/s", 187.25, "busbw GB/s\n     187.2\n"}, /* a tie rounds to even */
         {"drift_ppb", "ppb", -0.5, "drift ppb\n     -0.5\n"},
         {"lag_ns", "ns", 1500.4, "lag us\n 1.500\n"},
         {"lag_ns", "ns", -1500.4, "lag us\n-1.500\n"},
@@ -274,7 +274,7 @@ TEST(what_does_not_fit_continues_below_with_the_keys) {
     tm_tables_destroy(&f.tables);
 }
 
-/* Two keys of 40 letters and a column of 10. */
+/* Two keys of 40 letters and a column of 10 letters. */
 TEST(no_line_is_longer_than_the_terminal) {
     static const tm_column columns[] = {
         {"kernel", TM_TEXT, "", ""}, {"inside", TM_TEXT, "", ""}, {"calls_made", TM_INT, "", ""}};
@@ -317,7 +317,7 @@ TEST(keys_that_leave_room_for_one_column_stand_once) {
     set_text(&f, &row[0], "abcdefghijklmnopqrstuvwx");
     for (int c = 1; c < 6; c++)
         tm_cell_set_int(&row[c], c);
-    /* 24 and 10 beside it are 36: five blocks, and three where rows have numbers */
+    /* 24 and 10 next to it are 36: five blocks, or three with row numbers */
     expect_text(f.table, 40,
                 "row  name\n  1  abcdefghijklmnopqrstuvwx\n\n"
                 "row  calls_of_a  calls_of_b  calls_of_c\n"
@@ -331,7 +331,7 @@ TEST(times_are_rounded_before_their_unit_is_chosen) {
         int64_t ns;
         const char *text;
     } cases[] = {
-        /* 1235: 1.235 is stored as 1.23500000000000009...; there is nothing above seconds */
+        /* 1235: 1.235 is stored as 1.23500000000000009...; no unit is larger than seconds */
         {0, "0 ns"},
         {7, "7 ns"},
         {999, "999 ns"},
@@ -394,7 +394,7 @@ TEST(texts_are_shown_without_control_characters_and_cut_in_the_middle) {
          "2345678901234567890123----567890123456789012345\xC3\xA4",
          "\xC3\xA4"
          "2345678901234567890123...567890123456789012345\xC3\xA4"},
-        /* a function's name of 35 leaves 10, one that is longer 8 */
+        /* a function name of 35 leaves 10 characters, a longer one 8 */
         {"ncclDevKernel_ReduceScatter_Sum_f32(ncclDevKernelArgsStorage<4096ul>)",
          "ncclDevKernel_ReduceScatter_Sum_f32...e<4096ul>)"},
         {"void (anonymous namespace)::elementwise_kernel<int, 4>(int*, long, long)",
@@ -412,10 +412,10 @@ TEST(texts_are_shown_without_control_characters_and_cut_in_the_middle) {
 
 TEST(definitions_are_listed_aligned_and_wrapped_at_100_columns) {
     static const tm_column columns[] = {
-        {"rank", TM_INT, "", /* one column more than fits */
+        {"rank", TM_INT, "", /* one column too wide */
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 7012345"},
         {"exposed_ns", TM_INT, "ns",
-         /* The doc begins in column 26 (4 + 10 + 2 + 4 + 2 + 2 + 2) and has 74 to its line. */
+         /* The doc begins in column 26 (4 + 10 + 2 + 4 + 2 + 2 + 2), which leaves it 74. */
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 701234 next"},
     };
     static const tm_table_def first = {
@@ -445,8 +445,8 @@ TEST(definitions_are_listed_aligned_and_wrapped_at_100_columns) {
     free(text);
 }
 
-/* Of 400 names that only the middle tells apart, each keeps both ends and is like no other; one
- * that is like none is cut as ever. */
+/* Each of 400 names that differ only in the middle keeps both ends and stays unique; a name unlike
+ * the others is cut as usual. */
 TEST(names_that_differ_in_the_middle_stay_different) {
     enum { NAMES = 400 };
     static const tm_column column = {"name", TM_TEXT, "", ""};

@@ -1,4 +1,4 @@
-/* Names of kernels and operators as real traces have them, and what they tell of tensor cores. */
+/* Names of kernels and operators in real traces, and whether they use tensor cores. */
 
 #include "analysis/shared/kernel_traits.h"
 #include "analysis/shared/tensor_cores.h"

@@ -1,7 +1,7 @@
-/* Where a row of a timeline belongs. */
+/* Tracks and collectives of timeline rows. */
 #include "tmerge/timeline.h"
 
-/* Rows 0 to 2 and 3 to 4; the tracks beside them have none. */
+/* Rows 0 to 2 and 3 to 4; the tracks in between are empty. */
 TEST(a_row_belongs_to_the_track_that_holds_it) {
     tm_track tracks[] = {{.first = 0, .count = 0},
                          {.first = 0, .count = 3},

@@ -1,4 +1,4 @@
-/* Shares of buckets, worked out by hand, and what they sum to. */
+/* Coverage of time buckets, worked out by hand, and its sums. */
 #include "timeline_fixture.h"
 
 #include "report/timeline_coverage.h"
@@ -32,7 +32,7 @@ TEST(numbers_are_written_seven_bits_at_a_time) {
     tm_bytes_free(&out);
 }
 
-/* 2,048 characters of two bytes fit; one byte before them and the last two do not, and the cut
+/* 2,048 characters of two bytes fit; after one more byte the last two bytes do not, and the cut
  * would be inside a character. */
 TEST(a_long_text_is_cut_between_characters) {
     char text[1 + 4096];
@@ -54,7 +54,7 @@ TEST(a_long_text_is_cut_between_characters) {
 
 TEST(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is) {
     tm_bytes shares = tm_bytes_make();
-    /* means 0, 0.5, 255, 15 and 10.5: upwards */
+    /* means 0, 0.5, 255, 15 and 10.5: rounded up */
     static const uint8_t fine[] = {0, 0, 0, 1, 255, 255, 10, 20, 11, 10};
     static const uint8_t coarse[] = {0, 1, 255, 15, 11};
     assert_non_null(tm_bytes_put_raw(&shares, fine, sizeof fine));
@@ -64,14 +64,14 @@ TEST(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is) {
     tm_bytes_free(&shares);
 }
 
-/* A third of 600,000 bytes is that of members of 12; of what they leave events take 8 each. */
+/* A third of 600,000 bytes holds members of 12 bytes; events take 8 bytes each of the rest. */
 TEST(operations_and_events_stay_within_what_is_left) {
     tm_timeline_budget budget = tm_timeline_budget_of(1024, 5000000);
     assert_int_equal(budget.n_members, 138888);
     tm_timeline_leave(&budget, 600000);
     assert_int_equal(budget.n_members, 16666);
     assert_int_equal(tm_timeline_events(&budget, 10000), 60000);
-    tm_timeline_leave(&budget, 1); /* some are kept, whatever tables take */
+    tm_timeline_leave(&budget, 1); /* some are kept, whatever the size of the tables */
     assert_int_equal(budget.n_members, 0);
     assert_int_equal(tm_timeline_events(&budget, 0), 20000);
 }
@@ -108,13 +108,13 @@ static void set_wait(const ground *g, tm_timeline *timeline, const char *name, i
 }
 
 /* compute [0, 150), [120, 250): the union is 100, 100, 50 of the first three buckets;
- * copies [200, 300), of which [250, 300) is not behind compute;
- * all-reduce [300, 500) of which [300, 460) waits: 100 and 60, then 40 of transfer;
- * another on a second stream that waits in [440, 480) and transfers until 520: while one of them
- * transfers the lane does, so its wait counts in [440, 460) where the first waits too;
+ * copies [200, 300), not hidden by compute in [250, 300);
+ * all-reduce [300, 500), which waits in [300, 460): 100 and 60, then 40 of transfer;
+ * another on a second stream waits in [440, 480) and transfers until 520: the rank transfers while
+ * either of them does, so this wait counts only in [440, 460), where the first waits too;
  * transfer is [460, 520): 40 and 20; wait is [300, 460);
- * a broadcast that is not matched at [510, 540): [520, 540) is left for it;
- * nothing else but 1 ns of compute in the last bucket.
+ * an unmatched broadcast at [510, 540): [520, 540) is left for it;
+ * otherwise only 1 ns of compute in the last bucket.
  * 255 x 0.5 = 127.5 rounds to 128, 0.6: 153, 0.4: 102, 0.2: 51, 0.01: 2.55 to 3. */
 static const event_spec small_rank[] = {
     KERNEL("gemm", EPOCH + 0, 150, 7),
@@ -141,7 +141,7 @@ TEST(shares_are_those_worked_out_by_hand) {
         255, 255, 128, 0,   0,   0,  0, 0, 0, 3, /* compute */
         0,   0,   0,   0,   102, 51, 0, 0, 0, 0, /* transfer */
         0,   0,   0,   255, 153, 0,  0, 0, 0, 0, /* wait */
-        0,   0,   0,   0,   0,   51, 0, 0, 0, 0, /* not matched */
+        0,   0,   0,   0,   0,   51, 0, 0, 0, 0, /* unmatched */
         0,   0,   128, 0,   0,   0,  0, 0, 0, 0, /* copies */
     };
     assert_memory_equal(out.bytes.data, expected, sizeof expected);
@@ -166,8 +166,8 @@ TEST(times_are_on_the_clock_of_the_job) {
     close_ground(&g);
 }
 
-/* Of two ranks, one with nothing: of bucket 4 compute hides none, the transfer takes 20 + 20 of
- * 200. In bucket 5 of width 100 another kernel computes beside [500, 520), which hides it. */
+/* Two ranks, one of them empty: in bucket 4 compute hides no transfer, which takes 20 + 20 of 200.
+ * In bucket 5 of width 100 another kernel computes in [500, 520), which hides it. */
 TEST(the_strip_leaves_out_what_compute_hides) {
     ground g = open_ground();
     tm_timeline t = make_small_rank(&g);
@@ -195,7 +195,7 @@ TEST(the_strip_leaves_out_what_compute_hides) {
     close_ground(&g);
 }
 
-/* A nanosecond in a bucket of a million would round to nothing. */
+/* 1 ns in a bucket of a million would round to zero. */
 TEST(a_bucket_with_anything_is_not_empty) {
     const tm_buckets buckets = {0, 10000000, 10};
     tm_lanes lanes;
@@ -212,8 +212,8 @@ TEST(a_bucket_with_anything_is_not_empty) {
     tm_lanes_free(&lanes);
 }
 
-/* Shares times widths give the length of the set again, within half a count a bucket (one count
- * where a share was lifted to 1), for intervals of any length and a time that no bucket divides. */
+/* Shares times widths give the length of the set, within half a count per bucket (one count if a
+ * share was raised to 1), for intervals of any length and a time that the buckets do not divide. */
 TEST(shares_sum_to_the_time_within_half_a_count) {
     enum { N = 1000, INTERVALS = 3000 };
     const tm_buckets buckets = {EPOCH, 123456789, N};

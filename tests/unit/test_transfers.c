@@ -1,4 +1,4 @@
-/* The tables of transfers: every cell of a small job, worked out by hand. */
+/* Tables of transfers: every cell of a small job, worked out by hand. */
 #include "analysis_fixture.h"
 
 #define CALL(name, begin, duration, correlation)                                                   \
@@ -6,12 +6,12 @@
 #define COPY(name, begin, duration, correlation)                                                   \
     { TM_CAT_MEMCPY, name, begin, duration, correlation, 8, 0, NULL, TM_DURATION }
 
-/* Computation [100, 200). Of the first pageable copy the call returns at 180, behind its middle at
- * 170; of the second at 195, before 210; that of the graph does not count.
+/* Computation [100, 200). The call of the first pageable copy returns at 180, after the copy's
+ * middle at 170; that of the second at 195, before 210; the graph's call does not count.
  *
- *   htod, pageable  4000 + 5000 B in 40 + 40 ns: 112.5 GB/s; [150, 230), of it beside computation
- *                   [150, 200): 50 of 80, 62.5 %
- *   dtod            1024 B in 10 ns: 102.4 GB/s; of 20 ns more the size is not known */
+ *   htod, pageable  4000 + 5000 B in 40 + 40 ns: 112.5 GB/s; [150, 230), overlapping computation
+ *                   in [150, 200): 50 of 80, 62.5 %
+ *   dtod            1024 B in 10 ns: 102.4 GB/s; another 20 ns have no known size */
 static const event_spec events[] = {
     {TM_CAT_USER_ANNOTATION, "ProfilerStep#1", 0, 100, 0, 1, 1, NULL, TM_DURATION},
     CALL("cudaMalloc", 10, 10, 20),
@@ -88,8 +88,8 @@ TEST(size_classes_are_over_all_ranks) {
     close_job(&j);
 }
 
-/* Parts of 10 of [0, 640). 4000 B in [95, 135) are 100 B a ns; sets and copies of unknown size
- * count nowhere. */
+/* Parts of 10 of [0, 640). 4000 B in [95, 135) are 100 B a ns; memsets and copies of unknown size
+ * do not count. */
 TEST(rates_over_time_are_as_worked_out_by_hand) {
     static const event_spec copied[] = {
         {TM_CAT_KERNEL, "gemm", 0, 1, 0, 7, 0, NULL, TM_DURATION},

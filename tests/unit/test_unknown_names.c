@@ -1,4 +1,4 @@
-/* A name of ours that does not exist, in a build without asserts: nothing is read or written. */
+/* Unknown names of our own in a build without asserts: nothing is read or written. */
 #include "table_fixture.h"
 
 TEST(an_unknown_table_is_empty_and_stays_so) {

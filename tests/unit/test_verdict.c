@@ -1,4 +1,4 @@
-/* From waits to a verdict. */
+/* Verdicts from waits. */
 #include "analysis/stragglers/verdict.h"
 
 TEST(verdicts_have_words) {
@@ -63,15 +63,15 @@ TEST(the_leader_of_a_step_cost_the_most) {
     static const tm_toll tolls[] = {
         /* outside of every step */
         {.step = -1, .rank = 0, .caused = {100, 0}},
-        /* step 2: the largest; 4 is larger by a fraction alone */
+        /* step 2: the largest; 4 is larger only by a fraction */
         {.step = 2, .rank = 1, .caused = {7, 5}, .lateness_ns = 1},
         {.step = 2, .rank = 3, .caused = {3, 9}, .lateness_ns = 2},
         {.step = 2, .rank = 4, .caused = {7, 6}, .lateness_ns = 3},
-        /* step 5: equal ones, the lowest; 7.5 is rounded up */
+        /* step 5: the lowest of equals; 7.5 rounds up */
         {.step = 5, .rank = 0, .caused = {6, 0}, .lateness_ns = 4},
         {.step = 5, .rank = 2, .caused = {7, (uint64_t)1 << 39}, .lateness_ns = 5},
         {.step = 5, .rank = 9, .caused = {7, (uint64_t)1 << 39}, .lateness_ns = 6},
-        /* step 6: nobody waited, though there were collectives */
+        /* step 6: no rank waited, although there were collectives */
         {.step = 6, .rank = 0, .collectives = 3},
         {.step = 6, .rank = 1, .collectives = 3},
         /* step 8: a fraction is enough */
@@ -81,7 +81,7 @@ TEST(the_leader_of_a_step_cost_the_most) {
         {.step = 9, .rank = 0, .caused = {9, 0}, .passed_ns = 5, .lateness_ns = 9},
         {.step = 9, .rank = 1, .caused = {1, 0}, .indirect_ns = 4, .lateness_ns = 10},
         {.step = 9, .rank = 2, .indirect_ns = 2},
-        /* step 10: what was caused in parts is passed on whole, and rounds to nothing */
+        /* step 10: a fractional sum was caused and is passed on rounded up, leaving nothing */
         {.step = 10, .rank = 0, .caused = {4, ((uint64_t)1 << 40) - 1}, .passed_ns = 5},
         {.step = 10, .rank = 1, .caused = {0, 0}, .indirect_ns = 5},
     };

@@ -1,4 +1,4 @@
-/* Relative speeds, and the sentence beside a verdict. */
+/* Relative speeds, and the sentences of a verdict. */
 #include "analysis/stragglers/verdict_sentence.h"
 
 #include "analysis/stragglers/rank_speed.h"
@@ -28,7 +28,7 @@ TEST(a_speed_is_the_median_of_the_steps) {
      * rank 0: 20/10, 20/20, 25/40 = 2, 1, 0.625       -> 1
      * rank 1: 20/20, 20/20, 25/10, 60/30 = 1, 1, 2.5, 2 -> 1.5
      * rank 5: 20/40, 20/80, 60/90 = 0.5, 0.25, 0.67   -> 0.5
-     * rank 7: 7/7 in step 4, where it is alone; the step in which it did not compute is left out */
+     * rank 7: 7/7 in step 4, which only it has; the step in which it did not compute is left out */
     static const char *const rows[] = {
         "rank=0 step=0 window_ns=100 compute_ns=10", "rank=0 step=1 window_ns=100 compute_ns=20",
         "rank=0 step=2 window_ns=100 compute_ns=40", "rank=1 step=0 window_ns=100 compute_ns=20",
@@ -59,8 +59,8 @@ TEST(without_steps_there_is_no_speed) {
     tm_tables_destroy(&tables);
 }
 
-/* Ranks 2, 3, 6 and 8, of which 3 cost 80 % of 20 us; 8 has no GPU events. Ranks 2 and 3 are of
- * host node7, the others of node8. */
+/* Ranks 2, 3, 6 and 8; rank 3 costs 80 % of 20 us; 8 has no GPU events. Ranks 2 and 3 are on host
+ * node7, the others on node8. */
 enum { RANKS = 4 };
 
 static const tm_toll tolls_of[RANKS] = {
@@ -72,7 +72,7 @@ static tm_place places[] = {{TM_CULPRIT_HOST, 7, 0},  {TM_CULPRIT_HOST, 7, 1},
                             {TM_CULPRIT_HOST, 8, 2},  {TM_CULPRIT_HOST, 8, 3},
                             {TM_CULPRIT_GROUP, 1, 1}, {TM_CULPRIT_GROUP, 1, 2}};
 
-/* What is said of findings. */
+/* Findings, and the sentences expected for them. */
 typedef struct scene {
     tm_verdict_kind kind;
     double matched;
@@ -92,7 +92,7 @@ typedef struct scene {
 #define IDLE "its GPU idles 5.00 us against a median of 20.0 us"
 #define FEW ". A larger share of the data in this recording would look the same"
 
-/* What a scene leaves out. */
+/* Fills in defaults that a scene leaves out. */
 static void fill(tm_finding *f) {
     f->certainty = f->p == 0.0 ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
     f->p = f->p == 0.0 ? 0.0005 : f->p;
@@ -109,7 +109,7 @@ static void fill(tm_finding *f) {
 static const scene scenes[] = {
     SCENE(PERSISTENT, 1.0, 10, 1, 0, "Rank 3 (node7) makes the other ranks wait",
           COST LAST EXCESS EACH IDLE, {.rank = 3}),
-    /* less sure, of few steps, in few operations */
+    /* less certain, few steps, few operations */
     SCENE(PERSISTENT, 1.0, 3, 1, 2,
           "Likely, rank 3 (node7) makes the other ranks wait in these 3 steps, mostly in 2 "
           "operations",
@@ -120,18 +120,18 @@ static const scene scenes[] = {
     SCENE(PERSISTENT, 1.0, 0, 1, 1,
           "Rank 3 (node7) makes the other ranks wait in this recording, mostly in 1 operation",
           COST LAST OF_ONE " (p 0.0005); " IDLE FEW, {.rank = 3, .unit = TM_UNIT_BLOCK}),
-    /* a step that is recorded and not compared; little of the cost through others */
+    /* a step that was recorded but not compared; little of the cost through others */
     SCENE(PERSISTENT, 1.0, 6, 1, 0,
           "Rank 3 (node7) makes the other ranks wait in 5 of these 6 steps",
           COST LAST EXCESS ", 1.62 ms in each of the 5 steps compared (p 0.0005); " IDLE FEW,
           {.rank = 3, .units = 5}),
-    /* a part of the communication */
+    /* part of the communication only */
     SCENE(PERSISTENT, 0.234, 10, 1, 0,
           "Only 23 % of the communication could be compared: likely, rank 3 (node7) makes the "
           "other ranks wait",
           COST LAST EXCESS ", 0.81 ms in each of 10 steps (p 0.0051); " IDLE,
           {.rank = 3, .p = 0.0051}),
-    /* when */
+    /* time of an episode */
     SCENE(EPISODE, 1.0, 30, 1, 0, "Rank 3 (node7) makes the other ranks wait in steps 10 to 19",
           COST LAST "in steps 10 to 19 " EXCESS ", 0.81 ms in each of 10 steps (p 0.0005)",
           {.rank = 3, .shape = TM_SHAPE_EPISODE}),
@@ -140,7 +140,7 @@ static const scene scenes[] = {
           COST LAST "in operations 130 to 663 of its group " OF_ONE
                     " (p 0.0005); over the whole recording " IDLE FEW,
           {.rank = 3, .shape = TM_SHAPE_EPISODE, .unit = TM_UNIT_BLOCK, .from = 130, .to = 663}),
-    /* who: several, in turn, a host, a group, a stage */
+    /* culprits: several, in turn, a host, a group, a stage */
     SCENE(SEVERAL, 1.0, 10, 2, 0, "Rank 3 (node7) and rank 6 (node8) make the other ranks wait",
           COST LAST EXCESS EACH IDLE
           ". Rank 6 (node8) caused 25 % of all waiting (5.00 us of 20.0 us of GPU time, 1.00 us "
@@ -167,7 +167,7 @@ static const scene scenes[] = {
         "other stages" EACH
         "stages need not be equal: look at how the layers are divided among them, then at this GPU",
         {.rank = 3, .of_stage = true}),
-    /* nobody */
+    /* no culprit */
     SCENE(
         EVENT, 1.0, 10, 1, 2,
         "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
@@ -256,7 +256,7 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
                 text,
                 "None of these ranks holds the others up; no trace tells whether the job has more");
         }
-        if (strstr(text, "this one step")) { /* that no trace marks */
+        if (strstr(text, "this one step")) { /* which no trace marks */
             add_row(&tables, "job.job", "steps=0");
             tm_verdict_headline(&tables, &topic, text);
             assert_string_equal(text,
@@ -269,8 +269,8 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
     }
 }
 
-/* Why the one comes late: its speed, its idle time [us] against the median of 10 and 30, 20, its
- * compute time, and how late it is; 0 stands for 8.1 ms. */
+/* Reason for a late rank: its speed, its idle time [us] against the median of 10 and 30, 20, its
+ * compute time, and its lateness (0: 8.1 ms). */
 TEST(the_cause_follows_from_speed_and_idle_time) {
     static const struct {
         const char *speed, *idle, *cause;
@@ -296,15 +296,15 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         {" relative_speed=0.95", "idle_ns=20000",
          "its speed is 0.95x the median, its GPU idles 20.0 us against a median of 20.0 us: the",
          0},
-        /* 2 % of 600 us are 12, twice the 6 that it idles longer; 0.99 is as fast as the others; of
-         * 3,000 us 3 % are 90, more than it idles longer */
+        /* 2 % of 600 us are 12, twice the 6 that it idles longer; 0.99 is as fast as the others; 3
+         * % of 3,000 us are 90, more than it idles longer */
         {" relative_speed=0.98", "idle_ns=25900 compute_ns=600000",
          "it computes at 0.98x the median speed", 0},
         {" relative_speed=0.98", "idle_ns=26100 compute_ns=600000", "its speed is 0.98x", 0},
         {" relative_speed=0.99", "idle_ns=20000 compute_ns=600000", "its speed is 0.99x", 0},
         {" relative_speed=0.97", "idle_ns=80000 compute_ns=3000000", "its speed is 0.97x", 0},
-        /* 10 % of 50 us are 5: ten times that it idles longer than the others' 20 us, or just not
-         */
+        /* 10 % of 50 us are 5: its extra idle time over the others' 20 us is ten times that, or
+         * just under */
         {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
          "far more than its slower kernels (0.90x the median speed) take: look at its host first",
          0},
@@ -340,7 +340,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
     }
 }
 
-/* As above. Rank 6 computes for 900 us, where the same kernels take 750 on the others. */
+/* As above. Rank 6 computes for 900 us, in which the same kernels take 750 on the others. */
 TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
 #define SAME(rank, own, usual, slower, n)                                                          \
     "kernels.same rank=" rank " own_ns=" own " alike_ns=" own " usual_ns=" usual                   \
@@ -361,7 +361,7 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
     static const struct {
         const char *speed, *own, *cause, *rows[5];
     } cases[] = {
-        /* 480 us of 600, all but 1 % of them slower; the optimizer's 5 % are not; of few kernels */
+        /* 480 of 600 us, all but 1 % of them slower; the optimizer's 5 % are not; few kernels */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "nearly all its kernels run at 0.80x the median speed: look at its GPU (clock, heat, "
               "neighbours)",
@@ -372,7 +372,7 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               SAME("3", "600000", "480000", "570000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,
               SAME("3", "600000", "480000", "600000", "2")),
-        /* it has 240 us more work, over twice the 119.9 that it idles longer; or 12 */
+        /* it has 240 us more work, over twice the 119.9 that it idles longer; or 12 us */
         CAUSE("0.6", "compute_ns=600000 idle_ns=139900",
               "it computes at 0.60x the median speed, in other or more kernels, for the same ones "
               "take no longer: look at its share of the work (tokens, lengths, experts)",
@@ -381,8 +381,7 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               "its kernels run at normal speed (1.00x) while its GPU idles 139.9 us against a "
               "median of 20.0 us: look at its host, not at its GPU" PASSING,
               SAME("3", "600000", "600000", "0", "3")),
-        /* more work is no wonder where it is alone in its stage, nor with a rank that has as much
-         */
+        /* more work explains nothing if no other rank is in its stage, or if another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "the traces do not tell why it is late" MORE, PLACES("0", "1", "0")),
         CAUSE("0.8", "compute_ns=900000 idle_ns=30000",
@@ -390,7 +389,7 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               "the traces do not tell why it is late" MORE,
               PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
               SAME("6", "900000", "750000", "900000", "3")),
-        /* its longest gaps: 50 ms of 90, or 40; or they are no stalls, of under 1 ms each */
+        /* its longest gaps: 50 ms of 90, or 40; or no stalls, as each is under 1 ms */
         CAUSE("1", "idle_ns=99000000",
               "look at its host, not at its GPU (in its longest gaps, 90.0 ms, it was in collect "
               "for 50.0 ms)" PASSING,
@@ -401,7 +400,7 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               GAP("3", "40000000", "read")),
         CAUSE("1", "idle_ns=1900000", "look at its host, not at its GPU" PASSING,
               GAP("1", "999999", "aten::mm"), GAP("2", "900000", "write")),
-        /* 40 of the 79 us that it idles longer kernels waited in its queue, launched */
+        /* for 40 of the 79 us that it idles longer, launched kernels waited in its queue */
         CAUSE("1", "idle_ns=99000",
               "its GPU idles 99.0 us against a median of 20.0 us, most of it with kernels in its "
               "queue that were launched in time: look at what else uses that GPU (nvidia-smi or "
@@ -438,14 +437,14 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
             add_row(&tables, row, cells);
         }
         tm_verdict_evidence(&tables, &topic, text);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "#"); /* the end */
+        snprintf(text + strlen(text), sizeof text - strlen(text), "#"); /* end of text */
         if (!strstr(text, cases[i].cause))
             fail_msg("%zu: %s", i, text);
         tm_tables_destroy(&tables);
     }
 }
 
-/* Rank 3 costs most, but what-if begins with rank 6. */
+/* Rank 3 costs most, but what-if puts rank 6 first. */
 TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     tm_toll ranks[RANKS];
     memcpy(ranks, tolls_of, sizeof ranks);
@@ -462,7 +461,7 @@ TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     tm_tables_destroy(&tables);
 }
 
-/* Ranks 2 and 3 of node7, of which rank 3 is as slow as rank 2, or not. */
+/* Ranks 2 and 3 of node7; rank 3 is as slow as rank 2, or not. */
 TEST(a_hosts_cause_is_that_of_all_its_ranks) {
     static const char *const looks[][2] = {
         {"rank=3 collectives=10 relative_speed=0.8",
@@ -470,7 +469,7 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
          "cooling) or their share of the work"},
         {"rank=3 collectives=10 relative_speed=1",
          "; look at what these ranks share: their host and its network"},
-        {"rank=3 collectives=10 relative_speed=1", /* in few steps, of which hosts were compared */
+        {"rank=3 collectives=10 relative_speed=1", /* in few steps, in which hosts were compared */
          "their host (load, memory, other programs). A passing disturbance of that host would"}};
     for (size_t i = 0; i < COUNT(looks); i++) {
         tm_toll ranks[RANKS];
@@ -498,10 +497,11 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
     }
 }
 
-/* An episode's cause is that of its steps: in all of them the rank is as fast as the others. Steps
- * 4 and 5 of ranks 2, 3 and 6; rank 6 has no step 5, and is not compared. compute 10 + 10, 12 + 18,
- * 10  -> of 20 and 30 the median is 25, 25/30 = 0.83 or      10 + 10, 10 + 10      -> 1; idle 1 + 1
- * of the one other, and 9 + 9, or 2 + 2, which is no more than twice that. */
+/* The cause of an episode comes from its steps; over all steps the rank is as fast as the others.
+ * Steps 4 and 5 of ranks 2, 3 and 6; rank 6 has no step 5, so it is not compared.
+ * compute 10 + 10, 12 + 18, 10  -> the median of 20 and 30 is 25, 25/30 = 0.83
+ * or      10 + 10, 10 + 10      -> 1
+ * idle 1 + 1 on the other rank, and 9 + 9, or 2 + 2, which is no more than twice that. */
 TEST(an_episodes_cause_is_that_of_its_steps) {
     static const struct {
         const char *own[2], *cause;
@@ -554,7 +554,7 @@ TEST(one_rank_alone_is_told_what_is_missing) {
 
 TEST(nothing_matched_is_explained) {
     static const struct {
-        const char *check; /* the row of clock.check; NULL: there is none */
+        const char *check; /* row of clock.check; NULL: none */
         bool aligned;
         const char *sentence;
     } cases[] = {
@@ -570,8 +570,8 @@ TEST(nothing_matched_is_explained) {
         {"collectives=2 incomplete=1 suspect=1 unmatched=1", true,
          "No collective is complete: 1 lacks ranks, 1 contradicts itself, 1 communication kernel "
          "could not be matched"},
-        /* of a send and a receive that one operation holds both wait for each other, and yet no
-         * rank for all others */
+        /* a send and a receive in one operation wait for each other, but no rank waits for all
+         * others */
         {"collectives=2 matched=2", true,
          "The complete operations are of one rank each, or of kinds that do not make every rank "
          "wait for all others (broadcasts, sends and receives)"},

@@ -1,4 +1,4 @@
-/* The window over a source: what it keeps, how it grows, and where it says that something is. */
+/* Window over a source: the bytes it keeps, its growth, and reported offsets. */
 #include "readers/window.h"
 
 #include "json_document.h"
@@ -6,7 +6,7 @@
 
 static const size_t MIB = 1 << 20;
 
-/* `lead` blanks and then a text; freed by the caller. */
+/* Returns `lead` blanks followed by a text; the caller frees it. */
 static char *behind_blanks(size_t lead, const char *text) {
     size_t n = strlen(text);
     char *bytes = malloc(lead + n);
@@ -17,8 +17,8 @@ static char *behind_blanks(size_t lead, const char *text) {
     return bytes;
 }
 
-/* Every token of this text has the end of the first megabyte in it once; on landing every 8th byte
- * is there, for windows of all sizes are in test_json. */
+/* Puts the end of the first megabyte inside every token of this text; on landing at every 8th byte,
+ * as test_json has windows of all sizes. */
 TEST(tokens_across_the_end_of_a_window_are_read_whole) {
     static const char text[] =
         "{\"key\": [true, false, null, -12.5e+3, \"a\\n\\u00e9\xE2\x82\xAC\"]}";
@@ -59,7 +59,7 @@ TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
     tm_source *source = open_bytes("0123456789abcdef", 16);
     tm_window window = open_window(source, 8);
     assert_int_equal(tm_window_refill(&window, window.p, NULL), TM_OK);
-    assert_string_equal(window.buffer, "01234567"); /* the zeros behind it are the padding */
+    assert_string_equal(window.buffer, "01234567"); /* the zeros after it are the padding */
     assert_int_equal(window.cursor.end - window.buffer, 8);
     assert_false(window.cursor.final);
     window.p += 7;
@@ -68,7 +68,7 @@ TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
     assert_int_equal(window.buffer_offset, 5);
     assert_int_equal(*window.p, '7'); /* moved along */
     assert_int_equal(window.capacity, 8);
-    /* Over half of it is kept: it grows, for else it would read ever less. */
+    /* Over half of it is kept: the window grows, or each refill would read less. */
     assert_int_equal(tm_window_refill(&window, window.buffer + 3, NULL), TM_OK);
     assert_int_equal(window.capacity, 16);
     assert_string_equal(window.buffer, "89abcdef");
@@ -81,7 +81,7 @@ TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
     tm_source_close(source);
 }
 
-/* A window that the content fills exactly does not know yet that nothing follows. */
+/* If the content fills a window exactly, the window does not know yet that nothing follows. */
 TEST(the_end_is_found_behind_a_full_window) {
     for (size_t n = MIB - 1; n <= MIB + 1; n++) {
         char *bytes = behind_blanks(n - 1, "7");
@@ -114,7 +114,7 @@ TEST(white_space_goes_on_to_the_end_of_the_content) {
     free(bytes);
 }
 
-/* A large value of small tokens needs no more than the window. */
+/* A large value made of small tokens fits in the window. */
 TEST(a_value_is_skipped_without_keeping_it) {
     size_t n = 5 * MIB;
     char *bytes = malloc(n);
@@ -159,14 +159,14 @@ TEST(a_long_token_makes_the_window_grow_up_to_a_limit) {
                                : check_with(tm_scanner_best(), bytes, cases[i].n + 1, 0, &err);
         assert_int_equal(status, cases[i].status);
         if (cases[i].status != TM_OK) {
-            assert_int_equal(err.offset, 1); /* where the string begins */
+            assert_int_equal(err.offset, 1); /* start of the string */
             assert_string_equal(err.message, "this event or value is larger than 64 MiB");
         }
         free(bytes);
     }
 }
 
-/* A stream whose checksum is wrong (its last byte is B for A): it fails after 20 bytes. */
+/* A stream with a wrong checksum (its last byte is B instead of A): it fails after 20 bytes. */
 static const char wrong[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9"
                             "\x07\x11\x30\x16\x17\x00\x3a\x53\x65\x42\x14\x00\x00\x00";
 

@@ -1,4 +1,4 @@
-/* What a job calls its devices in sentences. */
+/* Words for a job's devices in sentences. */
 #include "analysis/shared/words.h"
 
 #include "analysis_fixture.h"
@@ -32,7 +32,7 @@ TEST(sentences_of_gpus_are_said_of_other_devices) {
     tm_vec_free(&out);
 }
 
-/* A rank of one kernel, whose trace says what its device is; without one it has none. */
+/* Adds a rank with one kernel, whose trace names its device kind, or none. */
 static void add(small_job *j, int64_t rank, const char *kind, size_t n_kernels) {
     static const event_spec kernel[] = {
         {TM_CAT_KERNEL, "k", 0, 1000, 1, 7, 0, NULL, TM_DURATION},
@@ -72,7 +72,7 @@ TEST(the_job_takes_the_word_of_its_ranks) {
     }
 }
 
-/* Sentences of any analysis: the verdict of a job without events speaks of its devices. */
+/* Applies to sentences of any analysis: the verdict of a job without events names its devices. */
 TEST(verdict_and_advice_are_said_so) {
     small_job j = open_job();
     add(&j, 0, "NPU", 0);

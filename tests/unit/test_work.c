@@ -1,4 +1,4 @@
-/* The work of operators, counted by hand from what real traces and PyTorch's signatures have. */
+/* Work of operators, counted by hand from arguments in real traces and PyTorch's signatures. */
 #include "analysis/efficiency/work.h"
 
 #define BF16 "c10::BFloat16"
@@ -6,7 +6,7 @@
 #define E5M2 "c10::Float8_e5m2"
 #define E4M3 "c10::Float8_e4m3fn"
 #define FP4 "c10::Float4_e2m1fn_x2"
-/* Lists of texts, in which a quote stands for two. */
+/* Lists of texts; a single quote stands for a double quote. */
 #define TWO(t) "['" t "', '" t "']"
 #define THREE(t) "['" t "', '" t "', '" t "']"
 #define FIVE(t) "['" t "', '" t "', '" t "', '" t "', '" t "']"
@@ -34,7 +34,7 @@ static const struct {
     /* 2 x 2 x 4 x 3; FP32 or TF32: 4 (2 x 3 + 3 x 4 + 2 x 4) */
     {"aten::mm", "[[2, 3], [3, 4]]", TWO("float"), "", ONE_FLOP(48), 104, TM_NUMBER_SINGLE, false},
     {"aten::mm", "[[2, 3], [3, 4]]", TWO("double"), "", ONE_FLOP(48), 208, TM_NUMBER_FP64, false},
-    /* without types the products are known, their type and bytes are not */
+    /* without types FLOP are known, but type and bytes are not */
     {"aten::mm", "[[2, 3], [3, 4]]", "", "", ONE_FLOP(48), -1, TM_NUMBER_UNKNOWN, false},
     {"aten::mm", "[[2, 3], [3, 4]]", TWO("c10::complex<float>"), "", ONE_FLOP(48), -1,
      TM_NUMBER_UNKNOWN, false},
@@ -85,18 +85,18 @@ static const struct {
     {"aten::convolution", "[[10, 256, 14, 14], [512, 256, 3, 3], [], [], [], [], [], [], []]",
      "['" BF16 "', '" BF16 "', '', 'ScalarList']", CONV("[2, 2]", "[1, 1]", "[1, 1]", "False"),
      ONE_FLOP(1156055040), 3864576, TM_NUMBER_BF16, false},
-    /* one value for both directions; reach of the dilated 3 x 3 is 5: out 10 - 5 + 1 = 6;
-     * 2 x 1 x (8 x 4 x 9) x 36; 4 (4 x 100 + 8 x 4 x 9 + 8 + 8 x 36) */
+    /* one value for both directions; the dilated 3 x 3 kernel spans 5: out 10 - 5 + 1 = 6; 2 x 1 x
+     * (8 x 4 x 9) x 36; 4 (4 x 100 + 8 x 4 x 9 + 8 + 8 x 36) */
     {"aten::_convolution", "[[1, 4, 10, 10], [8, 4, 3, 3], [8]]", "['float', 'float', 'float']",
      CONV("1", "0", "[2]", "False"), ONE_FLOP(20736), 3936, TM_NUMBER_SINGLE, false},
-    /* groups: the weight has 4 / 4 channels in already: 2 x 2 x (4 x 1 x 9) x 8 x 8 */
+    /* groups: the weight already has 4 / 4 input channels: 2 x 2 x (4 x 1 x 9) x 8 x 8 */
     {"aten::convolution", "[[2, 4, 8, 8], [4, 1, 3, 3], []]", "['" HALF "', '" HALF "', '']",
      CONV("[1, 1]", "[1, 1]", "[1, 1]", "False"), ONE_FLOP(9216), 2120, TM_NUMBER_FP16, false},
     /* one dimension: out (16 - 4) / 4 + 1 = 4: 2 x 3 x (6 x 5 x 4) x 4;
      * 2 (3 x 5 x 16 + 6 x 5 x 4 + 3 x 6 x 4) */
     {"aten::convolution", "[[3, 5, 16], [6, 5, 4], []]", "['" HALF "', '" HALF "', '']",
      CONV("[4]", "[0]", "[1]", "False"), ONE_FLOP(2880), 864, TM_NUMBER_FP16, false},
-    /* transposed: the places of the input: 2 x 2 x (4 x 8 x 2 x 2) x 5 x 5 */
+    /* transposed: counted at the input's positions: 2 x 2 x (4 x 8 x 2 x 2) x 5 x 5 */
     {"aten::convolution", "[[2, 4, 5, 5], [4, 8, 2, 2], []]", "['" HALF "', '" HALF "', '']",
      CONV("[2, 2]", "[0, 0]", "[1, 1]", "True"), ONE_FLOP(12800), -1, TM_NUMBER_FP16, false},
     /* both gradients: 2 x 2 x 10 x (512 x 512 x 9) x 7 x 7;
@@ -104,23 +104,23 @@ static const struct {
     {"aten::convolution_backward", "[[10, 512, 7, 7], [10, 512, 7, 7], [512, 512, 3, 3]]",
      THREE(BF16), CONV_BACK("False", "[True, True, False]"), ONE_FLOP(4624220160), 10942464,
      TM_NUMBER_BF16, false},
-    /* of the weight alone: 2 x 10 x (512 x 512 x 9) x 49; 2 (2 x 10 x 512 x 49 + 2 x 512 x 512 x 9)
-     */
+    /* weight gradient only: 2 x 10 x (512 x 512 x 9) x 49; 2 (2 x 10 x 512 x 49 + 2 x 512 x 512 x
+     * 9) */
     {"aten::convolution_backward", "[[10, 512, 7, 7], [10, 512, 7, 7], [512, 512, 3, 3]]",
      THREE(BF16), CONV_BACK("False", "[False, True, False]"), ONE_FLOP(2312110080), 10440704,
      TM_NUMBER_BF16, false},
-    /* transposed, of the input: 2 x 2 x (4 x 8 x 4) x 25; 2 (2 x 8 x 100 + 2 x 2 x 4 x 25 +
-     * 4 x 8 x 4) */
+    /* transposed, input gradient: 2 x 2 x (4 x 8 x 4) x 25; 2 (2 x 8 x 100 + 2 x 2 x 4 x 25 + 4 x 8
+     * x 4) */
     {"aten::convolution_backward", "[[2, 8, 10, 10], [2, 4, 5, 5], [4, 8, 2, 2]]", THREE(HALF),
      CONV_BACK("True", "[True, False, False]"), ONE_FLOP(12800), 4256, TM_NUMBER_FP16, false},
-    /* 2 x 16 x 16 x 559 x 559 x (64 + 64), half of it where causal; 2 x 4 x 16 x 16 x 559 x 64 */
+    /* 2 x 16 x 16 x 559 x 559 x (64 + 64), half of it if causal; 2 x 4 x 16 x 16 x 559 x 64 */
     {"aten::_scaled_dot_product_flash_attention",
      "[[16, 16, 559, 64], [16, 16, 559, 64], [16, 16, 559, 64], [], [], [], []]",
      "['" BF16 "', '" BF16 "', '" BF16 "', 'Scalar', 'Scalar', 'Scalar', 'Scalar']",
      "['', '', '', '0.', 'True', 'False', '0.125']", 20478754816, 10239377408, 73269248,
      TM_NUMBER_BF16, false},
-    /* one token asks, so causal or not; 2 heads of k and v for 8 of q: 2 x 8 x 1 x 100 x (4 + 6);
-     * 2 (8 x 4 + 2 x 100 x 4 + 2 x 100 x 6 + 8 x 6) */
+    /* one query token, so causal makes no difference; 2 heads of k and v for 8 of q: 2 x 8 x 1 x
+     * 100 x (4 + 6); 2 (8 x 4 + 2 x 100 x 4 + 2 x 100 x 6 + 8 x 6) */
     {"aten::_scaled_dot_product_flash_attention", "[[1, 8, 1, 4], [1, 2, 100, 4], [1, 2, 100, 6]]",
      THREE(HALF), "['', '', '', '0.', 'True']", ONE_FLOP(16000), 4160, TM_NUMBER_FP16, false},
     /* 2 x 1 x 2 x 8 x 8 x (3 x 4 + 2 x 4), half causal; 2 x 2 (4 x 1 x 2 x 8 x 4) */
@@ -129,13 +129,12 @@ static const struct {
      "['', '', '', '', '', '', '', '', '8', '8', '0.', 'True']", 5120, 2560, 1024, TM_NUMBER_BF16,
      false},
     /* 2 x 3 x 2 x 5 x 7 x (4 + 6); 4 (3 x 2 x 5 x 4 + 3 x 2 x 7 x 4 + 3 x 2 x 7 x 6 + 3 x 2 x 5 x
-     * 6)
-     * */
+     * 6) */
     {"aten::_scaled_dot_product_efficient_attention",
      "[[3, 2, 5, 4], [3, 2, 7, 4], [3, 2, 7, 6], [], [], [], []]",
      "['float', 'float', 'float', '', 'Scalar', 'Scalar', 'Scalar']",
      "['', '', '', '', 'True', '0.', 'False']", ONE_FLOP(4200), 2880, TM_NUMBER_SINGLE, false},
-    /* as flash's */
+    /* as for flash */
     {"aten::_scaled_dot_product_efficient_attention_backward",
      "[[1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4], []]", FIVE(HALF),
      "['', '', '', '', '', '', '', '', '', '0.', '[True, True, True, False]', 'True']", 5120, 2560,
@@ -148,19 +147,19 @@ static const struct {
      "[[1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4], [1, 2, 8, 4]]", FIVE(HALF),
      "['', '', '', '', '', '', '', '', '', '', '', '8', '8', '0.', 'True']", 5120, 2560, 1024,
      TM_NUMBER_FP16, false},
-    /* at most 385 tokens are seen: 4 x 16384 x 6 x 128 x 385; 2 x 4 x 16384 x 6 x 128 */
+    /* attends to at most 385 tokens: 4 x 16384 x 6 x 128 x 385; 2 x 4 x 16384 x 6 x 128 */
     {"flash_attn_3::fwd", "[[16384, 6, 128], [16384, 6, 128], [16384, 6, 128]]", THREE(BF16),
      PACKED("True", "384", "0"), ONE_FLOP(19377684480), 100663296, TM_NUMBER_BF16, true},
     /* no window, but no sequence is longer than 2048: 4 x 16384 x 6 x 128 x 2048 */
     {"flash_attn_3::fwd", "[[16384, 6, 128], [16384, 6, 128], [16384, 6, 128]]", THREE(BF16),
      PACKED("False", "-1", "-1"), ONE_FLOP(103079215104), 100663296, TM_NUMBER_BF16, true},
-    /* 128 back, 128 ahead and itself: 10 x 16384 x 6 x 128 x 257 */
+    /* 128 before, 128 after and itself: 10 x 16384 x 6 x 128 x 257 */
     {"flash_attn_3::bwd", "[[16384, 6, 128], [16384, 6, 128], [16384, 6, 128], [16384, 6, 128]]",
      FIVE(BF16), PACKED("False", "128", "128"), ONE_FLOP(32338083840), 201326592, TM_NUMBER_BF16,
      true},
 };
 
-/* What tells nothing, or nothing that can be. */
+/* Arguments that are missing or invalid. */
 static const struct {
     const char *op, *dims, *concrete;
 } unknown[] = {
@@ -173,7 +172,7 @@ static const struct {
     {"aten::mm", "[[2.5, 3], [3, 5]]", ""},
     {"aten::bmm", "[[2, 3, 4], [3, 4, 5]]", ""},
     {"aten::linear", "[[2, 3], [3, 2]]", ""},
-    /* before 2023 strides were not recorded, so that outputs are not known */
+    /* before 2023 strides were not recorded, so the output size is unknown */
     {"aten::convolution", "[[10, 256, 14, 14], [512, 256, 3, 3], []]", ""},
     {"aten::convolution", "[[1, 4, 2, 2], [8, 4, 3, 3]]", CONV("[1]", "[0]", "[1]", "False")},
     {"aten::convolution", "[[1, 4, 9, 9], [8, 4, 3, 3]]", CONV("[0]", "[0]", "[1]", "False")},
@@ -181,12 +180,12 @@ static const struct {
     {"aten::convolution_backward", "[[1, 4, 9, 9], [1, 4, 9, 9], [4, 4, 3, 3]]", ""},
     {"aten::_scaled_dot_product_flash_attention", "[[16, 16, 559], [16, 16, 559], [16]]", ""},
     {"flash_attn_3::fwd", "[[16384, 6, 128], [16384, 6, 128], [16384, 6, 128]]", ""},
-    /* no scale: what follows is another value than it seems */
+    /* no scale: the values after it are not at their usual positions */
     {"flash_attn_3::fwd", "[[16384, 6, 128], [16384, 6, 128], [16384, 6, 128]]",
      "['', '', '', '2048', '2048', '', '', 'True', '384', '0', '0', '0.']"},
 };
 
-/* With two quotes for each one. */
+/* Replaces each single quote by a double quote. */
 static tm_text quoted(const char *text, char into[512]) {
     size_t n = strlen(text);
     assert_true(n < 512);

@@ -1,4 +1,4 @@
-/* The wire format of protocol buffers, and XSpaces read with it. */
+/* Wire format of protocol buffers, and XSpaces read with it. */
 #include "readers/xplane/space.h"
 
 #include <cjson/cJSON.h>
@@ -44,15 +44,15 @@ TEST(fields_are_taken_up_to_damage) {
         const char *bytes;
         size_t size;
         const char *fields; /* "number:type:value " of each */
-        size_t damaged_at;  /* the message's size where it is whole */
+        size_t damaged_at;  /* size of the message if undamaged */
     } cases[] = {
         {"\x08\x96\x01", 3, "1:0:150 ", 3},
         {"\x12\x02hi\x18\x05", 6, "2:2:2 3:0:5 ", 6},
         {"\x11\x01\0\0\0\0\0\0\x80", 9, "2:1:9223372036854775809 ", 9},
         {"\x0D\x01\0\0\0", 5, "1:5:1 ", 5},
         {"\x12\x00", 2, "2:2:0 ", 2},
-        /* a length beyond the end, groups, field 0, a fixed that is cut, a field number too large
-         */
+        /* a length past the end, groups, field 0, a fixed-size value cut short, a field number that
+         * is too large */
         {"\x08\x01\x12\x03hi", 6, "1:0:1 ", 2},
         {"\x12\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11, "", 0},
         {"\x0B\x0C", 2, "", 0},
@@ -75,7 +75,7 @@ TEST(fields_are_taken_up_to_damage) {
     }
 }
 
-/* Appends to a text of what was read. */
+/* Appends formatted text. */
 static void TM_PRINTF(2, 3) say(char *out, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -122,7 +122,7 @@ static void say_line(char *out, tm_space *space, const tm_xplane *plane, const t
     assert_int_equal(n, line->n_events);
 }
 
-/* Everything of a space, its lines from the last to the first: a window goes back, too. */
+/* Writes everything in a space, with lines from last to first, so the window goes backwards. */
 static void say_space(char *out, tm_source *source) {
     tm_space space;
     *out = '\0';
@@ -146,7 +146,7 @@ static void say_space(char *out, tm_source *source) {
     tm_space_close(&space);
 }
 
-/* By every encoding: the compressed ones are decoded anew to go back. */
+/* In every encoding: compressed ones are decoded again to go backwards. */
 TEST(all_of_a_space_is_read) {
     static const char text[] = "plane /device:GPU:0 cores=80 maker='N~V\n"
                                "line 7 100 Stream~#7\n"
@@ -184,7 +184,7 @@ TEST(all_of_a_space_is_read) {
     tm_vec_free(&bytes);
 }
 
-/* Of ids that occur twice the last counts, as in every map of protobuf; ids need not be dense. */
+/* The last of duplicate ids counts, as in every protobuf map; ids need not be dense. */
 TEST(names_are_found_by_id) {
     static const char plane[] = "\x0A\x30"
                                 "\x12\x01P"
@@ -232,8 +232,8 @@ static tm_status read_all(tm_source *source, tm_error *err) {
     return status;
 }
 
-/* Cut anywhere but between two planes, a space is an error that tells where the cut is, or which
- * field goes beyond it. */
+/* A space cut anywhere but between two planes is an error that gives the offset of the cut, or of
+ * the field that exceeds it. */
 TEST(a_space_cut_at_any_byte_is_an_error) {
     tm_vec bytes = space_of("plane A\nline 1 2 L\nevent e 3 4 s=5\nplane B\nhost h\n");
     const uint8_t *b = bytes.data;
@@ -285,7 +285,7 @@ static const char *shared(void) {
     return folder ? folder : TMERGE_TESTDATA "/../../shared";
 }
 
-/* The file's content, terminated; NULL where there is none. */
+/* Returns the file's content, terminated; NULL if there is no file. */
 static char *content_of(const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -346,7 +346,7 @@ static void check_file(const char *name, const cJSON *planes) {
             tm_xstat stat;
             if (cJSON_IsObject(line)) {
                 check_line(&space, line_named(p, line->string), line);
-            } else { /* of the plane itself */
+            } else { /* a stat of the plane itself */
                 assert_true(tm_xplane_stat(p, line->string, &stat));
                 assert_int_equal(stat.i, strtoll(line->valuestring, NULL, 10));
             }
@@ -356,7 +356,7 @@ static void check_file(const char *name, const cJSON *planes) {
     tm_source_close(source);
 }
 
-/* cJSON keeps numbers as doubles, which hold no time of day in ns: as texts they stay whole. */
+/* cJSON stores numbers as doubles, which cannot hold a time of day in ns; strings stay exact. */
 static void quote_numbers(const char *json, char *out) {
     for (bool quoted = false; *json; json++) {
         bool digit = (*json >= '0' && *json <= '9') || *json == '-';
@@ -371,7 +371,7 @@ static void quote_numbers(const char *json, char *out) {
     *out = '\0';
 }
 
-/* As the schema's own compiler and library decoded them. */
+/* As decoded by the schema's own compiler and library. */
 TEST(real_files_are_decoded_to_the_picosecond) {
     char path[512];
     const cJSON *file;

@@ -1,4 +1,4 @@
-/* Traces, timelines and tables from a few lines, for the tests of what is made of them. */
+/* Traces, timelines and tables from a few lines, for tests of analyses. */
 #include "timeline_fixture.h"
 
 #include <inttypes.h>

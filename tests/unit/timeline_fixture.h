@@ -1,4 +1,4 @@
-/* Traces, timelines and tables from a few lines, for the tests of what is made of them. */
+/* Traces, timelines and tables from a few lines, for tests of analyses. */
 #ifndef TMERGE_TEST_TIMELINE_FIXTURE_H
 #define TMERGE_TEST_TIMELINE_FIXTURE_H
 
@@ -18,19 +18,19 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* One event as a reader would have found it. What is not given is 0 or NULL. */
+/* An event as a reader returns it. Fields not given are 0 or NULL. */
 typedef struct event_spec {
-    tm_category category; /* decides between a CPU thread and a GPU stream */
+    tm_category category; /* determines whether it is on a CPU thread or a GPU stream */
     const char *name;
     int64_t begin_ns, duration_ns;
-    int64_t correlation;    /* of calls, kernels and copies; 0 for none, as in a trace */
+    int64_t correlation;    /* for calls, kernels and copies; 0: none, as in a trace */
     int where;              /* thread or stream number */
-    int device;             /* of a GPU event; a process number on the CPU */
+    int device;             /* device of a GPU event; process number on the CPU */
     const char *collective; /* `Collective name` */
     tm_event_kind kind;
 } event_spec;
 
-/* What lives as long as a test: the names, and what timelines are built with. */
+/* State for the duration of a test: names and the context for building timelines. */
 typedef struct ground {
     tm_names *names;
     tm_build_context context;
@@ -40,31 +40,31 @@ typedef struct ground {
 ground open_ground(void);
 void close_ground(ground *g);
 
-/* Adds the rows of one rank; names may be added before the next. */
+/* Adds the rows of one rank; names may be added before the next rank. */
 void analyse_timeline(ground *g, const tm_timeline *timeline, tm_tables *tables);
 
 uint32_t name_of(const ground *g, const char *text);
 
-/** Lets a trace say that of itself, as the reader of Kineto does. */
+/** Sets the metadata of a trace as the Kineto reader does. */
 void describe(const ground *g, tm_trace *trace, const char *metadata);
 void assert_name(const ground *g, uint32_t id, const char *text);
 
-/* A trace that holds these events in this order; every time is moved by origin_ns. */
+/* Makes a trace of these events in this order, with all times moved by origin_ns. */
 tm_trace make_trace(const ground *g, const char *path, const event_spec *events, size_t n,
                     int64_t origin_ns);
 
-/* How kernel i of a trace was launched. */
+/* Launch shape of kernel i of a trace. */
 const tm_launch_shape *shape_at(const tm_trace *trace, size_t i);
 void set_shape(tm_trace *trace, size_t i, tm_launch_shape shape);
 
-/* The timeline of one trace that must build. */
+/* Builds the timeline of one trace, which must succeed. */
 tm_timeline build_one(ground *g, int64_t rank, const event_spec *events, size_t n);
 
-/* The first row of this name; the test fails where there is none. */
+/* Returns the first row with this name; the test fails if there is none. */
 uint32_t row_named(const ground *g, const tm_timeline *timeline, const char *name);
 
-/* The row as "column=value column=value ...", every column, null where it is null. */
-/* "=?" stands for any value. */
+/* Checks a row against "column=value column=value ...", with every column; null if it is null, */
+/* and "=?" for any value. */
 void assert_row(const tm_table *table, size_t row, const char *expected);
 
 #endif

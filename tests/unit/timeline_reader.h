@@ -1,4 +1,4 @@
-/* Reads back what the page's blocks hold. */
+/* Reads back the blocks of the page. */
 #ifndef TMERGE_TEST_TIMELINE_READER_H
 #define TMERGE_TEST_TIMELINE_READER_H
 

@@ -4,7 +4,7 @@
 
 enum { WORDS_MAX = 24, IDS_MAX = 256 };
 
-/* The names of a plane, numbered from 1; event metadata with what is written of it. */
+/* Names in a plane, numbered from 1; for event metadata also its encoded body. */
 typedef struct ids {
     char *names[IDS_MAX];
     tm_vec bodies[IDS_MAX];
@@ -38,7 +38,7 @@ static void put_bytes(tm_vec *out, unsigned field, const void *bytes, size_t siz
     put(out, bytes, size);
 }
 
-/* Puts a message as a field, and empties it. */
+/* Writes a message as a field and empties it. */
 static void close_into(tm_vec *out, unsigned field, tm_vec *message) {
     put_bytes(out, field, message->data, message->n);
     tm_vec_free(message);
@@ -70,7 +70,7 @@ static void put_stat(plane *p, tm_vec *out, unsigned field, const char *word) {
     else if (*value == 'd') {
         double real = strtod(value + 1, NULL);
         put_varint(&stat, 2 << 3 | 1);
-        put(&stat, &real, sizeof real); /* on the machines that tmerge runs on: little-endian */
+        put(&stat, &real, sizeof real); /* little-endian, like all machines that tmerge runs on */
     } else {
         put_number(&stat, *value == 'u' ? 3 : 4,
                    *value == 'u' ? strtoull(value + 1, NULL, 10)

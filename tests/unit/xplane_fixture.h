@@ -1,4 +1,4 @@
-/* XSpaces from lines of text, in the order in which the profiler writes them. */
+/* XSpaces made from lines of text, in the order in which the profiler writes them. */
 #ifndef TMERGE_TEST_XPLANE_FIXTURE_H
 #define TMERGE_TEST_XPLANE_FIXTURE_H
 
@@ -7,12 +7,12 @@
 #include "tmerge/source.h"
 
 /**
- * The bytes of a space. Lines of `text`, each of words that a blank parts (~ stands for a blank in
- * them), belong to the line or plane before them:
+ * Returns the bytes of a space. Each line of `text` has words separated by blanks (~ is a blank
+ * inside a word) and belongs to the line or plane before it:
  *
  *   plane NAME STAT...           line ID TIMESTAMP_NS NAME
  *   event NAME OFFSET_PS DURATION_PS STAT...            times NAME OCCURRENCES STAT...
- *   meta NAME STAT...            what the events of this name share, before the first of them
+ *   meta NAME STAT...            shared by events of this name, before the first of them
  *   shown NAME DISPLAY_NAME      likewise
  *   error TEXT    warning TEXT    host NAME
  *

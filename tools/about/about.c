@@ -16,7 +16,7 @@ static void print_version(void) {
     int size;
     MPI_Get_library_version(mpi, &size);
     mpi[strcspn(mpi, ",\n")] = '\0';
-    for (char *tab = strchr(mpi, '\t'); tab; tab = strchr(tab, '\t')) /* MPICH's */
+    for (char *tab = strchr(mpi, '\t'); tab; tab = strchr(tab, '\t')) /* MPICH's text has tabs */
         *tab = ' ';
     printf("tmerge " TMERGE_VERSION "\n"
            "MPI: %s\n"
@@ -26,7 +26,8 @@ static void print_version(void) {
            tm_report_is_built() ? "built in" : "left out (TMERGE_REPORT=OFF)");
 }
 
-/* A place from the program's folder; false where nothing lies there. */
+/* Finds the plugin at a place relative to the program's folder. Returns false if it is not
+ * there. */
 static bool find_plugin(const char *program, const char *place, char *out, size_t size) {
     size_t length = strlen(program);
     for (;;) {
@@ -45,7 +46,8 @@ static bool find_plugin(const char *program, const char *place, char *out, size_
     return found;
 }
 
-/* Where it is built, or where it is installed, whatever folder all was moved to. */
+/* Looks in the build folder, then where it is installed, which works after moving the whole
+ * tree. */
 static tm_status print_plugin_path(tm_error *err) {
     char program[4096] = "", folder[sizeof program + sizeof TMERGE_PLUGIN_PLACE + sizeof PLUGIN];
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)

@@ -1,4 +1,4 @@
-/* What tmerge says of itself. */
+/* Information about the program itself. */
 #ifndef TMERGE_ABOUT_H
 #define TMERGE_ABOUT_H
 
@@ -6,12 +6,10 @@
 
 #include "tmerge/status.h"
 
-/**
- * Prints the answer to --version or -V, --plugin-path or --generate=WHAT. Before MPI_Init.
- * @param status  set where the argument is one of them: TM_OK; TM_ERR_INPUT where the plugin lies
- *                at none of its places
- * @return        whether it is
- */
+/** Answers --version or -V, --plugin-path and --generate=WHAT. Called before MPI_Init.
+ * @param status  set if the argument is one of them: TM_OK; TM_ERR_INPUT if the plugin is at none
+ *                of its places
+ * @return        whether it is one of them */
 bool tm_about(const char *argument, tm_status *status, tm_error *err);
 
 #endif

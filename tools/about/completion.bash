@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# Behind the tables that tmerge writes: _tmerge_commands, _tmerge_names, _tmerge_options COMMAND,
-# _tmerge_value COMMAND-OPTION. Without an answer bash completes names of files.
+# Appended to the tables that tmerge writes: _tmerge_commands, _tmerge_names, _tmerge_options
+# COMMAND, _tmerge_value COMMAND-OPTION. Without completions bash completes file names.
 _tmerge() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local command=merge value='' words='' options='' operands=''
     COMPREPLY=()
-    # bash makes three words of --name=value; other words with the sign are values, half typed.
+    # bash splits --name=value into three words; other words with "=" are incomplete values.
     if [[ $current == = ]]; then
         current=
     elif [[ $before == = ]]; then
@@ -15,7 +15,7 @@ _tmerge() {
     [[ $COMP_CWORD -lt 2 || "$_tmerge_commands " != *" ${COMP_WORDS[1]} "* ]] ||
         command=${COMP_WORDS[1]}
     _tmerge_options "$command"
-    # Of @LIST the function's argument is the whole, whatever words bash makes of it.
+    # The function's argument is the whole of @LIST, however bash splits it into words.
     if [[ $operands == trace && $2 == @* ]]; then
         compopt -o filenames
         mapfile -t COMPREPLY < <(compgen -P @ -f -- "${2#@}")

@@ -1,5 +1,5 @@
-/* The command table as bash and zsh read it: what completion.bash and .zsh beside it
- * complete command lines with, without ever running tmerge. */
+/* Writes the command table for bash and zsh. With it, completion.bash and completion.zsh
+ * complete command lines without running tmerge. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum { WORDS_MAX = 512 };
 
-/* All that may follow the store of tmerge show. */
+/* Prints all names that may follow the store of tmerge show. */
 static void print_names(void) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
@@ -21,7 +21,7 @@ static void print_names(void) {
     }
 }
 
-/* What comes first of them. The names of analyses and tables follow a store. */
+/* Returns the kind of a command's first operand, or of names if they follow a store. */
 static const char *operands_of(const tm_command *command) {
     return strstr(command->usage, "ANALYSIS")         ? "names"
            : strstr(command->usage, "NAME...")        ? "name"
@@ -67,7 +67,7 @@ void tm_generate_bash(void) {
     puts("    esac\n}");
 }
 
-/* Inside of single quotes; brackets and colons are _arguments' own. */
+/* Prints text inside single quotes; escapes brackets and colons, which _arguments interprets. */
 static void print_zsh_text(const char *text) {
     for (; *text; text++)
         if (*text == '\'')
@@ -91,7 +91,7 @@ static void print_zsh_option(const tm_option *option) {
         print_zsh_text(option->argument);
         if (values == TM_VALUES_FILE)
             fputs(":_files", stdout);
-        else if (strchr(words, '=')) /* more follows */
+        else if (strchr(words, '=')) /* a value follows the word */
             printf(":compadd -S \"\" -%s", words);
         else
             printf(values == TM_VALUES_WORD ? ":(%s)" : ":%s", words);

@@ -1,5 +1,5 @@
-# Behind the tables that tmerge writes: _tmerge_commands, _tmerge_names, and _tmerge_specs COMMAND,
-# which sets specs.
+# Appended to the tables that tmerge writes: _tmerge_commands, _tmerge_names, and _tmerge_specs
+# COMMAND, which sets specs.
 _tmerge() {
     local command=merge
     local -a specs

@@ -1,4 +1,4 @@
-/* What is made of the command table besides --help: the manual and the shells' completions. */
+/* Output generated from the command table besides --help: manual and shell completions. */
 #ifndef TMERGE_GENERATE_H
 #define TMERGE_GENERATE_H
 
@@ -8,26 +8,25 @@
 struct tm_command;
 struct tm_option;
 
-/** All commands, in the order of --help. */
+/** Returns all commands, in the order of --help. */
 const struct tm_command *const *tm_generate_commands(size_t *n);
 
-/** What completes the value of an option. */
+/** Completion of an option's value. */
 typedef enum tm_values {
-    TM_VALUES_NONE, /* nothing that is known: a number, a pattern */
+    TM_VALUES_NONE, /* unknown, such as a number or pattern */
     TM_VALUES_FILE,
-    TM_VALUES_WORD, /* one of its words; one that ends in "=" has more behind it */
+    TM_VALUES_WORD, /* one of its words; after one that ends in "=" a value follows */
 } tm_values;
 
-/** @p words: room for those of an option, behind blanks. */
+/** Returns an option's kind of completion. @p words receives its words, each after a blank. */
 tm_values tm_generate_values(const struct tm_option *option, char *words, size_t size);
 
-/** Prints to standard output the manual, as mdoc; "bash" or "zsh": what completes command lines
- * there. */
+/** Print to standard output the manual, as mdoc, or the completion table of bash or zsh. */
 void tm_generate_manual(void);
 void tm_generate_bash(void);
 void tm_generate_zsh(void);
 
-/** Prints "man", "bash" or "zsh". False where @p what is neither. */
+/** Prints "man", "bash" or "zsh". Returns false if @p what is none of them. */
 bool tm_generate(const char *what);
 
 #endif

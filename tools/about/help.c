@@ -53,7 +53,7 @@ static void print_option(const tm_option *o, int at) {
     tm_console_beside(stdout, left, at, o->doc);
 }
 
-/* Lines that may begin with blanks, each wrapped by itself. */
+/* Prints lines, each wrapped and indented by its leading blanks. */
 static void print_lines(const char *text) {
     while (*text) {
         char line[512];
@@ -131,7 +131,7 @@ static bool are_stores(int n, char *const *words) {
     return true;
 }
 
-/* A command to be typed; what it does behind it, or above it where there is no room. */
+/* Prints a command with what it does as a comment: after it, or above it if there is no room. */
 static void print_command(const char *command, const char *store, const char *behind,
                           const char *what) {
     const char *blank = *behind ? " " : "";
@@ -142,7 +142,7 @@ static void print_command(const char *command, const char *store, const char *be
         fprintf(stderr, "  # %s\n  tmerge %s %s%s%s\n", what, command, store, blank, behind);
 }
 
-/* What there is to do with one store, and with two. */
+/* Prints the commands for one store, and for two. */
 static void print_stores(int n, char *const *words) {
     static const struct {
         const char *command, *behind, *what;

@@ -1,4 +1,4 @@
-/* What is told to who asks for help, or seems to need it. */
+/* Help texts, also for likely mistakes. */
 #ifndef TMERGE_ABOUT_HELP_H
 #define TMERGE_ABOUT_HELP_H
 
@@ -7,23 +7,23 @@
 
 #include "command.h"
 
-/** The command of a name, or NULL. */
+/** Returns the command of a name, or NULL. */
 const tm_command *tm_help_find(const char *name);
 
-/** Every command with its operands. */
+/** Prints every command with its operands. */
 void tm_help_usage(FILE *stream);
 
-/** What --help of a command prints. */
+/** Prints the --help of a command. */
 void tm_help_command(const tm_command *command);
 
-/** What follows "tmerge help": nothing, or a command. TM_OK; TM_ERR_USAGE. */
+/** Prints the answer to "tmerge help", with or without a command. TM_OK; TM_ERR_USAGE. */
 tm_status tm_help_print(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
 
-/** Whether arguments without a command are no traces: a word that is no file and near a command, or
- * stores alone, with which other commands can do something. */
+/** Returns whether arguments without a command are not traces: a word that is not a file but
+ * similar to a command, or only stores. */
 bool tm_help_is_asked(int n, char *const *words);
 
-/** Says so to those. TM_ERR_USAGE, without a message where all was said. */
+/** Prints help for such arguments. TM_ERR_USAGE, without a message if everything was printed. */
 tm_status tm_help_answer(int n, char *const *words, tm_error *err) TM_MUST_CHECK;
 
 #endif

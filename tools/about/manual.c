@@ -1,5 +1,5 @@
-/* tmerge(1), in mdoc: what --help has of each command, from the same table, and around it what has
- * no room there. */
+/* Generates tmerge(1) in mdoc: the --help of each command, from the same table, and the text
+ * around it. */
 #include <stdio.h>
 
 #include "about/generate.h"
@@ -8,8 +8,8 @@
 #include "tmerge/export.h"
 #include "tmerge/reader.h"
 
-/* In the argument of a macro, or a line of its own: hyphens are those of options, a backslash is
- * one, and nothing is taken for a macro. */
+/* Prints text as the argument of a macro or on its own line: hyphens as those of options,
+ * backslashes escaped, never starting a macro. */
 static void print_text(const char *text) {
     fputs("\\&", stdout);
     for (; *text; text++)
@@ -124,7 +124,7 @@ static void print_exports(void) {
     puts(".El");
 }
 
-/* The date is that of this text. */
+/* date of this text */
 static const char begin[] = ".\\\" Made by tmerge --generate=man from its table of commands.\n"
                             ".Dd November 22, 2026\n"
                             ".Dt TMERGE 1\n"

@@ -1,4 +1,4 @@
-/* tmerge analyze: all results again, from a store alone. */
+/* tmerge analyze: recomputes all results from a store. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +27,15 @@ static const tm_option options[] = {
     TM_OPTIONS_STORE,
 };
 
-/* What was read of the store, on each process. */
+/* Inputs read on each process. */
 typedef struct analyze {
     tm_pipeline_store from;
-    /* Of process 0; owned, NULL without their options. */
+    /* On process 0 only; owned; NULL without their options. */
     tm_ncu *ncu;
     tm_snapshots *snapshots;
 } analyze;
 
-/* Adds one file to what is read of its option. */
+/* Adds a file to the data of its option. */
 typedef tm_status read_file(void *into, tm_source *source, tm_error *err);
 
 static tm_status read_measurement(void *into, tm_source *source, tm_error *err) {
@@ -46,7 +46,7 @@ static tm_status read_snapshot(void *into, tm_source *source, tm_error *err) {
     return tm_snapshots_read(into, source, err);
 }
 
-/* @p files with commas between them. */
+/* Reads files separated by commas. */
 static tm_status read_files(const char *files, read_file *read, void *into, tm_error *err) {
     while (*files) {
         const size_t size = strcspn(files, ",");
@@ -77,7 +77,8 @@ static tm_status read_besides(const tm_arguments *arguments, analyze *a, tm_erro
     return snapshots ? read_files(snapshots, read_snapshot, a->snapshots, err) : TM_OK;
 }
 
-/* What tmerge hang found is of dumps, which no store holds: it stays as it is. */
+/* Keeps the results of tmerge hang, because they come from dumps, which the store does not
+ * contain. */
 static tm_status keep_hang(const tm_pipeline *p, const tm_store *from, tm_error *err) {
     static const char *const kept[] = {"hang.job", "hang.collective", "hang.rank"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept && p->self == 0; i++)
@@ -101,7 +102,7 @@ static tm_status read_store(tm_pipeline *p, void *context, tm_error *err) {
     return tm_pipeline_restore(p, &a->from, err);
 }
 
-/* Measured kernels that the job does not have: of another program, or another batch size. */
+/* Warns of measured kernels that the job does not have: of another program or batch size. */
 static void warn_unmatched(const tm_pipeline *p, const void *context) {
     const tm_table *rows = tm_tables_find(&p->tables, "kernels.roofline");
     size_t unmatched = 0;

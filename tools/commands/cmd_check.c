@@ -1,4 +1,4 @@
-/* tmerge check: tells good stores from damaged ones. */
+/* tmerge check: distinguishes good stores from damaged ones. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static const tm_option options[] = {
     {"quiet", 'q', NULL, "print nothing of good stores"},
 };
 
-/* Each fault is printed when the next one comes: main prints the last. */
+/* Prints each fault when the next one comes; main prints the last. */
 static void hear_fault(void *context, const tm_error *fault) {
     tm_error *last = context;
     if (last->status != TM_OK && tm_console_speaks())
@@ -25,7 +25,7 @@ static void print_good(const char *path, const tm_store_contents *found) {
                found->n_datasets, found->n_events, (double)found->bytes * 1e-6);
 }
 
-/* All stores are looked at, whatever the others are. */
+/* Checks all stores, even after a damaged one. */
 static tm_status check_stores(const tm_arguments *arguments, const tm_tables *known,
                               tm_error *err) {
     tm_error last = {.status = TM_OK};

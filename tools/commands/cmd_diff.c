@@ -1,4 +1,4 @@
-/* tmerge diff: what changed from one job to another. */
+/* tmerge diff: compares two jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ typedef struct selection {
     tm_colors colors;
 } selection;
 
-/* The rows of kernels and operators stand in the order of their change. */
+/* Cuts the tables of kernels and operators, which are ordered by change. */
 static void keep_top(tm_tables *found, int64_t top) {
     static const char *const ranked[] = {"diff.kernel", "diff.operator"};
     for (size_t i = 0; i < sizeof ranked / sizeof *ranked; i++) {
@@ -54,9 +54,9 @@ static tm_status print_found(const selection *s, tm_tables *found, tm_error *err
     return TM_OK;
 }
 
-/* The page has all rows, whatever is printed. */
+/* Writes the page, with all rows, and prints the result. */
 static tm_status tell(const selection *s, tm_tables *found, tm_error *err) {
-    if (!tm_console_speaks()) /* here and not before: all processes leave with the same status */
+    if (!tm_console_speaks()) /* only here: all processes must return the same status */
         return TM_OK;
     if (s->page) {
         tm_output_watch(s->page);

@@ -1,4 +1,4 @@
-/* tmerge export: the events of a store in the formats of other programs. */
+/* tmerge export: writes the events of a store in other programs' formats. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,15 +54,15 @@ typedef struct selection {
     bool has_from, has_to;
 } selection;
 
-/* What is read of the store; all owned. */
+/* What is read from the store; all owned. */
 typedef struct job {
     tm_store *store;
-    tm_tables tables; /* of which the names of hosts are */
+    tm_tables tables; /* source of host names */
     tm_names *names;
     tm_timeline *ranks;
     size_t n_ranks;
     const char **hosts;
-    bool *wanted, *only; /* [n_ranks] only: the rank that is being read */
+    bool *wanted, *only; /* [n_ranks] only: the rank being read */
     int64_t begin_ns;
 } job;
 
@@ -70,7 +70,7 @@ static bool is_export(const void *context, const char *path) {
     return tm_export_is_one(context, path);
 }
 
-/* Seconds with at most nine decimals, so that no nanosecond is lost. */
+/* Parses seconds with at most nine decimals, so that no nanosecond is lost. */
 static tm_status parse_seconds(const char *text, const char *option, int64_t *ns, bool *given,
                                tm_error *err) {
     enum { WHOLE_MAX = 9, DECIMALS = 9 };
@@ -111,7 +111,7 @@ static tm_status parse_format(const char *name, const tm_export_format **out, tm
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format takes %s, not '%s'", known, name);
 }
 
-/* Stacks are of all ranks and their whole recordings. */
+/* Parses --time. Stacks cover all ranks and whole recordings. */
 static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_error *err) {
     const char *time = tm_argument(arguments, "time");
     bool part = tm_argument(arguments, "rank") || s->has_from || s->has_to;
@@ -150,7 +150,7 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
     return TM_OK;
 }
 
-/* With --force too: the store is never written over. */
+/* Checks the output. The store itself is never overwritten, not even with --force. */
 static tm_status check_output(const tm_arguments *arguments, const selection *s, tm_error *err) {
     struct stat output = {0}, store = {0};
     const tm_output_kind kind = {s->format->begins_size > 0
@@ -165,7 +165,8 @@ static tm_status check_output(const tm_arguments *arguments, const selection *s,
     return tm_output_check(s->output, &kind, tm_argument(arguments, "force") != NULL, err);
 }
 
-/* Where no rank has events with a duration the job has no begin, and times count from the epoch. */
+/* Reads job.job and job.rank. If no rank has events with a duration, the job has no begin, and
+ * times count from the epoch. */
 static tm_status read_tables(job *j, tm_error *err) {
     TM_TRY(tm_analysis_tables(&j->tables, err));
     tm_table *jobs = tm_tables_find(&j->tables, "job.job");
@@ -175,7 +176,7 @@ static tm_status read_tables(job *j, tm_error *err) {
     return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
 }
 
-/* From the table, where hosts that nobody tells have a number too. */
+/* Returns a rank's host from the table, which also numbers unknown hosts. */
 static const char *host_of(const job *j, int64_t rank) {
     const tm_table *table = tm_tables_find(&j->tables, "job.rank");
     size_t row = tm_table_find_row(table, &rank, 1);
@@ -204,7 +205,7 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
     return tm_choice_check(&choice, j->store, err);
 }
 
-/* Nothing came of a window. */
+/* Warns that a window has no events. */
 static void warn_of_window(const job *j) {
     char time[32];
     const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
@@ -217,7 +218,7 @@ static void warn_of_window(const job *j) {
     tm_console_warn("no event lies between --from and --to: the job lasts %s, from 0 on", time);
 }
 
-/* A window that lies outside of the job is a mistake, as a step is that it has not. */
+/* Fails if the window is outside of the job, as for a step that does not exist. */
 static tm_status check_window(const selection *s, const job *j, tm_error *err) {
     const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
     const tm_cell *duration = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "duration_ns") : NULL;
@@ -243,15 +244,15 @@ static void free_job(job *j) {
         tm_store_close(j->store);
 }
 
-/* Of a rank, as many are in memory at once. */
+/* number of a rank's events in memory at once */
 enum { PIECE_EVENTS = 1 << 15 };
 
-/* What writes the ranks, and of whom. */
+/* State while ranks are exported. */
 typedef struct exporter {
     job *job;
     tm_export *x;
-    tm_store_pieces *pieces; /* NULL: the format tells nothing of events */
-    size_t at;               /* the rank */
+    tm_store_pieces *pieces; /* NULL: the format has no data of events */
+    size_t at;               /* index of the current rank */
 } exporter;
 
 static tm_status read_piece(void *context, size_t first, unsigned what, const tm_timeline **out,
@@ -274,7 +275,7 @@ static tm_status export_rank(void *context, tm_timeline *timeline, size_t at, tm
     return status;
 }
 
-/* What the format tells of events; the tables of attributes stand in the order of tm_attr. */
+/* Returns the records needed by the format; attribute tables are in the order of tm_attr. */
 static unsigned records_of(const tm_export_format *format) {
     unsigned records = 0;
     for (int a = 0; a < TM_N_ATTRS; a++)
@@ -350,7 +351,7 @@ static tm_status export_database(const selection *s, const job *j, int fd, int64
     return TM_OK;
 }
 
-/* It has its name only when it is complete. */
+/* Exports to a temp file, renamed when it is complete. */
 static tm_status export_file(const selection *s, job *j, tm_error *err) {
     tm_draft draft;
     int64_t n_events = 0;

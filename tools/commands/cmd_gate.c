@@ -1,4 +1,4 @@
-/* tmerge gate: whether a job has become slower than it may, for continuous integration. */
+/* tmerge gate: checks in continuous integration that a job did not become slower than allowed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,8 @@ static const char *verdict_of(const tm_table *found, size_t row) {
     return tm_table_cell(found, row, "verdict")->value.text;
 }
 
-/* "pass      step +1.40 % (at most +2 %; by chance 0.40 %)"; "fail      step of EXTEND +4.80 %". */
+/* Prints "pass   step +1.40 % (at most +2 %; by chance 0.40 %)"; "fail   step of EXTEND +4.80
+ * %". */
 static void print_row(const tm_table *found, size_t row) {
     const tm_cell *kind = tm_table_cell(found, row, "kind");
     const tm_cell *change = tm_table_cell(found, row, "change_pct");
@@ -62,7 +63,7 @@ static void print_row(const tm_table *found, size_t row) {
     tm_console_beside(stdout, left, (int)strlen(left) + 1, text);
 }
 
-/* "! before: kernels of 30 of 32 steps were not recorded ...". */
+/* Prints "! before: kernels of 30 of 32 steps were not recorded ...". */
 static void print_doubt(const tm_tables *side, const char *which) {
     char text[TM_DOUBT_TEXT], left[16];
     if (!tm_doubt_text(side, text))
@@ -83,7 +84,7 @@ static tm_status print_found(const tm_arguments *arguments, const tm_tables side
     return TM_OK;
 }
 
-/* One failure is enough, and without one what is undecided. */
+/* Fails if a figure failed, else if one is undecided. */
 static tm_status conclude(const tm_table *found, tm_error *err) {
     size_t failed = 0, undecided = 0;
     for (size_t i = 0; i < found->n_rows; i++) {

@@ -1,4 +1,4 @@
-/* tmerge hang: of a job that is stuck, who is missing, from the dumps of flight recorders. */
+/* tmerge hang: finds who is missing in a stuck job, from the dumps of flight recorders. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const tm_option options[] = {
 typedef struct hang {
     tm_inputs inputs;
     tm_hang_inputs of;
-    int64_t n_ranks; /* as the user says; else below 1 */
+    int64_t n_ranks; /* given by the user; else below 1 */
 } hang;
 
 static tm_status read_traces(tm_pipeline *p, const hang *h, tm_error *err) {
@@ -111,7 +111,8 @@ static const char *text(const tm_table *job, const char *column) {
     return cell->null ? "" : cell->value.text;
 }
 
-/* What stands in dumps must not steer the terminal. */
+/* Prints a sentence with control characters replaced, because dumps must not control the
+ * terminal. */
 static void print_sentence(const char *sentence) {
     char line[4096];
     bool valid;
@@ -198,7 +199,7 @@ static tm_status print(const tm_pipeline *p, const void *context, tm_error *err)
     return TM_OK;
 }
 
-/* Of dumps only. */
+/* Ends a run that has only dumps. */
 static tm_status finish(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_mpi_gather_tables(p->comm, &p->tables, err));
     TM_TRY(analyse(p, context, err));

@@ -1,4 +1,4 @@
-/* tmerge list: what there is to read, to compute and to show. */
+/* tmerge list: lists formats, analyses, tables and exports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +20,14 @@ static const tm_option options[] = {
     {"doc", 0, NULL, "every column of every table with type, unit and definition"},
 };
 
-/* A name with blanks in front, and what it is of. */
+/* Prints an indented name and its text. */
 static void print_name(int indent, const char *name, int at, const char *text) {
     char left[64];
     snprintf(left, sizeof left, "%*s%s", indent, "", name);
     tm_console_beside(stdout, left, at, text);
 }
 
-/* With what its traces never tell. */
+/* Prints a format and what its traces lack. */
 static void print_format(const tm_format *format) {
     print_name(2, format->name, FORMATS_AT, format->summary);
     if (format->cannot_tell)
@@ -64,7 +64,7 @@ static void print_overview(void) {
         print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
 }
 
-/* Definitions of what a name stands for: a table, an analysis, "diff"; NULL: all. */
+/* Adds a table's definition if the name means it: a table, an analysis, "diff"; NULL: all. */
 static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
     bool wanted = !name || tm_table_is_meant(def, name);
     return def->internal || !wanted || tm_vec_append(defs, &def, 1);
@@ -93,7 +93,7 @@ static tm_status print_docs(const char *name, bool *found, tm_error *err) {
     return status;
 }
 
-/* A format that is read or written. */
+/* Prints a format that is read or written. Returns false if there is none of this name. */
 static bool print_named_format(const char *name) {
     size_t n_formats, n_exports;
     const tm_format *const *formats = tm_formats(&n_formats);

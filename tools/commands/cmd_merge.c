@@ -1,4 +1,4 @@
-/* tmerge merge: the main job, from traces to a store and the summary. */
+/* tmerge merge: merges traces into a store and prints the summary. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +42,9 @@ static const tm_option options[] = {
     TM_OPTIONS_STORE,
 };
 
-/* Options that decide which traces are read and how: with the traces, the command that the store
- * keeps. The others change no result, or are settings of the store, which can be analysed again
- * with other ones. */
+/* Options that determine which traces are read and how. The store keeps them, with the traces,
+ * as its command. The others do not change results, or are settings with which the store can be
+ * analysed again. */
 static const char *const stored[] = {"all-recordings", "rank-map", "host-map", "device-categories",
                                      "skip-bad"};
 
@@ -52,10 +52,10 @@ enum { COMMAND_INPUTS_MAX = 64 };
 
 typedef struct merge {
     tm_inputs inputs;
-    tm_vec command; /* of char; the text that the store keeps */
+    tm_vec command; /* of char; command text kept in the store */
 } merge;
 
-/* Whether a host sees any of the traces. */
+/* Returns whether a host sees any of the traces. */
 static bool sees_traces(const tm_inputs *inputs, int host) {
     const tm_input *v = inputs->list.data;
     for (size_t i = 0; i < inputs->list.n; i++)
@@ -64,7 +64,8 @@ static bool sees_traces(const tm_inputs *inputs, int host) {
     return false;
 }
 
-/* A shell expands patterns on the host where the run was started: what others have stays unseen. */
+/* Warns if some hosts see no trace. The shell expands patterns only on the starting host, so
+ * traces of others may be missed. */
 static void warn_hosts(const tm_pipeline *p, const tm_inputs *inputs) {
     int64_t n_ranks = (int64_t)p->loaded.n_ranks;
     int n_blind = 0, first = -1;
@@ -99,7 +100,7 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
     tm_warn_of_twins(tm_tables_find(&p->tables, "job.rank"));
 }
 
-/* With --force too: a trace is never written over. */
+/* Checks that the output is not an input. Traces are never overwritten, not even with --force. */
 static tm_status check_inputs(const merge *m, const char *path, tm_error *err) {
     struct stat output, input;
     const tm_input *inputs = m->inputs.list.data;

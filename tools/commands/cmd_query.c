@@ -17,7 +17,7 @@ static const tm_option options[] = {
 };
 
 typedef struct request {
-    const char *store, *text; /* text: NULL, what can be asked for is listed */
+    const char *store, *text; /* text: NULL lists the tables */
     bool json, csv;
     tm_sql_limits limits;
 } request;
@@ -52,7 +52,7 @@ static tm_status spill(tm_out *out, tm_error *err) {
     if (out->failed)
         return tm_fail_memory(err);
     if (out->bytes.n > 0)
-        (void)fwrite(out->bytes.data, 1, out->bytes.n, stdout); /* main looks at ferror */
+        (void)fwrite(out->bytes.data, 1, out->bytes.n, stdout); /* main checks ferror */
     out->bytes.n = 0;
     return TM_OK;
 }
@@ -74,7 +74,7 @@ static tm_status print_rows(const request *r, const tm_rows *rows, tm_error *err
     return status;
 }
 
-/* What the name of a table that is none was meant to be. */
+/* Appends a hint to the error for an unknown table. */
 static void hint_table(const tm_store *store, tm_error *err) {
     static const char said[] = "no such table: ";
     char hint[TM_GUESS_HINT], word[64];
@@ -114,12 +114,12 @@ static tm_status query_store(const request *r, const tm_store *store, tm_error *
 }
 
 static const tm_column listed_columns[] = {
-    {"table", TM_TEXT, "", "Name as SQL takes it without quotes."},
-    {"n_rows", TM_INT, "", "Rows; of the events none is told."},
-    {"columns", TM_TEXT, "", "Its columns."},
+    {"table", TM_TEXT, "", "Name of the table as written in SQL, without quotes."},
+    {"n_rows", TM_INT, "", "Number of rows; null for the events."},
+    {"columns", TM_TEXT, "", "Names of its columns, comma-separated."},
 };
 static const tm_table_def listed = {.name = "query.tables",
-                                    .doc = "A row for each table that a query may ask for.",
+                                    .doc = "One row for each table that a query can read.",
                                     .columns = listed_columns,
                                     .n_columns = 3,
                                     .n_keys = 1,
@@ -176,7 +176,7 @@ static tm_status query_run(const tm_arguments *arguments, tm_error *err) {
     request r;
     tm_store *store;
     TM_TRY(parse(arguments, &r, err));
-    if (!tm_console_speaks()) /* one process asks */
+    if (!tm_console_speaks()) /* one process is enough */
         return TM_OK;
     TM_TRY(tm_store_open(r.store, &store, err));
     tm_status status = r.text ? query_store(&r, store, err) : list_tables(&r, store, err);

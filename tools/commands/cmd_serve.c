@@ -1,4 +1,4 @@
-/* tmerge serve: the report of a store in a browser, with what a file has no room for. */
+/* tmerge serve: serves the report of a store to a browser, in more detail than a file can hold. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     tm_status status = tm_desk_open(store, &desk, err);
     if (status != TM_OK)
         return status;
-    sigaction(SIGPIPE, &ignore, NULL); /* who goes away early ends nothing */
+    sigaction(SIGPIPE, &ignore, NULL); /* a client that disconnects early must not end the server */
     printf("Serving %s at\n  %s\n", store, at->url);
     if (strcmp(at->door.address, loopback) == 0)
         printf("to this machine alone, and there to who has this URL; Ctrl-C ends it\n");
@@ -40,7 +40,7 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
                         "are too many events to draw it stays coarse; tmerge analyze %s adds them",
                         store, store);
     const tm_http_plan plan = {&at->door, at->fd, tm_desk_answer, desk};
-    status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* else main tells */
+    status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* else main reports it */
     tm_desk_close(desk);
     return status;
 }

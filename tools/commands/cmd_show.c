@@ -38,7 +38,7 @@ static const tm_option options[] = {
     TM_OPTION_COLOR,
 };
 
-/* What the arguments ask for. */
+/* The parsed arguments. */
 typedef struct request {
     const tm_arguments *arguments;
     tm_choice choice;
@@ -48,13 +48,13 @@ typedef struct request {
     tm_text_style style;
 } request;
 
-/* The tables that are printed. */
+/* Tables to print. */
 typedef struct chosen {
     const tm_table_def **defs; /* owned */
     size_t n;
 } chosen;
 
-/* Of a name that nothing has: what it may have been meant to be. */
+/* Fails for an unknown name and suggests a similar one. */
 static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *err) {
     tm_guess guess = {.word = name};
     char hint[TM_GUESS_HINT];
@@ -108,7 +108,7 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
     return TM_OK;
 }
 
-/* Whether one of the tables that may be meant has a column; near ones are noted. */
+/* Returns whether one of the requested tables has the column; notes similar ones. */
 static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) {
     const char *column = guess->word;
     bool found = false;
@@ -123,7 +123,7 @@ static bool any_has(const request *r, const tm_tables *tables, tm_guess *guess) 
     return found;
 }
 
-/* None of the tables has all columns that are asked for; one of them is @p lacks. */
+/* Fails if no table has all requested columns; @p lacks is a missing one. */
 static tm_status fail_column(const request *r, const tm_tables *tables, const char *lacks,
                              tm_error *err) {
     tm_guess guess = {.word = lacks};
@@ -148,8 +148,9 @@ static bool names_it(const tm_arguments *arguments, const tm_table_def *def) {
     return false;
 }
 
-/* A store that an older tmerge wrote may lack a table; one asked for by its own name, or with all
- * of its analysis, is missed. Tables without a column that is asked for are left out. */
+/* Chooses the tables. A store of an older tmerge may lack some; that is an error only for a
+ * table requested by name or with its whole analysis. Tables without a requested column are left
+ * out. */
 static tm_status choose_tables(const request *r, const tm_store *store, const tm_tables *tables,
                                chosen *out, tm_error *err) {
     const char *lacks = NULL;
@@ -171,7 +172,7 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
         n_left += missing != NULL;
         if (!missing)
             out->defs[out->n++] = def;
-        else if (!lacks || !any_has(r, tables, &guess)) /* one that none has is told first */
+        else if (!lacks || !any_has(r, tables, &guess)) /* prefer one no table has */
             lacks = missing;
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
@@ -190,7 +191,7 @@ static tm_status spill(tm_out *out, tm_error *err) {
     if (out->failed)
         return tm_fail_memory(err);
     if (out->bytes.n > 0)
-        (void)fwrite(out->bytes.data, 1, out->bytes.n, stdout); /* main looks at ferror */
+        (void)fwrite(out->bytes.data, 1, out->bytes.n, stdout); /* main checks ferror */
     out->bytes.n = 0;
     return TM_OK;
 }
@@ -216,19 +217,19 @@ static tm_status print_rows(const request *r, const tm_rows *rows, size_t i, siz
     tm_out_string(sink->out, r->colors.off);
     tm_out_string(sink->out, "\n");
     size_t n_rows = 0;
-    if (n > 1) /* of one alone the header is the answer */
+    if (n > 1) /* for a single table the header is shown */
         TM_TRY(rows->each(rows, count_rows, &n_rows, err));
     if (n > 1 && n_rows == 0) {
         tm_out_string(sink->out, "no rows\n");
         return spill(sink->out, err);
     }
     tm_text_style style = r->style;
-    if (strcmp(name, "job.job") == 0) /* tells when the job began */
+    if (strcmp(name, "job.job") == 0) /* has the job's begin itself */
         style.origin_ns = 0;
     return tm_stream_text(rows, &style, sink, err);
 }
 
-/* Who asks for one table and sees a header alone wants to know that this is the answer. */
+/* Says that a single table is empty, so that the bare header is not mistaken for a failure. */
 static tm_status say_empty(const tm_rows *rows, tm_error *err) {
     size_t n = 0;
     TM_TRY(rows->each(rows, count_rows, &n, err));
@@ -256,7 +257,7 @@ static tm_status print_table(const request *r, const tm_store *store, const chos
     return status;
 }
 
-/* One table after the other, of each some rows at a time: a store may hold any number. */
+/* Prints the tables one by one, in slices, because a store may have any number of rows. */
 static tm_status print_tables(const request *r, const tm_store *store, const chosen *tables,
                               tm_error *err) {
     tm_out out = TM_OUT();
@@ -275,7 +276,7 @@ static tm_status print_tables(const request *r, const tm_store *store, const cho
     return status;
 }
 
-/* A reader of CSV expects one header and rows of its columns. */
+/* Rejects several tables: readers of CSV expect one header. */
 static tm_status check_csv(const request *r, const chosen *tables, tm_error *err) {
     if (strcmp(r->format, "csv") != 0 || tables->n <= 1)
         return TM_OK;
@@ -286,7 +287,7 @@ static tm_status check_csv(const request *r, const chosen *tables, tm_error *err
                    tables->n > 2 ? ", ..." : "");
 }
 
-/* What is damaged is found before anything is printed. */
+/* Verifies the tables, so that damage is found before anything is printed. */
 static tm_status verify(const request *r, const tm_store *store, const chosen *tables,
                         tm_error *err) {
     for (size_t i = 0; i < tables->n; i++) {
@@ -313,7 +314,7 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
         status = check_csv(r, &out, err);
     if (status == TM_OK && !overview)
         status = verify(r, store, &out, err);
-    if (status == TM_OK && tm_console_speaks()) /* not before: all leave with the same status */
+    if (status == TM_OK && tm_console_speaks()) /* only here: same status in all */
         status = overview
                      ? tm_overview_print(store, tables, r->arguments->operands[0], &r->colors, err)
                      : print_tables(r, store, &out, err);
@@ -321,7 +322,7 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
     return status;
 }
 
-/* The job's begin; where none is known, or the times of some ranks count from 0, 0. */
+/* Reads the job's begin; 0 if unknown, or if times of some ranks count from 0. */
 static tm_status read_begin(const tm_store *store, const tm_tables *tables, int64_t *out,
                             tm_error *err) {
     *out = 0;

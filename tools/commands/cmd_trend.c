@@ -1,4 +1,4 @@
-/* tmerge trend: figures of several jobs, one after the other. */
+/* tmerge trend: compares the figures of several jobs in sequence. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static const tm_option options[] = {
     {"csv", 0, NULL, "the same as comma-separated values"},
 };
 
-/* In the unit of all values of the figure, of which the first is before those of later stores. */
+/* Returns the unit that suits all values of a figure. Its rows are adjacent, the first has place
+ * 1. */
 static tm_shown_unit unit_of(const tm_table *rows, size_t i) {
     tm_shown_range range = TM_SHOWN_RANGE;
     while (i > 0 && tm_table_cell(rows, i, "place")->value.i > 1)
@@ -42,7 +43,7 @@ static void print_value(const tm_table *rows, size_t i) {
     printf("  %12s", text);
 }
 
-/* "since the first: +2.1 % (chance 0.4 %), higher". */
+/* Prints "since the first: +2.1 % (chance 0.4 %), higher". */
 static void print_change(const char *since, const tm_cell *change, const tm_cell *noise,
                          const tm_cell *verdict) {
     if (verdict->null)
@@ -55,7 +56,7 @@ static void print_change(const char *since, const tm_cell *change, const tm_cell
     printf("%s%s\n", change->null ? "" : ", ", verdict->value.text);
 }
 
-/* The value and its store, and below what changed. */
+/* Prints a value and its store, with the changes below. */
 static void print_row(const tm_table *rows, size_t i) {
     print_value(rows, i);
     printf("  %s\n", tm_table_cell(rows, i, "store")->value.text);
@@ -77,7 +78,7 @@ static void print_text(const tm_table *rows) {
     }
 }
 
-/* One store after the other: only their figures are kept. */
+/* Adds the figures of a store; the store itself is not kept. */
 static tm_status add_store(tm_trend *trend, const char *path, tm_error *err) {
     tm_tables tables;
     TM_TRY(tm_analysis_tables(&tables, err));

@@ -1,4 +1,4 @@
-/* tmerge whatif: what would help most, or what a scenario of the user's would save. */
+/* tmerge whatif: what would help most, or what a user's scenario would save. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +27,13 @@ static const tm_option options[] = {
     TM_OPTION_COLOR,
 };
 
-/* What is asked for, and the tables that answer it. */
+/* The parsed arguments and the store. */
 typedef struct question {
     const char *path;
-    const char *each; /* or NULL */
-    int64_t top;      /* -1: not said */
+    const char *each; /* NULL: not given */
+    int64_t top;      /* -1: not given */
     tm_list steps;
-    const char *folder; /* of CSV files, or NULL */
+    const char *folder; /* of CSV files; NULL: none */
     bool json;
     tm_colors colors;
     tm_scenario scenario;
@@ -44,7 +44,7 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Such as are no alternatives to the others: cumulative ones, and bounds. */
+/* Returns whether a row is no alternative to others: cumulative items, bounds and scenarios. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
 }
@@ -54,7 +54,7 @@ static bool keep_what(const tm_table *table, const tm_cell *row, void *context) 
     return is_what(what, context) || (strcmp(context, "kind") == 0 && is_what(what, "limit"));
 }
 
-/* "rank 3", "kernel gemm...": cut where it is long. */
+/* Writes "rank 3", "kernel gemm...", shortened if long. */
 static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX]) {
     const tm_cell *what = tm_table_cell(items, row, "what");
     char *text;
@@ -76,7 +76,7 @@ static void write_label(const tm_table *items, size_t row, char out[TM_SHOWN_MAX
     free(text);
 }
 
-/* What is negative makes a step longer. */
+/* Prints an item; a negative saving makes steps longer. */
 static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
     char label[TM_SHOWN_MAX], time[32] = "-", percent[32] = "-";
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
@@ -92,7 +92,7 @@ static void print_item(const tm_table *items, size_t row, tm_shown_unit unit) {
            !sure->null && !sure->value.i ? "  not sure" : "");
 }
 
-/* Whether a row is @p word, or one of the alternatives, and is listed. */
+/* Returns whether a row is of kind @p word (NULL: an alternative) and is listed. */
 static bool is_listed(const tm_table *items, size_t row, const char *word, bool all) {
     const tm_cell *what = tm_table_cell(items, row, "what");
     const tm_cell *saved = tm_table_cell(items, row, "saved_ns");
@@ -100,7 +100,7 @@ static bool is_listed(const tm_table *items, size_t row, const char *word, bool 
            (all || (!saved->null && saved->value.i > 0));
 }
 
-/* Those rows, at most so many, in the unit of what is listed at all. */
+/* Prints up to @p most such rows, in a unit that suits all of them. */
 static void print_items(const tm_table *items, const char *word, int64_t most, bool all) {
     bool unknown = false;
     tm_shown_range range = TM_SHOWN_RANGE;
@@ -125,7 +125,7 @@ static void print_sentence(const char *text) {
     tm_console_wrap(text, 0, tm_console_width());
 }
 
-/* What a step takes, and whether the figures hold. */
+/* Prints the step time, and a warning if the figures are uncertain. */
 static void print_job(const question *q, const tm_table *job) {
     const tm_cell *ideal = tm_table_cell(job, 0, "ideal_ns");
     tm_shown_text times[2];
@@ -154,7 +154,7 @@ static bool has_what(const tm_table *items, const char *word) {
     return false;
 }
 
-/* What saves most first; of equals in the order of the table. */
+/* Prints the overview, largest saving first; equal ones in table order. */
 static void print_overview(const question *q, const tm_table *job, tm_table *items) {
     print_job(q, job);
     if (has_what(items, "plan")) {
@@ -180,9 +180,9 @@ static void print_each(const question *q, tm_table *items) {
     }
 }
 
-/* Why the saving of a scenario is doubtful. */
+/* Prints why the saving of a scenario is doubtful. */
 static void print_doubt(const tm_table *job, const tm_table *items) {
-    tm_shown_text times[2]; /* what it saves, and what it may save */
+    tm_shown_text times[2]; /* saving, maximum saving */
     char text[256];
     if (!tm_table_cell(job, 0, "sure")->value.i) {
         print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
@@ -201,7 +201,7 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
 static void print_scenario(const question *q, const tm_table *job, const tm_table *items) {
     const tm_cell *saved = tm_table_cell(items, 0, "saved_ns");
     char step[32];
-    tm_shown_text times[4]; /* of a step, then, the change, what is changed of the path */
+    tm_shown_text times[4]; /* step, new step, change, changed part of the path */
     printf("%s%s%s\n", q->colors.strong, q->scenario.text, q->colors.off);
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
@@ -252,7 +252,7 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     return TM_OK;
 }
 
-/* The tables of an answer; the first two also where one thing is asked. */
+/* Tables of an answer; only the first two for --each and scenarios. */
 static const char *const answers[] = {"whatif.job", "whatif.item", "whatif.step", "whatif.network",
                                       "whatif.split"};
 enum { N_ANSWERS = sizeof answers / sizeof *answers };
@@ -272,7 +272,7 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
     return status;
 }
 
-/* Leaves the rows that are asked for, and prints them. */
+/* Keeps and prints the requested rows. */
 static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
     tm_table *items = tm_tables_find(tables, "whatif.item");
     char *each = NULL, scenario[] = "scenario";
@@ -290,14 +290,14 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
                        strcmp(q->each, "kind") == 0 || strcmp(q->each, "kernel") == 0
                            ? "none is on the critical path"
                            : "the job has no two of them to compare");
-    if (!tm_console_speaks()) /* here and not before: all processes leave with the same status */
+    if (!tm_console_speaks()) /* only here: all processes must return the same status */
         return TM_OK;
     if (q->top >= 0 && !text)
         tm_table_top(items, (size_t)q->top);
     return text ? print_text(q, tables, err) : print_machine(q, tables, err);
 }
 
-/* What the store has. */
+/* Answers from the store's tables. */
 static tm_status answer_stored(const question *q, tm_error *err) {
     tm_tables tables;
     tm_store *store;
@@ -328,7 +328,7 @@ static tm_status read_timelines(tm_pipeline *p, void *context, tm_error *err) {
     return tm_pipeline_restore(p, &q->from, err);
 }
 
-/* What the replay says, on process 0. */
+/* Answers from the replay, on process 0. */
 static tm_status answer_replayed(tm_pipeline *p, void *context, tm_error *err) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
@@ -356,7 +356,7 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
     if (q->each && !known)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "--each takes rank, host, stage, kind or kernel, not '%s'", q->each);
-    int64_t jobs; /* wrong where it is not needed, too */
+    int64_t jobs; /* checked even if not needed */
     TM_TRY(tm_spread_parse(arguments, &jobs, err));
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &q->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &q->steps, err));

@@ -1,5 +1,5 @@
-# Read by cpack when it runs. Who makes the package is who maintains it, as Debian's tools ask it:
-# DEBFULLNAME and DEBEMAIL.
+# Read by cpack at run time. The maker of the package is its maintainer, named by DEBFULLNAME and
+# DEBEMAIL as in Debian's tools.
 set(maintainer "the maker of this package <unknown@example.org>")
 if(NOT "$ENV{DEBEMAIL}" STREQUAL "")
   set(maintainer "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")

@@ -1,6 +1,6 @@
-# Makes of what was installed, for cpack, what Debian expects: compressed manuals, a changelog, the
-# copyright in place of the licence, zsh's completions in their own folder, and the plugin where each of
-# Debian's HDF5 libraries looks for plugins by itself.
+# Changes the installed tree to what Debian expects, for cpack: compressed manuals, a changelog, the
+# copyright in place of the licence, zsh completions in Debian's folder, and the plugin in the
+# default plugin folder of each of Debian's HDF5 libraries.
 set(usr ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr)
 set(multiarch lib/${CPACK_TMERGE_MULTIARCH})
 

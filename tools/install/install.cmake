@@ -1,16 +1,16 @@
-# What is installed, and cpack's package. Folders are GNUInstallDirs'.
+# Installation and cpack's package. Folders are those of GNUInstallDirs.
 
 set(tmerge_plugin_folder ${CMAKE_INSTALL_LIBDIR}/tmerge/plugin)
 set(tmerge_man_folder ${CMAKE_INSTALL_MANDIR}/man1)
 set(tmerge_bash_folder ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 set(tmerge_zsh_folder ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
-# Where the program looks for the plugin: from its own folder, so that all may be moved as one.
+# The plugin's folder relative to the program's, so that the tree can be moved as a whole.
 file(RELATIVE_PATH place ${CMAKE_INSTALL_FULL_BINDIR}
      ${CMAKE_INSTALL_FULL_LIBDIR}/tmerge/plugin)
 target_compile_definitions(tmerge PRIVATE TMERGE_PLUGIN_PLACE="${place}")
 
-# The installed programs find libraries where the linker did, if that is no folder of the system.
+# The installed programs find libraries outside of system folders where the linker did.
 set(libraries ${MPI_C_LIBRARIES} ${HDF5_C_LIBRARIES})
 foreach(library CJSON ISAL MICROHTTPD SQLITE3 ZSTD)
   list(APPEND libraries ${${library}_LINK_LIBRARIES})
@@ -30,7 +30,7 @@ list(REMOVE_DUPLICATES folders)
 list(REMOVE_ITEM folders ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 set_target_properties(tmerge tmerge-synth tmerge_h5zstd PROPERTIES INSTALL_RPATH "${folders}")
 
-# The manual and the completions are made by the program itself, of its table of commands.
+# The program itself generates the manual and the completions from its table of commands.
 set(about ${PROJECT_SOURCE_DIR}/tools/about)
 set(made ${PROJECT_BINARY_DIR}/made)
 file(MAKE_DIRECTORY ${made})
@@ -58,7 +58,7 @@ install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md SKILL.md LICENS
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# cpack -G DEB. What Debian alone wants stands in deb.cmake and deb_tree.cmake.
+# cpack -G DEB. Debian's requirements are met in deb.cmake and deb_tree.cmake.
 set(CPACK_PACKAGE_NAME tmerge)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "merge and analyse profiler traces of distributed jobs")
 set(CPACK_PACKAGE_VENDOR "")

@@ -1,4 +1,4 @@
-# cmake -DPROGRAM=... -DVERSION=... -DOUT=... -P: tmerge-synth(1), which is what its --help says.
+# cmake -DPROGRAM=... -DVERSION=... -DOUT=... -P: writes tmerge-synth(1) from its --help.
 execute_process(COMMAND ${PROGRAM} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\\" "\\e" help "${help}")
 string(REPLACE "-" "\\-" help "${help}")

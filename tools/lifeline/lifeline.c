@@ -18,17 +18,17 @@ enum { GRACE_MS = 3000, LEAVE_MS = 200, LAUNCHER_S = 4 };
 typedef struct lifeline {
     bool runs, aborts;
     pthread_t thread;
-    int own, theirs; /* a pair of sockets: what the process asks of the thread, and the answer */
+    int own, theirs; /* socket pair between process and thread: request and answer */
     void (*halt)(void);
     tm_line_name self;
-    bool speaks_for_first; /* should process 0 be gone */
-    tm_invitation upwards; /* its token is 0 where there is nobody above */
-    int listener;          /* -1: nobody is expected any more */
-    int expected;          /* who has not connected yet */
-    tm_line *lines;        /* owned; those to above are to lower processes */
+    bool speaks_for_first; /* reports in place of process 0 if that is lost */
+    tm_invitation upwards; /* token 0: no process above */
+    int listener;          /* -1: no more connections expected */
+    int expected;          /* number of processes that have not connected yet */
+    tm_line *lines;        /* owned; the one upwards leads to a lower-numbered process */
     int n;
     struct pollfd *polled; /* owned; [n + 2] */
-    tm_line_name lost;     /* the first that was, where a deadline is set */
+    tm_line_name lost;     /* the lost process, if a deadline is set */
     tm_line_news how;
     int64_t deadline_ms; /* 0: none */
 } lifeline;
@@ -46,8 +46,9 @@ static void write_all(tm_line_news news) {
         tm_lines_write(&life.lines[i], news);
 }
 
-/* Of those that see a loss one speaks: process 0, or the first below it where that is lost itself,
- * or the first of a host for its others. The main thread may have stopped inside of stdio. */
+/* Reports a loss. Of the processes that see it only one reports: process 0; if that is lost, the
+ * first below it, or the first process of a host for the others on it. Avoids stdio, because the
+ * main thread may have stopped inside it. */
 static void tell_loss(void) {
     char text[4 * TM_HOST_MAX];
     int size;
@@ -68,7 +69,7 @@ static void tell_loss(void) {
 static void leave_for_loss(void) {
     life.halt();
     tell_loss();
-    /* It would take the end of a process for a failure, and wait for all hosts. */
+    /* mpirun would take the end of a process for a failure and wait for all hosts. */
     if (life.how == TM_LINE_SILENT && tm_mpirun_end())
         sleep(LAUNCHER_S);
     write_all(TM_LINE_TOLD);
@@ -79,8 +80,8 @@ static void leave_for_loss(void) {
     _exit(TM_ERR_FAULT);
 }
 
-/* A launcher that ends the run for it says so itself. A host that does not answer it does not see.
- */
+/* Records a loss. The deadline leaves a launcher time to end the run with its own message; a
+ * host that does not answer is not detected by launchers. */
 static void take_loss(const tm_line *line, tm_line_news how) {
     bool first = life.self.process == 0;
     if (life.deadline_ms == 0)
@@ -89,7 +90,7 @@ static void take_loss(const tm_line *line, tm_line_news how) {
     life.how = how;
 }
 
-/* What came on a line; it is closed where nothing more will. */
+/* Reads a line. Closes it and returns false if nothing more will come. */
 static bool take_news(tm_line *line) {
     tm_line_news news = tm_lines_read(line);
     if (news == TM_LINE_QUIET)
@@ -120,7 +121,7 @@ static void take_guest(void) {
         stop_listening();
 }
 
-/* What this process asks for; true: to go on watching. */
+/* Handles a request of this process. Returns whether to continue watching. */
 static bool take_request(void) {
     unsigned char news;
     if (read(life.theirs, &news, 1) == 1) {
@@ -138,7 +139,7 @@ static bool watch_once(void) {
         life.polled[n] = (struct pollfd){.fd = life.lines[n].fd, .events = POLLIN};
     life.polled[n] = (struct pollfd){.fd = life.theirs, .events = POLLIN};
     life.polled[n + 1] =
-        (struct pollfd){.fd = life.listener, .events = POLLIN}; /* -1 is left out */
+        (struct pollfd){.fd = life.listener, .events = POLLIN}; /* poll ignores -1 */
     if (life.deadline_ms > 0 && wait_ms <= 0)
         leave_for_loss();
     if (poll(life.polled, (nfds_t)n + 2, (int)wait_ms) <= 0)
@@ -163,7 +164,7 @@ static void *watch(void *unused) {
     return unused;
 }
 
-/* Who is above, who is below, and where to meet them. */
+/* Determines the processes above and below, and where to connect. */
 static void invite(MPI_Comm node) {
     MPI_Comm firsts;
     tm_invitation own = {0}, of_first;
@@ -201,7 +202,7 @@ static bool start_thread(void) {
         return false;
     life.own = pair[0];
     life.theirs = pair[1];
-    sigfillset(&all); /* signals are for who may hold them back */
+    sigfillset(&all); /* signals are handled by the main thread, which may hold them back */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     life.runs = pthread_create(&life.thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -216,7 +217,7 @@ void tm_lifeline_start(MPI_Comm node, bool aborts, void (*halt)(void)) {
         stop_listening();
 }
 
-/* Has the thread say it to the others, and waits until it has, but not for ever. */
+/* Lets the thread send news to the others, and waits for that up to a limit. */
 static void ask(tm_line_news news, int patience_ms) {
     unsigned char byte = (unsigned char)news;
     struct pollfd answer = {.fd = life.own, .events = POLLIN};

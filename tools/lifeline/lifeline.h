@@ -1,11 +1,11 @@
-/* Whether the other processes of a run, and their hosts, are still there. MPI waits for ever for
- * one that is not; mpirun notices a process that ended, and a host that does not answer only after
- * minutes; srun ends the others only where it was told to.
+/* Liveness monitor: detects lost processes and hosts of a run. MPI waits for them for ever; mpirun
+ * detects a process that ended, but a silent host only after minutes; srun ends the other processes
+ * only if configured to.
  *
- * The processes of a host hold a line to its first one, those to process 0. A host that does not
- * answer for 20 s (TM_SILENCE_VARIABLE sets another time) ends the run with one message; a process
- * that is gone does where the launcher has not ended the run within 3 s. A process that stands
- * still, for its disk does, is there. */
+ * The processes of a host keep a connection to its first one, and those to process 0. A host that
+ * is silent for 20 s (TM_SILENCE_VARIABLE sets another time) ends the run with one message. A lost
+ * process ends it if the launcher has not within 3 s. A process that is blocked, for example by its
+ * disk, counts as alive. */
 #ifndef TMERGE_LIFELINE_H
 #define TMERGE_LIFELINE_H
 
@@ -13,20 +13,21 @@
 #include <stdbool.h>
 
 /**
- * Begins to watch, in a thread of its own that uses no MPI. Where there can be no line, for want of
- * a network or of memory, nobody is watched over it, and nothing said.
+ * Starts to monitor, in a thread that does not use MPI. Connections that cannot be made, because
+ * the network fails or memory is out, are skipped without a message.
  *
  * Collective: over all processes.
  * @param node    the processes of this host
- * @param aborts  the launcher waits for a host that does not answer unless it is told to end
- * @param halt    brings the main thread to a halt, with nothing left behind
+ * @param aborts  the launcher waits for a silent host unless it is told to end
+ * @param halt    cleans up and halts the main thread
  */
 void tm_lifeline_start(MPI_Comm node, bool aborts, void (*halt)(void));
 
-/** This process leaves, and whatever has to be said is said. Also called by handlers of signals. */
+/** Announces that this process leaves after a failure that is already reported. Also called by
+ * signal handlers. */
 void tm_lifeline_leave(void);
 
-/** The run is over, and whoever ends now does so in order. Collective: no. */
+/** Announces that this process ends normally, and stops the monitor. Collective: no. */
 void tm_lifeline_end(void);
 
 #endif

@@ -15,8 +15,8 @@
 
 enum { SILENCE_S = 20, SILENCE_MAX_S = 3600, PROBES = 3, PATIENCE_MS = 2000, WAITING_MAX = 4096 };
 
-/* A connection is probed after this time of quiet and then as often; it fails this long after the
- * last of PROBES probes without an answer. */
+/* Returns the interval of probes: a quiet connection is probed after it and then at this
+ * interval. It fails one interval after the last of PROBES unanswered probes. */
 static int probe_interval_s(void) {
     const char *text = getenv(TM_SILENCE_VARIABLE);
     long silence = text ? strtol(text, NULL, 10) : 0;
@@ -29,7 +29,7 @@ static bool set_up(int fd) {
                                {IPPROTO_TCP, TCP_KEEPIDLE, interval},
                                {IPPROTO_TCP, TCP_KEEPINTVL, interval},
                                {IPPROTO_TCP, TCP_KEEPCNT, PROBES}};
-    /* Programs that we start are to hold no line open. */
+    /* Child processes must not keep connections open. */
     bool ok = fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         ok = ok && setsockopt(fd, settings[i][0], settings[i][1], &settings[i][2],
@@ -55,13 +55,13 @@ static bool read_name(int fd, int wake, uint64_t token, tm_line_name *out) {
 
 static bool write_name(int fd, const tm_line_name *self, uint64_t token) {
     tm_line_name name = *self;
-    name.token = token; /* a new connection takes so little at once */
+    name.token = token; /* so few bytes always fit a new connection */
     return send(fd, &name, sizeof name, MSG_NOSIGNAL) == (ssize_t)sizeof name;
 }
 
 static void list_addresses(tm_invitation *out) {
     struct ifaddrs *first = NULL;
-    out->addresses[out->n_addresses++] = htonl(INADDR_LOOPBACK); /* others of this host */
+    out->addresses[out->n_addresses++] = htonl(INADDR_LOOPBACK); /* for others of this host */
     if (getifaddrs(&first) != 0)
         return;
     for (const struct ifaddrs *i = first; i; i = i->ifa_next) {

@@ -7,7 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The parent from the field after the name, which ends with the last ")". No process: 0 and "". */
+/* Reads the parent and name of a process; the name ends at the last ")". If there is no such
+ * process: 0 and "". */
 static long read_stat(long pid, char name[20]) {
     char path[64], stat[512];
     name[0] = '\0';
@@ -36,7 +37,7 @@ static bool is_mpirun(const char *name) {
     return is;
 }
 
-/* Wrappers may stand between. 0: there is none. */
+/* Finds mpirun among the ancestors, as wrappers may be in between; 0 if there is none. */
 static long find(void) {
     enum { WRAPPERS_MAX = 8 };
     char name[20];
@@ -50,9 +51,9 @@ static long find(void) {
     return 0;
 }
 
-/* The second request within five seconds ends that of Open MPI 4 at once, the third that of PRRTE,
- * with which Open MPI 5 came. A process of its own asks, for the first ends those that mpirun has
- * started; first what this one has said is to be passed on. */
+/* The second request within five seconds ends Open MPI 4's mpirun at once, the third PRRTE, the
+ * launcher of Open MPI 5. They are sent by a separate process, because the first ends the
+ * processes started by mpirun; the delay lets mpirun pass on their output before. */
 bool tm_mpirun_end(void) {
     pid_t mpirun = (pid_t)find();
     if (mpirun <= 0)

@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-/** The parent of a process; 0 where that cannot be seen. */
+/** Returns the parent of a process; 0 if unknown. */
 long tm_mpirun_parent_of(long pid);
 
 /**
- * Has mpirun, where it is an ancestor of this process, end within three seconds: it waits for the
- * daemons of all hosts before it ends by itself, also for one that does not answer.
+ * Ends mpirun, if it is an ancestor of this process, within three seconds. By itself it would first
+ * wait for the daemons of all hosts, even silent ones.
  * @return  false: there is none
  */
 bool tm_mpirun_end(void);

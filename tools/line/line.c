@@ -9,10 +9,10 @@
 #include "console.h"
 #include "mpi/progress.h"
 
-/* Seconds: between two pictures of a phase; between two lines of one, and before the first. */
+/* Seconds between redraws of a phase; between two lines of one; before its first line. */
 static const double redrawn = 0.5, repeated = 10.0, patience = 2.0;
 
-/* What the thread and the others share, under the lock. */
+/* State shared between the thread and the others, guarded by the lock. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -20,10 +20,10 @@ static struct {
     bool begun, ends;
     bool redraws;
     const char *phase; /* NULL: none */
-    double began;      /* it did */
-    double printed;    /* seconds into it, or into what the bar shows, at the last line; 0: none */
-    bool has_bar;      /* who calls tm_line_bar draws */
-    int drawn;         /* characters that stand on the line */
+    double began;      /* begin of the phase [s] */
+    double printed;    /* seconds into the phase, or the bar's work, at the last line; 0: none */
+    bool has_bar;      /* the callers of tm_line_bar draw */
+    int drawn;         /* characters on the line */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static double now(clockid_t clock) {
@@ -32,14 +32,14 @@ static double now(clockid_t clock) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* With blanks, so that no escape sequence reaches a terminal that wants none. */
+/* Overwrites with blanks, for terminals without escape sequences. */
 static void clear(void) {
     if (line.drawn > 0)
         fprintf(stderr, "\r%*s\r", line.drawn, "");
     line.drawn = 0;
 }
 
-/* A line that wraps could not be drawn over: it is cut before the last column. */
+/* Prints a text, cut before the last column, because a wrapped line cannot be overwritten. */
 static void put(const char *text) {
     if (line.redraws) {
         clear();
@@ -50,7 +50,7 @@ static void put(const char *text) {
     fflush(stderr);
 }
 
-/* Whether a line of a stretch of work is due. */
+/* Returns whether a line about the current work is due. */
 static bool is_due(double seconds, double every) {
     double first = line.printed > 0.0 ? every : patience;
     if (seconds - line.printed < first)
@@ -85,7 +85,7 @@ static void *tick(void *unused) {
     return NULL;
 }
 
-/* Signals are for the thread that works. */
+/* Blocks signals in the new thread, so that the main thread gets them. */
 void tm_line_begin(bool redraws) {
     sigset_t all, before;
     line.redraws = redraws;
@@ -107,7 +107,7 @@ void tm_line_phase(const char *what) {
     pthread_mutex_unlock(&line.lock);
 }
 
-/* "1.2 GB", "12 k events", "12": a number with two or three digits, and its unit. */
+/* Formats "1.2 GB", "12 k events", "12": a number of two or three digits with its unit. */
 static void print_scaled(double value, const char *unit, char *out, size_t size) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     int p = 0;
@@ -120,7 +120,7 @@ static void print_scaled(double value, const char *unit, char *out, size_t size)
              prefixes[p], p > 0 && word ? " " : "", unit);
 }
 
-/* What seconds, of which a share of the work was done, leave to be waited for. */
+/* Formats the remaining time, given the time so far and the share done. */
 static void print_left(double seconds, double share, char *out, size_t size) {
     double left = seconds * (1.0 - share) / share;
     if (left < 99.5)
@@ -131,7 +131,7 @@ static void print_left(double seconds, double share, char *out, size_t size) {
         snprintf(out, size, ", %.1f h left", left / 3600.0);
 }
 
-/* "25 %, 289 MB of 1.2 GB, 525 k events, 210 MB/s, 4 s left". */
+/* Formats "25 %, 289 MB of 1.2 GB, 525 k events, 210 MB/s, 4 s left". */
 static void print_state(const tm_progress_state *state, double share, char *out, size_t size) {
     char done[24], total[24], events[24], rate[24], left[32] = "";
     bool is_bytes = strcmp(state->unit, "B") == 0, has_total = state->total > 0;
@@ -140,14 +140,14 @@ static void print_state(const tm_progress_state *state, double share, char *out,
     print_scaled((double)state->total, state->unit, total, sizeof total);
     print_scaled((double)state->events, "events", events, sizeof events);
     print_scaled((double)state->done / seconds, state->unit, rate, sizeof rate);
-    if (share > 0.0 && share < 1.0 && seconds >= 1.0) /* before, it is no more than a guess */
+    if (share > 0.0 && share < 1.0 && seconds >= 1.0) /* before, it would be a guess */
         print_left(seconds, share, left, sizeof left);
     snprintf(out, size, "%3.0f %%, %s%s%s%s%s, %s/s%s", 100.0 * share, done,
              has_total ? " of " : "", has_total ? total : "", state->events > 0 ? ", " : "",
              state->events > 0 ? events : "", rate, left);
 }
 
-/* The bar gets what the words, with the time left, leave of a line. */
+/* Shows the bar in the space that the words, including the time left, leave on a line. */
 static void show_state(const tm_progress_state *state) {
     enum { CELLS_MIN = 4, CELLS_MAX = 20, LEFT = 13, PUNCTUATION = 5 };
     char words[160], bar[CELLS_MAX + 1] = "", text[256];

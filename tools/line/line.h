@@ -1,5 +1,5 @@
-/* The line on standard error that shows what a run is at: one for the program, drawn over itself
- * where a person looks on, else lines now and then. A thread keeps it moving. */
+/* Progress line on standard error: overwritten in place if a person watches, else printed now
+ * and then. A thread keeps it up to date. */
 #ifndef TMERGE_LINE_H
 #define TMERGE_LINE_H
 
@@ -7,20 +7,19 @@
 
 struct tm_progress_state;
 
-/** Begins to show, with nothing at first. @param redraws  a person looks on */
+/** Begins showing progress. @param redraws  a person watches */
 void tm_line_begin(bool redraws);
 
-/** Shows what is being done, and from the first second on for how long; @p what, a static text, is
- * NULL: nothing. */
+/** Shows a phase, from the first second with its duration. @p what is a static text; NULL: none. */
 void tm_line_phase(const char *what);
 
-/** Shows how far a phase has come, in place of its name, until @p state has ended. */
+/** Shows a progress bar in place of the phase's name, until @p state has ended. */
 void tm_line_bar(void *context, const struct tm_progress_state *state);
 
-/** Shows nothing any more. May be called where nothing was begun. */
+/** Ends showing progress. Allowed if it was never begun. */
 void tm_line_end(void);
 
-/** Between the two other lines may be written to standard error. */
+/** Other lines may be written to standard error between the two calls. */
 void tm_line_make_room(void);
 void tm_line_give_back(void);
 

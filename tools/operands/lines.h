@@ -1,4 +1,4 @@
-/* Text files that a user wrote: lists of operands, maps of ranks and hosts. */
+/* Text files written by the user: lists of operands, maps of ranks and hosts. */
 #ifndef TMERGE_LINES_H
 #define TMERGE_LINES_H
 
@@ -8,16 +8,14 @@
 
 typedef struct tm_line {
     const char *file;
-    int64_t number; /* from 1 on */
-    char *text;     /* without its end; may be written to */
+    int64_t number; /* from 1 */
+    char *text;     /* without the line end; may be modified */
 } tm_line;
 
 typedef tm_status tm_line_visitor(void *context, const tm_line *line, tm_error *err);
 
-/**
- * Visits each line but blank ones and those that begin with #.
- * @return  TM_OK; TM_ERR_INPUT: the file cannot be read, or is no text; as the visitor
- */
+/** Visits each line except blank lines and comments (#).
+ * @return  TM_OK; TM_ERR_INPUT: the file cannot be read or is not text; the visitor's status */
 tm_status tm_lines_each(const char *file, tm_line_visitor *visitor, void *context,
                         tm_error *err) TM_MUST_CHECK;
 

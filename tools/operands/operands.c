@@ -10,11 +10,10 @@
 #include "mpi/bytes.h"
 #include "operands/lines.h"
 
-/* Stands before the text of each operand, with its terminating zero, as they go between processes.
- */
+/* Precedes the 0-terminated text of each operand in messages between processes. */
 typedef struct head {
-    int64_t typed; /* number of what was typed */
-    int64_t line;  /* of the list that this is; 0: it is the operand itself */
+    int64_t typed; /* index of the typed operand */
+    int64_t line;  /* line in the list; 0: the typed operand itself */
 } head;
 
 const char *tm_operand_list(const char *typed) {
@@ -28,7 +27,7 @@ static tm_status add(tm_vec *bytes, head where, const char *text, tm_error *err)
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* A list being read. */
+/* State while a list is read. */
 typedef struct listing {
     tm_vec *bytes;
     int64_t typed;

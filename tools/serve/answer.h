@@ -1,4 +1,4 @@
-/* What answers of tmerge serve are made with. */
+/* Helpers for answers of tmerge serve. */
 #ifndef TMERGE_SERVE_ANSWER_H
 #define TMERGE_SERVE_ANSWER_H
 
@@ -6,27 +6,27 @@
 #include "table/out.h"
 #include "tmerge/status.h"
 
-/** By HTTP. */
+/** HTTP status codes. */
 enum { TM_ANSWER_GOOD = 200, TM_ANSWER_BAD = 400, TM_ANSWER_FAULT = 500 };
 
-/** Time of an answer that tells where to go on: others wait meanwhile [ns]. */
+/** Time limit of partial answers [ns]; other requests wait meanwhile. */
 #define TM_ANSWER_PART_NS INT64_C(150000000)
 
-/** Why there is no answer: a line, for the page to show. */
+/** Answers with a line for the page to show: why the request failed. */
 void tm_answer_say(int status, const char *why, tm_http_answer *out);
 
-/** @param bytes  of char; the answer takes them */
+/** Answers with bytes. @param bytes  of char; moved into the answer */
 void tm_answer_bytes(tm_vec *bytes, const char *type, tm_http_answer *out);
 
 void tm_answer_failure(tm_status status, const tm_error *err, tm_http_answer *out);
 
-/** What was written, or why nothing was. @param json  freed */
+/** Answers with JSON or the failure. @param json  freed */
 void tm_answer_json(tm_status status, tm_out *json, tm_error *err, tm_http_answer *out);
 
 /** Appends a text and a number. */
 void tm_answer_put(tm_out *out, const char *before, int64_t number);
 
-/** A number of a query; what is absent is as it was. False: it is none. */
+/** Parses an optional number of a query; it keeps its value if absent. Returns false if invalid. */
 bool tm_answer_number(tm_http_look *look, const void *query, const char *key, int64_t *number);
 
 #endif

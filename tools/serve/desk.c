@@ -17,7 +17,7 @@
 
 enum { ROWS_MOST = 16384, SLOW_MOST = 1 << 24 };
 
-/* For what is handed to Perfetto: meanwhile nobody else is answered. */
+/* Time limit of an export to Perfetto; other requests wait meanwhile. */
 #define TRACE_NS INT64_C(3000000000)
 
 struct tm_desk {
@@ -25,9 +25,9 @@ struct tm_desk {
     tm_names *names;
     tm_vec page; /* of char */
     tm_tiler tiler;
-    tm_tables tables;   /* their definitions; of rows what is being answered */
+    tm_tables tables;   /* definitions; rows only during an answer */
     tm_tables facts;    /* job.job and job.rank */
-    const char **hosts; /* owned; by place of rank, "" where none is known */
+    const char **hosts; /* owned; by index of rank, "" if unknown */
     tm_finder *finder;
     tm_meetings *meetings;
     tm_serve_reader *reader;
@@ -45,7 +45,7 @@ static tm_status read_job(tm_desk *desk, tm_error *err) {
     return tm_store_read_table(desk->store, tm_tables_find(&desk->facts, "job.rank"), err);
 }
 
-/* From the table, where hosts that nobody tells have a number too. */
+/* Reads hosts from the table, which also numbers unknown hosts. */
 static tm_status find_hosts(tm_desk *desk, tm_error *err) {
     size_t n;
     const tm_timeline *ranks = tm_serve_ranks(desk->tiler.events, &n);
@@ -114,7 +114,7 @@ bool tm_desk_has_levels(const tm_desk *desk) {
     return desk->tiler.levels != NULL;
 }
 
-/* What was written, or why nothing was. */
+/* Answers with bytes or the failure. */
 static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
                          tm_http_answer *out) {
     if (status == TM_OK)
@@ -124,13 +124,13 @@ static void answer_block(tm_status status, tm_bytes *bytes, const tm_error *err,
     tm_bytes_free(bytes);
 }
 
-/* A rank's times may reach beyond the job's: those that count from 0. */
+/* The window may exceed the job, because times of some ranks count from 0. */
 static bool read_window(tm_http_look *look, const void *query, tm_tile_wish *wish) {
     return tm_serve_number(look(query, "from"), &wish->from) &&
            tm_serve_number(look(query, "to"), &wish->to) && wish->from < wish->to;
 }
 
-/* A window for Perfetto where @p trace, else one of the timeline. */
+/* Answers with a window: for Perfetto if @p trace, else a tile of the timeline. */
 static void answer_window(const tm_desk *desk, bool trace, tm_http_look *look, const void *query,
                           tm_http_answer *out) {
     int64_t ranks[TM_SERVE_RANKS_MAX], hosts[TM_SERVE_RANKS_MAX];
@@ -169,7 +169,7 @@ static void answer_operation(const tm_desk *desk, tm_http_look *look, const void
     answer_block(status, &bytes, &err, out);
 }
 
-/* Of a table that the store has and that is shown; NULL: there is none of this name. */
+/* Returns a visible table of the store; NULL if there is none of this name. */
 static tm_table *find_table(const tm_desk *desk, const char *name) {
     tm_table *table = name ? tm_tables_look_up(&desk->tables, name) : NULL;
     return table && !table->def->internal && tm_store_has_table(desk->store, name) ? table : NULL;
@@ -192,7 +192,7 @@ static void answer_rows(const tm_desk *desk, tm_http_look *look, const void *que
     tm_answer_json(status, &json, &err, out);
 }
 
-/* {"names": [[id, text, events], ...], "next": id or null}: those that events have. */
+/* Answers {"names": [[id, text, events], ...], "next": id or null} for names that events have. */
 static void answer_names(const tm_desk *desk, tm_http_look *look, const void *query,
                          tm_http_answer *out) {
     enum { TEXT_MOST = 1 << 20 };
@@ -223,7 +223,7 @@ static void answer_names(const tm_desk *desk, tm_http_look *look, const void *qu
 }
 
 static bool read_kinds(const char *text, unsigned *kinds) {
-    static tm_serve_range ranges[TM_SERVE_RANGES_MAX]; /* one request after another */
+    static tm_serve_range ranges[TM_SERVE_RANGES_MAX]; /* one request at a time */
     size_t n;
     if (!tm_serve_ranges(text, ranges, &n))
         return false;
@@ -252,8 +252,8 @@ static int64_t at_least_0(int64_t number) {
     return number > 0 ? number : 0;
 }
 
-/* {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of": end of at,
- * "once": [gpu, host], "events": [[rank, begin, duration, name, kind], ...]} */
+/* Writes {"next": [at, gpu, host] or null, "kinds": [[kind, count, sum, longest], ...], "of":
+ * end of at, "once": [gpu, host], "events": [[rank, begin, duration, name, kind], ...]}. */
 static void put_found(const tm_found *found, tm_out *json) {
     const tm_found_event *events = found->events.data;
     bool more = found->next.block < found->blocks;

@@ -1,4 +1,4 @@
-/* What is served of a store. */
+/* Request handler of tmerge serve for one store. */
 #ifndef TMERGE_SERVE_DESK_H
 #define TMERGE_SERVE_DESK_H
 
@@ -6,18 +6,16 @@
 
 typedef struct tm_desk tm_desk;
 
-/**
- * Opens a store and makes its page.
+/** Opens a store and makes its page.
  * @param out  set only on TM_OK; closed by the caller
- * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
- */
+ * @return     TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
 tm_status tm_desk_open(const char *path, tm_desk **out, tm_error *err) TM_MUST_CHECK;
 void tm_desk_close(tm_desk *desk);
 
-/** Whether the store has levels of its timeline, as those of an older tmerge have not. */
+/** Returns whether the store has levels of its timeline; those of an older tmerge do not. */
 bool tm_desk_has_levels(const tm_desk *desk);
 
-/** As tm_http_plan wants it. @param context  the desk */
+/** The answer function of tm_http_plan. @param context  the desk */
 void tm_desk_answer(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                     tm_http_answer *out);
 

@@ -11,16 +11,16 @@
 
 enum {
     CONNECTIONS_MAX = 64,
-    CONNECTION_BYTES = 16384, /* of a head, so of an address too */
+    CONNECTION_BYTES = 16384, /* limit of a request's head, and so of its path */
     IDLE_S = 60,
-    ASKING_S = 5, /* in which a head has to be there */
+    ASKING_S = 5, /* time limit for sending a head */
     LOOK_MS = 500
 };
 
 /* A connection. */
 typedef struct guest {
-    struct MHD_Connection *connection; /* NULL: the seat is free */
-    time_t since;                      /* when it was last answered or came; 0: it has asked */
+    struct MHD_Connection *connection; /* NULL: the slot is free */
+    time_t since; /* when it connected or was last answered; 0: its request has arrived */
 } guest;
 
 typedef struct server {
@@ -37,12 +37,12 @@ static time_t now(void) {
 static const char *look(const void *query, const char *key) {
     union {
         const void *in;
-        struct MHD_Connection *out; /* which is not changed */
+        struct MHD_Connection *out; /* not modified */
     } connection = {.in = query};
     return MHD_lookup_connection_value(connection.out, MHD_GET_ARGUMENT_KIND, key);
 }
 
-/* The page's own policy is in it, but for what only a header can say. */
+/* Adds headers. The page contains its own policy, except for what only a header can set. */
 static bool add_headers(struct MHD_Response *response, const tm_http_answer *answer) {
     bool page = strncmp(answer->type, "text/html", 9) == 0;
     const char *const headers[][2] = {
@@ -113,7 +113,7 @@ static guest *guest_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-/* Called twice for a request: when its head is there, and when there is no more of it. */
+/* Called twice per request: after its head, and at its end. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *body,
                               size_t *n_body, void **seen) {
@@ -122,7 +122,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     tm_serve_route route = TM_SERVE_PAGE;
     union {
         const char *in;
-        void *out; /* which nobody writes to */
+        void *out; /* never written to */
     } mark = {.in = &head_seen};
     (void)version;
     (void)body;
@@ -136,14 +136,14 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *seen = mark.out;
         return MHD_YES;
     }
-    if (*n_body > 0) /* that of a GET means nothing: it is not read further */
+    if (*n_body > 0) /* the body of a GET is not read */
         return MHD_NO;
     tm_http_answer answer = {.status = MHD_HTTP_OK};
     s->plan->answer(s->plan->context, route, look, connection, &answer);
     return send_answer(connection, &answer);
 }
 
-/* Paths and queries are as they came: what is escaped is nothing that is served. */
+/* Leaves paths and queries undecoded; nothing served has escapes in its address. */
 static size_t keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
     (void)context;
     (void)connection;

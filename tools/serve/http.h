@@ -1,5 +1,5 @@
-/* The server: HTTP/1.1 by libmicrohttpd, in the thread that calls. What is asked for is decided in
- * serve/request.h, and what is answered by who starts it. */
+/* HTTP/1.1 server by libmicrohttpd, run in the calling thread. serve/request.h checks requests;
+ * the caller's function answers them. */
 #ifndef TMERGE_SERVE_HTTP_H
 #define TMERGE_SERVE_HTTP_H
 
@@ -8,31 +8,29 @@
 #include "serve/request.h"
 #include "tmerge/status.h"
 
-/** What goes back. */
+/** An answer. */
 typedef struct tm_http_answer {
-    int status;       /* of HTTP */
-    const char *type; /* of the media */
-    void *bytes;      /* [size] malloc'ed, which the server frees, unless kept */
+    int status;       /* HTTP status */
+    const char *type; /* media type */
+    void *bytes;      /* [size] malloc'ed and freed by the server, unless kept */
     size_t size;
-    bool kept; /* the bytes are the caller's, and outlive the server */
+    bool kept; /* the bytes are owned by the caller and outlive the server */
 } tm_http_answer;
 
-/** The value of a key of the query, not decoded; NULL where it is absent. */
+/** Returns the value of a key of the query, not decoded; NULL if absent. */
 typedef const char *tm_http_look(const void *query, const char *key);
 
 typedef struct tm_http_plan {
     const tm_serve_door *door;
-    int fd; /* listens; the server closes it */
+    int fd; /* listening socket; closed by the server */
     void (*answer)(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                    tm_http_answer *out);
     void *context;
 } tm_http_plan;
 
-/**
- * Answers until a signal ends the process: one request after another, for HDF5 is for one thread
- * alone. Who is slow to ask is sent away.
- * @return  TM_ERR_FAULT
- */
+/** Answers requests until a signal ends the process, one at a time, because HDF5 may be used by one
+ * thread only. Closes connections that are slow to send a request.
+ * @return  TM_ERR_FAULT */
 tm_status tm_http_run(const tm_http_plan *plan, tm_error *err) TM_MUST_CHECK;
 
 #endif

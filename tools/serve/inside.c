@@ -10,7 +10,7 @@
 #include "serve/area.h"
 #include "serve/same.h"
 
-/* Names of what is answered, each once: [id, text]. */
+/* Writes the names used in an answer, once each: [id, text]. */
 static void put_names(const tm_inside *inside, const tm_vec *sums, tm_out *json) {
     tm_keys keys = TM_KEYS(uint32_t);
     const tm_area_sum *v = sums->data;
@@ -29,7 +29,7 @@ static void put_names(const tm_inside *inside, const tm_vec *sums, tm_out *json)
     tm_keys_free(&keys);
 }
 
-/* A time and ranks that are asked about, and where to go on. */
+/* Time range, ranks and position of a request. */
 typedef struct window {
     int64_t from, to, at;
     tm_serve_range ranks[TM_SERVE_RANGES_MAX];
@@ -52,8 +52,8 @@ static void put_next(tm_out *json, int64_t next, bool more) {
         tm_out_string(json, "null");
 }
 
-/* {"next": at or null, "seen": ranks, "names": [[id, text], ...], "sums": [[rank, name, kind,
- * count, sum, self, longest], ...]} */
+/* Writes {"next": at or null, "seen": ranks, "names": [[id, text], ...], "sums": [[rank, name,
+ * kind, count, sum, self, longest], ...]}. */
 static void put_area(const tm_inside *inside, const tm_vec *sums, int64_t next, int64_t seen,
                      tm_out *json) {
     const tm_area_sum *v = sums->data;
@@ -77,7 +77,7 @@ static void put_area(const tm_inside *inside, const tm_vec *sums, int64_t next, 
 
 void tm_inside_area(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static window in; /* one request after another */
+    static window in; /* one request at a time */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec sums = TM_VEC(tm_area_sum);
@@ -112,9 +112,9 @@ static void put_event(tm_out *json, const char *before, const tm_serve_event *ev
     tm_out_char(json, ']');
 }
 
-/* {"next": at or null, "step": number or null, "place", "times", "index", "all", "median",
- * "before": [begin, duration] or null, "behind", "longest": [rank, begin, duration], "peers":
- * [[rank, times, begin, duration] or [rank, times], ...]} */
+/* Writes {"next": at or null, "step": number or null, "place", "times", "index", "all",
+ * "median", "before": [begin, duration] or null, "behind", "longest": [rank, begin, duration],
+ * "peers": [[rank, times, begin, duration] or [rank, times], ...]}. */
 static void put_same(const tm_same *same, tm_out *json) {
     const tm_same_peer *peers = same->peers.data;
     put_next(json, same->next, same->next < same->ranks);
@@ -169,8 +169,8 @@ void tm_inside_same(const tm_inside *inside, tm_http_look *look, const void *que
     tm_vec_free(&same.peers);
 }
 
-/* {"next": at or null, "step": number, "seen": ranks that were read of it, "of": ranks, "ranks":
- * [[rank, begin, duration, millionths of the others' median, begin, ...], ...]} */
+/* Writes {"next": at or null, "step": number, "seen": ranks read of the step, "of": ranks,
+ * "ranks": [[rank, begin, duration, millionths of the others' median, begin, ...], ...]}. */
 static void put_slow(const tm_slow_answer *slow, tm_out *json) {
     const tm_slow_event *v = slow->events.data;
     put_next(json, slow->next, slow->next >= 0);
@@ -194,7 +194,7 @@ static void put_slow(const tm_slow_answer *slow, tm_out *json) {
 
 void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *query,
                     tm_http_answer *out) {
-    static window in; /* one request after another */
+    static window in; /* one request at a time */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_slow_answer slow;
@@ -217,8 +217,8 @@ void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *que
     tm_vec_free(&slow.events);
 }
 
-/* {"next": at or null, "ranks": [[rank, column, most, column, most, ...], ...]}: what is so from a
- * column on until the next */
+/* Writes {"next": at or null, "ranks": [[rank, column, maximum, column, maximum, ...], ...]}; a
+ * maximum applies up to the next column listed. */
 static void put_counter(const tm_vec *steps, int64_t next, bool more, tm_out *json) {
     const tm_counter_step *v = steps->data;
     char most[32];
@@ -250,7 +250,7 @@ static bool read_what(const char *text, tm_counter_what *out) {
 
 void tm_inside_counter(const tm_inside *inside, tm_http_look *look, const void *query,
                        tm_http_answer *out) {
-    static window in; /* one request after another */
+    static window in; /* one request at a time */
     tm_error err = {.status = TM_OK};
     tm_out json = TM_OUT();
     tm_vec steps = TM_VEC(tm_counter_step);

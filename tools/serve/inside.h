@@ -1,5 +1,5 @@
-/* What tmerge serve tells of the inside of ranks: sums of an area, counters, and events against the
- * same ones elsewhere. */
+/* Answers of tmerge serve about events of ranks: sums over an area, counters, and comparisons
+ * with the same event elsewhere. */
 #ifndef TMERGE_SERVE_INSIDE_H
 #define TMERGE_SERVE_INSIDE_H
 
@@ -7,7 +7,7 @@
 #include "serve/http.h"
 #include "serve/slow.h"
 
-/** What it is told from; borrowed. */
+/** Sources of the answers; all borrowed. */
 typedef struct tm_inside {
     tm_serve_reader *reader;
     const tm_names *names;

@@ -1,4 +1,4 @@
-/* Where a server listens, and the token without which nobody is answered. */
+/* Opens the server's socket and makes its access token. */
 #ifndef TMERGE_SERVE_LISTEN_H
 #define TMERGE_SERVE_LISTEN_H
 
@@ -11,16 +11,16 @@ typedef struct tm_listen {
     int fd;
     int port;
     tm_serve_door door;
-    char url[TM_LISTEN_URL_MAX]; /* with the token */
+    char url[TM_LISTEN_URL_MAX]; /* includes the token */
 } tm_listen;
 
 /**
- * Listens to one address of this machine.
+ * Listens on one address of this machine.
  *
- * @param address  an IPv4 address as numbers
- * @param port     0: one that is free
- * @param out      its fd is the caller's; set only on TM_OK
- * @return         TM_OK; TM_ERR_USAGE: no such address; TM_ERR_OUTPUT: it cannot be listened to;
+ * @param address  a numeric IPv4 address
+ * @param port     0: any free one
+ * @param out      its fd is owned by the caller; set only on TM_OK
+ * @return         TM_OK; TM_ERR_USAGE: invalid address; TM_ERR_OUTPUT: cannot listen on it;
  *                 TM_ERR_FAULT
  */
 tm_status tm_listen_open(const char *address, int port, tm_listen *out,

@@ -8,7 +8,7 @@
 #include "base/sorted.h"
 #include "console.h"
 
-/* The words of a list are parted where its commas were. */
+/* Splits a list into words in place, at its commas. */
 static tm_status split_columns(const char *list, tm_choice *out, tm_error *err) {
     out->text = strdup(list);
     if (!out->text)
@@ -67,7 +67,7 @@ static int by_number(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* The numbers of a column, ascending, each once. */
+/* Reads the distinct numbers of a column, ascending. */
 static tm_status read_numbers(const tm_store *store, const char *path, tm_vec *out, tm_error *err) {
     tm_store_column *column = NULL;
     enum { PIECE = 4096, LIMIT = 1 << 16 };
@@ -98,7 +98,8 @@ static bool has_any(const tm_vec *numbers, int64_t first, int64_t last) {
     return i < numbers->n && ((const int64_t *)numbers->data)[i] <= last;
 }
 
-/* What is asked for, what of it is not there, and what is there. */
+/* Compares the requested numbers with those that exist. Fails if none exists, warns of missing
+ * ones. */
 static tm_status compare(const tm_list *list, const tm_vec *numbers, const char *what,
                          tm_error *err) {
     enum { SHOWN = 100 };

@@ -10,7 +10,7 @@
 
 enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 
-/* What is printed of the rows themselves. */
+/* Tables whose rows are printed. */
 static const char *const needed[] = {
     "job.job",        "job.rank",        "job.differs", "overview.job",          "overlap.kind",
     "stragglers.job", "whatif.job",      "clock.check", "collectives.unmatched", "overlap.rank",
@@ -28,7 +28,7 @@ static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_
     return TM_OK;
 }
 
-/* A store that an older tmerge wrote may lack some. */
+/* Prints the ranks, unless a store of an older tmerge lacks one of the tables. */
 static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
     size_t n = rows_of(tables, "overlap.rank");
     if (!tm_summary_has_ranks(tables) || rows_of(tables, "ratio.rank") != n ||
@@ -63,7 +63,7 @@ static void print_advice(const tm_tables *tables, const tm_colors *colors) {
     puts("");
 }
 
-/* Parted where a comma is, so that no table stands apart from its number. */
+/* Prints tables, wrapped only after commas, so that names stay with their numbers. */
 static void wrap_tables(const char *text, int width) {
     enum { MARGIN = NAME_WIDTH + 2 };
     int column = MARGIN;
@@ -80,7 +80,7 @@ static void wrap_tables(const char *text, int width) {
     puts("");
 }
 
-/* Where there is room for most of them, with what the analysis asks. */
+/* Prints an analysis with its tables, followed by its summary if the terminal is wide. */
 static void print_line(const tm_analysis *analysis, const char *text) {
     enum { WIDE = 150 };
     int width = tm_console_width(), beside = 2 + NAME_WIDTH + TABLES_WIDTH;
@@ -92,7 +92,7 @@ static void print_line(const tm_analysis *analysis, const char *text) {
         wrap_tables(text, width);
 }
 
-/* Tables of an analysis, with their rows; those without any are told together. */
+/* Prints the non-empty tables of an analysis with their rows; collects the others in @p empty. */
 static tm_status print_analysis(const tm_store *store, const tm_analysis *analysis, char *empty,
                                 size_t room, tm_error *err) {
     char text[LINE_MAX * 2] = "";
@@ -151,7 +151,7 @@ static void print_next(const char *path, const tm_colors *colors) {
     }
 }
 
-/* False also for stores from before verdicts were sentences. */
+/* Returns false also for old stores whose verdicts were not sentences. */
 static bool has_verdict(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "stragglers.job");
     return job->n_rows > 0 && !tm_table_cell(job, 0, "headline")->null;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names since 2022.4 and before; without a table it is not answered here. */
+/* Names since 2022.4 and before. Reports without a table are not supported. */
 static const struct {
     const char *name, *old, *table;
 } reports[] = {
@@ -32,7 +32,7 @@ static const struct {
 
 enum { N_REPORTS = sizeof reports / sizeof *reports };
 
-/* N_REPORTS: of none. */
+/* Returns the index of a report; N_REPORTS if the word is none. */
 static int report_of(const char *word) {
     int i = 0;
     while (i < N_REPORTS && strcmp(word, reports[i].name) != 0 && strcmp(word, reports[i].old) != 0)
@@ -40,7 +40,7 @@ static int report_of(const char *word) {
     return i;
 }
 
-/* Rows of the report, of which those are left that --where asks for. */
+/* Selects the rows of the report and combines that with a given --where. */
 static tm_status set_where(const char *report, tm_report_arguments *out, tm_error *err) {
     const tm_command *command = out->arguments.command;
     const char *given = tm_argument(&out->arguments, "where");

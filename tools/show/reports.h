@@ -1,26 +1,24 @@
-/* The reports of nsys stats, which users of Nsight Systems know by name: which table answers each.
- */
+/* Names of nsys stats reports, known to users of Nsight Systems, and the tables that answer
+ * them. */
 #ifndef TMERGE_SHOW_REPORTS_H
 #define TMERGE_SHOW_REPORTS_H
 
 #include "command.h"
 
-/** What is shown in the place of such a name: the arguments with a table and rows of it. */
+/** The arguments with such a name replaced by a table and a selection of rows. */
 typedef struct tm_report_arguments {
     tm_arguments arguments;
     char *operands[2], table[64];
     char where[512];
 } tm_report_arguments;
 
-/**
- * Arguments as they are, or where they name a report of nsys stats behind the store, what asks for
- * its rows. TM_OK; TM_ERR_USAGE where the report is of graphics, or stands beside other names.
- * @param out  borrows from @p arguments and refers to itself: it stays where it is
- */
+/** Copies the arguments; if an operand after the store is an nsys stats report, replaces it by its
+ * table and rows. TM_OK; TM_ERR_USAGE if the report is about graphics or given with other names.
+ * @param out  borrows from @p arguments and points into itself: must not be moved */
 tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *out,
                             tm_error *err) TM_MUST_CHECK;
 
-/** In the help of `tmerge show`. */
+/** Part of the help of `tmerge show`. */
 #define TM_REPORTS_HELP                                                                            \
     "Reports of nsys stats are names, too:\n"                                                      \
     "  cuda_api_sum  cuda_gpu_kern_sum  cuda_gpu_mem_time_sum  nvtx_sum  osrt_sum\n"               \

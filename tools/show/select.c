@@ -11,14 +11,14 @@ static int add_column(tm_selection *s, const tm_table_def *def, const char *colu
     return s->read.n_columns++;
 }
 
-/* Where in the table the i-th column that is shown stands. */
+/* Returns the index in the table of the i-th shown column. */
 static int place_of(const tm_table_def *def, int i, const tm_selection *s) {
     const char *column = s->shown.columns[i].name;
     return tm_table_column(def, column);
 }
 
-/* Columns of the user's choice: leading ones that name rows stay their keys, trailing sentences
- * what they are. */
+/* Derives the shown definition: leading key columns stay keys, trailing prose columns stay
+ * prose. */
 static void shape_shown(tm_selection *s, const tm_table_def *def) {
     const tm_table_def shown = s->read;
     int n_beside = def->n_columns - def->n_prose;
@@ -31,7 +31,7 @@ static void shape_shown(tm_selection *s, const tm_table_def *def) {
         s->shown.n_prose++;
 }
 
-/* Those that are shown first, so that the others are cut off each row. */
+/* Collects the columns to read: shown ones first, so that the others can be cut off each row. */
 static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_error *err) {
     const tm_choice *choice = s->choice;
     const char *const *columns = choice->columns.data;
@@ -61,12 +61,12 @@ static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_err
     return tm_where_bind(&choice->where, &s->read, &s->where, err);
 }
 
-/* Tables without such a column are not concerned. */
+/* Tables without the column are not filtered. */
 static bool is_listed(const tm_list *list, const tm_cell *row, int column) {
     return column < 0 || (!row[column].null && tm_list_has(list, row[column].value.i));
 }
 
-/* Keeps those of the rows from @p first on that are asked for. */
+/* Keeps the selected rows from @p first on. */
 static void filter(const tm_selection *s, tm_table *table, size_t first) {
     size_t n = first;
     for (size_t r = first; r < table->n_rows; r++) {
@@ -81,7 +81,7 @@ static void filter(const tm_selection *s, tm_table *table, size_t first) {
     table->n_rows = n;
 }
 
-/* Rows without the columns that are not shown; they stay where they are. */
+/* Removes the hidden columns from all rows, in place. */
 static tm_table squeeze(const tm_selection *s, tm_table *table) {
     tm_table shown = *table;
     size_t width = (size_t)s->read.n_columns, left = (size_t)s->shown.n_columns;
@@ -91,7 +91,7 @@ static tm_table squeeze(const tm_selection *s, tm_table *table) {
     return shown;
 }
 
-/* Of the slices that are not held. */
+/* Context of passing slices on without holding them. */
 typedef struct passing {
     const tm_selection *selection;
     tm_rows_visitor *visitor;
@@ -121,21 +121,21 @@ static tm_status each_row(const tm_rows *rows, tm_rows_visitor *visitor, void *c
     return status;
 }
 
-/* In memory: what was read before, and the slice behind it. */
+/* Context of holding rows: those read before, followed by the new slice. */
 typedef struct holding {
     tm_selection *selection;
-    size_t n_rows; /* that were looked at */
+    size_t n_rows; /* already filtered */
 } holding;
 
 static void put_in_order(const tm_selection *s, tm_table *table) {
     bool ascending = s->choice->sort_column && !s->choice->descending;
-    if (s->sort >= 0) /* a table that ranks by nothing keeps its order */
+    if (s->sort >= 0) /* a table without a top column keeps its order */
         tm_table_order(table, s->sort, ascending);
     if (s->choice->top >= 0 && table->n_rows > (size_t)s->choice->top)
         table->n_rows = (size_t)s->choice->top;
 }
 
-/* Copies the rows, and so lets go of the texts of those that are gone. */
+/* Copies the rows, which frees the texts of removed ones. */
 static tm_status renew(tm_table *table, tm_error *err) {
     void *bytes;
     size_t size;

@@ -7,7 +7,7 @@
 
 typedef enum op { EQUAL, DIFFERENT, AT_LEAST, AT_MOST, MORE, LESS, HOLDS } op;
 
-/* Those of two characters first. */
+/* those of two characters first */
 static const struct {
     const char *word;
     op op;
@@ -15,15 +15,15 @@ static const struct {
            {"=", EQUAL},      {">", MORE},      {"<", LESS},     {"~", HOLDS}};
 enum { N_OPS = sizeof ops / sizeof *ops };
 
-/* As typed; at: the character at which its value stands, from 1 on. */
+/* A condition as typed. at: position of its value in the text, from 1. */
 typedef struct asked {
     const char *column, *value;
     size_t at;
     op op;
-    bool quoted, alternative; /* it begins what follows an "or" */
+    bool quoted, alternative; /* first after an "or" */
 } asked;
 
-/* For the type of the column. */
+/* A condition converted to the type of its column. */
 typedef struct condition {
     const char *text;
     tm_type type;
@@ -34,7 +34,7 @@ typedef struct condition {
     bool null, exact, alternative; /* exact: i is the value */
 } condition;
 
-/* What is left to be read, and where the words go. */
+/* State of parsing: the rest of the text, and where words are copied to. */
 typedef struct scan {
     const char *whole, *p;
     char *words;
@@ -53,7 +53,7 @@ static void skip(scan *s) {
     s->p += strspn(s->p, " \t");
 }
 
-/* Moves a word to where words go. */
+/* Copies a word and terminates it. */
 static const char *keep(scan *s, const char *from, size_t size) {
     char *word = s->words;
     memcpy(word, from, size);
@@ -101,7 +101,7 @@ static tm_status take_value(scan *s, asked *a) {
     return TM_OK;
 }
 
-/* "and", "or", or the end. */
+/* Parses "and", "or", or the end. */
 static tm_status take_joint(scan *s, bool *more, bool *alternative) {
     skip(s);
     *more = *s->p != '\0';
@@ -117,7 +117,7 @@ tm_status tm_where_parse(const char *text, tm_where *out, tm_error *err) {
     *out = (tm_where){.asked = TM_VEC(asked), .is_given = text != NULL};
     if (!text)
         return TM_OK;
-    out->text = malloc(2 * strlen(text) + 2); /* each word, and its end */
+    out->text = malloc(2 * strlen(text) + 2); /* each word with its terminator */
     if (!out->text)
         return tm_fail_memory(err);
     scan s = {text, text, out->text, err};
@@ -150,7 +150,8 @@ const char *tm_where_column(const tm_where *where, size_t i) {
     return ((const asked *)where->asked.data)[i].column;
 }
 
-/* A moment is told since the origin where it has a unit, else as it is stored. */
+/* Converts to nanoseconds. A time of day given with a unit counts from the origin, else from the
+ * epoch as stored. */
 static void scale(double ns, int64_t origin_ns, condition *out) {
     out->r *= ns;
     if (origin_ns == 0 || !(fabs(out->r) < 1e18))
@@ -159,7 +160,7 @@ static void scale(double ns, int64_t origin_ns, condition *out) {
     out->exact = true;
 }
 
-/* A number, of times with a unit behind it, too. */
+/* Parses a number; times may have a unit. */
 static bool read_number(const char *text, const tm_column *column, int64_t origin_ns,
                         condition *out) {
     static const struct {
@@ -238,7 +239,7 @@ void tm_where_unbind(tm_where_table *table) {
     tm_vec_free(&table->conditions);
 }
 
-/* Whole numbers by whole numbers, for a time since the epoch has more digits than a double. */
+/* Compares integers as integers, because times since the epoch exceed a double's precision. */
 static int compare(const condition *c, const tm_cell *cell) {
     if (c->type == TM_TEXT)
         return strcmp(cell->value.text, c->text);

@@ -1,4 +1,4 @@
-/* What --where asks of a row: COLUMN OP VALUE, joined by "and" and "or"; "and" binds first. */
+/* Conditions of --where: COLUMN OP VALUE, joined by "and" and "or"; "and" binds tighter. */
 #ifndef TMERGE_SHOW_WHERE_H
 #define TMERGE_SHOW_WHERE_H
 
@@ -6,36 +6,37 @@
 #include "tmerge/table.h"
 
 typedef struct tm_where {
-    char *text;        /* owned; the words of it stand in it, each terminated */
+    char *text;        /* owned; contains the words, each terminated */
     tm_vec asked;      /* of conditions as typed */
-    int64_t origin_ns; /* what moments count from that are told with a unit */
+    int64_t origin_ns; /* origin of times of day given with a unit */
     bool is_given;
 } tm_where;
 
-/**
- * @param text  as typed; NULL: nothing is asked
- * @param out   freed whatever comes of it
- * @return      TM_OK; TM_ERR_USAGE with the character at which it goes wrong; TM_ERR_FAULT
- */
+/** Parses the conditions.
+ * @param text  as typed; NULL: none
+ * @param out   freed also after a failure
+ * @return      TM_OK; TM_ERR_USAGE with the position of the error; TM_ERR_FAULT */
 tm_status tm_where_parse(const char *text, tm_where *out, tm_error *err) TM_MUST_CHECK;
 void tm_where_free(tm_where *where);
 
-/** The columns that it names. */
+/** Return the number of conditions and the column of each. */
 size_t tm_where_n(const tm_where *where);
 const char *tm_where_column(const tm_where *where, size_t i);
 
-/** The same for one table. */
+/** The conditions converted for one table. */
 typedef struct tm_where_table {
     tm_vec conditions;
 } tm_where_table;
 
-/** @param def  has all of the columns. @param out  freed whatever comes of it. TM_OK; TM_ERR_USAGE:
- * a value is none of its column's; TM_ERR_FAULT */
+/** Converts the conditions. TM_OK; TM_ERR_USAGE: a value does not suit its column; TM_ERR_FAULT.
+ * @param def  has all of the columns
+ * @param out  freed also after a failure */
 tm_status tm_where_bind(const tm_where *where, const tm_table_def *def, tm_where_table *out,
                         tm_error *err) TM_MUST_CHECK;
 void tm_where_unbind(tm_where_table *table);
 
-/** What does not exist is neither equal to anything nor different from it, but for null. */
+/** Returns whether a row meets the conditions. A null cell is neither equal to nor different
+ * from any value except null. */
 bool tm_where_takes(const tm_where_table *table, const tm_cell *row);
 
 #endif

@@ -18,19 +18,19 @@ enum { LIST_SHOWN = 8 };
 
 #define YEAR_NS (INT64_C(86400000000000) * 366)
 
-#define MOSTLY_SKIPPED "mostly_skipped" /* a remark that has a line of its own */
+#define MOSTLY_SKIPPED "mostly_skipped" /* a diagnostic with a line of its own */
 
 static void append_date(int64_t ns, char *out, size_t size) {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];
-    /* A time near 1970 is no time of day: hand-made traces begin at 0. */
+    /* A time near 1970 is not absolute: times of hand-made traces begin at 0. */
     if (ns > YEAR_NS && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
         snprintf(out + strlen(out), size - strlen(out), " from %s UTC", text);
 }
 
-/* "227.0 ms from 2025-12-13 10:40:28 UTC". */
+/* Writes "227.0 ms from 2025-12-13 10:40:28 UTC". */
 static void write_when(const tm_table *job, char *out, size_t size) {
     char recorded[32], all[32];
     *out = '\0';
@@ -47,8 +47,8 @@ static void write_when(const tm_table *job, char *out, size_t size) {
     }
 }
 
-/* "4 steps of 42.1 ms": of the length that savings are shares of. Of several kinds each has its
- * own. */
+/* Writes "4 steps of 42.1 ms", with the step length that savings refer to. Omits the length if
+ * there are several kinds of steps. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
     const tm_table *replayed = tm_tables_find(tables, "whatif.job");
@@ -63,7 +63,7 @@ static void write_steps(const tm_tables *tables, char *out, size_t size) {
     snprintf(out + strlen(out), size - strlen(out), " of %s", length);
 }
 
-/* On one line where there is room, without the events if it then fits. */
+/* Prints the heading: on one line if it fits, without the number of events if that helps. */
 static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     const int64_t hosts = number(job, 0, "hosts"), events = number(job, 0, "events");
@@ -87,8 +87,8 @@ static void print_heading(const tm_tables *tables, const tm_colors *colors) {
     tm_summary_kinds(tables);
 }
 
-/* What should be one over the job's ranks and is not: said first, for all that follows takes the
- * traces for one job. */
+/* Warns of ranks that seem to be of different jobs. Comes first, because all that follows treats
+ * the traces as one job. */
 static void print_differs(const tm_table *differs, const tm_colors *colors) {
     static const struct {
         const char *what, *text;
@@ -125,7 +125,7 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
     puts("  (show job.differs says more; what follows takes them for one)\n");
 }
 
-/* What was not recorded, or cannot be: said before anything that could be off by it. */
+/* Warns of data that was not recorded, before any figure that may be wrong because of it. */
 static void print_integrity(const tm_table *job, const tm_colors *colors) {
     const tm_cell *line = tm_table_cell(job, 0, "integrity");
     if (line->null)
@@ -148,7 +148,7 @@ static tm_shown_text percent(int64_t part, int64_t whole) {
     return tm_shown_percent(whole > 0 ? 100.0 * (double)part / (double)whole : 0.0, 1);
 }
 
-/* AllReduce above all: its row of overlap.kind, over all ranks. */
+/* Prints the overlap of AllReduce over all ranks, from overlap.kind. */
 static void print_allreduce(const tm_table *kinds) {
     int64_t comm = 0, overlap = 0;
     for (size_t i = 0; i < kinds->n_rows; i++)
@@ -161,7 +161,7 @@ static void print_allreduce(const tm_table *kinds) {
         printf(", of AllReduce %s", percent(overlap, comm).text);
 }
 
-/* A sum over the rows of a table, of steps over those that are whole. */
+/* Sums a column; in tables by step only over whole steps. */
 static int64_t sum_whole(const tm_table *table, const char *own_column) {
     bool of_steps = tm_table_column(table->def, "partial") >= 0;
     int64_t sum = 0;
@@ -171,12 +171,12 @@ static int64_t sum_whole(const tm_table *table, const char *own_column) {
     return sum;
 }
 
-/* Whether a rank works on several devices: tables by step have them together. */
+/* Returns whether a rank uses several devices; tables by step combine them. */
 static bool any_several(const tm_tables *tables) {
     return tm_tables_find(tables, "overlap.device")->n_rows > 0;
 }
 
-/* Whether devices of some hardly work. */
+/* Returns whether some ranks have devices that hardly work. */
 static bool any_idle(const tm_tables *tables) {
     bool any = false;
     for (size_t i = 0; i < tm_tables_find(tables, "overlap.device")->n_rows; i++)
@@ -184,13 +184,13 @@ static bool any_idle(const tm_tables *tables) {
     return any;
 }
 
-/* A sum over steps, or over ranks, of which those with several devices have the mean. */
+/* Sums a column over steps, or over ranks with the mean of their devices. */
 static int64_t sum_of(const tm_tables *tables, bool steps, const char *own_column) {
     return steps ? sum_whole(tm_tables_find(tables, "overlap.step"), own_column)
                  : tm_device_mean_sum(tables, own_column);
 }
 
-/* What devices did, as shares of their time. */
+/* Writes the devices' time by activity, as shares. */
 static void write_shares(const tm_tables *tables, bool steps, const char *idle, char *out,
                          size_t size) {
     const int64_t window = sum_of(tables, steps, "window_ns");
@@ -201,7 +201,7 @@ static void write_shares(const tm_tables *tables, bool steps, const char *idle, 
              percent(sum_of(tables, steps, "idle_ns"), window).text);
 }
 
-/* Where steps are far less than the recording, shares of one are none of the other. */
+/* Prints the shares within steps, if steps are much less than the recording. */
 static void print_in_steps(const tm_tables *tables, int64_t window, const char *idle) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     int64_t in_steps = sum_whole(steps, "window_ns");
@@ -216,7 +216,7 @@ static void print_in_steps(const tm_tables *tables, int64_t window, const char *
     tm_console_wrap(text, 0, tm_console_width());
 }
 
-/* How far the shares could be off. Of several ranks the table says it, rank by rank. */
+/* Prints how far the shares may be off; for several ranks the table has that by rank. */
 static void print_bounds(const tm_tables *tables) {
     const tm_table *table = tm_tables_find(tables, "job.integrity");
     static const char *const columns[] = {"compute_least_pct", "compute_most_pct", "idle_least_pct",
@@ -234,8 +234,8 @@ static void print_bounds(const tm_tables *tables) {
     tm_console_wrap(one ? text : "(only of what was recorded)", 0, tm_console_width());
 }
 
-/* [ns] Of a rank in the mean, where it is worth a line; else 0. Receives are not split by who came
- * last, and so their waiting is in no column by rank. */
+/* Returns the mean wait of receives per rank [ns], 0 if negligible. Receives are not split by
+ * last arrival, so no column by rank includes their wait. */
 static int64_t receives_wait(const tm_tables *tables) {
     const double shown_pct = 2.0;
     const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
@@ -262,7 +262,7 @@ static void print_totals(const tm_tables *tables) {
     const char *device = tm_words_device(tables);
     if (window == 0)
         return;
-    /* Where the traces do not hold them, waits in communication are idle time, too. */
+    /* Without arrivals in the traces, idle time includes waits in communication. */
     bool waits = number(tm_tables_find(tables, "clock.check"), 0, "transfers_alone") == 0;
     const char *idle = waits ? "idle" : "idle or waits";
     char shares[160];
@@ -287,7 +287,7 @@ static void print_totals(const tm_tables *tables) {
     print_receives(tables);
 }
 
-/* What a step holds is the user's word, the step's length the traces'. */
+/* Prints throughput: the size of a step is given by the user, its length by the traces. */
 static void print_rates(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     static const struct {
@@ -316,7 +316,8 @@ void tm_summary_figures(const tm_tables *tables) {
     print_rates(tables);
 }
 
-/* Where no trace tells how many ranks there are, those below the last that gave one were there. */
+/* Warns of missing ranks. If no trace has the world size, ranks below the highest one must
+ * exist. */
 static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
     int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
     bool told = loaded->world_size >= least;
@@ -336,7 +337,8 @@ static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
     printf("%s%s\n", missing > shown ? ", ..." : "", colors->off);
 }
 
-/* Ranks of one format with its name; the row behind the last that is the first of its format. */
+/* Finds the next row that is the first of its format, and counts the ranks of that format.
+ * Returns the row after it; 0 if there is none. */
 static size_t next_format(const tm_table *ranks, size_t row, const char **format, int64_t *n) {
     for (; row < ranks->n_rows; row++) {
         bool first = true;
@@ -353,7 +355,7 @@ static size_t next_format(const tm_table *ranks, size_t row, const char **format
     return 0;
 }
 
-/* A job of several formats says so: each names process groups in its own way. */
+/* Warns of several formats, because each names process groups in its own way. */
 static void print_formats(const tm_table *ranks, const tm_table *formats, const tm_colors *colors) {
     const char *format;
     int64_t n;
@@ -379,7 +381,7 @@ static void print_formats(const tm_table *ranks, const tm_table *formats, const 
     }
 }
 
-/* The steps of the rank whose first row is `row`, as a hash that their order decides. */
+/* Hashes the steps, in order, of the rank whose first row is `row`. */
 static uint64_t steps_hash(const tm_table *steps, size_t *row) {
     int64_t rank = number(steps, *row, "rank");
     uint64_t hash = 0;
@@ -388,7 +390,7 @@ static uint64_t steps_hash(const tm_table *steps, size_t *row) {
     return hash;
 }
 
-/* The set of steps that most ranks have: where a majority has one, it is left over. */
+/* Returns the set of steps that the majority of ranks has, by Boyer-Moore majority vote. */
 static uint64_t usual_steps(const tm_table *steps) {
     uint64_t usual = 0;
     int64_t votes = 0;
@@ -400,7 +402,7 @@ static uint64_t usual_steps(const tm_table *steps) {
     return usual;
 }
 
-/* One more rank of a line that begins with what is said of them. */
+/* Adds a rank to a line, which begins with the text. */
 static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
     if (*n == 0)
         printf("%s%s", colors->warning, text);
@@ -414,7 +416,7 @@ static void end_ranks(int n, const tm_colors *colors) {
         printf("%s%s\n", n > LIST_SHOWN ? ", ..." : "", colors->off);
 }
 
-/* A rank whose set of steps differs from the others' is named. */
+/* Names ranks whose steps differ from those of most ranks. */
 static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     uint64_t usual = usual_steps(steps);
     int odd = 0;
@@ -428,11 +430,11 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     end_ranks(odd, colors);
 }
 
-/* A remark over all ranks. */
+/* A diagnostic summed over ranks. */
 typedef struct remark_sum {
     int64_t count, last_rank;
     int n_ranks;
-    char ranks[128]; /* the first of them */
+    char ranks[128]; /* the first ranks */
 } remark_sum;
 
 static void add_rank(remark_sum *sum, int64_t rank) {
@@ -447,7 +449,7 @@ static void add_rank(remark_sum *sum, int64_t rank) {
     sum->n_ranks++;
 }
 
-/* Sums a remark from its first row on; false where an earlier row has it. */
+/* Sums a diagnostic from its first row; returns false if an earlier row has the same diagnostic. */
 static bool sum_remark(const tm_table *remarks, size_t row, remark_sum *sum) {
     const char *word = tm_table_cell(remarks, row, "remark")->value.text;
     *sum = (remark_sum){0};
@@ -462,7 +464,8 @@ static bool sum_remark(const tm_table *remarks, size_t row, remark_sum *sum) {
     return true;
 }
 
-/* The remarks of one class, a line for each: how many, of which ranks, and what it means. */
+/* Prints a line for each diagnostic of a class: count, ranks and meaning. Returns whether there
+ * is any. */
 static bool print_remarks_of(const tm_tables *tables, const char *class, const char *what,
                              const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(tables, "job.remark");
@@ -499,7 +502,7 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
     end_ranks(n, colors);
 }
 
-/* What was before the profilers of all ranks were open is in no other line. */
+/* Reports time before all profilers had started, which no other line includes. */
 static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     int64_t most = 0, least = INT64_MAX;
     char text[256];
@@ -521,7 +524,7 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* What follows of such a trace rests on the little that could be used: said by itself. */
+/* Names traces that are mostly unusable, because their results rest on few events. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *remarks = tm_tables_find(tables, "job.remark");
     int n = 0;
@@ -532,7 +535,7 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
     end_ranks(n, colors);
 }
 
-/* What was repaired, and what is minor, changes no figure: it stands in job.remark alone. */
+/* Prints diagnostics. Repaired and minor ones do not change figures and are only in job.remark. */
 static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
     print_opening(tm_tables_find(tables, "job.rank"), colors);
     print_mostly_skipped(tables, colors);
@@ -543,8 +546,8 @@ static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
         puts("  (show job.remark says in which traces)");
 }
 
-/* Kernels that may communicate and count as computation, where they are a percent of the kernels'
- * time: the largest by name. */
+/* Warns of kernels that count as computation but may communicate, if they take a percent of the
+ * kernels' time. Names the largest. */
 static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     enum { PERCENT = 1 };
     const tm_cell *largest = NULL;
@@ -572,7 +575,7 @@ static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Reports whose exports are read, by their converters. */
+/* Counts reports left out because their exports are read, by converter. */
 static void print_exported(const tm_table *left) {
     size_t n_formats;
     const tm_format *const *formats = tm_formats(&n_formats);
@@ -601,10 +604,8 @@ static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
     print_exported(left);
 }
 
-/* How many lines are left for the verdict and the advice, so that a job of 8 ranks, or of which so
- * many are shown, is on a screen of 24; 0, for all, where there are more. Warnings come in
- * addition.
- */
+/* Returns the lines left for verdict and advice, such that a job with 8 ranks in its table fits
+ * a screen of 24 lines; 0, for no limit, if more ranks are shown. Warnings are not counted. */
 static int room(const tm_tables *tables) {
     enum {
         SCREEN = 24,

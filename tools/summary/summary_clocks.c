@@ -1,4 +1,4 @@
-/* The lines of the summary on clocks and on matching. */
+/* Lines of the summary on clocks and matching. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 
 enum { REASONS_SHOWN = 4 };
 
-/* GPU events begin some microseconds before their launch where the profiler's conversion of their
- * times is off by more than a launch takes: no GPU's of the traces that were tried, where a launch
- * takes 2 us at least, AMD's by 2 us and NPUs' by 24 us. A TPU's clock was off by 680 us. */
+/* Tolerance for GPU events that begin before their launch, caused by errors in the profiler's
+ * time conversion. Measured: none on GPUs, where a launch takes at least 2 us; AMD's 2 us, NPUs'
+ * 24 us. A TPU's clock was off by 680 us. */
 #define EARLY_NS INT64_C(100000)
 
 static bool has_format(const tm_table *ranks, const char *name) {
@@ -25,7 +25,7 @@ static bool has_format(const tm_table *ranks, const char *name) {
     return false;
 }
 
-/* What would tell the groups of kernels, by their formats: their names, or those of the others. */
+/* Prints the formats' advice on kernels of unnamed groups, else on those of unknown groups. */
 static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     bool unnamed = false, unknown = false;
     size_t n;
@@ -44,7 +44,7 @@ static void print_advice(const tm_table *unmatched, const tm_table *ranks) {
     }
 }
 
-/* Who writes more metadata than the ranks' traces may hold; NULL: nobody does. */
+/* Returns a profiler that writes more metadata than the ranks' traces may have; NULL if none. */
 static const char *richer_profiler(const tm_table *ranks) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
@@ -54,7 +54,7 @@ static const char *richer_profiler(const tm_table *ranks) {
     return NULL;
 }
 
-/* What to do about a reason, where much of the communication is lost to it. */
+/* Prints what to do about a reason for unmatched communication. */
 static void print_remedy(const char *reason, const char *richer) {
     static const struct {
         const char *reason, *what, *richer_does; /* either may be NULL */
@@ -82,7 +82,7 @@ static void print_remedy(const char *reason, const char *richer) {
                does ? richer : "", does ? " " : "", does ? does : "");
 }
 
-/* Of one rank nothing could be matched, which the verdict says. */
+/* Returns false for a single rank: nothing can be matched, as the verdict says. */
 static bool has_unmatched(const tm_tables *tables) {
     return number(tm_tables_find(tables, "clock.check"), 0, "unmatched") > 0 &&
            tm_tables_find(tables, "job.rank")->n_rows > 1;
@@ -94,7 +94,7 @@ bool tm_summary_mostly_unmatched(const tm_tables *tables) {
     return has_unmatched(tables) && (share->null || share->value.r < TM_MATCHED_CLEARED);
 }
 
-/* How many kernels are unmatched, and for which reasons, the most frequent first. */
+/* Prints the number of unmatched kernels and the most frequent reasons. */
 void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_colors *colors) {
     static const char *const words[] = {
 #define REASON_WORD(name, word) word,
@@ -131,17 +131,17 @@ void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_color
     print_advice(table, tm_tables_find(tables, "job.rank"));
 }
 
-/* What clock.rank says of all clocks together. */
+/* Summary of clock.rank. */
 typedef struct clocks {
     int64_t ranks, domains, components;
-    int64_t worst_ns;        /* uncertainty */
+    int64_t worst_ns;        /* maximum uncertainty */
     int64_t low_ns, high_ns; /* of the offsets */
-    int64_t early;           /* ranks with GPU events long before their launch, and */
-    int64_t earliest_ns;     /* by how much at most */
-    int64_t late;            /* ranks with kernels that end long after the host had waited, and */
-    int64_t latest_ns;       /* by how much at most */
-    int64_t alone;           /* ranks whose clock nothing tells */
-    const char *split;       /* a host whose ranks do not share a clock */
+    int64_t early;           /* ranks with GPU events long before their launch */
+    int64_t earliest_ns;     /* how early at most */
+    int64_t late;            /* ranks with kernels ending long after the host's wait */
+    int64_t latest_ns;       /* how late at most */
+    int64_t alone;           /* ranks whose clock cannot be determined */
+    const char *split;       /* a host whose ranks have different clocks */
     size_t set[2], n_set;    /* rows of the first domains whose clock was set */
 } clocks;
 
@@ -196,7 +196,7 @@ static clocks look_at(const tm_table *ranks) {
     return c;
 }
 
-/* How they stand; false where they do not agree, as far as can be told. */
+/* Writes the state of the clocks; returns false unless they are known to agree. */
 static bool write_state(const clocks *c, const char *align, char *out, size_t size) {
     char uncertainty[32], apart[32], were[64] = "";
     if (strcmp(align, "none") == 0) {
@@ -246,8 +246,8 @@ static void print_clock(const tm_table *ranks, size_t row) {
         fputs(host->value.text, stdout);
 }
 
-/* Of two clocks that meet no third, each may be the one that was set: by the same, and the other
- * way round. */
+/* Warns of clocks set while recording. If two clocks meet no third one, either may have been
+ * set: by the same amount in opposite directions. */
 static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *colors) {
     if (c->n_set == 0)
         return;
@@ -268,7 +268,7 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     puts(colors->off);
 }
 
-/* A clock may be wrong, or single ends. */
+/* Warns of kernels that end late. The clock may be wrong, or single ends. */
 static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     if (c->late == 0)
         return;
@@ -308,7 +308,7 @@ static void warn_causality(const tm_table *check, bool fitted, const tm_colors *
     printf("\n  before another began%s\n", colors->off);
 }
 
-/* Operations of whose groups it is not sure that they are whole. */
+/* Warns of operations whose groups may be incomplete. */
 static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
     const tm_table *kinds = tm_tables_find(tables, "collectives.kind");
     bool at_least = false;
@@ -322,7 +322,8 @@ static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
                colors->warning, colors->off);
 }
 
-/* "; 76 of 84 collectives complete (8 lack ranks), 189 kernels matched without metadata". */
+/* Appends "; 76 of 84 collectives complete (8 lack ranks), 189 kernels matched without
+ * metadata". */
 static void append_matched(const tm_tables *tables, char *out, size_t size) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     const int64_t matched = number(check, 0, "matched"), found = number(check, 0, "collectives");
@@ -351,7 +352,7 @@ bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     const clocks c = look_at(tm_tables_find(tables, "clock.rank"));
     *out = '\0';
-    if (c.ranks < 2) /* of one rank there is nothing to match with */
+    if (c.ranks < 2) /* a single rank has nothing to match */
         return true;
     const bool agree = write_state(&c, align_of(check), out, size);
     append_matched(tables, out, size);

@@ -8,16 +8,16 @@
 #include "analysis/shared/kinds_of_steps.h"
 #include "summary/summary_text.h"
 
-/* A job of up to so many ranks is shown whole; of a larger one the ranks that cost most. */
+/* A job of up to RANKS_SHOWN ranks is shown whole, a larger one by the ranks that cost most. */
 enum { RANKS_SHOWN = 16, RANKS_OF_MANY = 8, CELL_MAX = 24 };
 
 typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } value_kind;
 
-/* A column of the first screen: two lines of heading, and where its values are from. */
+/* A column of the table: two lines of heading, and the source of its values. */
 static const struct {
-    const char *heading, *below; /* below: NULL stands for the unit of times */
+    const char *heading, *below; /* below: NULL for the unit of times */
     value_kind kind;
-    const char *table, *column, *plus_column; /* plus_column: to be added, or NULL */
+    const char *table, *column, *plus_column; /* plus_column: added to column; may be NULL */
 } columns[] = {
     {"", "rank", VALUE_RANK, "overlap.rank", "rank", NULL},
     {"window", NULL, VALUE_TIME, "overlap.rank", "window_ns", NULL},
@@ -34,8 +34,8 @@ static const struct {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-/* Time with copies only has a column where it is much: without it the others add up to the window,
- * or nearly. */
+/* Returns whether a column is shown. Copies are shown only if they take much time; otherwise the
+ * other columns nearly add up to the window. */
 static bool is_shown(const tm_tables *tables, int c) {
     const double much = 0.05;
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -49,7 +49,7 @@ typedef struct time_unit {
     const char *name;
 } time_unit;
 
-/* One unit for all times, from the largest. */
+/* Returns one unit for all times, that of the largest. */
 static time_unit unit_for(const tm_tables *tables, const size_t *rows, size_t n) {
     static const time_unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1.0, "ns"}};
     int64_t most = 0;
@@ -82,8 +82,8 @@ static void print_cell(const tm_tables *tables, size_t row, int c, time_unit uni
         snprintf(out, CELL_MAX, columns[c].kind == VALUE_PERCENT ? "%.1f" : "%.2f", cell->value.r);
 }
 
-/* What a rank costs: the wait it caused, itself and through others, and where nothing was matched
- * what it shows of its communication. */
+/* Cost of a rank: the wait it caused, directly and indirectly; without matching its exposed
+ * communication. */
 typedef struct cost {
     size_t row;
     int64_t ns;
@@ -103,7 +103,8 @@ static bool any_wait(const tm_table *ranks) {
     return false;
 }
 
-/* The rows to be shown, [n] of them; those that cost most come first where not all are. */
+/* Chooses the rows to show and returns their number; the costliest ones first if not all are
+ * shown. */
 static size_t choose_rows(const tm_tables *tables, size_t *rows, cost *costs) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
@@ -137,7 +138,7 @@ size_t tm_summary_count_lacking(const tm_tables *tables) {
     return n;
 }
 
-/* Where of no rank more than communication is recorded, what that tells nothing of. */
+/* Returns whether a column is empty because only communication is recorded of all ranks. */
 static bool is_unknown(const tm_tables *tables, int c) {
     const tm_table *table = tm_tables_find(tables, columns[c].table);
     const size_t n = tm_tables_find(tables, "overlap.rank")->n_rows;
@@ -191,7 +192,7 @@ static int64_t sum_over(const cost *costs, size_t from, size_t n, const tm_table
     return sum;
 }
 
-/* One line for the ranks that are not shown: their means. */
+/* Prints a line with the means of the ranks not shown. */
 static void print_rest(const tm_tables *tables, const cost *costs, size_t shown, time_unit unit) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     size_t n = overlap->n_rows;

@@ -1,4 +1,4 @@
-/* The lines on load and clocks: one where both are fine. */
+/* Lines on load and clocks: one if both are fine. */
 #include "summary/summary.h"
 
 #include <inttypes.h>
@@ -12,11 +12,11 @@
 
 enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 
-/* Below it the page calls the load even, too. */
+/* same limit as in the page */
 static const double EVEN_PCT = 2.0;
 
-/* " in the 3 steps that all ranks recorded whole (the table has parts of others, too; 1 rank not
- * compared)": what the load is of. imbalance.job counts what is compared. */
+/* Writes what is compared, from imbalance.job: " in the 3 steps that all ranks recorded whole
+ * (the table has parts of others, too; 1 rank not compared)". */
 static void write_compared(const tm_tables *tables, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
@@ -37,7 +37,7 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
         *out = '\0';
 }
 
-/* False where it is not even; "" where there is nothing to compare. */
+/* Writes the load; "" if there is nothing to compare. Returns false if it is uneven or unknown. */
 static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const tm_cell *over = job->n_rows ? tm_table_cell(job, 0, "imbalance_pct") : NULL;
@@ -65,7 +65,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
         return true;
     }
     tm_uneven_text(tables, stages);
-    if (*stages) { /* which of its ranks has most of that is chance */
+    if (*stages) { /* which rank of a stage has most is chance */
         snprintf(out, TEXT_MAX, "Imbalance between stages: %s", stages);
         return false;
     }
@@ -75,7 +75,7 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     return false;
 }
 
-/* The lines, of which the second may be "". */
+/* The lines; the second may be "". */
 typedef struct state {
     char first[LINE_MAX], second[TEXT_MAX];
 } state;

@@ -10,7 +10,7 @@ static double real(const tm_table *kinds, size_t row, const char *column) {
     return cell->null ? -1.0 : cell->value.r;
 }
 
-/* "192 DECODE of 4.98 ms (batch 17)". Tokens where they are not one a request. */
+/* Writes "192 DECODE of 4.98 ms (batch 17)". Tokens only if they differ from one per request. */
 static void add_kind(const tm_table *kinds, size_t row, tm_shown_unit unit, char *out,
                      size_t size) {
     double batch = real(kinds, row, "mean_batch"), tokens = real(kinds, row, "mean_tokens");
@@ -24,7 +24,7 @@ static void add_kind(const tm_table *kinds, size_t row, tm_shown_unit unit, char
              tm_table_cell(kinds, row, "kind")->value.text, median, held);
 }
 
-/* Those that take most of the time first. */
+/* Prints the kinds, largest share of time first. */
 void tm_summary_kinds(const tm_tables *tables) {
     enum { KINDS_MAX = 8 };
     const tm_table *kinds = tm_tables_find(tables, "steps.kind");

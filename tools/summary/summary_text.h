@@ -1,4 +1,4 @@
-/* Words that the parts of the summary share. */
+/* Helpers shared by the parts of the summary. */
 #ifndef TMERGE_SUMMARY_TEXT_H
 #define TMERGE_SUMMARY_TEXT_H
 
@@ -9,7 +9,7 @@
 #include "console.h"
 #include "table/shown.h"
 
-/** An integer of a table, 0 where it is null. */
+/** Returns an integer of a table, 0 if null. */
 static inline int64_t number(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0 : cell->value.i;
@@ -32,14 +32,14 @@ static inline int64_t sum_column(const tm_table *table, const char *column) {
     return sum;
 }
 
-/** Prints a text from the margin on, and further in where it goes on. */
+/** Prints a text from the margin; continuation lines are indented. */
 static inline void print_margin(const char *text) {
     const int size = (int)strcspn(text, " ");
     printf("%.*s", size, text);
     tm_console_wrap(text + size + (text[size] == ' '), size, tm_console_width());
 }
 
-/** How many lines that takes; 0 of "". */
+/** Returns the number of lines of print_margin; 0 for "". */
 static inline int margin_lines(const char *text) {
     const int size = (int)strcspn(text, " ");
     return *text ? tm_console_lines(text + size + (text[size] == ' '), size, tm_console_width())

@@ -1,4 +1,4 @@
-/* The verdict and the first advice, as far as there is room for what they rest on. */
+/* The verdict and the first advice, with as much evidence as fits. */
 #include "summary/summary.h"
 
 #include <limits.h>
@@ -13,9 +13,9 @@ static int lines_of(const char *text) {
     return *text ? tm_console_lines(text, 0, tm_console_width()) : 0;
 }
 
-/* Whether a clause ends at a place: at one of these marks, which a blank follows, outside of
- * brackets and quotation marks. Without what else may be so, as in ", or its work", it would say
- * more than is known. */
+/* Returns whether a clause ends at a place: at one of the marks, followed by a blank, outside of
+ * brackets and quotes. Not before an alternative such as ", or its work", because the text
+ * without it would claim too much. */
 static bool ends_clause(const char *text, size_t at, const char *marks) {
     int depth = 0;
     bool quoted = false;
@@ -27,8 +27,8 @@ static bool ends_clause(const char *text, size_t at, const char *marks) {
            strncmp(text + at + 1, " or ", 4) != 0;
 }
 
-/* As much of a text as fits into so many lines with @p tail after it, cut where a clause ends; all
- * of it where it fits, and nothing where no clause does. */
+/* Writes as much of a text as fits in the lines with @p tail after it, cut at the end of a
+ * clause; nothing if no clause fits. */
 static void fit(const char *text, const char *marks, const char *tail, int column, int lines,
                 char out[TEXT_MAX]) {
     const int width = tm_console_width();
@@ -43,7 +43,7 @@ static void fit(const char *text, const char *marks, const char *tail, int colum
     }
 }
 
-/* What is to be done about who is named: the advice that the verdict says. */
+/* Returns the advice about the blamed rank, which is part of the verdict. */
 static const char *named_advice(const tm_tables *tables) {
     const tm_table *items = tm_tables_find(tables, "advice.item");
     for (size_t i = 0; i < items->n_rows; i++)
@@ -57,7 +57,7 @@ void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t si
     snprintf(out, size, "%s%s", saves->null ? "" : " ", saves->null ? "" : saves->value.text);
 }
 
-/* The first thing to do that the verdict has not yet said; its number of lines. */
+/* Writes the first advice that is not part of the verdict; returns its number of lines. */
 static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) {
     const tm_table *items = tm_tables_find(tables, "advice.item");
     const int column = (int)strlen("Advice:");
@@ -72,20 +72,20 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
     tm_summary_saving(tables, i, saving, sizeof saving);
     const char *text = tm_table_cell(items, i, "text")->value.text;
     fit(text, ",;.:", saving, column, lines, out);
-    if (!*out) /* what is to be done matters more than what it saves */
+    if (!*out) /* what to do matters more than what it saves */
         fit(text, ",;.:", "", column, lines, out);
     if (!*out)
         fit(text, ",;.:", "", column, INT_MAX, out);
     return tm_console_lines(out, column, tm_console_width());
 }
 
-/* What a verdict says, and how many lines each part takes. */
+/* Texts of a verdict and their number of lines. */
 typedef struct verdict {
     const char *headline, *saved, *evidence; /* "" for none */
     int fixed;                               /* lines of the first two */
 } verdict;
 
-/* What a text says after a sentence that it may begin with. */
+/* Returns the part of a text after a sentence that it may begin with. */
 static const char *after_sentence(const char *sentence, const char *text) {
     const size_t n = strlen(sentence);
     if (strncmp(text, sentence, n) != 0)
@@ -101,7 +101,7 @@ static verdict read_verdict(const tm_tables *tables) {
     verdict v = {.headline = tm_table_cell(job, 0, "headline")->value.text,
                  .saved = saved && !saved->null ? saved->value.text : "",
                  .evidence = evidence->null ? "" : evidence->value.text};
-    /* The line on kernels that could not be matched says that. */
+    /* The line on unmatched kernels says that. */
     if (tm_summary_mostly_unmatched(tables) && tm_table_cell(job, 0, "matched_share")->null)
         v.evidence = "";
     v.saved = after_sentence(v.headline, v.saved);
@@ -109,7 +109,7 @@ static verdict read_verdict(const tm_tables *tables) {
     return v;
 }
 
-/* Lines for the advice: two where the verdict needs the room. */
+/* Returns the lines for the advice: at most two if the verdict needs the room. */
 static int advice_lines(const tm_tables *tables, const verdict *v, int lines) {
     enum { ALL = 100 };
     char text[TEXT_MAX];
@@ -123,13 +123,13 @@ void tm_summary_advice(const tm_tables *tables, int lines) {
     const verdict v = read_verdict(tables);
     if (write_advice(tables, advice_lines(tables, &v, lines), text) == 0)
         return;
-    /* What the verdict names comes first. */
+    /* The advice in the verdict comes first. */
     const char *label = *named_advice(tables) ? "Then:" : "Advice:";
     fputs(label, stdout);
     tm_console_wrap(text, (int)strlen(label), tm_console_width());
 }
 
-/* What it rests on, or where to look and the first of that. */
+/* Prints the evidence; if it does not fit, where to look and as much evidence as fits. */
 static void print_evidence(const tm_tables *tables, const verdict *v, int lines) {
     char text[TEXT_MAX];
     const int width = tm_console_width();
@@ -148,7 +148,7 @@ static void print_evidence(const tm_tables *tables, const verdict *v, int lines)
         tm_console_wrap(text, 0, width);
 }
 
-/* What stands in place of a verdict where a job has one rank; "" of others. */
+/* Returns the text that replaces the verdict of a job with one rank; "" for others. */
 static const char *alone_text(const tm_tables *tables, const char *column) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const tm_cell *cell = job->n_rows > 0 ? tm_table_cell(job, 0, column) : NULL;
@@ -167,7 +167,7 @@ void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *col
     if (*v.saved)
         tm_console_wrap(v.saved, 0, tm_console_width());
     if (alone && sum_column(tm_tables_find(tables, "overlap.rank"), "comm_ns") == 0)
-        return; /* of one rank that does not communicate nobody asks whom it waited for */
+        return; /* a single rank without communication waits for no one */
     if (lines > 0 && *v.evidence)
         print_evidence(tables, &v, lines);
     else if (*v.evidence)

@@ -9,7 +9,7 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Rows of the table of distances between what begins one word and what begins the other. */
+/* Last rows of the edit distance table between prefixes of the two words. */
 typedef struct rows {
     size_t before[WORD_MAX + 1], above[WORD_MAX + 1], row[WORD_MAX + 1];
 } rows;
@@ -26,7 +26,7 @@ static void fill_row(rows *r, const char *a, const char *b, size_t i, size_t n) 
     memcpy(r->above, r->row, sizeof r->row);
 }
 
-/* By Damerau and Levenshtein; no letter is changed twice. */
+/* Returns the Damerau-Levenshtein distance; no letter is edited twice. */
 static size_t distance(const char *a, const char *b) {
     rows r = {{0}, {0}, {0}};
     size_t m = strlen(a), n = strlen(b);

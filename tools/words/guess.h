@@ -1,4 +1,4 @@
-/* What a mistyped word was meant to be. */
+/* Suggests the word that a mistyped one was meant to be. */
 #ifndef TMERGE_WORDS_GUESS_H
 #define TMERGE_WORDS_GUESS_H
 
@@ -6,18 +6,18 @@
 
 typedef struct tm_guess {
     const char *word; /* as typed */
-    const char *best; /* the nearest of those that were tried; NULL: none is near enough */
-    size_t distance;  /* of it */
+    const char *best; /* nearest word tried; NULL: none is near */
+    size_t distance;  /* distance of best */
 } tm_guess;
 
-/** Letters that are missing, too many, others, or changed places with the next: no more of them
- * than a third of the word, and three. A word that begins a longer one is near it, too. */
+/** Tries a candidate. It is near if the edit distance (missing, extra, wrong and swapped
+ * letters) is at most a third of the word and at most three, or if it begins with the word. */
 void tm_guess_try(tm_guess *guess, const char *candidate);
 
-/** Room for what tm_guess_hint writes. */
+/** Size of the buffer of tm_guess_hint. */
 enum { TM_GUESS_HINT = 96 };
 
-/** " (did you mean overlap?)", or "" where none is near. */
+/** Writes " (did you mean overlap?)", or "" if no word is near. */
 const char *tm_guess_hint(const tm_guess *guess, const char *dashes, char out[TM_GUESS_HINT]);
 
 #endif

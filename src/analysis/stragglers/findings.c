@@ -452,8 +452,8 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         TM_TRY(keep_worth(in, out, err));
     TM_TRY(raise_levels(in, &out->all, err));
     TM_TRY(complete(in, &out->all, err));
-    if (out->all.n > 1 && !in->fixes.known)
-        qsort(out->all.data, out->all.n, out->all.size, by_excess);
+    if (out->all.n > 1)
+        qsort(out->all.data, out->all.n, out->all.size, in->fixes.known ? by_saving : by_excess);
     find_alternation(&out->all);
     tm_finding event;
     if (out->all.n == 0 && is_bubble(out)) {

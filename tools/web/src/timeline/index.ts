@@ -82,7 +82,7 @@ class Page implements Listener {
   readonly count = h("output", { attr: { "aria-live": "polite" } });
   readonly hover = h("span", { class: "tl-hover" });
   readonly leftOut = h("span", { class: "tl-left-out" });
-  readonly details = h("div", { class: "tl-details", attr: { tabindex: -1, role: "region", "aria-label": "Details" } });
+  readonly details = h("div", { class: "tl-details", attr: { tabindex: 0, role: "region", "aria-label": "Details" } });
   readonly spoken = h("div", { class: "tl-spoken", attr: { id: "tl-spoken", "aria-live": "polite" } });
   readonly controller: Controller;
   readonly #bar: ArrangeBar;

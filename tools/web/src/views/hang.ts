@@ -30,7 +30,9 @@ function operations(job: Job, from: number | null): HTMLElement {
   const table = job.table("hang.collective");
   return section(
     "Operations that hold ranks up",
-    note("Of each group the first that not all have come to, or that does not end. Ranks with a dump that did not issue it are absent."),
+    note(
+      "The first operation of each group that some ranks have not reached, or that does not end. Absent: ranks with a dump that did not issue it. Times count from the earliest one on this page.",
+    ),
     grid(table, {
       columns: [
         { column: "cause", draw: (row) => (table.cell(row, "cause") === true ? "began here" : "follows") },
@@ -41,7 +43,7 @@ function operations(job: Job, from: number | null): HTMLElement {
         { column: "absent" },
         { column: "no_dump", label: "no dump" },
         { column: "waiting" },
-        { column: "begin_ns", label: "first issued, after the first", draw: (row) => after(table, row, "begin_ns", from) },
+        { column: "begin_ns", label: "first issued", draw: (row) => after(table, row, "begin_ns", from) },
         { column: "detail", draw: (row) => longName(table.text(row, "detail"), true) },
       ],
     }),
@@ -51,19 +53,25 @@ function operations(job: Job, from: number | null): HTMLElement {
 function ranks(job: Job, from: number | null): HTMLElement {
   const table = job.table("hang.rank"),
     traced = table.nums("trace_end_ns").some((ns) => ns !== null);
+  const waitsIn = (row: number): string | null => {
+    const [operation, number] = [table.text(row, "operation"), table.num(row, "number")];
+    return operation === null || number === null ? operation : `${operation} ${number}`;
+  };
   const code = (row: number, column: "call" | "frames"): Child => longName(table.text(row, column), true);
   return section(
     "Ranks",
-    note("Where each rank waits, and what it recorded last.", traced && " Of ranks with a trace, the step and the call in which it ends."),
+    note(
+      "Where each rank waits, and what it recorded last. Times count from the earliest one on this page.",
+      traced && " For ranks with a trace: the step and the call in which it ends.",
+    ),
     grid(table, {
       columns: [
         { column: "rank" },
         { column: "role" },
-        { column: "operation", label: "waits in", draw: (row) => longName(table.text(row, "operation"), true) },
-        { column: "number" },
-        { column: "begin_ns", label: "since, after the first", draw: (row) => after(table, row, "begin_ns", from) },
+        { column: "operation", label: "waits in", draw: (row) => longName(waitsIn(row), true) },
+        { column: "begin_ns", label: "since", draw: (row) => after(table, row, "begin_ns", from) },
         { column: "last_operation", label: "recorded last", draw: (row) => longName(table.text(row, "last_operation"), true) },
-        { column: "time_ns", label: "at, after the first", draw: (row) => after(table, row, "time_ns", from) },
+        { column: "time_ns", label: "at", draw: (row) => after(table, row, "time_ns", from) },
         ...(traced
           ? ([
               { column: "step", label: "last step" },
