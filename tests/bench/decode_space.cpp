@@ -1,9 +1,9 @@
-// The yardstick of profiles of TensorFlow and JAX: protobuf's library decoding one, and no more.
+// Yardstick for TensorFlow and JAX profiles: decodes one with protobuf's library, and nothing else.
 //
 //   decode_space PATH [arena]
 //
-// On the heap, as a message that a program makes is, or in an arena. Prints events, seconds, user_s
-// and system_s of the decoding, and peak_kb (resident memory).
+// Messages are allocated on the heap, as usual, or in an arena. Prints events, seconds, user_s and
+// system_s of the decoding, and peak_kb (resident memory).
 #include <fcntl.h>
 #include <google/protobuf/arena.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -63,5 +63,5 @@ int main(int argc, char **argv) {
                 took.count(), seconds_of(usage.ru_utime), seconds_of(usage.ru_stime),
                 usage.ru_maxrss);
     std::fflush(stdout);
-    std::_Exit(0); // to free the messages one by one takes as long again
+    std::_Exit(0); // freeing the messages one by one would take as long again
 }

@@ -1,4 +1,4 @@
-/* What MPI itself takes: starts and ends it, and does nothing in between. */
+/* Starts and ends MPI without doing anything, to measure the cost of MPI itself. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -3,9 +3,9 @@
  *   read_trace PATH
  *
  * Prints bytes (decoded), records (all entries of traceEvents), events (those kept), read_s, user_s
- * and system_s (of the process after reading), build_s (on top of read_s), read_kb and build_kb
- * (peak resident memory after each), held_kb (resident with the timeline alone), cpu_s (user and
- * system time of both) and names. */
+ * and system_s (of the process after reading), build_s (excludes read_s), read_kb and build_kb
+ * (peak resident memory after each), held_kb (resident with only the timeline left), cpu_s (user
+ * and system time of both) and names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static long peak_kb(void) {
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : -1;
 }
 
-/* Linux alone tells what is resident now; -1 elsewhere. */
+/* Current resident memory [KiB], which only Linux reports; -1 elsewhere. */
 static long held_kb(void) {
     char line[256], *end = line;
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file)
         return -1;
     if (fgets(line, sizeof line, file))
-        (void)strtol(line, &end, 10); /* the size of all that is mapped stands first */
+        (void)strtol(line, &end, 10); /* skips the mapped size */
     fclose(file);
     long pages = end > line ? strtol(end, NULL, 10) : 0;
     return pages > 0 ? pages * (sysconf(_SC_PAGESIZE) / 1024) : -1;
@@ -75,7 +75,7 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
     return status;
 }
 
-/* Decoded bytes; after the measurement, for a compressed file is read once more. */
+/* Counts decoded bytes; runs after the measurement, because it reads a compressed file again. */
 static tm_status count_bytes(const char *path, int64_t *bytes, tm_error *err) {
     enum { PIECE = 1 << 18 };
     static char piece[PIECE];

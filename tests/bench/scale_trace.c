@@ -2,8 +2,9 @@
  *
  *   scale_trace [-b BYTES | -n TIMES] [-p MICROSECONDS] < trace.json > larger.json
  *
- * Only times, ids and step numbers change from one repetition to the next; all other bytes, white
- * space and key order too, stay as the profiler wrote them. Records of phase M stand only once. */
+ * Only times, ids and step numbers change from one repetition to the next; all other bytes,
+ * including white space and key order, stay as the profiler wrote them. Records of phase M are
+ * written only once. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -15,18 +16,18 @@
 
 enum { DEPTH_EVENT = 1, DEPTH_ARGS = 2, NUMBER_MAX = 24 };
 
-/* What a number that changes counts. */
+/* Kinds of numbers that change. */
 typedef enum edit_kind { EDIT_TIME, EDIT_ID, EDIT_STEP, N_EDIT_KINDS } edit_kind;
 
-/* The digits of a number: those before the point where it has one. */
+/* The digits of a number up to its decimal point, if any. */
 typedef struct edit {
-    size_t at, size; /* in the text */
+    size_t at, size; /* position in the text */
     int64_t value;
     edit_kind kind;
 } edit;
 
 typedef struct event {
-    size_t begin, end; /* in the text, the braces included */
+    size_t begin, end; /* position in the text, including the braces */
     size_t first_edit, edits;
     bool once; /* a metadata record */
 } event;
@@ -46,7 +47,7 @@ _Noreturn static void die(const char *what) {
     exit(1);
 }
 
-/* Makes room for one element more. */
+/* Grows the array, if full, for one more element. */
 static void *grown(void *array, size_t n, size_t *cap, size_t size) {
     if (n < *cap)
         return array;
@@ -76,7 +77,7 @@ static void read_input(trace *t) {
     t->text[t->size] = '\0';
 }
 
-/* Behind the string whose opening quote stands at p. */
+/* Returns the position after the string whose opening quote is at p. */
 static size_t string_end(const trace *t, size_t p) {
     for (p++; p < t->size && t->text[p] != '"'; p++)
         p += t->text[p] == '\\';
@@ -97,7 +98,7 @@ static bool is_key(const trace *t, size_t at, const char *key) {
 static void add_edit(trace *t, size_t at, edit_kind kind) {
     size_t size = strspn(t->text + at, "0123456789");
     if (size == 0 || size > 18)
-        return; /* null, negative or a text: stays as it is */
+        return; /* null, negative or a string: unchanged */
     t->edits = grown(t->edits, t->n_edits, &t->edits_cap, sizeof *t->edits);
     edit *e = &t->edits[t->n_edits];
     *e = (edit){.at = at, .size = size, .kind = kind, .value = strtoll(t->text + at, NULL, 10)};
@@ -110,7 +111,7 @@ static void add_edit(trace *t, size_t at, edit_kind kind) {
         t->high[kind] = e->value;
 }
 
-/* A member of an event or of its args; `key` and `value` are places in the text. */
+/* Handles a member of an event or of its args; `key` and `value` are positions in the text. */
 static void look_at_member(trace *t, event *e, int depth, size_t key, size_t value) {
     static const char *const ids[] = {"correlation", "External id",      "external id",    "Ev Idx",
                                       "Python id",   "Python parent id", "Sequence number"};
@@ -129,8 +130,8 @@ static void look_at_member(trace *t, event *e, int depth, size_t key, size_t val
             add_edit(t, value + (t->text[value] == '"'), EDIT_ID);
 }
 
-/* Reads the event whose brace stands at p; returns the place behind it. Any object directly in an
- * event counts as its args: profilers write no other. */
+/* Reads the event whose opening brace is at p; returns the position after it. Any object directly
+ * in an event counts as its args, because profilers write no other. */
 static size_t read_event(trace *t, size_t p) {
     t->events = grown(t->events, t->n_events, &t->events_cap, sizeof *t->events);
     event *e = &t->events[t->n_events++];
@@ -159,7 +160,8 @@ static size_t read_event(trace *t, size_t p) {
     return p;
 }
 
-/* Finds the bracket of traceEvents: a key of the outermost object, or the outermost array. */
+/* Returns the position of the events' opening bracket: the value of the outermost object's key
+ * traceEvents, or the outermost array. */
 static size_t find_events(const trace *t) {
     int depth = 0;
     size_t p = space_end(t, 0);
@@ -268,7 +270,7 @@ int main(int argc, char **argv) {
     read_input(&t);
     read_events(&t);
     int64_t size = (int64_t)t.size, least_us = t.high[EDIT_TIME] - t.low[EDIT_TIME] + 1;
-    if (bytes > 0) /* whole repetitions, as near as they come */
+    if (bytes > 0) /* rounded to whole repetitions */
         times = bytes < size ? 1 : (bytes + size / 2) / size;
     if (period_us > 0 && period_us < least_us)
         die("the trace covers more time than -p allows");

@@ -1,11 +1,11 @@
-/* What the benchmarks measure time with. */
+/* Clocks for the benchmarks. */
 #ifndef TMERGE_BENCH_TIMING_H
 #define TMERGE_BENCH_TIMING_H
 
 #include <sys/time.h>
 #include <time.h>
 
-/** A monotonic clock, in seconds. */
+/** Returns the time of a monotonic clock [s]. */
 static inline double now_s(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,10 +1,9 @@
-// The yardstick: what simdjson's On-Demand reader needs for the fields of a trace that tmerge
-// takes.
+// Yardstick for JSON traces: reads the fields that tmerge uses with simdjson's On-Demand reader.
 //
 //   yardstick PATH...
 //
-// The whole file is in memory before parsing starts, inflated by ISA-L where it is gzip; simdjson
-// needs that. Nothing is kept but the names, so this does less than any tool that merges traces.
+// The whole file is in memory before parsing starts, which simdjson requires; ISA-L inflates gzip.
+// Keeps only the names, and so does less than any tool that merges traces.
 // Prints bytes (decoded), records (entries of traceEvents), seconds (from open to the last event),
 // user_s and system_s (of the process so far), peak_kb (resident memory), names and a sum of all
 // fields.
@@ -30,7 +29,7 @@ namespace ondemand = simdjson::ondemand;
 
 namespace {
 
-// Text with the padding that simdjson reads beyond its end.
+// Text with padding at its end, which simdjson may read.
 struct document_text {
     std::unique_ptr<char, decltype(&std::free)> bytes{nullptr, &std::free};
     size_t size = 0, capacity = 0;
@@ -66,7 +65,7 @@ bool is_gzip(const document_text &text) {
     return text.size > 18 && std::memcmp(text.bytes.get(), "\x1f\x8b", 2) == 0;
 }
 
-// The size that the last member of a gzip file gives in its last four bytes.
+// Uncompressed size of the last member of a gzip file, from the file's last four bytes.
 size_t size_by_trailer(const document_text &packed) {
     const auto *tail = reinterpret_cast<unsigned char *>(packed.bytes.get()) + packed.size - 4;
     return tail[0] | tail[1] << 8 | tail[2] << 16 | static_cast<size_t>(tail[3]) << 24;
@@ -91,7 +90,7 @@ document_text inflate(const document_text &packed) {
         if (state->block_state == ISAL_BLOCK_FINISH) {
             if (state->avail_in == 0)
                 return text;
-            isal_inflate_reset(state.get()); // a further member
+            isal_inflate_reset(state.get()); // another member follows
             state->crc_flag = ISAL_GZIP;
         } else if (state->avail_in == 0 && state->avail_out > 0) {
             throw std::runtime_error("the gzip stream is cut short");
@@ -102,7 +101,7 @@ document_text inflate(const document_text &packed) {
 class dictionary {
   public:
     uint32_t intern(std::string_view name) {
-        key_.assign(name); // one buffer for all look-ups: only new names allocate
+        key_.assign(name); // reused buffer, so that only new names allocate
         return ids_.try_emplace(key_, static_cast<uint32_t>(ids_.size())).first->second;
     }
     size_t size() const {
@@ -122,7 +121,7 @@ struct fields {
     int64_t grid[3] = {}, block[3] = {};
 };
 
-// Numbers that some profilers write as text or as null count as absent.
+// Ignores numbers that some profilers write as strings or null.
 void take(ondemand::value value, int64_t &out) {
     int64_t number;
     if (value.get_int64().get(number) == simdjson::SUCCESS)
@@ -179,7 +178,7 @@ void take_args(ondemand::object args, fields &out) {
     }
 }
 
-// Iterates over the members: on real traces faster than asking for each, since many are absent.
+// Iterates over the members; on real traces faster than looking each up, because many are absent.
 void take_event(ondemand::object event, dictionary &names, fields &out) {
     for (auto member : event) {
         auto key = member.key().value();
@@ -200,7 +199,7 @@ void take_event(ondemand::object event, dictionary &names, fields &out) {
     }
 }
 
-// Depends on every field, so that none can be left out by the compiler.
+// Depends on every field, so that the compiler cannot omit reading one.
 uint64_t sum_of(const fields &f) {
     auto sum = static_cast<uint64_t>(f.ts * 1000) + static_cast<uint64_t>(f.duration * 1000);
     sum += f.name + f.category.size() + f.pid.size() + f.tid.size();
@@ -256,7 +255,7 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         try {
             run(argv[i]);
-        } catch (const std::exception &e) { // simdjson_error is one
+        } catch (const std::exception &e) { // includes simdjson_error
             std::fprintf(stderr, "yardstick: %s: %s\n", argv[i], e.what());
             return 3;
         }

@@ -1,8 +1,8 @@
-/* Put before every file by clang-tidy.sh: tells the analyser what it cannot see into.
+/* Facts for the analyser about functions it cannot see into; tidy.py includes it before every file.
  *
- * A failing call returns the status that it was given, and processes agree on a failure when one
- * of them has failed. Unless it knows that, the analyser follows paths on which "return
- * tm_fail(...)" is TM_OK and the outputs are not set: false reports by the dozen. */
+ * tm_fail() returns the status it was given, and processes agree on a failure if one of them has
+ * failed. Without these facts the analyser follows paths on which "return tm_fail(...)" is TM_OK
+ * and outputs are not set, which gives dozens of false reports. */
 #ifndef TMERGE_ANALYZER_H
 #define TMERGE_ANALYZER_H
 
@@ -16,7 +16,7 @@
 #if __has_include(<mpi.h>)
 #include "../../mpi/agree.h"
 
-/* A function, for a macro would evaluate the status twice, and with it the call that gives it. */
+/* A function, because a macro would evaluate the status, and so the call that returns it, twice. */
 static inline tm_status tm_lint_agree(MPI_Comm comm, tm_status own, tm_error *err) {
     tm_status all = tm_mpi_agree(comm, own, err);
     return own == TM_OK ? all : own;

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# C and C++ files are as clang-format would write them: those that recent.py names, in the full set
-# all.
+# Checks the format of the C and C++ files chosen by recent.py; in the full set, of all.
 set -euo pipefail
 
 command -v clang-format >/dev/null || { echo "clang-format is missing"; exit 1; }

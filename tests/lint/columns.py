@@ -1,11 +1,11 @@
-"""Every table and column that the C code names exists: columns.py DEFINITIONS, a file that
-definitions.c wrote. Runs in the root of the project.
+"""Checks that every table and column named in the C code exists: columns.py DEFINITIONS, a file
+written by definitions.c. Runs in the root of the project.
 
-- Where a parameter or member that is a text is called table, column or ..._column, a literal is a
-  name. What is no literal is called column too, so that its literals are looked at where they stand.
-- A column belongs to the table beside it: a literal of the same call or row, or what a variable was
-  found as. Where no table can be told, some table must have it.
-- Any text that speaks of "overlap.rank" or "overlap.rank.comm_ns" speaks of what there is.
+- A string literal passed as a parameter or member called table, column or ..._column is a name. A
+  non-literal value must itself be called column, so that its literals are checked at their origin.
+- A column belongs to the table given next to it: a literal in the same call or row, or the table a
+  variable was looked up as. If the table is unknown, any table may have the column.
+- A mention of "overlap.rank" or "overlap.rank.comm_ns" in any string must exist.
 """
 import re
 import sys
@@ -18,18 +18,18 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[ \t]*include[^\n]*|"((?:\\.|[^"
                    r"|'(?:\\.|[^'\\\n])+'|[A-Za-z_]\w*|\d[\w.]*|->|\S", re.S | re.M)
 COLUMN = re.compile(r"(columns?|\w+_column)$")
 MENTION = re.compile(r"(?<![\w.])([a-z]+)\.([a-z_]+)(?:\.([a-z_0-9]+))?(?!\w)")
-# What is called a column there is one of another format's tables.
+# Columns there belong to the tables of other formats.
 ELSEWHERE = ("src/readers/", "tools/synth/")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 class Literal(str):
-    """A text in quotes, with its line; other tokens are plain."""
+    """A string literal with its line number; other tokens are plain str."""
     line = 0
 
 
 class Group(list):
-    """What stands between brackets."""
+    """The tokens between a pair of brackets."""
 
     def __init__(self, opening):
         super().__init__()
@@ -37,7 +37,7 @@ class Group(list):
 
 
 def parse(text):
-    """A file as tokens, with brackets in brackets."""
+    """Returns the tokens of a file, with bracketed parts as nested Groups."""
     stack = [Group("")]
     for match in TOKEN.finditer(text):
         token = match[0]
@@ -55,7 +55,7 @@ def parse(text):
 
 
 def each(nodes):
-    """(the nodes around it, its place there, it) for every node, as they stand in the text."""
+    """Yields (siblings, index, node) for every node, in textual order."""
     for i, node in enumerate(nodes):
         yield nodes, i, node
         if isinstance(node, Group):
@@ -67,7 +67,7 @@ def literals(nodes):
 
 
 def parts(nodes, mark=","):
-    """What stands between the marks."""
+    """Splits the nodes at the marks."""
     found = [[]]
     for node in nodes:
         if node == mark and not isinstance(node, (Literal, Group)):
@@ -84,7 +84,7 @@ def last_word(nodes):
 
 
 def places_of(tree):
-    """What the parameters of a function, or the members of a type, are called: texts alone."""
+    """Names of the string parameters of functions and string members of types; "" for others."""
     found = {}
     for around, i, node in each(tree):
         if not isinstance(node, Group) or i == 0:
@@ -104,7 +104,8 @@ def places_of(tree):
 
 
 def rows_of(around, i):
-    """The type or variable that an initialiser, if this is one, is of, and its rows."""
+    """Returns the type or variable that an initialiser belongs to, and its rows; (None, []) if the
+    node is no initialiser."""
     start = i - 1
     while start > 0 and isinstance(around[start - 1], Group) and around[start - 1].opening == "[":
         start -= 1
@@ -116,7 +117,7 @@ def rows_of(around, i):
 
 
 class Check:
-    """What is defined, and what was looked at in the light of it."""
+    """The defined tables, the problems found, and the numbers of names checked."""
 
     def __init__(self, definitions):
         self.tables = {name: set(re.findall(r'"(\w+)"', columns)) for name, columns
@@ -147,13 +148,13 @@ class Check:
             self.expect("columns alone", text in self.columns, text, f"no table has {text}")
 
     def found_as(self, nodes, scope):
-        """The table that an expression is, or None."""
+        """Returns the table that an expression denotes, or None."""
         if nodes[:1] == ["tm_tables_find"]:
             return next(iter(literals(nodes)), None)
         return scope.get(nodes[0]) if nodes and isinstance(nodes[0], str) else None
 
     def given(self, names, values, scope):
-        """Values in the places of these names: the arguments of a call, or a row."""
+        """Checks values against the names of their positions: arguments of a call, or a row."""
         beside = [text for name, value in zip(names, values) if name == "table"
                   for text in literals(value)]
         beside += filter(None, (self.found_as(value, scope) for value in values))
@@ -176,7 +177,7 @@ class Check:
                 self.mentions(node)
             elif isinstance(node, Group) and node.opening == "{":
                 if around is tree:
-                    scope = {}  # a function begins
+                    scope = {}  # start of a function
                 kind, rows = rows_of(around, i)
                 for row in rows if kind in known else []:
                     self.given(known[kind], parts(row), scope)
@@ -187,7 +188,8 @@ class Check:
                 self.assigned(around, i, scope)
 
     def assigned(self, around, i, scope):
-        """NAME = value: the table that a variable is from here on, or columns that it lists."""
+        """Handles NAME = value: records the table that a variable now denotes; checks the columns
+        that an array lists."""
         start = i - 1
         while start > 0 and isinstance(around[start], Group):
             start -= 1

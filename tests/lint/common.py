@@ -1,4 +1,4 @@
-"""Shared by the checks: which files are ours, what is code in them, and how to report."""
+"""Shared by the checks: the project's files, their code without comments, and reporting."""
 import re
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ ROOMS = ("include", "src", "mpi", "tools")
 
 
 def files(root, folders=ROOMS, suffixes=(".c", ".h")):
-    """The C files below the folders, sorted, as paths relative to root."""
+    """Returns the C files below the folders, sorted, as paths relative to root."""
     found = []
     for folder in folders:
         for path in sorted(Path(root, folder).rglob("*")):
@@ -17,13 +17,13 @@ def files(root, folders=ROOMS, suffixes=(".c", ".h")):
 
 
 def code_of(text):
-    """The text with comments and the insides of literals blanked, line numbers kept."""
+    """Returns the text with comments and the insides of literals blanked; keeps line numbers."""
     pattern = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
     return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
 
 
 def finish(problems, what, n):
-    """Prints the problems and ends the program: 0 only where there is none in something."""
+    """Prints the problems and exits: 0 only if something was checked and has no problem."""
     for problem in problems:
         print(problem)
     if n == 0:
@@ -33,7 +33,7 @@ def finish(problems, what, n):
 
 
 def prove(problems, expected):
-    """Ends the program unless a prepared bad example gives exactly the expected problems."""
+    """Exits with 1 unless a prepared bad example has exactly the expected problems."""
     missed = [word for word in expected if not any(word in problem for problem in problems)]
     if missed or len(problems) != len(expected):
         print("the check itself is broken: expected", expected, "got", problems)

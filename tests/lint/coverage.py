@@ -1,4 +1,4 @@
-"""Lines run by the tests, by room and file: coverage.py SOURCE_FOLDER BUILD_FOLDER"""
+"""Line coverage of the tests, by folder and file: coverage.py SOURCE_FOLDER BUILD_FOLDER"""
 import json
 import subprocess
 import sys
@@ -9,9 +9,9 @@ from common import ROOMS
 
 
 def counts(root, build):
-    """{file: {line: times}} over all object files; a line counts where any of them ran it."""
+    """Returns {file: {line: times}}; a line counts as run if any object file ran it."""
     lines = defaultdict(lambda: defaultdict(int))
-    for notes in sorted(build.rglob("*.gcno")):  # they exist for objects that never ran, too
+    for notes in sorted(build.rglob("*.gcno")):  # exist also for objects that never ran
         out = subprocess.run(["gcov", "--json-format", "--stdout", str(notes)],
                              capture_output=True, text=True, check=True, cwd=build).stdout
         for document in out.splitlines():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cppcheck's warnings: of the C files that recent.py names, in the full set of all. The compiler and
-# clang-tidy look for most of what it finds, so of the changed ones the latest are enough.
+# Runs cppcheck on the C files chosen by recent.py; in the full set, on all. The compiler and
+# clang-tidy find most of the same problems, so the latest changed files are enough.
 set -euo pipefail
 
 mapfile -t files < <(python3 tests/lint/recent.py --latest=30 .c src mpi tools)

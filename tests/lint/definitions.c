@@ -1,5 +1,5 @@
-/* Prints the columns of every table, as the program defines them, as types of TypeScript: what the
- * names in the page and in the code are held against. */
+/* Prints the columns of every table as TypeScript types, against which the names in the page and in
+ * the code are checked. */
 #include <stdio.h>
 
 #include "tmerge/analysis.h"

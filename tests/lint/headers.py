@@ -1,5 +1,6 @@
-"""Every header says its purpose on its first line and is guarded, and those that recent.py names
-compile alone: most others do in the file of their name, which includes them first.
+"""Checks that every header states its purpose on the first line and has a guard, and that those
+chosen by recent.py compile on their own. Most others do so in the .c file of the same name, which
+includes them first.
 
 headers.py COMPILER FLAG...   in the root of the project
 """
@@ -16,7 +17,7 @@ FOLDERS = ("include", "src", "mpi", "tools", "tests")
 
 
 def compile_problem(compiler, source):
-    # A unit must declare something, and a header may hold macros alone.
+    # The typedef: a translation unit must declare something, but a header may define only macros.
     done = subprocess.run(
         [*compiler, "-fsyntax-only", "-x", "c", "-"],
         input=source + "\ntypedef int tm_lint_unit;\n", capture_output=True, text=True, check=False,

@@ -1,4 +1,4 @@
-"""Who may include whom, and who may print: the directions of the architecture.
+"""Checks the layers of the architecture: which folder may include which, and which may print.
 
 tools -> mpi -> src -> include; within src and tools/synth by the tables below. Runs in the root of
 the project.
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from common import code_of, files, finish, prove
 
-# What a question of analysis may include besides its own room: never another question.
+# Folders that a folder of analyses may include besides its own; never another one's.
 QUESTION = {"base", "timeline", "table", "analysis/shared"}
 ROOMS_OF_SRC = {
     "base": {"base"},
     "identity": {"base", "identity"},
     "input": {"base", "input"},
     "readers": {"base", "identity", "timeline", "readers"},
-    "readers/*": {"base", "identity", "timeline", "readers"},  # a format: nobody else includes it
+    "readers/*": {"base", "identity", "timeline", "readers"},  # a format, included by no other
     "ncu": {"base", "ncu"},
     "timeline": {"base", "identity", "timeline"},
     "match": {"base", "timeline", "match"},
@@ -50,14 +50,14 @@ ROOMS_OF_SRC = {
     "serve": {"base", "timeline", "table", "match", "report", "serve"},
     "sql": {"base", "timeline", "table", "sql"},
 }
-# A format includes no other, unless its traces say the same in another form.
+# A format may include another one only if its traces hold the same data in another form.
 OF_FORMATS = {
     "readers/ascend_db": {"readers/sqlite", "readers/ascend"},
     "readers/nsys": {"readers/sqlite"},
     "readers/rocpd": {"readers/sqlite", "readers/rocprof"},
     "readers/rpd": {"readers/sqlite", "readers/rocprof", "readers/rocpd"},
 }
-# The generator shares nothing with what reads its jobs: a mistake made twice would go unseen.
+# The generator shares no code with the readers of its jobs, so that a shared mistake cannot hide.
 ROOMS_OF_SYNTH = {
     "synth/base": {"synth/base"},
     "synth/sim": {"synth/base", "synth/sim"},
@@ -65,14 +65,15 @@ ROOMS_OF_SYNTH = {
     "synth/truth": {"synth/base", "synth/sim", "synth/truth"},
     "synth": {"synth/base", "synth/sim", "synth/formats", "synth/truth", "synth"},
 }
-# Libraries whose headers are not for every room; a room of src by its name.
+# Folders that may include the headers of certain libraries; folders of src by name.
 HDF5_ROOMS = {"store", "mpi"}
 MPI_ROOMS = {"mpi", "tools"}
 SQLITE_ROOMS = {"readers/sqlite", "readers/nsys", "sql", "tools", "synth/formats"}
 CJSON_ROOMS = {"readers/ascend_db", "readers/kineto", "readers/nsys", "readers/rocpd",
                "readers/rocprof", "readers/xplane", "match",
                "analysis/job", "analysis/shared", "table", "store", "report", "export", "tools"}
-# A library that prints or exits takes the decision from its caller, and under MPI hangs the rest.
+# A library that prints or exits takes the decision from its caller; under MPI, exiting hangs the
+# other processes.
 ONLY_IN_TOOLS = re.compile(
     r"\b(stdout|stderr|MPI_COMM_WORLD|(?:v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit"
     r"|abort|getopt\w*|MPI_Init|MPI_Init_thread|MPI_Finalize|MPI_Abort)(?=\s*\())\b"
@@ -88,12 +89,12 @@ def room_of(path):
 
 
 def row_of(room):
-    """The row that stands for a room of src: formats come and go with their own list."""
+    """Returns the key of a folder in ROOMS_OF_SRC; all formats share one."""
     return "readers/*" if room.startswith("readers/") else room
 
 
 def reachable(room):
-    """The rooms whose private headers a room may include."""
+    """Returns the folders whose private headers a folder may include."""
     if room == "tools":
         return {"tools", "mpi", *ROOMS_OF_SRC}
     if room == "mpi":
@@ -103,7 +104,7 @@ def reachable(room):
 
 
 def target_room(root, folder, name):
-    """The room that an include in a folder's file leads to; None where that is no file of ours."""
+    """Returns the folder of the file that an include resolves to; None if outside the project."""
     if name.startswith("tmerge/"):
         return "include"
     for start in (folder, Path("src"), Path(), Path("mpi"), Path("tools")):
@@ -128,7 +129,7 @@ def library_problem(room, name):
 
 
 def own_header_problem(root, path, includes):
-    """A .c includes its own header first, so that the header is proven to stand alone."""
+    """Checks that a .c file includes its own header first, which proves it self-contained."""
     own = [path.stem + ".h"] if Path(root, path).with_suffix(".h").is_file() else []
     if path.parts[0] == "src" and Path(root, "include/tmerge", path.stem + ".h").is_file():
         own.append(f"tmerge/{path.stem}.h")
@@ -141,10 +142,10 @@ def own_header_problem(root, path, includes):
 def problems_of(root, path):
     text = Path(root, path).read_text(encoding="utf-8")
     room = room_of(path)
-    # Only the literals of include lines count, so these are read from the text as it is.
+    # Reads the original text, because code_of() blanks the literals of include lines.
     includes = [(m[1], m[2]) for m in INCLUDE.finditer(re.sub(r"/\*.*?\*/", "", text, flags=re.S))]
     for quote, name in includes:
-        # The compiler looks for <x.h> in all folders but the file's own.
+        # The compiler searches for <x.h> in all folders except the file's own.
         target = target_room(root, path.parent if quote == '"' else Path("src"), name)
         public = target == "include" and room not in ROOMS_OF_SYNTH
         problem = library_problem(room, name)

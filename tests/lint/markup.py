@@ -1,5 +1,5 @@
-"""The report page never makes markup, code or addresses of text: what would is forbidden in its
-source. Runs in the root of the project."""
+"""Forbids code in the report page that turns text into markup, code or addresses. Runs in the root
+of the project."""
 import re
 from pathlib import Path
 
@@ -16,9 +16,9 @@ FORBIDDEN = {
     r'\bfetch\s*\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b|\bsendBeacon\b': 'a request',
     r'https?://': 'an address of the web',
 }
-# Who asks the server that the page came from, which its policy lets nobody but a served page do.
+# Requests to the page's own server; the content security policy allows them only in a served page.
 ALLOWED = {('tools/web/src/served.ts', 'a request'),
-           # and where a click opens a tab, to which the page itself hands what is in view
+           # a click opens a tab, and the page itself hands it the visible window
            ('tools/web/src/timeline/perfetto.ts', 'an address of the web')}
 
 

@@ -1,4 +1,4 @@
-/** Wrong names, each an error of the compiler: it says so where one of them is none. */
+/** Wrong names, each of which must be a compile error: the compiler reports any that is not. */
 import { sumFigure } from "../../tools/web/src/cells";
 import type { Job } from "../../tools/web/src/data";
 import { grid } from "../../tools/web/src/grid";
@@ -7,22 +7,22 @@ import type { View } from "../../tools/web/src/view";
 
 export function wrong(job: Job): Partial<View> {
   const table = job.table("overlap.rank");
-  // @ts-expect-error there is no such table
+  // @ts-expect-error no such table
   job.table("overlap.rnak");
   // @ts-expect-error an internal table is not in the page
   job.table("clock.part");
-  // @ts-expect-error another table's column
+  // @ts-expect-error column of another table
   table.num(0, "step");
-  // @ts-expect-error there is no such column
+  // @ts-expect-error no such column
   table.find({ rnak: 0 });
-  // @ts-expect-error another table's column
+  // @ts-expect-error column of another table
   grid(table, { columns: [{ column: "rank" }, { column: "step" }] });
-  // @ts-expect-error the same as an order
+  // @ts-expect-error column of another table, as a sort order
   grid(table, { sort: "-step" });
-  // @ts-expect-error another table's column
+  // @ts-expect-error column of another table
   figure(job, "", { table: "overlap.rank", row: 0, column: "step" });
-  // @ts-expect-error the same of a sum
+  // @ts-expect-error column of another table, in a sum
   sumFigure("", { table: "overlap.rank", column: "step", value: 0 });
-  // @ts-expect-error there is no such table
+  // @ts-expect-error no such table
   return { needs: ["overlap.rnak"] };
 }

@@ -1,8 +1,8 @@
-// Holds the page's TypeScript against its types, Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
+// Checks the page's TypeScript with the compiler, Prettier and ESLint: node page.mjs SOURCES WEB [--fix]
 //
-// WEB is where the packages are installed, and the tsconfig.json that names the tables. With --fix
-// what can be fixed is. All types are checked; of the rest the 30 that changed last and a seventh, but in
-// the full set all.
+// WEB holds the installed packages, and the tsconfig.json that names the tables. --fix fixes what can be fixed.
+// All types are checked. Prettier and ESLint check the 30 files that changed last and a seventh of the others; in the
+// full set all files.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,8 +14,8 @@ const required = createRequire(join(web, "package.json"));
 const prettier = required("prettier"), { ESLint } = required("eslint"), typescript = required("typescript-eslint"), compiler = required("typescript");
 
 const FORMAT = { printWidth: 140 };
-/* What the compiler or this page's style settle: `!` after a bound was checked, a number in a text,
- * an arrow that gives on what it calls. */
+/* Rules that the compiler or the page's style make unnecessary: `!` after a checked bound, a number in a template, an arrow function that
+ * returns the result of a void call. */
 const RULES = {
   "@typescript-eslint/no-non-null-assertion": "off",
   "@typescript-eslint/no-confusing-void-expression": "off",
@@ -39,7 +39,7 @@ for (const file of due) {
   else wrong.push(`${relative(".", file)}: is not as Prettier has it`);
 }
 
-/* One program for the compiler's own words and for the rules of ESLint that need types. */
+/* One program for the compiler's diagnostics and for ESLint's type-aware rules. */
 const { options, fileNames } = compiler.getParsedCommandLineOfConfigFile(join(web, "tsconfig.json"), {}, { ...compiler.sys, onUnRecoverableConfigFileDiagnostic: (said) => { throw new Error(said.messageText); } });
 const program = compiler.createProgram(fileNames, options);
 for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(program)) {

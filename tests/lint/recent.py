@@ -1,8 +1,8 @@
-"""Which files a check that is too dear for all of them looks at: what has changed, and a seventh.
+"""Chooses the files for checks that are too slow for all of them: changed files, and a seventh.
 
 recent.py [--latest=N] SUFFIX[,SUFFIX...] FOLDER...
-    in the root of the project: prints those below the folders, of what has changed at most the N
-    latest; or all of them in the full set (TMERGE_FULL=1)
+    in the root of the project: prints the chosen files below the folders, with at most the N latest
+    changed ones; all files in the full set (TMERGE_FULL=1)
 """
 import datetime
 import os
@@ -26,10 +26,10 @@ def git(root, *arguments):
 
 
 def changed(root):
-    """Paths below root that changed since the last commit that is a day older than the newest one,
-    the latest first.
+    """Returns the paths below root that changed within a day before the newest commit or after it,
+    latest first.
 
-    Empty where git does not tell: no repository, a shallow clone, or none that old.
+    Empty if git does not know: no repository, a shallow clone, or no commit that old.
     """
     newest = git(root, "log", "-1", "--format=%ct")
     if not newest or git(root, "rev-parse", "--is-shallow-repository") != ["false"]:
@@ -44,13 +44,13 @@ def changed(root):
 
 
 def in_shard(path, shards=SHARDS):
-    """Whether today it is the turn of a path; in so many days each has one."""
+    """Returns whether it is a path's turn today; each has one within `shards` days."""
     turn = zlib.crc32(Path(path).as_posix().encode()) - datetime.date.today().toordinal()
     return turn % shards == 0
 
 
 def due(paths, latest=None):
-    """Those of the paths, relative to the root of the project that one is in, that are looked at."""
+    """Returns the paths to check. They are relative to the current folder, the project's root."""
     known = {str(path) for path in paths}
     new = [path for path in changed(".") if path in known][:latest]
     return [path for path in paths if FULL or in_shard(path) or str(path) in new]

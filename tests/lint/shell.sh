@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every shell script parses, and shellcheck finds nothing in it.
+# Checks that every shell script parses and passes shellcheck.
 set -euo pipefail
 
 mapfile -t scripts < <(grep -rlIE '^#(!.*\b(ba)?sh$| shellcheck shell=)' .ci tools tests --include='*' \

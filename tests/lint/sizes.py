@@ -1,4 +1,5 @@
-"""Functions, files and folders stay small: read by universal-ctags, in the root of the project."""
+"""Limits the size of functions, files and folders, with universal-ctags; runs in the root of the
+project."""
 import json
 import shutil
 import subprocess
@@ -10,16 +11,16 @@ from pathlib import Path
 from common import files, finish, prove
 
 FUNCTION_LINES = 80
-USUAL_FUNCTION_LINES = 50  # of 95 in 100 functions
+USUAL_FUNCTION_LINES = 50  # limit for 95 of 100 functions
 FILE_LINES = 800
-FOLDER_FILES = 25  # .c files: more is a heap that wants rooms
+FOLDER_FILES = 25  # .c files; more need subfolders
 PARAMETERS = 6
-# Whose parameters a library decides: what libmicrohttpd calls for a request.
+# Callbacks whose parameters a library prescribes: request handlers of libmicrohttpd.
 CALLED = "(void * context,struct MHD_Connection * connection,const char * path,"
 
 
 def functions(root, paths):
-    """(lines, parameters, where) of every function."""
+    """Yields (lines, parameters, location) of every function."""
     out = subprocess.run(
         ["ctags", "--languages=C", "--langmap=C:.c.h", "--kinds-C=f", "--fields=+neS",
          "--output-format=json", "-f", "-", "-L", "-"],

@@ -1,4 +1,4 @@
-"""What the libraries' object files tell: symbols.py no-mpi|no-state LIBRARY..."""
+"""Checks the symbols in the libraries' object files: symbols.py no-mpi|no-state LIBRARY..."""
 import re
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from common import finish, prove
 
 MPI_SYMBOL = re.compile(r"^(P?MPI|ompi|opal|mca|orte|pmix)_", re.I)
-# Tables of constant pointers lie in .data.rel.ro until the loader has written their addresses.
+# .data.rel.ro holds tables of constant pointers, writable only until the loader has relocated them.
 MUTABLE_SECTION = re.compile(r"\s(\*COM\*|\.t?data(?!\.rel\.ro)\S*|\.t?bss\S*)\s+[0-9a-f]+\s+(.*)")
 
 
@@ -21,7 +21,7 @@ def undefined(library):
 
 
 def mutable_objects(library):
-    """Names of the objects that a program can write to."""
+    """Yields the names of writable objects."""
     for line in output_of("objdump", "-t", library).splitlines():
         found = MUTABLE_SECTION.search(line)
         flags = line[16:24]

@@ -1,14 +1,14 @@
-"""clang-tidy over every C file that the build compiles: tidy.py ROOT BUILD
+"""Runs clang-tidy on the C files that the build compiles: tidy.py ROOT BUILD
 
-What a file gets depends only on the file, on its headers and on the options. So at a landing those
-are looked at that changed in the last day, some that use a header that did, others for each commit,
-and a seventh of all by date; in the full set (TMERGE_FULL=1) all of them. All of them also where the
-options changed, or where git does not say what did. What has not changed since it was last checked
-is not checked again.
+The result for a file depends only on the file, its headers and the options. So a landing checks the
+files that changed in the last day, up to USING files that include a changed header (chosen by
+commit), and a seventh of all files by date. The full set (TMERGE_FULL=1) checks all files; so does
+a landing if the options changed or git does not know the changes. Files unchanged since their last
+check are skipped.
 
-The analyser follows paths through a function until it has NODES nodes. That many cost ten times
-what FEW do, and find little more. So at a landing NODES are for the files that changed last, DEEP of
-them, and for those of SHARDS whose day it is; the others get FEW. In the full set all get NODES.
+The analyser follows paths through a function for up to NODES nodes. This costs ten times as much
+as FEW nodes and finds little more. So at a landing only the DEEP files that changed last, and one
+of SHARDS parts of all files by date, get NODES; the others get FEW. In the full set all get NODES.
 """
 import hashlib
 import json
@@ -23,23 +23,23 @@ from pathlib import Path
 
 from recent import FULL, changed, git, in_shard
 
-FEW, NODES = 5_000, 225_000  # the latter is clang's default
+FEW, NODES = 5_000, 225_000  # NODES is clang's default
 USING, DEEP, SHARDS = 30, 15, 42
 OPTIONS = (".clang-tidy", "tests/lint/analyzer.h")
-# The files that define what analyzer.h is about.
+# Files that define the functions that analyzer.h redefines.
 PLAIN = ("src/base/status.c", "mpi/agree.c", "tools/synth/base/error.c")
 BAD = "int f(int *p); int f(int *p) { if (!p) return *p; else return 1; }\n"
 
 
 def is_test(path):
-    """cmocka does not say that a failed assertion ends the test, so there the analyser goes on: it
-    looks at no test."""
+    """Returns whether a file is a unit test. The analyser skips these: it would continue past
+    failed assertions, because cmocka does not declare that they end the test."""
     return path.is_relative_to("tests/unit") or path.is_relative_to("tests/mpi")
 
 
 def command(root, build, path, nodes):
-    """One file for each process: within one process, version 14 carries state of its va_list check
-    from file to file and reports what is not there."""
+    """Returns the command for one file. Version 14 needs a process per file: its va_list check
+    carries state from file to file and gives false reports."""
     options = [f"-p={build}", f"--config-file={root}/.clang-tidy", "--quiet"]
     if is_test(path):
         options.append("--checks=-clang-analyzer-*")
@@ -51,14 +51,15 @@ def command(root, build, path, nodes):
 
 
 def tidy(root, build, path, nodes, file=None):
-    """What clang-tidy says of a file, or nothing. It counts warnings in system headers on stderr."""
+    """Returns clang-tidy's report on a file, "" if clean. Its stderr only counts warnings in system
+    headers."""
     done = subprocess.run([*command(root, build, path, nodes), str(file or root / path)],
                           capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else f"{done.stdout}clang-tidy: {path}: {done.returncode}\n"
 
 
 def prove(root, build):
-    """Ends the program unless a bad example is found at both depths, and where tests lie."""
+    """Exits unless a bad example is reported at both depths, and in the folder of tests."""
     folder = build / "tidy"
     folder.mkdir(exist_ok=True)
     bad = folder / "bad.c"
@@ -72,7 +73,7 @@ def prove(root, build):
 
 
 def compiled(root, build):
-    """{path: object} of all C files but generated ones, which are bytes only."""
+    """Returns {path: object} of all C files except generated ones, which hold only bytes."""
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     found = {}
     for entry in entries:
@@ -84,7 +85,7 @@ def compiled(root, build):
 
 
 def dependencies(root, build):
-    """{object: paths of ours that it was made of}, as ninja noted them."""
+    """Returns {object: paths of the project that it depends on}, as recorded by ninja."""
     noted = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True,
                            check=True).stdout
     found = {}
@@ -97,7 +98,7 @@ def dependencies(root, build):
 
 
 def depths(root, parts):
-    """{path: nodes} of those of {path: paths that it is made of} that are looked at."""
+    """Returns {path: nodes} of the files to check, given {path: paths that it depends on}."""
     if FULL:
         return {path: FEW if is_test(path) else NODES for path in parts}
     new, commit = changed(root), git(root, "rev-parse", "HEAD")

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Runs the unit tests under valgrind, for the target memcheck: valgrind.sh BUILD. No suppressions are
-# needed: the libraries that the core uses come clean.
+# Runs the unit tests under valgrind, for the target memcheck: valgrind.sh BUILD. The libraries that
+# the core uses need no suppressions.
 set -euo pipefail
 
 command -v valgrind >/dev/null || { echo "valgrind is missing"; exit 1; }
 
-# valgrind makes a fork of what posix_spawn does, so that a program that cannot be loaded is only
-# reported by a status.
+# valgrind implements posix_spawn with fork, so a program that cannot be loaded is reported only by
+# its exit status.
 left_out=(child)
-# These try thousands of small changes in a row. In the full set they run here, and with the address
-# sanitizer too.
+# These try thousands of small changes each. In the full set they run here too, as well as with the
+# address sanitizer.
 [[ ${TMERGE_FULL-} == 1 ]] || left_out+=(
     align clock_jobs kineto kineto_errors restore source store_check trace_viewer window)
-# The longest of the others take turns, for each runs beside many that use the same code.
+# The longest of the others take turns by day; other tests cover the same code each time.
 by_turn=(export nsys_units replay_job replay_plan store store_failure suspects table_render)
 day=$(($(date +%s) / 86400))
 for i in "${!by_turn[@]}"; do
     [[ ${TMERGE_FULL-} == 1 ]] || ((i % 3 == day % 3)) || left_out+=("${by_turn[i]}")
 done
-at_once=8 # files of tests for each start of valgrind, which takes a second
+at_once=8 # test files per start of valgrind, which takes a second
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -48,7 +48,7 @@ export -f check some
 export scratch
 
 n=0
-# all PROGRAM AT_ONCE  Runs all files of tests of a program but those left out.
+# all PROGRAM AT_ONCE  Runs all test files of a program except those in left_out.
 all() {
     local names=() name
     for name in $("$1"); do

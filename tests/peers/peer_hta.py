@@ -1,5 +1,5 @@
-"""HolisticTraceAnalysis beside tmerge (peers.py): temporal breakdown, overlap, kernels, idle time of
-streams, launches, queue lengths, copies and steps.
+"""Compares HolisticTraceAnalysis with tmerge (peers.py): temporal breakdown, overlap, kernels, idle
+time of streams, launches, queue lengths, copies and steps.
 """
 import os
 import re
@@ -10,7 +10,7 @@ import peers
 VERSION = '0.5.0'
 JOBS = ('nanogpt8', 'dlrm8', 'hta2', 'megatron2', 'lightllm8', *peers.MADE)
 US = 1000
-# The calls that HTA takes for launches, of its statistics and of its queues.
+# Calls that HTA counts as launches, in its statistics and in its queues.
 LAUNCHES = ('cudaLaunchKernel', 'cudaLaunchKernelExC', 'cudaMemcpyAsync', 'cudaMemsetAsync')
 QUEUED = (*LAUNCHES, 'cuLaunchKernel')
 NOT_LAUNCHED = 'HTA leaves out kernels without a recorded launch'
@@ -19,7 +19,7 @@ KINDS = {'Memcpy DtoH': 'dtoh', 'Memcpy HtoD': 'htod', 'Memcpy DtoD': 'dtod', 'M
 
 
 def theirs(path):
-    """All figures of HTA, of all steps and without its rounding to whole microseconds."""
+    """Yields all figures of HTA, over all steps and without its rounding to whole microseconds."""
     os.environ['HTA_DISABLE_NS_ROUNDING'] = '1'
     import logging
     import warnings
@@ -34,7 +34,7 @@ def theirs(path):
     for row in analysis.get_comm_comp_overlap(visualize=False).to_dict('records'):
         yield 'overlap', row['rank'], row['comp_comm_overlap_pctg']
     ranks = sorted(analysis.t.traces)
-    # Of more kernels than num_kernels the columns but for the sum are of sums.
+    # num_kernels is large because, with more kernels than that, all columns except the sum are of sums.
     _, kernels = analysis.get_gpu_kernel_breakdown(visualize=False, num_kernels=100000, include_memory_kernels=True)
     for row in kernels.to_dict('records'):
         for name in ('sum', 'max', 'min', 'mean'):
@@ -56,8 +56,9 @@ def theirs(path):
 
 
 def prepared(path):
-    """The folder as HTA reads one. Operators of Triton's kernels name a stream, and HTA takes whatever
-    names one for a kernel: of a job that has any, the figures are compared without that word, too.
+    """Returns the folder in HTA's format. Host operators of Triton kernels have a stream argument, and HTA
+    takes every event with one for a kernel. A job with such operators is also compared without that
+    argument.
     """
     files = {name: peers.read(os.path.join(path, name)) for name in sorted(os.listdir(path)) if name != 'truth.json'}
     given = peers.written('given', files)
@@ -71,7 +72,7 @@ def prepared(path):
 
 
 def launched(store, calls):
-    """Rank, stream and times of the events that calls of these names launched, and of their calls."""
+    """Returns rank, stream and times of events launched by calls with these names, and of the calls."""
     return peers.query(store, f"""WITH call AS MATERIALIZED (
             SELECT event, begin_ns, duration_ns FROM events WHERE track = 'cpu' AND name IN {calls})
         SELECT e.rank, e.stream, e.begin_ns, e.duration_ns, call.begin_ns AS call_ns,
@@ -80,7 +81,7 @@ def launched(store, calls):
 
 
 def queues(events):
-    """The most events launched and not begun, by rank and stream, from HTA's begins in microseconds."""
+    """Yields the maximum number of events launched and not yet begun, by rank and stream, by HTA's rule."""
     changes = {}
     for e in events:
         at = changes.setdefault((e['rank'], e['stream']), [])
@@ -94,7 +95,7 @@ def queues(events):
 
 
 def ours(store):
-    """By tmerge's tables, and by rank where they have all ranks in a row; by its events."""
+    """Returns tmerge's figures: from its tables, or from its events if the tables combine all ranks."""
     tables = peers.tables(store, 'overlap.rank', 'idle.stream', 'launches.rank', 'overlap.step')
     found = {('steps', 'number'): len({row['step'] for row in tables['overlap.step']})}
     for row in tables['overlap.rank']:
@@ -123,7 +124,7 @@ def ours(store):
 
 
 def kernels_by_rank(store):
-    """The GPU's events as HTA keeps them, and why these are not all, or not what tmerge takes them for."""
+    """Returns the GPU events that HTA keeps, by rank, and why they or their kinds differ from tmerge's."""
     tables = peers.tables(store, 'job.rank', 'overlap.step')
     steps = len({row['step'] for row in tables['overlap.step']})
     opened = {row['rank'] for row in tables['job.rank'] if row['opening_ns']}
@@ -145,7 +146,7 @@ def kernels_by_rank(store):
 
 
 def by_their_rule(store):
-    """Where HTA leaves something out, or takes it for something else: tmerge's events by its rule."""
+    """Returns figures from tmerge's events by HTA's rule, which omits or classifies some differently."""
     found = {}
     for rank, (events, why) in kernels_by_rank(store).items():
         every = peers.union(events)
@@ -177,7 +178,7 @@ def by_their_rule(store):
 
 
 def in_words(figure, file, key):
-    """Whose a difference is that tmerge's events cannot show."""
+    """Returns the cause of a difference that tmerge's events cannot show."""
     if figure.endswith(WITH_TRITON):
         return "wrong there: the host's operators of Triton's kernels count as kernels"
     if figure == 'copies':

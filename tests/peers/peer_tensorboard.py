@@ -1,5 +1,5 @@
-"""TensorBoard's PyTorch profiler beside tmerge (peers.py): its overview, kernel view and operator view, of
-each rank alone.
+"""Compares TensorBoard's PyTorch profiler with tmerge (peers.py): its overview, kernel view and operator
+view, each rank separately.
 """
 import os
 import sys
@@ -48,8 +48,9 @@ def theirs(path):
 
 
 def prepared(path):
-    """Files of a rank each. TensorBoard knows the categories of 2021: of newer traces the figures are
-    compared with these, too, and without annotations on the GPU, which it takes for steps.
+    """Returns a folder with one file per rank. TensorBoard knows only the categories of 2021. So newer
+    traces are also compared with categories renamed to these, and without GPU annotations, which it
+    takes for steps.
     """
     names = [name for name in sorted(os.listdir(path)) if name != 'truth.json'] if os.path.isdir(path) else ['']
     files = {name or 'rank0': peers.read(os.path.join(path, name).rstrip('/')) for name in names}
@@ -83,7 +84,9 @@ def ours(store):
 
 
 def by_their_rule(store):
-    """Kernels of communication are kernels to it, where no operator of 2021 (nccl:all_reduce) names them."""
+    """Returns figures by TensorBoard's rule: it counts communication kernels as Kernel unless an operator
+    name of 2021 (nccl:all_reduce) marks them.
+    """
     place = {row['rank']: at for at, row in enumerate(peers.tables(store, 'job.rank')['job.rank'])}
     why = "kernels of communication are Kernel there, and waits for data Other, but for operators' names of 2021"
     found = {}

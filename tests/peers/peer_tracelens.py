@@ -1,5 +1,5 @@
-"""AMD's TraceLens beside tmerge (peers.py): timelines of GPUs, kernels, waits of collectives. It is on
-GitHub, not on PyPI: TMERGE_TRACELENS may name a clone that is here already.
+"""Compares AMD's TraceLens with tmerge (peers.py): timelines of GPUs, kernels, waits of collectives. It
+is on GitHub, not on PyPI; TMERGE_TRACELENS may name a local clone.
 """
 import os
 import re
@@ -39,14 +39,14 @@ def theirs(path):
 
 
 def prepared(path):
-    """Files in the order of their ranks, each with its rank's name."""
+    """Returns a folder with one file per rank, in rank order, under the original names."""
     names = sorted(os.listdir(path)) if os.path.isdir(path) else ['']
     return [('', peers.written('given', {name or 'rank0': peers.read(os.path.join(path, name).rstrip('/'))
                                          for name in names if name != 'truth.json'}))]
 
 
 def places(store):
-    """The place of each rank among them, by which TraceLens numbers them."""
+    """Returns the index of each rank, which TraceLens uses as its number."""
     return {row['rank']: at for at, row in enumerate(peers.tables(store, 'job.rank')['job.rank'])}
 
 
@@ -69,7 +69,7 @@ def ours(store):
 
 
 def kept(store):
-    """The GPU's events by rank as TraceLens takes them, and what of this is a rule of its own."""
+    """Returns the GPU events that TraceLens keeps, by rank, and how its rules differ from tmerge's."""
     found, reasons, place = {}, {}, places(store)
     amd = any(row['name'].startswith('hip') for row in peers.tables(store, 'launches.api')['launches.api'])
     for e in peers.query(store, "SELECT rank, name, category, role, begin_ns, duration_ns, launch FROM events "
@@ -90,7 +90,7 @@ def kept(store):
 
 
 def by_their_rule(store):
-    """From tmerge's events as TraceLens takes them."""
+    """Returns figures from tmerge's events by TraceLens's rule."""
     found, length, merged = {}, peers.length, peers.merged
     for rank, (events, why) in kept(store).items():
         compute, comm, memory = (peers.union([e for e in events if e['kind'] == kind])
@@ -108,7 +108,9 @@ def by_their_rule(store):
 
 
 def waits(store):
-    """Waits of the operations whose kernels have metadata, with what of them comes after a kernel's end."""
+    """Returns waits, including any part after the kernel's own end, and last arrivals of operations whose
+    kernels have metadata.
+    """
     why, found, members = 'TraceLens leaves out collectives without metadata', {}, {}
     place = places(store)
     for e in peers.query(store, 'SELECT rank, operation, begin_ns FROM events WHERE wait_ns IS NOT NULL AND '

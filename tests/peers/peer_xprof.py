@@ -1,5 +1,5 @@
-"""XProf's converter beside tmerge (peers.py): runs and times of the operations that XLA compiled.
-XProf writes its results beside the profile, so it has a copy.
+"""Compares XProf's converter with tmerge (peers.py): runs and times of operations compiled by XLA. XProf
+writes its results next to the profile, so it gets a copy.
 """
 import json
 import os
@@ -54,8 +54,8 @@ def by_their_rule(store):
 
 
 def within(figure, value):
-    """XProf has the times of TPUs as they are mapped to the host's clock, tmerge the core's own: some 2
-    in 100,000 apart.
+    """Returns the tolerance. XProf maps TPU times to the host's clock, tmerge keeps the core's own; they
+    differ by about 2 in 100,000.
     """
     return 0 if figure.endswith('runs') else max(US, value / 10000)
 

@@ -1,9 +1,9 @@
-"""What the scripts of this folder share: an environment for a peer, both programs on the same files with
-their time and memory, and the table of figures.
+"""Shared by the scripts of this folder: an environment for a peer, runs of both programs on the same
+files with their time and memory, and the table of figures.
 
-A script is two programs. Started by a test, it gives `main` what to compare. Inside of the peer's own
-environment it is started again, with --peer OUT FILE..., and writes a list of [figure, key, value] to
-OUT; times are in nanoseconds there.
+A script runs in two roles. Started by a test, it tells `main` what to compare. It is then started
+again in the peer's own environment, with --peer OUT FILE, and writes a list of [figure, key, value]
+to OUT, with times in nanoseconds.
 """
 import collections
 import csv
@@ -14,15 +14,15 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'cli'))
-from common import PLUGIN, SHARED, SKIPPED, SYNTH, TMERGE  # noqa: E402, sets the environment of tmerge, too
+from common import PLUGIN, SHARED, SKIPPED, SYNTH, TMERGE  # noqa: E402, also sets the environment of tmerge
 
 CACHE = os.path.abspath(os.environ.get('TMERGE_PEERS') or os.path.expanduser('~/.cache/tmerge-peers'))
-# Jobs that tmerge-synth makes: their kernels end to the nanosecond.
+# Jobs made by tmerge-synth; their kernels end at whole nanoseconds.
 MADE = {
     'made8': '--ranks 8 --steps 3 --slow-rank 5',
     'made-tp-pp': '--ranks 8 --steps 2 --tp 2 --pp 2 --microbatches 2 --seed 7',
 }
-# The kernels of each rank by name, communication included.
+# The kernels of each rank by name, including communication.
 KERNELS = """SELECT rank, name, count(*) AS calls, sum(duration_ns) AS sum, max(duration_ns) AS max,
                     min(duration_ns) AS min FROM events
              WHERE track = 'gpu' AND role IN ('compute', 'communication') GROUP BY rank, name"""
@@ -34,7 +34,7 @@ def skip(why):
 
 
 def environment(name, packages):
-    """The Python of a venv that has these packages; of an earlier run where there is one."""
+    """Returns the Python of a venv with these packages; reuses that of an earlier run."""
     venv = os.path.join(CACHE, name)
     wanted = '\n'.join(packages)
     done = os.path.join(venv, 'packages')
@@ -42,7 +42,7 @@ def environment(name, packages):
     if not os.path.exists(done) or open(done).read() != wanted:
         shutil.rmtree(venv, ignore_errors=True)
         os.makedirs(venv)
-        room = {**os.environ, 'TMPDIR': venv}  # tests have a TMPDIR of little room
+        room = {**os.environ, 'TMPDIR': venv}  # the tests' TMPDIR is small
         for command in (['python3', '-m', 'venv', venv], [python, '-m', 'pip', '-q', 'install', *packages]):
             if shutil.which(command[0]) and subprocess.run(command, env=room).returncode == 0:
                 continue
@@ -52,7 +52,7 @@ def environment(name, packages):
     return python
 
 
-# A small Python between: a process begins with the memory of the one that started it as its peak.
+# Runs the command from a small Python, because a process's peak memory starts at its parent's memory.
 MEASURE = """import os, resource, sys
 status = os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:])
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -61,7 +61,7 @@ sys.exit(status)"""
 
 
 def measured(command):
-    """CPU seconds and peak memory in MB of a command that must succeed; its output goes to a log."""
+    """Returns CPU seconds and peak memory [MB] of a command that must succeed; logs its output."""
     with open('peers.log', 'a') as log:
         status = subprocess.run([sys.executable, '-c', MEASURE, *command], stdout=log, stderr=log).returncode
     if status:
@@ -71,7 +71,8 @@ def measured(command):
 
 
 def job(name):
-    """The files of a job: of the real traces beside the project, or made by tmerge-synth; None: absent."""
+    """Returns the path of a job: real traces next to the project, or made by tmerge-synth; None if
+    absent."""
     if name in MADE:
         if not os.path.exists(name):
             measured([SYNTH, '-o', name, *MADE[name].split()])
@@ -81,13 +82,13 @@ def job(name):
 
 
 def read(path):
-    """A trace as Python reads it."""
+    """Returns the parsed JSON of a trace, which may be compressed."""
     program = {'.zst': ['zstd', '-qdc'], '.gz': ['gzip', '-dc']}.get(os.path.splitext(path)[1], ['cat'])
     return json.loads(subprocess.run([*program, path], check=True, capture_output=True).stdout)
 
 
 def written(folder, files):
-    """A folder made anew, with these traces as plain JSON."""
+    """Writes these traces as plain JSON into a new folder; returns its path."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     for name, told in files.items():
@@ -97,7 +98,7 @@ def written(folder, files):
 
 
 def tables(store, *names):
-    """Tables of a store as lists of rows, by name."""
+    """Returns tables of a store as lists of rows, by name."""
     told = subprocess.run([TMERGE, 'show', store, *names, '--json'], check=True, capture_output=True).stdout
     return {name: table['rows'] for name, table in json.loads(told)['tables'].items()}
 
@@ -108,7 +109,7 @@ def query(store, statement):
 
 
 class Table:
-    """All figures, as a file of comma-separated values, and what they come to by file and figure."""
+    """Writes all figures to a CSV file, and counts the verdicts by file and figure."""
 
     def __init__(self, peer, version):
         self.peer, self.version, self.sums, self.failed = peer, version, {}, 0
@@ -117,7 +118,7 @@ class Table:
         self.out.writerow('figure peer version file key theirs ours difference verdict'.split())
 
     def add(self, figure, file, key, theirs, ours, within, explained, in_words):
-        """One figure. `explained` is the value by the peer's rule and whose the difference is, or None."""
+        """Adds a figure. `explained` is (value by the peer's rule, cause of the difference), or None."""
         def same(value):
             return theirs == value or None not in (theirs, value) and abs(value - theirs) <= within
         verdict = ('equal' if same(ours) else explained[1] if explained and same(explained[0]) else
@@ -129,14 +130,14 @@ class Table:
         self.out.writerow([figure, self.peer, self.version, file, key, theirs, ours, difference, verdict])
 
     def compare(self, file, kind, theirs, ours, by_their_rule, within, in_words):
-        """All of the peer's figures of one file. What tmerge has beyond them is no difference."""
+        """Adds all of the peer's figures of a file. Figures that only tmerge has do not count."""
         for figure, key, value in theirs:
             at = figure, tuple(key) if isinstance(key, list) else key
             self.add(figure + kind, file + kind, key, value, ours.get(at), within(figure, value or 0),
                      by_their_rule.get(at), in_words)
 
     def finish(self, costs):
-        """Prints a row for each file, and whose the differences are; fails where one is not explained."""
+        """Prints a row per file and the causes of differences; exits with 1 if one is not explained."""
         self.file.close()
         print(f'{self.peer} {self.version}\n\n| file | figures | equal | else by definition | wrong there | '
               'CPU s, theirs | ours | MB, theirs | ours |\n|---|---|---|---|---|---|---|---|---|')
@@ -155,7 +156,7 @@ class Table:
 
 
 def merged(intervals):
-    """The union of [begin, end] as intervals that do not touch."""
+    """Returns the union of [begin, end] as disjoint intervals that do not touch."""
     union = []
     for begin, end in sorted(intervals):
         if union and begin <= union[-1][1]:
@@ -178,11 +179,11 @@ def main(peer, version, packages, jobs, ours, by_their_rule, within, in_words=la
     """Compares a peer with tmerge on jobs.
 
     ours(store)   tmerge's figures as {(figure, key): value}
-    by_their_rule(store)  where the peer's rule is another: {(figure, key): (tmerge's value by it, whose
-                  the difference is and why)}
-    within(figure, value)  the difference that the peer's arithmetic or its output's digits make
-    prepared(path)  the job as the peer reads it, or several ways of it: [(what is said of it, path)]
-    in_words(figure, file, key)  whose a difference is that remains, where no arithmetic can show it; or None
+    by_their_rule(store)  figures with another rule in the peer: {(figure, key): (value by that rule from
+                  tmerge's events, cause of the difference)}
+    within(figure, value)  tolerance for the peer's arithmetic and the digits of its output
+    prepared(path)  the job as the peer reads it, possibly in variants: [(suffix, path)]
+    in_words(figure, file, key)  cause of a remaining difference that cannot be computed; or None
     """
     python = environment(peer, packages)
     script = os.path.abspath(sys.argv[0])
@@ -204,7 +205,7 @@ def main(peer, version, packages, jobs, ours, by_their_rule, within, in_words=la
 
 
 def inside(figures):
-    """In the peer's environment: writes the figures of the path that was given."""
+    """Runs in the peer's environment: writes the figures of the given path."""
     out, path = sys.argv[2:4]
     told = [[figure, key, None if value != value else value] for figure, key, value in figures(path)]
     with open(out, 'w') as file:

@@ -1,10 +1,9 @@
-"""Is the verdict right in jobs of any parallelism? Two generators simulate jobs, each with and
-without its culprit, so that what fixing the culprit saves is known:
-parallel.py [--jobs N] [--seed N].
+"""Is the verdict right in jobs of any parallelism? parallel.py [--jobs N] [--seed N]
 
-One job in two is of tmerge-synth, the others of simulate.py. A job depends only on the seed and its
-number. The script exits with 1 where a figure of LIMITS does not hold; every miss is printed with
-the command that makes its traces again.
+Two generators simulate jobs, each with and without its culprit, so that the saving from fixing the
+culprit is known. Every other job is from tmerge-synth, the others are from simulate.py. A job
+depends only on the seed and its number. Exits with 1 if a figure of LIMITS does not hold; prints
+every miss with the command that makes its traces again.
 """
 import argparse
 import collections
@@ -24,7 +23,7 @@ import verdict
 
 common = verdict.common
 
-# Figure: least or greatest share.
+# Figure: minimum or maximum share.
 LIMITS = {
     'saves 1 % or more: named right': ('>=', 0.97),
     'named wrongly, or at the wrong level': ('<=', 0.005),
@@ -37,7 +36,7 @@ LIMITS = {
     'slow links that save 1 % and can be told: said so': ('>=', 0.90),
     'others said to be slow links': ('<=', 0.005),
 }
-SAMPLE = 500  # jobs; of fewer chance may explain what is beyond a limit
+SAMPLE = 500  # with fewer jobs, chance may explain a value beyond a limit
 
 NOBODY = ['none', 'stage', 'link', 'skew']
 OF_ONE = ['gpu 10', 'gpu 20', 'gpu 50', 'launch', 'launch 20', 'stall', 'gc', 'extra', 'shared',
@@ -53,7 +52,8 @@ CELLS = {  # shape, culprit and number of steps, by generator
 
 
 def job(seed, number):
-    """Generator, shape, culprit and options, by draws alone; all cells in turn, in some order."""
+    """Returns generator, shape, culprit and options, which depend only on random draws; cycles
+    through all cells in random order."""
     generator = ('simulate', 'synth')[number % 2]
     cells, draw = CELLS[generator], random.Random(f'{seed} {number}')
     order = random.Random(f'{seed} {generator}').sample(range(len(cells)), len(cells))
@@ -66,7 +66,7 @@ def for_simulate(draw, shape, culprit, steps, seed):
     hosts = culprit in ('host', 'link')
     per_host = {'tp=host': 4, 'tp4': 2 if hosts else 8}.get(
         shape, 4 if hosts else draw.choice([4, 8]))
-    if culprit == 'link' and shape != 'tp=host':  # of two hosts nobody can tell which is slow
+    if culprit == 'link' and shape != 'tp=host':  # of two, either may be the slow one
         per_host = 2
     tensor, stages = (simulate.SHAPES[shape].get(name, 1) for name in ('tp', 'pp'))
     slow, size = draw.randrange(simulate.RANKS), simulate.RANKS // stages
@@ -103,7 +103,7 @@ def for_synth(draw, shape, culprit, steps, seed):
     members = f'{first}-{first + per_host - 1}' if culprit == 'host' else slow
     if culprit.startswith('gpu'):
         options['slow'] = [f'{members}:{1 + int(culprit[4:]) / 100}']
-    elif culprit in ('launch', 'host'):  # a launch takes as long as so many of its kernels
+    elif culprit in ('launch', 'host'):  # launches take about as long as kernels
         options.update(slow=[f'{members}:{draw.uniform(1.3, 2):.3f}'], slow_kind='host')
     elif culprit == 'skew':
         options['share_jitter'] = 3
@@ -114,12 +114,12 @@ def for_synth(draw, shape, culprit, steps, seed):
 
 
 def by_simulate(options, folder):
-    """Makes the traces: (culprits, share of a step that fixing them saves, the configuration of the
-    job)."""
+    """Makes the traces; returns (culprits, share of a step that fixing them saves, configuration of
+    the job)."""
     world, us = simulate.simulate(options)
     simulate.write(world, folder)
     even = {**options, 'culprit': 'none'}
-    if options['culprit'] == 'stage':  # what is saved is by all stages having the mean of layers
+    if options['culprit'] == 'stage':  # the saving: all stages have the mean number of layers
         more = options['more_layers'] / options['layers'] - 1
         even['size'] *= 1 + more / simulate.SHAPES[options['shape']]['pp']
     _, without = simulate.simulate(even)
@@ -128,7 +128,7 @@ def by_simulate(options, folder):
 
 
 def by_synth(options, folder):
-    """The same of tmerge-synth."""
+    """The same with tmerge-synth."""
     healthy = {name: value for name, value in options.items() if name not in ('slow', 'slow_kind')}
     truths = [common.synth(folder, **options), common.synth(folder + '.healthy', **healthy)]
     shutil.rmtree(folder + '.healthy')
@@ -138,7 +138,7 @@ def by_synth(options, folder):
 
 
 def run(given, number):
-    """A job, its truth, and what tmerge says of it."""
+    """Makes a job and merges it; returns its truth and tmerge's tables."""
     common.TMERGE, common.SYNTH = given.tmerge, given.synth
     generator, shape, culprit, options = job(given.seed, number)
     with tempfile.TemporaryDirectory() as place:
@@ -160,7 +160,7 @@ def run(given, number):
 
 
 def namings(a):
-    """(certainty, ranks) of each that is named."""
+    """Returns (certainty, ranks) of each naming."""
     job_row = a['stragglers.job'][0]
     return [(row['certainty'], verdict.ranks_of(row, a['config'], a['groups.group']))
             for row in a['stragglers.finding'] if verdict.is_naming(row)] or \
@@ -168,7 +168,7 @@ def namings(a):
 
 
 def outcome(a):
-    """right, level (of all who are named the culprits are a part), wrong, or nobody (is named)."""
+    """Returns right, level (named at the wrong level), wrong, or nobody (named)."""
     found, members = [ranks for _, ranks in namings(a)], a['members']
     if not found or a['culprit'] in NOBODY:
         return 'wrong' if found else 'nobody'
@@ -178,9 +178,9 @@ def outcome(a):
 
 
 def first(text, config):
-    """The ranks that a text names first: one, a range, or those of a host; None for none."""
+    """Returns the ranks that a text names first: one, a range, or those of a host; or None."""
     at = re.search(r'\b[Rr]anks? (\d+(?:-\d+)?)|\bhost(\d+)\b', text)
-    if not at or re.match(r'Fixing (only )?(it|these|them)\b', text):  # whom the verdict names
+    if not at or re.match(r'Fixing (only )?(it|these|them)\b', text):  # named by the verdict
         return None
     if at[1]:
         return frozenset(verdict.span(at[1]))
@@ -188,7 +188,7 @@ def first(text, config):
 
 
 def firsts(a):
-    """Who is first, by each place that names somebody; by advice, all of whom it speaks first."""
+    """Returns the ranks named first, by place: headlines, screen, first advice with ranks."""
     texts = {'job': a['stragglers.job'][0]['headline'] or '',
              'whatif': (a['whatif.job'][0]['headline'] or '').split(';')[0],
              'screen': a['screen'].split('window')[0].split(' UTC\n', 1)[1]}
@@ -199,7 +199,7 @@ def firsts(a):
 
 
 def replayed(a, ranks):
-    """What fixing these ranks saves by whatif.item, in percent; None where it has no row of them."""
+    """Returns the saving [%] from fixing these ranks in whatif.item; None if it has no such row."""
     name = f'host{min(ranks, default=0) // a["config"]["ranks_per_host"]}'
     wanted = ('rank', str(*ranks)) if len(ranks) == 1 else ('host', name)
     return next((row['saved_pct'] or 0. for row in a['whatif.item']
@@ -207,7 +207,7 @@ def replayed(a, ranks):
 
 
 def uneven(a):
-    """The ranks of the stages that the headline says have more work."""
+    """Returns the ranks of the stages that have more work according to the headline."""
     if 'split unevenly' not in (a['stragglers.job'][0]['headline'] or ''):
         return set()
     stages = [row['differs'] for row in a['whatif.split']]
@@ -215,18 +215,19 @@ def uneven(a):
             if stages[rank * len(stages) // a['config']['ranks']]}
 
 
-# Where operations cross other hosts and not the slow one; of a ring of two hosts both are named.
+# Maximum number of hosts named, by shape in which some operations cross only other hosts, so that
+# the slow one can be determined; in a ring of two hosts both are named.
 TOLD = {'tp4': 1, 'pp4': 1, 'pp4 interleaved': 1, 'tp2 x pp2': 1, 'tp2 x pp4': 1, 'cp4': 2}
 
 
 def linked(a):
-    """The numbers of the hosts whose transfers are said to be slow."""
+    """Returns the numbers of the hosts whose transfers are slow according to the headline."""
     said = re.match(r'Transfers (.*) run at', a['stragglers.job'][0]['headline'] or '')
     return {int(number) for number in re.findall(r'host(\d+)', said[1])} if said else set()
 
 
 def judge(a):
-    """(figure, share that counts) of a job."""
+    """Yields (figure, share) of a job."""
     found, named = outcome(a), namings(a)
     if a['culprit'] != 'link':
         yield 'others said to be slow links', bool(linked(a))
@@ -249,7 +250,7 @@ def judge(a):
             yield 'confident namings that are right', ranks == a['members'] and found != 'nobody'
     places, said = list(firsts(a).values()), a['stragglers.job'][0]['headline'] or ''
     same = not places or bool(places[0].intersection(*places))
-    if re.match('(Bringing|Removing|Transfers|The pipeline is split) ', said):  # what leads
+    if re.match('(Bringing|Removing|Transfers|The pipeline is split) ', said):  # is the headline
         same = same and (a['whatif.job'][0]['headline'] or '').startswith(said)
     yield 'who is first is the same everywhere', same
     saved = replayed(a, named[0][1]) if named else None
@@ -258,7 +259,7 @@ def judge(a):
 
 
 def holds(figure, shares):
-    """Whether the mean keeps the limit; of a sample, whether chance explains that it does not."""
+    """Returns whether the mean is within the limit, or in a sample beyond it only by chance."""
     sense, limit = LIMITS[figure]
     bad = sum(shares) if sense == '<=' else len(shares) - sum(shares)
     limit = limit if sense == '<=' else 1 - limit
@@ -267,7 +268,7 @@ def holds(figure, shares):
 
 
 def show_cells(answers):
-    """Prints shape x culprit."""
+    """Prints the table of shape x culprit."""
     columns = [*OF_ONE, 'host', *NOBODY]
     counts = collections.Counter((a['shape'], a['culprit'], outcome(a)) for a in answers
                                  if a['culprit'] in NOBODY or a['saved'] >= .01)
@@ -284,7 +285,7 @@ def show_cells(answers):
 
 
 def show(answers):
-    """Prints all figures; how many of them do not hold."""
+    """Prints all figures; returns how many of them do not hold."""
     show_cells(answers)
     shares = collections.defaultdict(list)
     for figure, share in itertools.chain(*map(judge, answers)):
@@ -308,7 +309,7 @@ def show(answers):
 
 
 def tell(a, seed):
-    """Prints what is wrong with a job, if anything, and how its traces are made again."""
+    """Prints the figures that a job misses, if any, and the command that makes its traces again."""
     bad = [figure for figure, share in judge(a) if share == (LIMITS[figure][0] == '<=')]
     if not bad:
         return

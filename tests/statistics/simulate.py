@@ -1,9 +1,9 @@
-"""A small simulator of training jobs of any parallelism, which shares nothing with tmerge-synth.
+"""A small simulator of training jobs of any parallelism, independent of tmerge-synth.
 
-Each rank has a host thread that issues calls in the order of its program, and streams that run what
-was put on them in order. All is a graph of points in time: a point is the latest of the points it
-needs, each some time later. simulate() gives the mean time of a step, with or without the culprit
-and with the same draws; write() also the Kineto traces.
+Each rank has a host thread that issues calls in program order, and streams that run their work in
+order. A job is a graph of points in time: a point is the maximum over its predecessors of their
+time plus a delay. simulate() returns the mean time of a step, with or without the culprit but with
+the same random draws; write() writes the Kineto traces.
 """
 import collections
 import json
@@ -23,7 +23,7 @@ NCCL = {'allreduce': 'AllReduce_Sum_bf16_RING_LL', '_allgather_base': 'AllGather
 BASE_NS = 1760000000_000000000
 RANKS = 8
 
-# Ranks by tensor, context and pipeline parallelism; the rest is data parallelism.
+# Degrees of tensor, context and pipeline parallelism; the rest is data parallelism.
 SHAPES = {'dp': {}, 'fsdp': {}, 'tp2': {'tp': 2}, 'tp4': {'tp': 4}, 'tp8': {'tp': 8},
           'tp=host': {'tp': 4}, 'pp4': {'pp': 4}, 'pp4 interleaved': {'pp': 4},
           'tp2 x pp2': {'tp': 2, 'pp': 2}, 'tp2 x pp4': {'tp': 2, 'pp': 4}, 'ep': {},
@@ -31,13 +31,13 @@ SHAPES = {'dp': {}, 'fsdp': {}, 'tp2': {'tp': 2}, 'tp4': {'tp': 4}, 'tp8': {'tp'
 
 
 class Graph:
-    """Points in time, by number."""
+    """Points in time, identified by number."""
 
     def __init__(self):
         self.needs, self.at = [], []
 
     def point(self, *needs):
-        """A new point: the latest of (point, us after it)."""
+        """Adds a point, the maximum over (point, us after it); returns its number."""
         self.needs.append(list(needs))
         return len(self.needs) - 1
 
@@ -59,7 +59,7 @@ class Graph:
 
 
 class Group:
-    """A process group: its number, name and ranks, and its bandwidth in bytes per us."""
+    """A process group: its number, name and ranks, and its bandwidth [bytes/us]."""
 
     def __init__(self, number, name, ranks, job):
         self.number, self.name, self.ranks = number, name, ranks
@@ -70,16 +70,16 @@ class Group:
 
 
 class Rank:
-    """The host thread and the streams of a rank, and the events that they leave."""
+    """The host thread and the streams of a rank, and their events."""
 
     def __init__(self, world, number):
         self.world, self.graph, self.job, self.number = world, world.graph, world.job, number
         self.draw = random.Random(f'{self.job["seed"]} rank {number}')
         self.draw_of_extra = random.Random(f'{self.job["seed"]} extra {number}')
-        self.host = self.graph.point()      # when the host thread is free
+        self.host = self.graph.point()      # point at which the host thread is free
         self.tails = {}                     # stream: (last point, us after it)
         self.calls, self.kernels, self.marks = [], [], []
-        self.done = collections.deque()     # ends of kernels that were launched: what fills the queue
+        self.done = collections.deque()     # ends of launched kernels, which fill the queue
         self.n_ops = collections.Counter()  # operations by group or pair
 
     def is_slow(self, *kinds):
@@ -88,17 +88,18 @@ class Rank:
     def jitter(self, percent):
         return max(.3, self.draw.gauss(1, percent / 100))
 
-    # The host.
+    # Host.
 
     def call(self, name, us, *until):
-        """A runtime call: its begin and its number. It ends where all of (point, us) are over."""
+        """Adds a runtime call that ends after all of (point, us); returns its begin and number."""
         begin = self.graph.point((self.host, self.job['gap'] * self.jitter(30)))
         self.host = self.graph.point((begin, us), *until)
         self.calls.append((name, begin, self.host))
         return begin, len(self.calls)
 
     def launch(self, name='cudaLaunchKernel'):
-        """The needs of what is put on a stream, and the number of the call."""
+        """Adds a launch call; returns the earliest begin of what it launches as (point, us), and
+        the number of the call."""
         slow = self.is_slow('launch', 'launch 20', 'host')
         extra = self.jitter(8) * (self.job['amount'] if slow else 0)
         us = 3.5 * self.jitter(20) + (extra if self.job['slow_call'] else 0)
@@ -113,7 +114,7 @@ class Rank:
         return (begin, us + 1.5), number
 
     def synchronise(self):
-        """As .item() does: copies a number to the host, and waits for the stream."""
+        """Like .item(): copies a number to the host and waits for the stream."""
         self.kernel('Memcpy DtoH (Device -> Pageable)', 1.5)
         point, us = self.tails[COMPUTE]
         self.call('cudaStreamSynchronize', 2, (point, us + 6))
@@ -121,23 +122,24 @@ class Rank:
     # Streams.
 
     def wait(self, stream, other):
-        """What comes on a stream comes after what the other holds by now, or after its end."""
+        """Makes later work on a stream wait for the current work of another stream, or for a
+        (point, us)."""
         tail = self.tails.get(other) if isinstance(other, int) else other
         if tail:
             own = [self.tails[stream]] if stream in self.tails else []
             self.tails[stream] = (self.graph.point(tail, *own), 0)
 
     def put(self, stream, call='cudaLaunchKernel'):
-        """Launches something on a stream: its begin, and the number of the call."""
+        """Launches something on a stream; returns its begin and the number of the call."""
         launched, number = self.launch(call)
         gap = self.job['amount'] if self.is_slow('gaps') else .8
-        if self.is_slow('shared') and self.draw_of_extra.random() < .08:  # with another process
+        if self.is_slow('shared') and self.draw_of_extra.random() < .08:  # another process runs
             gap = self.draw_of_extra.uniform(300, 1500)
         last = [(self.tails[stream][0], self.tails[stream][1] + gap)] if stream in self.tails else []
         return self.graph.point(launched, *last), number
 
     def leave(self, name, stream, begin, end, number, args):
-        """Notes what was put on a stream, once its end is known."""
+        """Records what was put on a stream, once its end is known."""
         self.tails[stream] = (end, 0)
         self.done.append(end)
         self.kernels.append((name, stream, begin, end, number, args))
@@ -150,7 +152,8 @@ class Rank:
         self.leave(name, COMPUTE, begin, self.graph.point((begin, us)), number, {})
 
     def operation(self, what, group, elements, stream, peer=None, out=None):
-        """A kernel of NCCL, after what the compute stream holds by now; what waits for its end."""
+        """Adds an NCCL kernel after the current work of the compute stream; returns its end as
+        (point, us)."""
         self.wait(stream, COMPUTE)
         begin, number = self.put(stream)
         pair = {'send': (self.number, peer), 'recv': (peer, self.number)}.get(what)
@@ -176,7 +179,7 @@ class Rank:
 
 
 class World:
-    """All ranks, and where they meet."""
+    """All ranks, their process groups, and the operations in which they meet."""
 
     def __init__(self, job):
         self.job, self.graph, self.meetings = job, Graph(), {}
@@ -188,12 +191,13 @@ class World:
         self.make('TENSOR_MODEL_PARALLEL_GROUP', lambda r: r // self.shape['tp'])
         self.make('CONTEXT_PARALLEL_GROUP', lambda r: (r // inner, r % self.shape['tp']))
         self.make('PIPELINE_MODEL_PARALLEL_GROUP', lambda r: r % self.stage_ranks)
-        # The gradients of a model's part are shared by all who hold it, also parts of a context.
+        # Gradients are reduced over all ranks with the same part of the model, including those with
+        # other parts of the context.
         self.make('DATA_PARALLEL_GROUP', lambda r: (r // self.stage_ranks, r % self.shape['tp']))
         self.ranks = [Rank(self, number) for number in range(RANKS)]
 
     def make(self, name, place):
-        """Groups of the ranks of the same place."""
+        """Adds one group for each value of `place`, with the ranks that have it."""
         places = collections.defaultdict(list)
         for rank in range(RANKS):
             places[place(rank)].append(rank)
@@ -202,7 +206,8 @@ class World:
             self.of.update({(name.split('_')[0], rank): self.groups[-1] for rank in ranks})
 
     def meet(self, key, n, group, begin, size):
-        """The end of the n-th operation of a key, which comes some time after the last begin."""
+        """Adds a begin to the n-th operation of a key; returns its end, a transfer after the last
+        begin."""
         if (key, n) not in self.meetings:
             factor = random.Random(f'{self.job["seed"]} {key} {n}').gauss(1, .03)
             pair = isinstance(key[1], tuple)
@@ -214,17 +219,17 @@ class World:
         return meeting[0]
 
     def close(self):
-        """Gives each meeting its transfer, once its size is known."""
+        """Adds the transfer time to each operation, once its size is known."""
         for point, size, factor, speed in self.meetings.values():
             us = factor * (14 + size / speed)
             self.graph.needs[point] = [(begin, us) for begin, _ in self.graph.needs[point]]
 
 
-# What a rank does in a step -------------------------------------------------------------------------
+# A rank's work in a step --------------------------------------------------------------------------
 
 
 def layer(rank, number, back=False):
-    """A layer's pass, with what its parallelism needs in between."""
+    """Runs a layer's pass with the communication of its parallelism."""
     world, job, size = rank.world, rank.job, rank.job['elements']
     kernels = BACKWARD if back else FORWARD
     tensor, context = world.of['TENSOR', rank.number], world.of['CONTEXT', rank.number]
@@ -240,7 +245,7 @@ def layer(rank, number, back=False):
 
 
 def ring(rank, group, name, us, size):
-    """Attention over the parts of a context, each passed on while the one before is used."""
+    """Ring attention over the parts of a context; each part is sent on while it is used."""
     at, n = group.ranks.index(rank.number), len(group.ranks)
     for turn in range(n):
         arrived = None
@@ -252,7 +257,7 @@ def ring(rank, group, name, us, size):
 
 
 def experts(rank, us, number, size):
-    """Tokens go to the ranks of their experts and back; some get more."""
+    """Sends tokens to the ranks of their experts and back; the load is uneven."""
     group = rank.world.of['default', rank.number]
     draw = random.Random(f'{rank.job["seed"]} tokens {rank.step} {number}')
     loads = [max(.4, draw.gauss(1, .12)) for _ in group.ranks]
@@ -263,7 +268,7 @@ def experts(rank, us, number, size):
 
 
 def plain(rank, layers):
-    """Forward and backward, gradients reduced two layers at a time meanwhile."""
+    """Runs forward and backward passes; gradients are reduced meanwhile, two layers at a time."""
     data = rank.world.of['DATA', rank.number]
     for number in range(layers):
         layer(rank, number)
@@ -275,7 +280,7 @@ def plain(rank, layers):
 
 
 def sharded(rank, layers):
-    """FSDP: the parameters of the next layer are gathered while this one is computed."""
+    """FSDP: gathers the parameters of the next layer while computing this one."""
     data, size = rank.world.of['DATA', rank.number], rank.job['elements'] // 2
     for order, back in ((range(layers), False), (reversed(range(layers)), True)):
         order = list(order)
@@ -292,7 +297,8 @@ def sharded(rank, layers):
 
 
 def schedule(stage, stages, chunks, microbatches):
-    """Passes of a stage in order, (back, chunk): 1F1B, interleaved where there are chunks."""
+    """Returns the passes of a stage in order, as (back, chunk): 1F1B, interleaved if it has several
+    chunks."""
     total = microbatches * chunks
     warm = stages - stage - 1 if chunks == 1 else 2 * (stages - stage - 1) + (chunks - 1) * stages
     warm = min(warm, total)
@@ -303,7 +309,7 @@ def schedule(stage, stages, chunks, microbatches):
 
 
 def piped(rank, layers):
-    """A pipeline: activations go to the next stage, and their gradients back."""
+    """Runs a pipeline stage: activations go to the next stage, and their gradients back."""
     world, size = rank.world, rank.job['elements']
     group, stages = world.of['PIPELINE', rank.number], world.shape['pp']
     stage = group.ranks.index(rank.number)
@@ -324,7 +330,7 @@ def piped(rank, layers):
 
 
 def run_extra(rank):
-    """What its peers do without: an evaluation on a few samples, and its loss."""
+    """Runs work that only this rank has: an evaluation on a few samples, and its loss."""
     rank.draw, rank.draw_of_extra = rank.draw_of_extra, rank.draw
     for name, us in FORWARD * rank.job['amount']:
         rank.kernel(name, us / 4)
@@ -333,7 +339,7 @@ def run_extra(rank):
 
 
 def step(rank, number):
-    """A step of training."""
+    """Runs a training step of a rank."""
     job, world = rank.job, rank.world
     rank.step, start = number, rank.host
     draw = random.Random(f'{job["seed"]} step {number} {rank.number}')
@@ -356,7 +362,7 @@ def step(rank, number):
 
 
 def simulate(job):
-    """The world of a job, and the mean us of a step: until all that was put on streams is over."""
+    """Simulates a job; returns its world and the mean step time [us], to the end of all kernels."""
     world = World(job)
     for number in range(job['steps']):
         for rank in world.ranks:
@@ -371,7 +377,7 @@ def simulate(job):
 
 
 def write(world, folder):
-    """Kineto traces of a solved world, one a rank."""
+    """Writes the Kineto traces of a solved world, one per rank."""
     job, at = world.job, world.graph.at
     os.makedirs(folder, exist_ok=True)
     for rank in world.ranks:

@@ -1,9 +1,9 @@
-"""How often is the verdict right? Simulates whole jobs, through whole traces, over a grid of shapes,
-and holds what tmerge names against the truth: verdict.py [--jobs N] [--seed N] [--parallel N].
+"""How often is the verdict right? verdict.py [--jobs N] [--seed N] [--parallel N]
 
-A job depends on the seed and its number alone. The script exits with 1 where a figure of LIMITS does
-not hold; every miss is told with the command that makes its traces again. Before that it proves, with
-answers made up, that each figure can fail.
+Simulates whole jobs with complete traces over a grid of shapes, and compares whom tmerge names with
+the truth. A job depends only on the seed and its number. Exits with 1 if a figure of LIMITS does
+not hold; prints every miss with the command that makes its traces again. First proves with made-up
+answers that each figure can fail.
 """
 import argparse
 import collections
@@ -19,8 +19,7 @@ import tempfile
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'cli'))
 import common  # noqa: E402
 
-# Figure: the least or greatest share. Its parts (shapes, noises, sizes) may be beyond that by what
-# chance explains.
+# Figure: minimum or maximum share. Its parts (shapes, noises, sizes) may miss the limit by chance.
 LIMITS = {
     'a nobody is slow: somebody is named': ('<=', 0.01),
     'b confident namings that are right': ('>=', 0.99),
@@ -37,8 +36,8 @@ LIMITS = {
     'd an event told as one, and nobody named': ('>=', 0.90),
 }
 
-# Name: least ranks, options. 'all' stands for the number of ranks. Stages of two ranks are too small:
-# that one of them is the later in all 7 whole stretches of 8 steps has a chance of 2^-6.
+# Name: minimum number of ranks, options. 'all' stands for the number of ranks. Stages of two ranks
+# are too small: the chance that the same one is later in all 7 whole stretches of 8 steps is 2^-6.
 SHAPES = {
     'overlapped': (2, {}),
     'blocking': (2, {'blocking': 1}),
@@ -49,15 +48,15 @@ SHAPES = {
     'pipeline x data': (8, {'pp': 2, 'microbatches': 4}),
     'tensor x pipeline x data': (16, {'tp': 2, 'pp': 2, 'microbatches': 4}),
 }
-# Of these kinds, jobs count in which fixing the culprit saves 1 %: of less it need not be named.
+# Of these kinds a job counts if fixing the culprit saves 1 %; a culprit of less need not be named.
 SAVES = ('slow 3', 'slow 5', 'slow 10', 'host', 'episode')
-# A pipeline's ranks are all stages of their own, which are not to be compared.
+# In 'pipeline' each rank is a stage of its own, and stages are not comparable.
 COMPARABLE = [name for name in SHAPES if name != 'pipeline']
 SIMPLE = ['overlapped', 'blocking', 'sharded', 'tensor']
-NOISES = [1, 3, 5, 10]  # standard deviation of each kernel's length in percent
+NOISES = [1, 3, 5, 10]  # standard deviation of each kernel's duration [%]
 FIRST_STEP = 3
 
-# Of 20 jobs in a row.
+# Kinds of 20 consecutive jobs.
 CYCLE = (['nobody'] * 7 + ['shares'] + ['slow 10', 'slow 5', 'slow 3'] * 2 +
          ['few', 'one', 'two', 'host', 'episode', 'event'])
 
@@ -67,7 +66,7 @@ def some_rank(draw, ranks, but=()):
 
 
 def job(seed, number):
-    """The kind of a job, the name of its shape, and its options; reached by draws alone."""
+    """Returns the kind of a job, the name of its shape, and its options, by random draws only."""
     draw = random.Random(f'{seed} {number}')
     kind = CYCLE[number % len(CYCLE)]
     shapes = {'nobody': list(SHAPES), 'shares': list(SHAPES), 'one': ['blocking', 'tensor'],
@@ -80,7 +79,7 @@ def job(seed, number):
         sizes = [2, 4, 8]
     ranks = draw.choice([n for n in sizes if n >= least])
     options = {name: ranks if value == 'all' else value for name, value in more.items()}
-    # Few steps show what is a share of data as what is a slow GPU: those are not counted.
+    # In few steps, uneven shares of data look like a slow GPU, so 'shares' has no such jobs.
     steps = {'nobody': [1, 2, 4, 6, 8, 12], 'shares': [6, 8, 12], 'few': [1, 2, 4, 6], 'one': [1],
              'host': [4, 8], 'episode': [30, 40], 'event': [4, 8]}.get(kind, [8, 12])
     layers = 4 * options.get('pp', 1)
@@ -102,7 +101,7 @@ def job(seed, number):
 
 
 def slowness(draw, kind, options):
-    """What --slow gets: RANKS:FACTOR[:STEPS[:KERNELS]]."""
+    """Returns the values of --slow: RANKS:FACTOR[:STEPS[:KERNELS]]."""
     ranks, steps = options['ranks'], options['steps']
     one = some_rank(draw, ranks)
     if kind in ('slow 10', 'slow 5', 'slow 3', 'one', 'few'):
@@ -115,7 +114,7 @@ def slowness(draw, kind, options):
         return [f'{first}-{first + options["ranks_per_host"] - 1}:1.05']
     if kind == 'episode':
         first = FIRST_STEP + draw.randrange(5, steps - 14)
-        # What is under 1 % of the job is not named: of 40 steps 5 % in 10 would be.
+        # tmerge names nobody who costs under 1 % of the job, as 5 % in 10 of 40 steps would.
         return [f'{one}:{draw.choice([1.05, 1.1, 1.15] if steps == 30 else [1.1, 1.15])}:'
                 f'{first}-{first + 9}']
     if kind == 'event':
@@ -132,21 +131,21 @@ def is_wanted(kind, _, options, only_kind, only_noise):
 
 
 def span(text):
-    """The numbers of '4', '0-3' or '0-6:2'."""
+    """Returns the numbers in '4', '0-3' or '0-6:2'."""
     text, _, stride = text.partition(':')
     first, _, last = text.partition('-')
     return range(int(first), int(last or first) + 1, int(stride or 1))
 
 
 def culprits(config):
-    """(ranks, steps or None for all) of what truth.json says was made slow; not of single kernels.
-    """
+    """Returns (ranks, steps or None for all) of each slowdown in truth.json, except those of single
+    kernels."""
     fields = [text.split(':') for text in config['slow']]
     return [(set(span(f[0])), set(span(f[2])) if len(f) > 2 else None) for f in fields if len(f) < 4]
 
 
 def members(text):
-    """The ranks of '0-3,8'."""
+    """Returns the ranks in '0-3,8'."""
     return {rank for part in text.split(',') for rank in span(part)}
 
 
@@ -169,7 +168,7 @@ def is_naming(row):
 
 
 def judge(kind, shape, config, answer):
-    """(figure, part of it or '' for all, share that counts) of a job."""
+    """Yields (figure, part of it or '' for all, share) of a job."""
     slow = culprits(config)
     all_slow = set().union(*[ranks for ranks, _ in slow])
     named = [(row, ranks_of(row, config, answer['groups.group']))
@@ -182,7 +181,7 @@ def judge(kind, shape, config, answer):
         noise = [what for what in ('hiccup_percent', 'host_jitter', 'share_jitter') if config[what]]
         for part in ('', shape, (noise + ['plain'])[0].split('_')[0] + ' noise'):
             yield 'a nobody is slow: somebody is named', part, bool(named)
-    elif kind in SAVES and answer['saved'] < 0.01:  # nobody has to be named
+    elif kind in SAVES and answer['saved'] < 0.01:  # no naming is required
         return
     elif kind.startswith('slow '):
         noisy = ', kernel noise of 10 %' if kind == 'slow 3' and config['jitter'] == 10 else ''
@@ -209,7 +208,7 @@ def judge(kind, shape, config, answer):
 
 
 def figures(seed, numbers, answers):
-    """{(figure, part): shares}, and the misses as (number, figure)."""
+    """Returns {(figure, part): shares}, and the misses as (number, figure)."""
     shares, misses = collections.defaultdict(list), []
     for number, (config, answer) in zip(numbers, answers):
         for figure, part, share in judge(*job(seed, number)[:2], config, answer):
@@ -220,12 +219,12 @@ def figures(seed, numbers, answers):
 
 
 def chance(k, n, share):
-    """Of k or more in n."""
+    """Returns the probability of k or more in n."""
     return sum(math.comb(n, i) * share**i * (1 - share)**(n - i) for i in range(k, n + 1))
 
 
 def holds(figure, part, shares):
-    """Whether the mean keeps the limit; that of a part, whether chance explains that it does not."""
+    """Returns whether the mean is within the limit, or for a part beyond it only by chance."""
     sense, limit = LIMITS[figure]
     mean, n = sum(shares) / len(shares), len(shares)
     if sense == '>=':
@@ -234,7 +233,7 @@ def holds(figure, part, shares):
 
 
 def wilson(share, n):
-    """The 95 % interval of a share."""
+    """Returns the 95 % (Wilson) interval of a share."""
     z = 1.959964
     middle, width = share + z * z / 2 / n, z * math.sqrt(share * (1 - share) / n + (z / 2 / n)**2)
     return max(0, middle - width) / (1 + z * z / n), min(1, (middle + width) / (1 + z * z / n))
@@ -244,17 +243,17 @@ def wilson(share, n):
 
 
 def simulate(place, seed, number):
-    """The configuration of a job, and tmerge's tables."""
+    """Makes and merges a job; returns its configuration and tmerge's tables."""
     folder = os.path.join(place, str(number))
     os.makedirs(folder)
     store = os.path.join(folder, 'job.h5')
     truth = common.synth(os.path.join(folder, 'job'), **job(seed, number)[2])
-    # Open MPI's session folders are apart, or two that begin at once may have the same.
+    # A TMPDIR per job, because Open MPI runs started at once may choose the same session folder.
     env = {'TMPDIR': folder}
     common.tmerge(os.path.join(folder, 'job'), '-o', store, env=env).expect(0)
     found = common.tables(store, 'stragglers.finding', 'stragglers.job', 'groups.group', env=env)
     found['saved'] = 1.0
-    if job(seed, number)[0] in SAVES:  # of the job, against the same one with nobody slow
+    if job(seed, number)[0] in SAVES:  # relative to the same job without a slow rank
         healthy = common.synth(os.path.join(folder, 'job'), **{**job(seed, number)[2], 'slow': []})
         us, without = (max(rank['window_ns'] for rank in each['ranks']) for each in (truth, healthy))
         found['saved'] = 1 - without / us
@@ -263,7 +262,7 @@ def simulate(place, seed, number):
 
 
 def made_up(kind, config, right):
-    """An answer that is right, or as wrong as it can be."""
+    """Returns a correct answer, or one that is wrong in everything."""
     likely = 'likely' if config['seed'] % 2 else 'confident'
     rows = []
     for ranks, steps in culprits(config) if right else [({0, 1}, None)] * (kind == 'nobody'):
@@ -278,7 +277,7 @@ def made_up(kind, config, right):
 
 
 def prove_that_it_fails():
-    """Ends the program unless right answers keep, and wrong ones break, all figures."""
+    """Exits unless right answers meet all figures, and wrong ones miss them."""
     numbers = range(400)
     for right in (True, False):
         jobs = [job(1, number) for number in numbers]
@@ -287,14 +286,14 @@ def prove_that_it_fails():
                                          for kind, _, options in jobs])
         broken = {figure for (figure, part), values in shares.items()
                   if not part and not holds(figure, part, values)}
-        # Who names nobody finds no episode whose steps could be wrong.
+        # An answer that names nobody has no episode whose steps could be wrong.
         expected = set() if right else set(LIMITS) - {'d overlap of episodes with the truth'}
         if broken != expected:
             sys.exit(f'the check itself is broken: {sorted(broken ^ expected)}')
 
 
 def show(shares):
-    """Prints the table; how many rows of it do not hold."""
+    """Prints the table; returns how many of its rows do not hold."""
     bad = 0
     print(f'{"":62}{"jobs":>6}{"share":>8}  {"95 % interval":16}{"limit":>8}')
     for (figure, part), values in sorted(shares.items()):

@@ -1,7 +1,6 @@
-// What the page may weigh and take, how it prints. Times, of the full set, are measured by the browser and printed: the best of some
-// runs, for what else runs on a machine of two cores only ever adds. They are held to three times the
-// budget, for the best may be that slow then; what is too slow by design is so by more. Frames of the
-// timeline are held to the budget itself.
+// Size, speed and printing of the page. In the full set the browser measures times, which are printed: the best of several runs, because
+// other load on a machine of two cores only adds time. They may be up to three times the budget, which even the best run may take under
+// load; a design that is too slow exceeds that. Frames of the timeline must meet the budget itself.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { before } from "node:test";
@@ -9,7 +8,7 @@ import { contrast, parsed } from "./colour.mjs";
 import { full, kernel, listed, merge, open, realJob, show, synth, test, text, THEMES, trace, viewed, visit } from "./page.mjs";
 
 const SLACK = 3;
-const CHARTS = ["communication", "memory", "clocks", "input", "timeline"]; // by a chart library or canvas
+const CHARTS = ["communication", "memory", "clocks", "input", "timeline"]; // views with charts from a library or on a canvas
 
 const jobs = {};
 before(() => {
@@ -18,7 +17,7 @@ before(() => {
   rmSync("thousand", { recursive: true, force: true });
 });
 
-/** The bytes of a page: { program, tables, blocks by name }. */
+/** Sizes of a page's parts in bytes: { program, tables, timeline, all }. */
 function weigh(path) {
   const file = text(path), sizes = { tables: 0, timeline: 0 };
   for (const [, id, data] of file.matchAll(/<script type="application\/[a-z-]+" id="([^"]+)">([^<]*)<\/script>/g))
@@ -39,7 +38,7 @@ test("pages weigh what they may", (t) => {
   }
 });
 
-/* Letters that do not pack. */
+/* Random letters, which do not compress. */
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const letters = (n, seed) => { let at = seed; return Array.from({ length: n }, () => LETTERS[(at = (at * 48271) % 2147483647) % 62]).join(""); };
 
@@ -78,11 +77,11 @@ test("of more ranks than pairs are kept of, hosts are shown with what their rank
   const shown = await page.$$eval(".fly", (all) => all.filter((e) => /^host/.test(e.firstChild.textContent)).map((e) => [e.firstChild.textContent, [...e.querySelectorAll("[data-value]")].map((v) => Number(v.dataset.value))]));
   assert.equal(shown.length, 16);
   assert.deepEqual(shown, [...sums].sort(([, a], [, b]) => b[1] - a[1]).slice(0, 16));
-  await visit(page, "#communication"); // each of the 128 hosts is in the one group, of all ranks
+  await visit(page, "#communication"); // one group holds all ranks, and so each of the 128 hosts
   assert.match((await page.textContent("main")).replace(/\s/g, " "), /All hosts with all others: every group has ranks on all 128 of them/);
 });
 
-/* When the browser painted first, and when the first view was complete [ms]. */
+/* Times of the first paint and of the first complete view [ms]. */
 async function starts(job) {
   const { page } = await open(job.page, { ready: null, init: () => {
     new MutationObserver((_, observer) => {
@@ -99,7 +98,7 @@ async function starts(job) {
 
 full("the first paint and the first view come in time", async (t) => {
   for (const job of Object.values(jobs)) {
-    await starts(job); // the browser itself starts
+    await starts(job); // warms up the browser
     const runs = [await starts(job), await starts(job), await starts(job)];
     const [paint, usable] = [0, 1].map((i) => Math.min(...runs.map((run) => run[i])));
     t.diagnostic(`${job.ranks} ranks: first contentful paint ${paint.toFixed(0)} ms (${job.first_paint}), usable ${usable.toFixed(0)} ms (${job.usable})`);
@@ -108,7 +107,7 @@ full("the first paint and the first view come in time", async (t) => {
   }
 });
 
-/* From the change of the address to the frame with the view in it [ms], its data unpacked before. */
+/* Time from the change of the address to the frame with the view [ms]; its data are already unpacked. */
 async function change(page, view) {
   return page.evaluate((id) => new Promise((done) => {
     const from = performance.now();
@@ -135,7 +134,7 @@ full("views change in time", async (t) => {
   }
 });
 
-/** Medians of nine redraws of some windows [ms], and when the first picture was there. */
+/** Medians of nine redraws of some windows [ms], and the time of the first picture. */
 async function speed(path, share, hash) {
   const { page } = await open(path);
   await page.waitForTimeout(200);
@@ -170,7 +169,7 @@ full("frames and the first picture of the timeline keep their budgets", async (t
   for (const [name, path, frame, hash = ""] of [["8 ranks", few, 16], ["64 ranks", many, 33], ["64 ranks with classes and counters", many, 33, "/color=class/counters=queue,copies,compute"],
     ["1,024 ranks with classes and counters", jobs.large.page, 33, "/color=class/counters=queue,copies,compute"],
     ["1,024 ranks, those that wait most first", jobs.large.page, 33, "/order=wait"], ["1,024 ranks as a map", jobs.large.page, 33, "/map=compute"]]) {
-    const runs = [await speed(path, 6, hash), await speed(path, 6, hash), await speed(path, 6, hash)]; // other work disturbs
+    const runs = [await speed(path, 6, hash), await speed(path, 6, hash), await speed(path, 6, hash)]; // other load disturbs single runs
     const [first, whole, part] = ["first", "whole", "part"].map((what) => Math.min(...runs.map((run) => run[what])));
     t.diagnostic(`${name}: first picture ${first.toFixed(0)} ms, whole job ${whole.toFixed(1)} ms, a part ${part.toFixed(1)} ms a frame`);
     assert.ok(first < 500, `${name}: first picture after ${first} ms`);

@@ -1,7 +1,7 @@
-// Contrast (WCAG 2), sight (Machado, Oliveira and Fernandes 2009, severity 1) and distance
-// (CIEDE2000) of colours as [r, g, b] from 0 to 255.
+// Contrast (WCAG 2), colour vision (Machado, Oliveira and Fernandes 2009, severity 1) and distance (CIEDE2000) of colours as [r, g, b]
+// from 0 to 255.
 
-/** The colour in a computed style, such as rgb(1, 2, 3). */
+/** Parses the colour in a computed style, such as rgb(1, 2, 3). */
 export function parsed(text) {
   const match = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/.exec(text) ?? /^#(..)(..)(..)$/.exec(text);
   if (!match) throw new Error(`no colour: ${text}`);
@@ -27,7 +27,7 @@ export const SIGHTS = {
   tritan: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
 };
 
-/** CIE L*a*b* (D65) of a colour as a sight sees it. */
+/** CIE L*a*b* (D65) of a colour as a kind of colour vision perceives it. */
 export function lab(rgb, sight = "normal") {
   const seen = times(SIGHTS[sight], linear(rgb)).map((v) => Math.min(1, Math.max(0, v)));
   const xyz = times([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]], seen);

@@ -1,4 +1,4 @@
-// What a reader does: sorts, filters, saves, follows links, uses the keyboard, sees badly.
+// What a reader does: sorts, filters, saves, follows links, uses the keyboard, or has impaired vision.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { ciede2000, contrast, lab, parsed, SIGHTS } from "./colour.mjs";
@@ -75,7 +75,7 @@ test("what is saved as CSV is what the filter and the order leave, exact", async
   assert.deepEqual(head, Object.keys(rows[0]));
   const begin = show(job.store, "job.job")["job.job"][0].begin_ns;
   const expected = rows.filter((row) => row.rank > 3).map((row, i) => [row, i]).sort(([a, i], [b, j]) => b.idle_ns - a.idle_ns || i - j);
-  // Begins are counted from the job's; beyond 2^53 JSON's numbers are not exact here, so they are left out.
+  // Begins are relative to the job's begin. Beyond 2^53 JSON numbers are not exact in JavaScript, so they are left out.
   const cells = (row) => head.filter((name) => name !== "begin_ns").map((name) => (row[name] === null ? "" : String(row[name])));
   assert.deepEqual(lines.map((line) => line.filter((_, i) => head[i] !== "begin_ns")), expected.map(([row]) => cells(row)));
   assert.ok(lines.every((line) => Number(line[head.indexOf("begin_ns")]) < 1e10), `from ${begin}`);
@@ -106,7 +106,7 @@ seldom("a link is followed also while the address is behind", async () => {
     input.value = "gemm";
     input.dispatchEvent(new Event("input", { bubbles: true }));
     setTimeout(() => { location.hash = "#ranks"; }, 100);
-    for (const begin = performance.now(); performance.now() - begin < 300; ); // so the address is due before what the link leads to
+    for (const begin = performance.now(); performance.now() - begin < 300; ); // busy loop, so that saving the address is due before the link is followed
   });
   await page.waitForSelector('body[data-ready="ranks"]', { timeout: 5_000 });
 });
@@ -202,9 +202,9 @@ test("the first Tab offers to skip to the content", async () => {
   assert.equal(await page.evaluate(() => document.activeElement.id), "main");
 });
 
-// Sight --------------------------------------------------------------------------------------------
+// Vision -------------------------------------------------------------------------------------------
 
-/* Section "colours" of the style: what stands in it, and its contrast against the page. */
+/* Expected colours of the style's section "Colours", with their contrast against the page. */
 const CONTRASTS = {
   light: { page: "#ffffff", compute: 4.82, transfer: 3.07, wait: 6.13, unmatched: 2.42, copies: 9.66, idle: 1.29, good: 5.3, warn: 5.9, bad: 6.6, ink: 16.2, "ink-2": 7.4, "ink-3": 5.0, link: 6.7 },
   dark: { page: "#12161c", compute: 6.22, transfer: 12.4, wait: 5.17, unmatched: 3.79, copies: 3.95, idle: 1.81, good: 8.4, warn: 9.2, bad: 7.3, ink: 15.3, "ink-2": 9.5, "ink-3": 6.4, link: 8.4 },
@@ -212,14 +212,14 @@ const CONTRASTS = {
 const variables = (page, names) => page.evaluate((all) => all.map((name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()), names);
 
 test("the measure of distance is CIEDE2000", () => {
-  // From the data of Sharma, Wu and Dalal.
+  // Test data of Sharma, Wu and Dalal.
   for (const [a, b, expected] of [
     [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425], [[50, -1.3802, -84.2814], [50, 0, -82.7485], 1], [[50, 2.5, 0], [73, 25, -18], 27.1492],
     [[60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644], [[2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082], [[50, -1, 2], [50, 0, 0], 2.3669],
   ]) assert.ok(Math.abs(ciede2000(a, b) - expected) < 1e-4, `${ciede2000(a, b)}, not ${expected}`);
 });
 
-/* Colours that stand beside each other, and the least distance between two of them to any sight. */
+/* Colours used next to each other, and the minimum distance of any two for every kind of colour vision. */
 const TOLD_APART = [[["compute", "overlap", "transfer", "wait", "unmatched", "copies", "idle"], 12], [[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `class-${i}`), 8]];
 
 for (const theme of THEMES)

@@ -1,4 +1,4 @@
-// The page that compares two jobs: its numbers are those of tmerge diff --json.
+// The page that compares two jobs: its numbers equal those of tmerge diff --json.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { closeTo, full, listed, merge, open, seldom, sweep, synth, test, THEMES, tmerge, visit, WIDTHS } from "./page.mjs";
@@ -6,7 +6,7 @@ import { closeTo, full, listed, merge, open, seldom, sweep, synth, test, THEMES,
 const UNCHANGED = ["same", "unclear", "too few steps"];
 const jobs = {};
 
-/** A comparison of two stores: its page, and its rows by table. */
+/** Compares two stores; returns the page, and the rows by table. */
 function compare(a, b, page) {
   const { tables } = JSON.parse(tmerge("diff", a, b, "--json", "--html", page));
   return { page, tables: Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.rows])) };

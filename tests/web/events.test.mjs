@@ -1,17 +1,18 @@
-// The timeline's events: what launched them, what their colours mean, and the counters below them.
+// The timeline's events: their launches, the meanings of colours, and the counters below them.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { FULL, grave, kernel, merge, seldom, test, THEMES, trace, WIDTHS } from "./page.mjs";
 import { address, colours, custom, details, hovered, LANES_TOP, mark, placeOf, press, reload, timeline as opened } from "./timeline.mjs";
 
-const WHOLE = 100_000; // how long both jobs take [ns]
+const WHOLE = 100_000; // duration of both jobs [ns]
 const jobs = {};
 
-/* An event of a thread. */
+/* A host event of a thread. */
 const host = (cat, name, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 1, tid: 1, ts, dur, args });
 
 before(() => {
-  /* 100 us: mm and its call launch the gemm at 70 us; a call of no operator the copy at 60 us; nobody the last kernel. */
+  /* Within 100 us: mm and its call launch the gemm at 70 us; a call without an operator launches the copy at 60 us; the last kernel has
+   * no launch. */
   jobs.launched = merge("launched", trace("launched_rank_0.json", [
     host("python_function", "train.py(3): step", 0, 100),
     host("python_function", "nn.Module: Linear_0", 5, 50),
@@ -24,7 +25,7 @@ before(() => {
     kernel("lost", 90, 5, { correlation: 77 }),
     ...[[10, 1500], [50, 1200]].map(([ts, value]) => ({ ph: "C", name: "clock, of the SMs", pid: 0, tid: 0, ts, args: { MHz: value } })),
   ]));
-  /* Rank 3 takes 50 us where the others take 20; rank 0 runs one kernel twice. */
+  /* Rank 3 takes 50 us, the others 20; rank 0 runs one kernel twice. */
   jobs.ranks = merge("ranks", [0, 1, 2, 3].map((rank) => trace(`ranks_rank_${rank}.json`, [
     kernel("sgemm_128x128", 0, rank === 3 ? 50 : 20),
     kernel("vectorized_elementwise_kernel", 60, 20),
@@ -50,7 +51,7 @@ test("a kernel says with what it was launched, a copy how fast it was, and what 
 seldom("an opened rank shows what called what as a flame chart, a row for each depth", async () => {
   const { page } = await timeline(jobs.launched, "/open=0");
   const found = [], x = await placeOf(page, 22_000, WHOLE);
-  for (const depth of [0, 1, 2, 3, 4]) // below lanes of 64 px, the stream's row of 16 and some air: rows of 12
+  for (const depth of [0, 1, 2, 3, 4]) // below lanes of 64 px, the stream's row of 16 px and a margin: rows of 12 px
     found.push((await hovered(page, x, LANES_TOP + 64 + 16 + 3 + 12 * depth + 6)).split(" · ").find((part) => / \(.*\)$/.test(part)));
   assert.deepEqual(found, ["train.py(3): step (Python function)", "nn.Module: Linear_0 (Python function)", "aten::linear (operator)", "aten::mm (operator)", "cudaLaunchKernel (runtime or driver call)"]);
 });
@@ -62,7 +63,7 @@ seldom("an area drawn over rows of a thread is of that thread, and the address k
   const told = async () => [await page.textContent(".tl-details h2"), await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((row) => [...row.cells].slice(0, 4).map((cell) => cell.textContent)))];
   const expected = ["aten::linear", "1", "40.0", "10.0"], first = await told();
   assert.match(first[0], /^Marked: .*, rank 0, thread \d+$/);
-  assert.deepEqual(first[1], [expected, ["aten::mm", "1", "30.0", "30.0"]]); // sum, and without operators inside [us]
+  assert.deepEqual(first[1], [expected, ["aten::mm", "1", "30.0", "30.0"]]); // total, and without nested operators [us]
   assert.equal(await page.$$eval('.tl-details [data-value="ranks"]', (all) => all.length), 0, "of a thread there are no sums by rank");
   await reload(page);
   assert.deepEqual(await told(), first);
@@ -96,17 +97,17 @@ seldom("counters stand below a rank's lanes, with their values in words, and the
   for (const key of ["queue", "copies", "recorded:clock, of the SMs, MHz"]) await page.selectOption('[data-name="Counters"]', key);
   const kept = await address(page);
   assert.equal(decodeURIComponent(kept), "/counters=queue,copies,recorded:clock%2C of the SMs%2C MHz");
-  const row = (counter) => LANES_TOP + 64 + 28 * counter; // below lanes of 64 px, 28 each
-  /* the gemm is launched at 20 and begins at 70, the copy at 56 and 60; it moves 4000 bytes in 2 us */
+  const row = (counter) => LANES_TOP + 64 + 28 * counter; // below lanes of 64 px, rows of 28 px
+  /* the gemm is launched at 20 and begins at 70, the copy at 56 and 60; the copy moves 4000 bytes in 2 us */
   for (const [counter, time, value] of [[0, 10, "0"], [0, 30, "1"], [0, 58, "2"], [0, 65, "1"], [0, 80, "0"], [1, 61, "2.00 GB/s"], [1, 65, "0.00 GB/s"], [2, 30, "1500"], [2, 80, "1200"]])
     assert.equal((await hovered(page, await placeOf(page, time * 1000, WHOLE), row(counter) + 10)).split(": ").pop(), value, `${counter} at ${time} us`);
   await reload(page);
   assert.equal(await address(page), kept);
-  await press(page, "."); // the copy, at 60
+  await press(page, "."); // selects the copy at 60
   assert.match(await details(page), /When it began: queue 1, copies 2\.00 GB\/s, clock, of the SMs, MHz 1200\./);
 });
 
-// All of them ---------------------------------------------------------------------------------------
+// Width and accessibility ---------------------------------------------------------------------------
 
 const STATES = [["launched", "/event=0.0.70000.10000/rank=0"], ["launched", "/event=6.3.10000.30000/open=0/rank=0"], ["ranks", "/color=slowness"], ["launched", "/counters=queue,copies/open=0"],
   ["ranks", "/map=compute"], ["ranks", "/mark=0-200000/sums=kernels"], ["ranks", "/mark=0-200000/lanes=0-1/sums=classes"], ["ranks", "/find=gemm/list=1"]];

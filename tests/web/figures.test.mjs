@@ -1,4 +1,4 @@
-// The numbers on Summary, Ranks and Steps are those of tmerge show --json, and add up.
+// The numbers on Summary, Ranks and Steps equal those of tmerge show --json, and add up.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { closeTo, merge, open, realJob, show, synth, tablesIn, test, testsOf, text, visit } from "./page.mjs";
@@ -18,7 +18,7 @@ const PARTS = (row) => ({
   wait: row.exposed_wait_ns ?? 0, unmatched: row.exposed_unmatched_ns ?? 0, copies: row.exposed_memory_ns, idle: row.idle_ns,
 });
 
-/** The pieces of the bars below an element: { part: ns } without what is 0. */
+/** Pieces of the bars below an element: { part: ns }, without zeros. */
 function pieces(bar) {
   return bar.$$eval(".piece", (all) => Object.fromEntries(all.map((p) => [p.dataset.part, Number(p.dataset.ns)])));
 }

@@ -1,4 +1,4 @@
-// How numbers are written: rounded first, then the unit is chosen.
+// How numbers are formatted: rounded first, then the unit is chosen.
 import assert from "node:assert/strict";
 import { moduleOf, test } from "./page.mjs";
 
@@ -30,14 +30,14 @@ test("a column has one unit and as many digits, from its largest value", () => {
   assert.equal(unit.name, "ms");
   const digits = f.columnDigits(values, unit);
   assert.deepEqual(values.map((v) => f.scaled(v, unit, digits)), ["0.9", "37.4", "–", "0.0"]);
-  // what would be nothing with these digits has three, in the same unit: 0.05 ms is shown, 0.049 ms is not
+  // values that would round to zero get three decimals in the same unit: 50,000 shows as 0.1, 49,000 as 0.049
   assert.deepEqual([50_000, 49_000, -3_100, 7].map((v) => plain(f.scaled(v, unit, digits))), ["0.1", "0.049", "−0.003", "<0.001"]);
   assert.deepEqual([2048, 3 << 20].map((v) => plain(f.scaled(v, f.byteUnit([1 << 30], true), 2))), ["<0.001", "0.003"]);
-  // as in the terminal: 35 ms are read beside 5 s, 60 µs are not, and means beside no sums
+  // as in the terminal: 35 ms share a unit with 5 s, 60 µs do not, and means do not share one with sums
   const columns = { total_ns: [5e9, 2e9], idle_ns: [3.5e7, 900], far_ns: [60_000, 0], mean_ns: [100_000, 90_000], max_ns: [1e6, 400] };
   assert.deepEqual(f.columnUnits(Object.entries(columns).map(([name, values]) => ({ name, values }))).map((each) => each.name), ["ms", "ms", "µs", "µs", "µs"]);
   assert.deepEqual([37_400_000, 49_000, 0].map((v) => f.short(v, unit)), ["37.4", "<0.1", "0.0"]);
-  // a map: 1.1 s as 1,100 ms, beside which 20 ms can be read
+  // a map shows 1.1 s as 1,100 ms, so that 20 ms remain visible
   assert.equal(f.mapUnit([1_100_000_000, 20_000_000]).name, "ms");
   assert.deepEqual([1_100_400_000, 20_440_000, 99_960_000].map((v) => plain(f.short(v, f.mapUnit([1_100_000_000])))), ["1'100", "20.4", "100"]);
   assert.equal(f.timeUnit([999_960]).name, "ms");
@@ -45,7 +45,7 @@ test("a column has one unit and as many digits, from its largest value", () => {
 });
 
 test("a table's column has one unit, and none where there is none", async () => {
-  const { Writer } = await moduleOf("grid.ts"), most = "9007199254740993"; // one more than a double holds
+  const { Writer } = await moduleOf("grid.ts"), most = "9007199254740993"; // 2^53 + 1, which a double cannot hold
   for (const [type, unit, values, head, shown, exact] of [
     ["int", "ns", [1_500_000, 40_000, 300, null], "µs", ["1'500", "40", "0.300", "–"], ["1'500'000", "40'000", "300", "–"]],
     ["int", "ns", [0, null], "", ["0", "–"], ["0", "–"]],
@@ -77,7 +77,7 @@ test("an axis has round ticks, a logarithmic one powers of ten, and a place on i
   assert.deepEqual(axisTicks({ name: "", min: -0.5, max: 3.5, whole: true }, 9), [0, 1, 2, 3]);
   assert.deepEqual(axisTicks({ name: "", min: 1e-2, max: 1e4, log: true }, 9), [0.01, 0.1, 1, 10, 100, 1000, 10_000]);
   assert.deepEqual(axisTicks({ name: "", min: 1e-2, max: 1e4, log: true }, 4).map(Math.log10), [-2, 0, 2, 4]);
-  // 58 px to the left and 24 to the right leave 200, 34 above and 46 below leave 100
+  // margins of 58 px left and 24 px right leave 200; 34 px above and 46 px below leave 100
   const scales = new Scales({ x: { name: "", min: 1, max: 1e4, log: true }, y: { name: "", min: 0, max: 50 }, marks: [{ at: [100, 25], size: 10 }, { at: [1e4, 50], size: 4 }] }, 282, 180);
   assert.deepEqual([scales.x(100), scales.y(25)].map(Math.round), [158, 84]);
   assert.deepEqual(scales.values(158, 84).map(Math.round), [100, 25]);

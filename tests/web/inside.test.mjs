@@ -1,5 +1,5 @@
-// Communication, Clocks and the views inside a rank: their figures are those of tmerge show --json,
-// they sort, filter and link, and they say why where there is nothing to draw.
+// Communication, Clocks and the views inside a rank: their figures equal those of tmerge show --json, they sort, filter and link, and
+// they give a reason if there is nothing to draw.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before } from "node:test";
@@ -18,7 +18,7 @@ const each = testsOf(jobs, seldom);
 const sum = (rows, column) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
 const group = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
-/** The cells of a table on the page: [row of the table, column, text]. */
+/** Cells of a table on the page: [row of the table, column, text]. */
 function cells(page, table) {
   return page.$$eval(`[data-of="${table}"] td[data-row]`, (all) => all.map((e) => [Number(e.dataset.row), e.dataset.column, e.textContent]));
 }
@@ -34,7 +34,7 @@ each("every number that names its table, row and column is the one there", {}, a
   }
 });
 
-/* The first number of a text, in one of the units that it may have, is the value but for rounding. */
+/* Whether the first number in a text, with its unit if any, equals the value up to rounding. */
 function near(text, value) {
   if (value === null) return text === "–";
   const match = /(−?)([\d\u202f]+(?:\.\d+)?)\s*(ns|µs|ms|s|%|B|KiB|MiB|GiB)?/.exec(text);
@@ -57,7 +57,7 @@ each("queues over time are those of the rank whose queue is shortest, and copies
 seldom("hosts that communicate are the tables', folded by host", async () => {
   const { membersOf } = await moduleOf("views/matrix.ts");
   assert.deepEqual(["3", "0-2,7", "0-6:2,9", "0-3,..."].map(membersOf), [[3], [0, 1, 2, 7], [0, 2, 4, 6, 9], null]);
-  // Ranks 0 to 3 are on host0, 4 to 7 on host1, 8 to 11 on host2; stages of four ranks, so each is a host.
+  // Ranks 0 to 3 are on host0, 4 to 7 on host1, 8 to 11 on host2; a pipeline stage has four ranks, so it is one host.
   const job = merge("hosts", synth("hosts-traces", { ranks: 12, ranks_per_host: 4, tp: 2, pp: 3, microbatches: 2, steps: 2, layers: 6 }));
   const tables = show(job.store, "groups.group", "bubble.pair"), { page } = await open(job.page, { hash: "#communication", width: 800 });
   const cells = async () => Object.fromEntries(await page.$$eval(".map .cell[data-value]", (all) => all.map((e) => [`${e.dataset.row} ${e.dataset.column}`, Number(e.dataset.value)])));
@@ -71,7 +71,7 @@ seldom("hosts that communicate are the tables', folded by host", async () => {
   const groups = await page.$$eval('[data-of="collectives.kind"] td[data-column="group"]', (all) => all.map((e) => Number(e.textContent)));
   assert.deepEqual(groups, [0, ...Array.from({ length: 13 }, (_, i) => i), 7, 8, 11, 12, 13, 14], "2 stands before 10");
   await page.click('button:has-text("sends, by host")');
-  // 2 micro-batches of 4 MiB in each of 2 steps, of 4 ranks, to the next stage and back.
+  // 2 micro-batches of 4 MiB in each of 2 steps, from 4 ranks, to the next stage and back.
   assert.deepEqual(await cells(), Object.fromEntries(["0 1", "1 0", "1 2", "2 1"].map((pair) => [pair, 16 << 22])));
   await page.click('button:has-text("sends, by rank")');
   assert.deepEqual(await cells(), Object.fromEntries(tables["bubble.pair"].map((row) => [`${row.from_rank} ${row.to_rank}`, row.bytes])));
@@ -284,7 +284,7 @@ seldom("operators have which kernels they launch, and calls what they made the G
 
 seldom("calls of a flame graph lie below their callers, side by side, and fill the width when chosen", async () => {
   const { flameLayout } = await moduleOf("flame.ts");
-  // 0 holds 1 (60 of 100) and 3 (30), 1 holds 2 (20); 4 stands beside 0 with 100
+  // 0 calls 1 (60 of 100) and 3 (30); 1 calls 2 (20); 4 is next to 0 and takes 100
   const tree = { n: 5, parent: [-1, 0, 1, 0, -1], time: [100, 60, 20, 30, 100], name: [], heat: [] };
   const boxes = (root, least = 0) => flameLayout(tree, root, least).map(({ row, depth, from, to }) => [row, depth, ...[from, to].map((place) => Math.round(1e6 * place) / 1e6)]);
   assert.deepEqual(boxes(-1), [[0, 0, 0, 0.5], [1, 1, 0, 0.3], [2, 2, 0, 0.1], [3, 1, 0.3, 0.45], [4, 0, 0.5, 1]]);
@@ -293,7 +293,7 @@ seldom("calls of a flame graph lie below their callers, side by side, and fill t
 });
 
 seldom("operators lie in one another as in the trace, and are a tree over all ranks", async () => {
-  // of each of 2 ranks: linear [0, 100) with addmm [10, 60) in it, which launches 40 us; copy [200, 230) launches 5 us
+  // on each of 2 ranks: linear [0, 100) contains addmm [10, 60), which launches 40 us; copy [200, 230) launches 5 us
   const op = (name, ts, dur) => ({ ph: "X", cat: "cpu_op", name, pid: 1, tid: 1, ts, dur, args: {} });
   const call = (ts, correlation) => ({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts, dur: 2, args: { correlation } });
   const files = [0, 1].map((rank) => trace(`tree_rank_${rank}.json`, [op("aten::linear", 0, 100), op("aten::addmm", 10, 50), call(20, 1), kernel("gemm", 30, 40, { correlation: 1 }),
@@ -310,7 +310,7 @@ seldom("operators lie in one another as in the trace, and are a tree over all ra
 });
 
 seldom("call stacks of several ranks are one flame graph, coloured by the slowest, which opens and closes", async () => {
-  // of rank 0 and 1: main 1 000 us each, in it f 200 and 400, g 400 and 350; g itself is 750 of 2 000 us
+  // on ranks 0 and 1: main takes 1 000 us each and calls f (200 and 400) and g (400 and 350); g takes 750 of 2 000 us
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
   const files = [[[100, 200], [400, 400]], [[100, 400], [550, 350]]].map(([f, g], rank) => trace(`stacks_rank_${rank}.json`,
     [call("a.py(1): main", 0, 1000), call("a.py(2): f", ...f), call("a.py(3): g", ...g), kernel("gemm", 100, 50)], { distributedInfo: { rank, world_size: 2 } }));
@@ -318,8 +318,8 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "a.py(3): g itself takes 37.5 % of the host time of all recorded calls");
   await page.waitForSelector('.flame[data-boxes="3"]');
   const { x, y, width } = await (await page.$(".flame")).boundingBox();
-  // f: 400 against the median of 300, of g 400 against 375: the former stands out more, main not at all
-  // what takes longer stands first: g to 0.375 of the width, f behind it
+  // f's maximum is 400 against a median of 300, g's 400 against 375: f stands out more, main not at all
+  // longer calls come first: g up to 0.375 of the width, then f
   const [main, f, g, beside] = await page.$eval(".flame", (canvas) => {
     const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return [[0.5, 0], [0.5, 1], [0.2, 1], [0.99, 1]].map(([x, depth]) => data.slice(4 * ((depth * 19 + 3) * width + Math.floor(x * width))).slice(0, 4).join());
@@ -339,7 +339,7 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
   await page.focus(".flame");
   for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   assert.match(await page.textContent(".flame-readout"), /^a\.py\(2\): f/);
-  /* g takes 750 of 2 000 us; main, in which all lie, all of it, and f in it counts no second time */
+  /* g takes 750 of 2 000 us; main contains all calls, so it takes all, and its nested matches do not count again */
   for (const [find, told] of [["): G", "1 path, 37.5 % of all"], ["a.py", "3 paths, 100.0 % of all"], ["none", "0 paths, 0.0 % of all"]]) {
     await page.fill('[aria-label="Find calls"]', find);
     assert.equal((await page.textContent("main output")).replaceAll("\u00a0", " "), told);
@@ -348,7 +348,7 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
 
 seldom("calls of one name are told apart by the callers in which they differ", async () => {
   const call = (name, ts, dur) => ({ ph: "X", cat: "python_function", name, pid: 1, tid: 1, ts, dur, args: {} });
-  // twice conv, in layer A and B through the same _call; add is called once
+  // conv runs twice, in layers A and B, through the same _call; add is called once
   const events = [call("main", 0, 1000), ...["A", "B"].flatMap((layer, i) => [call(`layer ${layer}`, 400 * i, 300), call("_call", 400 * i, 300), call("conv", 400 * i, 200)]), call("add", 900, 50)];
   const job = merge("apart", trace("apart_rank_0.json", events)), { page } = await open(job.page, { hash: "#stacks" });
   const rows = await page.$$eval('td[data-column="name"]', (all) => all.map((e) => [e.querySelector(".name").textContent, e.querySelector("small")?.textContent ?? ""]));
@@ -392,7 +392,7 @@ test("a trace of the CPU alone opens every view", async () => {
   await sweep(page, undefined, OWN);
 });
 
-/* Both pages of a report, one row a launch: ncu's columns, of the kernel and shape of a row. */
+/* Both pages of a report, one row per launch: ncu's columns for the kernel and shape of a row. */
 function ncuFiles(rows, rules) {
   const csv = (records) => records.map((record) => record.map((field) => `"${String(field).replaceAll('"', '""')}"`).join(",")).join("\n") + "\n";
   const head = ["ID", "Process ID", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"];
@@ -425,12 +425,12 @@ seldom("what Nsight Compute measured stands under its roofs, with its rules, and
     const own = 'main section:has(h2:text-is("What Nsight Compute measured"))', chosen = '[aria-label="The chosen kernel"]';
     assert.match(await page.$eval(own, (e) => e.textContent), /In the table alone: 1 kernel /);
     assert.equal(await page.$eval(chosen, (e) => e.textContent), "");
-    /* Points are where the axes have them: clicks all over the chart. */
+    /* Clicks all over the chart: points must be where the axes put them. */
     const told = await page.$eval("main .chart canvas", async (e) => {
       const { width, height } = e.getBoundingClientRect(), found = new Set();
       for (let x = 0; x < width; x += 6)
         for (let y = 0; y < height; y += 6) {
-          while (!document.querySelector("main .chart[data-drawn]")) await new Promise(requestAnimationFrame); // the chosen one is marked
+          while (!document.querySelector("main .chart[data-drawn]")) await new Promise(requestAnimationFrame); // waits until the chosen point is marked
           const canvas = document.querySelector("main .chart canvas"), { left, top } = canvas.getBoundingClientRect();
           canvas.dispatchEvent(new MouseEvent("click", { clientX: left + x, clientY: top + y }));
           found.add(document.querySelector('[aria-label="The chosen kernel"] h3')?.textContent);

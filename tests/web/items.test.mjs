@@ -1,7 +1,7 @@
-// What the page has to show, each item by the keyboard alone, at three widths, dark and light.
+// Each item that the page must show, reached by keyboard only, at three widths, dark and light.
 //
-// Nothing here clicks, points or sets the focus: Tab reaches a control or a test fails. What an item has to say is
-// worked out by hand from the job.
+// Nothing here clicks, points or sets the focus: either Tab reaches a control or the test fails. The expected
+// content of each item is worked out by hand from the job.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { closeTo, full, grave, kernel, merge, open, seldom, show, synth, text, THEMES, trace, visit } from "./page.mjs";
@@ -9,10 +9,8 @@ import { COMPLETE, custom as color, drawn, GUTTER, LANES_TOP, RIGHT } from "./ti
 
 const RANKS = 18, BY_HOST = 6;
 
-/**
- * One of 18 ranks on 3 hosts, in microseconds of 1,000. Rank r computes from 50 on for 50 (r + 1), and all of them meet
- * when the last of them, rank 17, is ready at 950, until 958; then again for 10 each: ranks 0 to 11 meet without a wait.
- */
+/** One of 18 ranks on 3 hosts, in microseconds of 1,000. Rank r computes from 50 on, for 50 (r + 1). All ranks meet when the last one,
+ * rank 17, arrives at 950, until 958. Then each computes for 10 again, and ranks 0 to 11 meet without a wait. */
 function traceOf(rank) {
   const on = (cat, name, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 1, tid: 1, ts, dur, args }), ready = 100 + 50 * rank;
   const call = (name, ts, correlation) => on("cuda_runtime", name, ts, 2, { correlation });
@@ -30,7 +28,7 @@ function traceOf(rank) {
     ...(rank < 2 * BY_HOST ? [call("cudaLaunchKernel", 104, 4), meet(975, 985, 4, "1", 500, 2 * BY_HOST)] : []),
     call("cudaLaunchKernel", 790, 5), kernel("vectorized_elementwise_kernel", 990, 10, { correlation: 5 }),
     ...[130, 400, 700].flatMap((ts, i) => [call("cudaMemcpyAsync", ts - 10, 11 + i), { ...kernel("Memcpy HtoD (Pinned -> Device)", ts, 4, { correlation: 11 + i, bytes: 8000 }, 8), cat: "gpu_memcpy" }]),
-    /* 4 MiB that the layer takes and gives back, 2 that stay */
+    /* 4 MiB that the layer allocates and frees, 2 MiB that stay */
     memory(15, 1, 4, 4), memory(35, 9, 2, 6), memory(45, 1, -4, 2),
     ...[[0, 1500], [500, 1200]].map(([ts, value]) => ({ ph: "C", name: "clock", pid: 0, tid: 0, ts, args: { MHz: value } })),
   ], { host_name: `host${Math.floor(rank / BY_HOST)}`, distributedInfo: { rank, world_size: RANKS },
@@ -57,7 +55,8 @@ async function press(page, ...keys) {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** Presses Tab until a control has the focus: that of a selector, whose name is as a pattern says; of a chart, until it is drawn. */
+/** Presses Tab until the focus is on a control that matches the selector and whose name matches the pattern; for a chart, waits until it
+ * is drawn. */
 async function reach(page, selector, pattern = /(?:)/, key = "Tab") {
   for (let i = 0; i < 150; i++) {
     await page.keyboard.press(key);
@@ -67,7 +66,7 @@ async function reach(page, selector, pattern = /(?:)/, key = "Tab") {
   assert.fail(`Tab does not reach ${selector} ${pattern}`);
 }
 
-/** Reaches a control and presses a key there: it keeps the focus, or gives it to another where it is gone; the address says what is expected. */
+/** Reaches a control and presses a key: the control keeps the focus, or another gets it if the control is gone; checks the address. */
 async function use(page, selector, { named, key = "Enter", tab = "Tab", then } = {}) {
   await reach(page, selector, named, tab);
   const name = await page.evaluate(() => (window.nameOf = (e) => e.dataset.value ?? e.dataset.name ?? e.getAttribute("aria-label") ?? e.textContent)(document.activeElement));
@@ -77,7 +76,7 @@ async function use(page, selector, { named, key = "Enter", tab = "Tab", then } =
   if (then) await at(page, then);
 }
 
-/** The address says all of this. */
+/** Checks that the address contains all of this; returns its parameters. */
 async function at(page, expected) {
   await page.waitForSelector("body:not([data-address])");
   const own = Object.fromEntries((await page.evaluate(() => location.hash)).split("/").slice(1).map((part) => part.split("=").map(decodeURIComponent)));
@@ -85,31 +84,31 @@ async function at(page, expected) {
   return own;
 }
 
-/** The window that the address names [ns]. */
+/** Window in the address [ns]. */
 const span = async (page) => (await at(page, {})).t.split("-").map(Number);
 
-/** Opens a link anew, as somebody does who was given it. */
+/** Opens a link from another view, like somebody who was given the link. */
 async function follow(page, hash) {
   await visit(page, "#about");
   await visit(page, hash);
   if (hash.startsWith("#timeline")) await page.waitForSelector(COMPLETE);
 }
 
-/** What the link says is there again: the same words at the same address. */
+/** Checks that the link restores the same words at the same address. */
 async function kept(page, selector) {
   const now = async () => { await at(page, {}); return [await page.evaluate(() => location.hash), await said(page, selector)]; }, before = await now();
   await follow(page, before[0]);
   assert.deepEqual(await now(), before);
 }
 
-/* Notes what is written on a canvas. */
+/* Records the texts written on canvases. */
 function noteTexts() {
   const { fillText } = CanvasRenderingContext2D.prototype;
   window.written = [];
   CanvasRenderingContext2D.prototype.fillText = function (...words) { window.written.push(words); return fillText.apply(this, words); };
 }
 
-/** What stands on the timeline, drawn anew: [text, x, y] from above. */
+/** Texts on the redrawn timeline: [text, x, y], from the top down. */
 async function written(page) {
   await drawn(page);
   await page.evaluate(() => { window.written.length = 0; dispatchEvent(new Event("resize")); });
@@ -117,7 +116,7 @@ async function written(page) {
   return (await page.evaluate(() => window.written)).map(([words, ...place]) => [plain(words), ...place]).sort((a, b) => a[2] - b[2]);
 }
 
-/** The colours down the timeline's canvas at a time [us]; of a copy, for reading a canvas twice is warned of. */
+/** Colours down the timeline's canvas at a time [us]; reads a copy, because the browser warns when a canvas is read twice. */
 async function column(page, time, shift = 0) {
   await drawn(page);
   return page.evaluate(([share, left, right, dx]) => {
@@ -135,14 +134,14 @@ const item = (job, hash, name, act) => ROWS.push({ job, hash, name, act });
 
 item("made", "#timeline/rank=3", "2: an event's panel, and from it to its like, to its launch and back", async (page) => {
   await press(page, "t", ".");
-  /* The gemm of rank 3 takes 200 us until 250, and nobody goes on before rank 17 is there at 950: 700 later. 36 gemms of
-   * 2 x 100 x 1000 x 1000 operations take 50 (1 + ... + 18) + 18 x 10 = 8,730 us: 7.2e9 / 8.73e-3 s = 0.825 TFLOP/s. */
+  /* The gemm of rank 3 takes 200 us and ends at 250; all wait for rank 17 until 950, which is 700 later. 36 gemms of 2 x 100 x 1000 x
+   * 1000 operations take 50 (1 + ... + 18) + 18 x 10 = 8,730 us: 7.2e9 / 8.73e-3 s = 0.825 TFLOP/s. */
   const own = await details(page);
   for (const words of ["sgemm_128x128compute, rank 3, host0, stream 7", "200.0 µs from 50.0 µs", "Launched by cudaLaunchKernel at 20.0 µs, 30.0 µs before it began. Correlation 1.", "grid 128 × 2 × 1, block 256 × 1 × 1",
     "Operators: aten::mm in aten::linear", "Modules: Linear_0", "Python: train.py(3): step", "Inputs of aten::mm: [[100,1000],[1000,1000]]", "Class: matrix multiply; 0.825 TFLOP/s", "Not on the critical path: it could have ended 700.0 µs later",
     "No. 1 of 2 on this rank, median 105.0 µs; longest of all 900.0 µs on rank 17.", "No. 1 of 2, 0.40× as long as their median 500.0 µs."]) assert.ok(own.includes(words), `${words}: ${own}`);
   assert.deepEqual(await all(page, ".tl-peers li"), Array.from({ length: RANKS }, (_, i) => RANKS - 1 - i).filter((rank) => rank !== 3).map((rank) => `rank ${rank} ${50 * (rank + 1)}.0 µs`));
-  /* The arrow ends left of the kernel, in its pinned row; there is none where nothing is chosen. */
+  /* The arrow ends left of the kernel, in its pinned row; without a selection there is no arrow. */
   const ink = await color(page, "ink"), arrow = async () => (await column(page, 50, -5)).slice(LANES_TOP, LANES_TOP + 30).includes(ink), there = await arrow();
   await press(page, "Escape");
   assert.deepEqual([there, await arrow()], [true, false]);
@@ -150,7 +149,7 @@ item("made", "#timeline/rank=3", "2: an event's panel, and from it to its like, 
   await use(page, ".tl-details summary");
   assert.deepEqual(await all(page, ".tl-details details[open] li"), ["train.py(3): step", "model.py(7): forward"]);
   await use(page, ".tl-details button", { named: /^Next of/, then: { rank: "3", event: "0.0.960000.10000" } });
-  await press(page, "l"); // each of 10 us was launched at 80
+  await press(page, "l"); // each kernel of 10 us was launched at 80
   await at(page, { event: "9.2.80000.2000" });
   assert.match(await details(page), /^cudaLaunchKernel.*Launched 1 event: 10\.0 µs\./);
   await use(page, ".tl-launched button", { named: /^sgemm/, then: { event: "0.0.960000.10000" } });
@@ -164,8 +163,8 @@ item("made", "#timeline", "3: sums of an area over chosen lanes, in the link and
   await at(page, { lanes: "1-2", mark: "0-1000000" });
   const sums = async () => (await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((tr) => [...tr.cells].map((td) => td.title || td.textContent)))).map(([name, ...values]) =>
     [name, ...values.map((value) => (/ns$/.test(value) ? 1e-3 : 1) * Number(value.replace(/[^0-9.]/g, "")))]);
-  /* Of ranks 1 and 2: gemms of 100 and 150 and two of 10, all of it computing with 10 more; waits of 800 and 750 until
-   * 950; a transfer of 8 and one of 10; of three copies of 4 two that no gemm hides. */
+  /* Ranks 1 and 2: gemms of 100 and 150, two of 10 and other computing of 10; waits of 800 and 750 until 950; transfers of 8 and 10; of
+   * three copies of 4, two are not hidden by a gemm. */
   assert.deepEqual(await sums(), [["1", 120, 18, 800, 0, 8], ["2", 170, 18, 750, 0, 8]]);
   await use(page, '.tl-details [data-value="kernels"]');
   // count, sum, share of the kernels' 1,900 us [%], mean, max, rank 1, rank 2, their difference
@@ -175,7 +174,7 @@ item("made", "#timeline", "3: sums of an area over chosen lanes, in the link and
   await download.saveAs("area.csv");
   assert.deepEqual(text("area.csv").split("\r\n").slice(0, 3), ["kernel,count,sum_ns,self_ns,mean_ns,max_ns,rank_1_ns,rank_2_ns", `${nccl},4,1586000,1586000,396500,808000,818000,768000`, `${gemm},4,270000,270000,67500,150000,110000,160000`]);
   await use(page, '.tl-details [data-value="operators"]', { tab: "Shift+Tab" });
-  // linear holds one of two mm of 30 in its 50: by itself 20; of 160 without what is inside mm is 75 %
+  // linear takes 50 and contains one of two mm of 30, so 20 itself; the self times sum to 160, of which mm has 75 %
   assert.deepEqual(await sums(), [["aten::mm", 4, 120, 120, 75, 30, 30, 60, 60, 0], ["aten::linear", 2, 100, 40, 25, 50, 50, 50, 50, 0]]);
   await use(page, '.tl-details [data-value="classes"]');
   assert.deepEqual((await sums()).map((row) => row.slice(0, 3)), [["communication", 4, 1586], ["matrix multiply", 4, 270], ["copy or set", 6, 24], ["elementwise", 2, 20]]);
@@ -190,7 +189,7 @@ item("made", "#timeline", "4: lanes are pinned, moved, hidden, ordered and folde
   assert.deepEqual(await lanes(5), ["2", "0", "host0", "1", "3"]);
   await press(page, "Shift+ArrowDown", "Shift+ArrowDown", "x");
   assert.deepEqual(await lanes(4), ["2", "0", "host0", "3"]);
-  for (const [order, by] of [["wait", 1], ["compute", -1]]) { // the lower its number, the longer a rank waits
+  for (const [order, by] of [["wait", 1], ["compute", -1]]) { // the lower the rank's number, the longer it waits
     await use(page, 'select[data-name="Order"]', { key: "ArrowDown", tab: order === "wait" ? "Tab" : "Shift+Tab" });
     await at(page, { pin: "2,0", hide: "1", order });
     const [first, second, ...rest] = (await lanes()).map(Number);
@@ -207,15 +206,15 @@ item("made", "#timeline", "4: lanes are pinned, moved, hidden, ordered and folde
 
 item("made", "#timeline/pin=0", "4: counters below the lanes, and the link keeps them", async (page) => {
   await use(page, 'select[data-name="Counters"]', { key: "ArrowDown" });
-  await press(page, ...Array(5).fill("ArrowDown")); // each adds the first that is not there
+  await press(page, ...Array(5).fill("ArrowDown")); // each key press adds the first counter not yet shown
   await at(page, { counters: "memory,queue,bandwidth,copies,compute,recorded:clock%2C MHz" });
-  /* The most of each: 4 and 2 MiB; from 120 to 130 a copy waits, and three that were launched before; 8,000 bytes in
-   * the 8 us behind the last arrival, and in the 4 of a copy; 1,500 MHz until half of the time is over. */
+  /* Maximum of each counter: 4 plus 2 MiB; from 120 to 130 a copy and three kernels launched earlier are queued; 8,000 bytes within 8 us
+   * after the last arrival, and within the 4 us of a copy; 1,500 MHz until half of the time has passed. */
   let texts;
-  do texts = await written(page); while (!texts.some(([words]) => words === "≤ 1 500")); // counters are worked out in slices
+  do texts = await written(page); while (!texts.some(([words]) => words === "≤ 1 500")); // counters are computed in slices
   const own = ["memory", "queue", "collectives", "copies", "compute", "clock, MHz"].map((name) => texts.find(([words]) => words === name));
   assert.deepEqual(own.map(([, x, y]) => texts.find((each) => each[1] === x && each[2] === y + 12)[0]), ["≤ 6.00 MiB", "≤ 4", "≤ 1.00 GB/s", "≤ 2.00 GB/s", "≤ 100 %", "≤ 1 500"]);
-  const ground = await color(page, "panel"), top = Math.round(own[5][2] - 6 + 2); // the lane begins 6 above its name; later four fifths of it are filled
+  const ground = await color(page, "panel"), top = Math.round(own[5][2] - 6 + 2); // the lane begins 6 px above its name; later values fill four fifths of it
   assert.deepEqual([(await column(page, 300))[top] === ground, (await column(page, 800))[top] === ground], [false, true]);
   await kept(page, ".tl-arrange");
   await use(page, '.tl-arrange [data-value="copies"]', { key: " ", then: { counters: "memory,queue,bandwidth,compute,recorded:clock%2C MHz" } });
@@ -229,14 +228,14 @@ item("made", "#timeline/pin=17,0", "4: colours by kind, class and slowness", asy
   assert.match(await said(page, ".tl-legend"), /matrix multiplyelementwise/);
   await press(page, "ArrowDown");
   await page.waitForSelector('body[data-slowness="complete"]');
-  /* 900 us against a median of 450 of the others; 50 against 500; then 10 as all */
+  /* 900 us against a median of 450 of the others; 50 against 500; then 10 like all others */
   assert.deepEqual([await seen(17, 500), await seen(0, 75), await seen(0, 965)], [await color(page, "wait-17"), await color(page, "work-15"), await color(page, "work-5")]);
   await at(page, { color: "slowness" });
   await kept(page, ".tl-legend");
 });
 
 item("made", "#timeline/rank=2/t=0-110000", "4: call stacks are a flame chart", async (page) => {
-  await press(page, ".", "l"); // to the call at 20, which a Python function, a module and two operators hold
+  await press(page, ".", "l"); // goes to the call at 20, which is nested in a Python function, a module and two operators
   await at(page, { open: "2", event: "9.4.20000.2000" });
   const calls = (await written(page)).filter(([words, x]) => x > GUTTER && /^(train|nn\.M|aten::linear)/.test(words));
   assert.deepEqual(calls.map(([words, , y]) => [words.slice(0, 5), Math.round(y - calls[0][2])]), [["train", 0], ["nn.Mo", 12], ["aten:", 24]], "rows of 12 pixels");
@@ -250,7 +249,7 @@ item("made", "#timeline", "5: a map of hosts and time, with its axes, that zooms
   const texts = await written(page), y = (host) => Math.round(texts.find(([words]) => words.startsWith(`▸ host${host}`))[2]) - 6;
   const ticks = texts.filter(([words]) => / ms$/.test(words)), wide = (await page.$eval("canvas", (e) => e.clientWidth)) - GUTTER - RIGHT;
   assert.ok(ticks.length >= 2 && ticks.every(([words, x]) => Math.abs(x - 4 - GUTTER - parseFloat(words) * wide) <= 1), ticks.join(" "));
-  /* At 225 us three of the first six ranks compute, all of the others; who does not waits. */
+  /* At 225 us three of the first six ranks compute, and all ranks of the other hosts; the rest wait. */
   const shades = async (ramp, ...steps) => {
     const seen = await column(page, 225);
     assert.deepEqual([0, 1, 2].map((host) => seen[y(host)]), await Promise.all(steps.map((step) => color(page, `${ramp}-${step}`))));
@@ -264,12 +263,12 @@ item("made", "#timeline", "5: a map of hosts and time, with its axes, that zooms
   await reach(page, "canvas");
   await press(page, "Shift+ArrowDown", "Shift+ArrowDown");
   assert.match(await details(page), /^Host host1.*6 ranks: 6–11\./);
-  await press(page, "Enter", "Shift+ArrowDown", "Enter"); // unfolds; an eighth of the millisecond around its middle
+  await press(page, "Enter", "Shift+ArrowDown", "Enter"); // unfolds, then opens the lanes: an eighth of the millisecond around its middle
   await at(page, { map: undefined, fold: "0,12", rank: "7", t: "437500-562500" });
 });
 
 item("episode", "#steps", "5: the trend of step times, with its episodes, leads to a step", async (page) => {
-  /* Made: rank 3 takes 1.6 times as long in steps 10 to 16 of 3 to 26. */
+  /* As generated: rank 3 takes 1.6 times as long in steps 10 to 16 of 3 to 26. */
   assert.equal(await page.$eval("[data-episodes]", (e) => e.dataset.episodes), "10-16");
   await reach(page, ".chart", /^Length of 24 steps.*marked: rank 3, steps 10 to 16/);
   const told = [];
@@ -287,10 +286,10 @@ item("episode", "#steps", "5: the trend of step times, with its episodes, leads 
 });
 
 item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble against the ideal one, late senders against transfers", async (page, store) => {
-  /* Two micro-batches on two stages: of three places in time each stage is in one without anything to do. */
+  /* Two micro-batches on two stages: each stage is idle in one of three time slots. */
   assert.match(await said(page, "h1"), /^The pipeline’s bubble is 3\d\.\d % of its time, 33\.3 % where all is even$/);
   const { "bubble.pass": passes, "bubble.pair": pairs } = show(store, "bubble.pass", "bubble.pair"), late = await cells(page, '[data-of="bubble.pair"]');
-  /* Each of two ranks sends 4 MiB forward, or back, for 2 micro-batches in each of 3 steps. */
+  /* Each of two ranks sends 4 MiB forward, or backward, for 2 micro-batches in each of 3 steps. */
   assert.deepEqual(late.map((row) => row.slice(0, 6).join(" ")).sort(), ["0 2 0 1", "1 3 0 1", "2 0 1 0", "3 1 1 0"].map((ends) => `${ends} 6 25.2 MB`));
   for (const row of late) {
     const pair = pairs.find(({ from_rank }) => String(from_rank) === row[0]);
@@ -303,7 +302,7 @@ item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble agains
     await press(page, key);
     const pass = own.find((each) => each.rank === rank && each.direction === direction && each.number === number), words = await said(page, ".flame-readout");
     const [, told, took, after] = /^(.*, rank \d)([\d.]+ .s), from ([\d.]+ .?s) after/.exec(words);
-    const near = (text, time) => Math.abs(parseFloat(text) * (/ms/.test(text) ? 1e6 : 1e3) - time) < 6000; // times since the epoch are beyond a double
+    const near = (text, time) => Math.abs(parseFloat(text) * (/ms/.test(text) ? 1e6 : 1e3) - time) < 6000; // times since the epoch exceed a double's precision
     assert.ok(told === `${direction} pass ${number}, rank ${rank}` && near(took, pass.end_ns - pass.begin_ns) && near(after, pass.begin_ns - begin), `${key}: ${words}`);
   }
   await press(page, "Enter");
@@ -316,7 +315,7 @@ item("made", "#timeline", "7: what a search finds is a list to step through, wit
   await press(page, "/");
   await page.keyboard.type("/^sgemm/ kind:compute rank:4-17 dur>500us");
   await use(page, ".tl-find button", { named: /^List/ });
-  /* 50 (r + 1) is more than 500 from rank 10 on: 550 to 900, of 8 ranks, together 5,800. */
+  /* 50 (r + 1) exceeds 500 from rank 10 on: 550 to 900 on 8 ranks, 5,800 in total. */
   assert.match(await details(page), /8 found, in order of time.*compute8.*5\.80 ms.*725\.0 µs.*900\.0 µs/);
   assert.deepEqual((await all(page, ".tl-results button")).map((words) => words.split(" at ")[0]), [10, 11, 12, 13, 14, 15, 16, 17].map((rank) => `rank ${rank}, ${50 * (rank + 1)}.0 µs`));
   for (const [rank, place] of [[12, 3], [13, 4]]) {
@@ -334,7 +333,7 @@ item("made", "#timeline", "7: what a search finds is a list to step through, wit
 
 item("made", "#kernels", "9: kernels with who launches them", async (page) => {
   await use(page, '[data-value="launcher"]');
-  /* The first mm launches 18 gemms of 50 to 900, in a module; the second those of 10. 8,550 of 8,730 us are 97.9 %. */
+  /* The first mm launches 18 gemms of 50 to 900, in a module; the second launches those of 10. 8,550 of 8,730 us are 97.9 %. */
   const rows = () => cells(page, '[data-of="kernels.launcher"]');
   assert.deepEqual((await rows()).filter(([name]) => name.startsWith("sgemm")), [["sgemm_128x128", "aten::mm", "nn.Module: Linear_0", "8.55", "97.9", "18", "475.0", "18", "0.47", "0.90", "17"],
     ["sgemm_128x128", "aten::mm", "train.py(3): step", "0.18", "2.1", "18", "10.0", "18", "0.01", "0.01", "0"]]);
@@ -345,12 +344,12 @@ item("made", "#kernels", "9: kernels with who launches them", async (page) => {
 
 item("made", "#kernels", "9: classes of kernels by rank", async (page) => {
   await reach(page, '[aria-label^="Mean time of a kernel by rank and class"] .cell');
-  /* The two gemms of rank r take 25 (r + 1) + 5 in the mean; of ranks 8 and 9, 230 and 255, the middle is 242.5. */
+  /* The mean of rank r's two gemms is 25 (r + 1) + 5; the median is 242.5, between 230 and 255 of ranks 8 and 9. */
   for (const [down, words] of [[0, "rank 0, matrix multiply: −88"], [9, "rank 9, matrix multiply: +5.2"], [8, "rank 17, matrix multiply: +88"]]) {
     await press(page, ...Array(down).fill("ArrowDown"));
     assert.equal(await label(page), words);
   }
-  await press(page, "ArrowUp", "ArrowRight"); // it comes at 900, and all go on at 958
+  await press(page, "ArrowUp", "ArrowRight"); // rank 16 arrives at 900, and all continue at 958
   assert.match(await said(page, "#tip"), /^rank 16, communication58\.0 µs a kernel/);
   while (!(await label(page)).includes("elementwise")) await press(page, "ArrowRight");
   assert.equal(await label(page), "rank 16, elementwise: 0", "as all others, and so without a sign");
@@ -359,20 +358,20 @@ item("made", "#kernels", "9: classes of kernels by rank", async (page) => {
 item("made", "#stacks", "9: call stacks are a flame graph, and operators a tree", async (page) => {
   await reach(page, ".flame");
   const readout = async (key) => { await press(page, key); return said(page, ".flame-readout"); };
-  /* All kernels take 8,730 + 7,794 + 120 + 180 and 54 x 4 = 17,040 us; the module launches 8,550 + 7,794 of it. */
+  /* All kernels take 8,730 + 7,794 + 120 + 180 and 54 x 4 = 17,040 us; the module launches 8,550 + 7,794 of this. */
   assert.match(await readout("ArrowDown"), /^train\.py\(3\): step17\.0 ms of GPU time that it launched, 100\.0 % of all; itself 0\.70 ms; 18 calls/);
   assert.match(await readout("ArrowDown"), /^nn\.Module: Linear_016\.3 ms of GPU time that it launched, 95\.9 % of all; itself 16\.3 ms; 18 calls/);
   assert.match(await readout("Enter"), /^nn\.Module: Linear_0/, "it fills the width");
   await at(page, { node: "1" });
-  await press(page, "Escape"); // to its caller, which only a graph does that kept the focus
+  await press(page, "Escape"); // goes to its caller; works only if the graph has kept the focus
   await at(page, { node: "0" });
   await use(page, '[data-value="operator"]', { tab: "Shift+Tab" });
-  // itself and with what it calls, calls, on the host [ms]
+  // self time, total time, calls, host time [ms]
   assert.deepEqual((await cells(page, '[data-of="operators.tree"]')).map((row) => row.slice(0, 5)), [["aten::mmin aten::linear", "8.55", "8.55", "18", "0.54"], ["(outside of any operator)", "8.31", "8.31", "–", "–"], ["aten::mm", "0.18", "0.18", "18", "0.54"], ["aten::linear", "0.00", "8.55", "18", "0.90"]]);
 });
 
 item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, and what lives at its peak", async (page) => {
-  /* 4 MiB of 6 are given back in the operator that took them, 2 stay. */
+  /* 4 of 6 MiB are freed within the operator that allocated them, 2 stay. */
   assert.deepEqual((await cells(page, '[data-of="memory.category"]')).map((row) => row.slice(0, 3)), [["temporary, within an operator", "4.00", "66.7"], ["other", "2.00", "33.3"]]);
   assert.deepEqual((await cells(page, '[data-of="memory.live"]')).map((row) => [row[1], row[3], row[5]]), [["aten::linear", "nn.Module: Linear_0", "4.00"], ["aten::linear", "nn.Module: Linear_0", "2.00"]]);
   await reach(page, ".chart", /^Memory over time by category, up to 6\.00\sMiB/);
@@ -385,13 +384,13 @@ item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, an
 
 item("made", "#efficiency", "9: a roofline", async (page) => {
   await reach(page, ".chart", /^Rate of 1 operator against operations a byte/);
-  await press(page, "ArrowRight"); // 2e8 operations; 4 bytes of 100 x 1000, 1000 x 1000 and 100 x 1000 numbers, 4.8e6; a peak of 66.9 TFLOP/s
+  await press(page, "ArrowRight"); // 2e8 operations; 4 bytes for each of 100 x 1000, 1000 x 1000 and 100 x 1000 numbers, 4.8e6; a peak of 66.9 TFLOP/s
   assert.equal(await said(page, "#tip"), "aten::mmfp32, 0.825 TFLOP/s, 1.2 % of the peak41.7 operations a byte, 8.73 ms");
   assert.deepEqual(await cells(page, '[data-of="efficiency.operator"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
 });
 
-/* Lines over time of the last rank, read at so many 64ths of their width. From 790 to 950 the first meeting, the second
- * gemm and the last kernel have not begun there; 8,000 bytes are copied in a 64th of 950 us. */
+/* Lines over time of the last rank, read at this 64th of their width. From 790 to 950 the first collective, the second gemm and the last
+ * kernel are queued; 8,000 bytes are copied in a 64th of 950 us. */
 for (const [hash, name, chart, places, words] of [["#launches", "the length of the queue", /^Events launched and not yet begun/, 55, "at 846.6 µsrank 17: 3.0least 2.0, median 3.0, most 3.0"],
   ["#transfers", "bandwidth", /^Copies, host to device, MB\/s/, 36, "at 403.9 µsrank 17: 538.9 MB/sleast 538.9 MB/s, median 538.9 MB/s, most 538.9 MB/s"]])
   item("made", hash, `9: ${name} over time`, async (page) => {
@@ -404,14 +403,15 @@ for (const [hash, name, chart, places, words] of [["#launches", "the length of t
 
 item("made", "#communication", "9: who communicates with whom, host by host", async (page) => {
   await reach(page, '[aria-label^="Who communicates with whom"] .cell');
-  /* Rank r waits and transfers for 858 - 50 r in the group of all: 7,794 us; 12 ranks of two hosts 10 in theirs. */
+  /* Rank r waits and transfers for 858 - 50 r in the group of all ranks, 7,794 us in total; 12 ranks on two hosts for 10 each in their
+   * group. */
   for (const [key, words] of [["ArrowRight", "host0, host1: 7.91 ms"], ["ArrowRight", "host0, host2: 7.79 ms"], ["ArrowDown", "host1, host2: 7.79 ms"], ["ArrowLeft", "host1, host1: not recorded"]]) {
     await press(page, key);
     assert.equal(await label(page), words);
   }
 });
 
-/* In the landing set each item at one width, in turn, with every third seed, and the items in one theme or the other. */
+/* The landing set runs each item at one width, in turn, with every third seed, and in one of the two themes. */
 for (const [i, { job, hash, name, act }] of ROWS.entries())
   for (const [turn, width] of [800, 1280, 1920].entries())
     (i % 3 === turn ? seldom : full)(`${name}, ${width} px`, async () => {

@@ -1,12 +1,12 @@
-// Jobs out of the ordinary: made by tmerge-synth, or by small edits of what it makes.
+// Unusual jobs: made by tmerge-synth, or by small edits of its output.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { kernel, merge, synth, trace } from "./page.mjs";
 
-/* An event without a duration, and of no device. */
+/* An event without duration or device. */
 const MARK = { ph: "i", name: "mark", pid: 1, tid: 1, ts: 5, s: "t" };
 
-/** Changes the traces of a folder: edit(events, rank) gives the events that stay. */
+/** Changes the traces of a folder: edit(events, rank) returns the events to keep. */
 export function edit(folder, change) {
   for (const file of readdirSync(folder).filter((name) => name.startsWith("profile_rank_"))) {
     const path = join(folder, file), parsed = JSON.parse(readFileSync(path, "utf8"));
@@ -19,38 +19,38 @@ export function edit(folder, change) {
 export const isStep = (event) => /^ProfilerStep#/.test(event.name ?? "");
 export const communicates = (event) => event.cat === "kernel" && /nccl/i.test(event.name);
 
-/* The first step of rank 0 was recorded from its middle on. */
+/* Removes the first half of rank 0's first step, as if recording had begun later. */
 function cutFirstStep(events, rank) {
   if (rank !== 0) return events;
   const steps = events.filter((event) => isStep(event) && event.cat === "user_annotation").sort((a, b) => a.ts - b.ts);
   const launches = events.filter((event) => event.cat === "cuda_runtime" && event.ts > steps[0].ts && event.ts < steps[1].ts).map((event) => Number(event.ts)).sort((a, b) => a - b);
-  const cut = launches[launches.length >> 1]; // half of its kernels were launched before the recording
+  const cut = launches[launches.length >> 1]; // half of the step's kernels were launched before the recording
   return events.filter((event) => event.ph === "M" || isStep(event) || event.ts >= cut).map((event) => {
     const late = cut - event.ts;
     return isStep(event) && late > 0 && late < event.dur ? { ...event, ts: cut, dur: event.dur - late } : event;
   });
 }
 
-/* Of every ten collectives the kernels of six carry nothing that tells which they are. */
+/* In six of every ten collectives, the kernels lose the metadata that identifies them. */
 function withoutMetadata(events) {
   let at = 0;
   return events.map((event) => {
     if (!communicates(event) || at++ % 10 >= 6) return event;
     const { device, stream, correlation, context } = event.args;
-    /* Of a library whose kernels do not correspond: others would be matched by who waits for whom. */
+    /* Names a library whose kernels are not matched by order; otherwise they would be paired by who waits for whom. */
     return { ...event, name: "nvshmem_put", args: { device, stream, correlation, context } };
   });
 }
 
 const small = { steps: 4, layers: 4, cpu_ops: 1 };
 
-/* As if these had never been, nor the launches of those that are kernels. */
+/* Removes these events, and the launches of those that are kernels. */
 function never(events, drop) {
   const calls = new Set(events.filter((event) => event.cat === "kernel" && drop(event)).map((event) => event.args.correlation));
   return events.filter((event) => !drop(event) && !(event.cat === "cuda_runtime" && calls.has(event.args?.correlation)));
 }
 
-/** Each state that the page has to cope with: makes it in the folder of its name. */
+/** Each state that the page must handle: makes its job, in the current folder. */
 export const STATES = {
   "one-rank": (name) => merge(name, synth(`${name}-traces`, { ranks: 1, first_step: 0, ...small })),
   "no-steps": (name) => merge(name, edit(synth(`${name}-traces`, { ranks: 4, slow_rank: 2, ...small }), (events) => events.filter((event) => !isStep(event)))),
@@ -87,7 +87,7 @@ export const STATES = {
   "mostly-skipped": (name) => merge(name, trace("all_rank_0.json", [MARK, { ...kernel("gemm", 10, 20), dur: -5 }, { ...kernel("gemm", 10, 20), ts: "soon" }])),
 };
 
-/** The job of a state, made once in this folder. */
+/** The job of a state; made once per folder. */
 export function state(name) {
   return existsSync(`${name}.html`) ? { store: `${name}.h5`, page: `${name}.html` } : STATES[name](name);
 }

@@ -1,4 +1,4 @@
-// The timeline's map of ranks and time, and how lanes are arranged: by pointer, by keys, in the address.
+// The timeline's map of ranks over time, and the arrangement of lanes: by pointer, by keys, in the address.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { kernel, merge, seldom, synth, test, trace } from "./page.mjs";
@@ -8,13 +8,13 @@ const jobs = {};
 
 before(() => {
   jobs.hosts = merge("hosts", synth("hosts-traces", { ranks: 24, ranks_per_host: 8, steps: 3, layers: 4, cpu_ops: 1, slow_rank: 13 }));
-  /* Of 1 ms rank r computes the first 50 (r + 1) us, and the last 10. */
+  /* Within 1 ms, rank r computes for the first 50 (r + 1) us and the last 10 us. */
   jobs.stairs = merge("stairs", Array.from({ length: 18 }, (_, rank) =>
     trace(`stairs_rank_${rank}.json`, [kernel("gemm", 0, 50 * (rank + 1)), kernel("end", 990, 10)], { hostname: "h", distributedInfo: { rank, world_size: 18 } })));
   jobs.cpus = merge("cpus", [40, 80].map((late, rank) => onCpu(rank, late)));
 });
 
-/* Of 100 us a rank computes until it asks gloo, rank 1 late; both leave at 90. */
+/* Within 100 us, a rank computes until it calls gloo, rank 1 later than rank 0; both return at 90. */
 function onCpu(rank, late) {
   const on = (cat, name, ts, dur, tid = 1) => ({ ph: "X", cat, name, pid: 1, tid, ts, dur, args: {} });
   const ranks = [0, 1], config = [{ pg_name: "0", pg_desc: "all", pg_size: 2, ranks }];
@@ -27,8 +27,8 @@ const timeline = (job, hash, more) => opened(job.page, hash, more);
 const MS = 1_000_000;
 
 test("a map's cell has the share of its rank and time, as colour and in words", async () => {
-  const { page } = await timeline(jobs.stairs, "/map=compute", { theme: "dark", height: 1100 }), high = 22; // the most that a map's row has
-  const x = await placeOf(page, 0.49 * MS, MS); // half of the time is over: ranks from 9 on compute
+  const { page } = await timeline(jobs.stairs, "/map=compute", { theme: "dark", height: 1100 }), high = 22; // maximum height of a map's row
+  const x = await placeOf(page, 0.49 * MS, MS); // half of the time has passed: ranks from 9 on compute
   for (const [rank, percent, shade] of [[0, 0, "work-0"], [8, 0, "work-0"], [10, 100, "work-20"], [17, 100, "work-20"]]) {
     const y = LANES_TOP + (rank + 0.5) * high;
     assert.match(await hovered(page, x, y), new RegExp(`rank ${rank} .*compute ${percent} %`));
@@ -42,7 +42,7 @@ seldom("a click in a map goes to the lanes of that rank and time", async () => {
   await page.mouse.click(left + await placeOf(page, 0.25 * MS, MS), top + LANES_TOP + 4.5 * 22);
   const { t, map, rank } = await params(page), [begin, end] = t.split("-").map(Number);
   assert.deepEqual([map, rank], [undefined, "4"]);
-  // an eighth of the millisecond around its quarter
+  // an eighth of the millisecond, around 0.25 ms
   assert.ok(Math.abs(end - begin - 125_000) < 2 && Math.abs((begin + end) / 2 - 250_000) < 2000, t);
 });
 
@@ -66,13 +66,13 @@ seldom("an area drawn over some rows is of their ranks, and the address keeps it
   const { page } = await timeline(jobs.stairs, "", { height: 1100 });
   await mark(page, [[0.1 * MS, LANES_TOP + 5], [0.5 * MS, LANES_TOP + 30], [0.6 * MS, LANES_TOP + 50]], MS);
   const { lanes, mark: area } = await params(page), [begin, end] = area.split("-").map(Number);
-  assert.equal(lanes, "0-1"); // rows of 30 px and more: 5 to 50 are two of them
+  assert.equal(lanes, "0-1"); // rows of 30 px or more: 5 to 50 touches two of them
   assert.ok(Math.abs(begin - 100_000) < 2000 && Math.abs(end - 600_000) < 2000, area);
   await page.click('.tl-details [data-value="kernels"]');
   const kept = await address(page);
   await reload(page);
   assert.equal(await address(page), kept);
-  /* Rank 0 computes until 50 us, before it; rank 1 until 100 us: what is left is what begins rounded. */
+  /* Before the range rank 0 computes until 50 us, rank 1 until 100 us; the rest is rounding of the begin. */
   assert.match(await details(page), /ranks 0–1/);
   assert.match(await details(page), /No kernel is in this page there|gemm/);
 });

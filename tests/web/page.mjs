@@ -1,7 +1,7 @@
-// What the tests of the report page share: jobs, pages, and a browser.
+// Shared by the tests of the report page: jobs, pages, and a browser.
 //
-// The environment names the programs: TMERGE, TMERGE_SYNTH, TMERGE_WEB (where playwright-core is
-// installed), TMERGE_JOBS (of a real job, which may be absent), TMERGE_CHROMIUM; TMERGE_FULL=1 asks for the full set.
+// Environment: the programs TMERGE and TMERGE_SYNTH, TMERGE_WEB (where playwright-core is installed), TMERGE_JOBS
+// (real jobs, which may be absent), TMERGE_CHROMIUM; TMERGE_FULL=1 selects the full set.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -25,13 +25,11 @@ export const WIDTHS = [1920, 1280, 800, 390];
 export const FULL = environment.TMERGE_FULL === "1";
 export const SEED = Number(environment.TMERGE_SEED ?? 1);
 
-let pages = []; // that the running test opened
-let idle = 0; // how often hangless has looked since it last opened a page or went to a view: not time, for a call of tmerge stops the clock of node, too
+let pages = []; // opened by the running test
+let idle = 0; // checks by hangless() since a test last opened a page or view; not time, because a call of tmerge also blocks node's timers
 
-/**
- * A test. The pages that it opened have said nothing on the console and asked for nothing but themselves; a later test
- * gets them again, emptied. A test that takes no step for so many seconds fails, and the others run in a new browser.
- */
+/** Declares a test. Its pages must not have logged to the console, nor requested anything but themselves; a later test reuses them,
+ * emptied. A test that opens nothing for this many seconds fails, and the others run in a new browser. */
 export function test(name, run, { seconds = 60 } = {}) {
   declare(name, async (t) => {
     let clean = false;
@@ -47,18 +45,18 @@ export function test(name, run, { seconds = 60 } = {}) {
   });
 }
 
-/** A test of the full set only. */
+/** A test that runs only in the full set. */
 export function full(name, run, limit) {
   if (FULL) test(name, run, limit);
   else declare(name, { skip: "of the full set" });
 }
 
-/** A test that takes long beside what only it holds: in the landing set with every third seed. */
+/** A slow test of something that no other test covers: in the landing set it runs with every third seed. */
 export function seldom(name, run, limit) {
   ((SEED + name.length) % 3 === 0 ? test : full)(name, run, limit);
 }
 
-/** What is promised, or null where it takes longer. */
+/** Resolves to the promise's value, or to null after the timeout. */
 async function within(seconds, promise) {
   let timer;
   const late = new Promise((done) => { timer = setTimeout(done, 1000 * seconds, null); });
@@ -90,12 +88,12 @@ async function hangless(running, seconds) {
 
 // Jobs ---------------------------------------------------------------------------------------------
 
-/** Runs tmerge and gives what it prints; throws where its status is not 0. */
+/** Runs tmerge and returns its output; throws if its exit status is not 0. */
 export function tmerge(...parts) {
   return execFileSync(environment.TMERGE, parts.map(String), { encoding: "utf8", maxBuffer: 1 << 30, timeout: 180_000, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Makes the traces of a job: { ranks: 8, slow_rank: 3 } stands for --ranks=8 --slow-rank=3, { sharded: true } for --sharded. */
+/** Generates the traces of a job: { ranks: 8, slow_rank: 3 } means --ranks=8 --slow-rank=3, { sharded: true } means --sharded. */
 export function synth(folder, options) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
@@ -104,7 +102,7 @@ export function synth(folder, options) {
   return folder;
 }
 
-/** Merges traces to NAME.h5 and NAME.html: { store, page }. */
+/** Merges traces into NAME.h5 and NAME.html: { store, page }. */
 export function merge(name, traces, ...options) {
   const job = { store: `${name}.h5`, page: `${name}.html` };
   tmerge("merge", ...[traces].flat(), "-o", job.store, "--html", job.page, ...options);
@@ -113,7 +111,7 @@ export function merge(name, traces, ...options) {
 
 const servers = [];
 
-/** Serves a store: its address, and the process. */
+/** Serves a store; returns the address and the process. */
 export async function serve(store) {
   const server = spawn(environment.TMERGE, ["serve", store], { stdio: ["ignore", "pipe", "inherit"] });
   servers.push(server);
@@ -126,25 +124,25 @@ export async function serve(store) {
   return { url, server };
 }
 
-/** A real job and its page, made once for all tests (tests/cli/jobs.py); null where there is none. */
+/** A real job and its page, made once for all tests (tests/cli/jobs.py); null if there is none. */
 export function realJob() {
   const name = join(environment.TMERGE_JOBS ?? "", "nanogpt8");
   return existsSync(`${name}.h5`) ? { store: `${name}.h5`, page: `${name}.html` } : null;
 }
 
-/** Tables of a store as tmerge show prints them: rows by name. */
+/** Tables of a store, as tmerge show --json prints them: rows by table name. */
 export function show(store, ...names) {
   const { tables } = JSON.parse(tmerge("show", store, ...names, "--json"));
   return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.rows]));
 }
 
-/** A trace as the profiler writes it: events with ts and dur in microseconds. */
+/** Writes a trace as the profiler does: events with ts and dur in microseconds. */
 export function trace(path, events, more = {}) {
   writeFileSync(path, JSON.stringify({ schemaVersion: 1, baseTimeNanoseconds: 1_700_000_000_000_000_000, ...more, traceEvents: events }));
   return path;
 }
 
-/** An event of a stream of GPU 0. */
+/** A kernel on a stream of GPU 0. */
 export function kernel(name, ts, dur, args = {}, stream = 7) {
   return { ph: "X", cat: "kernel", name, pid: 0, tid: stream, ts, dur, args: { device: 0, stream, ...args } };
 }
@@ -152,7 +150,7 @@ export function kernel(name, ts, dur, args = {}, stream = 7) {
 // Pages --------------------------------------------------------------------------------------------
 
 let browser;
-let spares = []; // pages that a test left as they were made: a new one costs as much time as many views
+let spares = []; // pages reusable by later tests: a new page costs as much time as many views
 
 async function launched() {
   browser ??= await chromium.launch({
@@ -162,7 +160,7 @@ async function launched() {
   return browser;
 }
 
-/* Playwright ends a browser that does not end by itself with this process. */
+/* Drops a browser that may hang; Playwright ends it with this process at the latest. */
 function abandon() {
   browser?.close().catch(() => {});
   browser = undefined;
@@ -172,7 +170,7 @@ function abandon() {
 after(async () => {
   for (const server of servers) server.kill("SIGKILL");
   if (browser) await within(10, browser.close());
-  setTimeout(() => process.exit(), 2000).unref(); // whatever a test that hung still waits for
+  setTimeout(() => process.exit(), 2000).unref(); // even if a hung test still waits for something
 });
 
 async function newPage(scale, init) {
@@ -181,7 +179,7 @@ async function newPage(scale, init) {
   return context.newPage();
 }
 
-/* Closes a page, or makes it one as if it were new. */
+/* Closes a page, or resets it for reuse. */
 async function leave(page, again) {
   if (!again || page.context().pages().length > 1) return page.context().close();
   page.removeAllListeners();
@@ -195,7 +193,7 @@ async function leave(page, again) {
   if (page.context().browser() === browser) spares.push(page);
 }
 
-/** Opens a page from the disk, or by its address; in a quiet one an error is a failure of the test. */
+/** Opens a page from disk or by address; unless it is `loud`, console output fails the test. */
 export async function open(path, { hash = "", theme = "light", width = 1440, height = 900, scale = 1, ready, init, loud = false } = {}) {
   idle = 0;
   const special = init !== undefined || scale !== 1, noted = { console: [], requests: [] }, address = path.startsWith("http") ? path : pathToFileURL(path).href;
@@ -213,7 +211,7 @@ export async function open(path, { hash = "", theme = "light", width = 1440, hei
   return { page, noted };
 }
 
-/** A function that makes tests of the page of each of the jobs, which are there when they run; in the landing set of one of them, in turn. */
+/** Returns a function that declares tests run on the page of every job, or in the landing set on one job, in turn. */
 export function testsOf(jobs, declared = test) {
   let turn = 0;
   return (name, options, check) => {
@@ -227,10 +225,8 @@ export function testsOf(jobs, declared = test) {
   };
 }
 
-/**
- * Playwright lists the elements in one call and reads them in the next; the page may have drawn
- * others between the two, and a style read from an element that is gone is empty.
- */
+/** Playwright lists the elements in one call and reads them in the next. The page may redraw in between, and the style of a removed
+ * element is empty. This does both in one call. */
 function inOneStep(page) {
   page.$$eval = (selector, use, more) => page.evaluate(`(${use})([...document.querySelectorAll(${JSON.stringify(selector)})], ${JSON.stringify(more)})`);
 }
@@ -241,10 +237,11 @@ export async function viewed(page, view) {
   idle = 0;
 }
 
-/** Goes to an address in the page, and waits for the frame that draws it: until then data-detail and data-slowness are those of the place before. */
+/** Goes to an address in the page and waits for the frame that draws it; until then data-detail and data-slowness are those of the
+ * previous place. */
 export async function visit(page, hash) {
   await page.evaluate((h) => {
-    if (location.hash === h) return; // which draws nothing
+    if (location.hash === h) return; // the page would not redraw
     document.body.removeAttribute("data-ready");
     location.hash = h;
   }, hash);
@@ -252,19 +249,19 @@ export async function visit(page, hash) {
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
-/** The views in the list, by the names in their addresses. */
+/** The views in the list, by their names in the address. */
 export async function listed(page) {
   return page.$$eval("nav.rail a", (anchors) => anchors.flatMap((a) => a.dataset.views.split(" ")));
 }
 
-/** Nothing was said on the console, and nothing asked for but the page itself and what its server has. */
+/** Checks that nothing was logged to the console and nothing requested except from the page itself and its server. */
 function quiet(noted, address) {
   assert.deepEqual(noted.console, [], "console");
   const own = (url) => /^(blob|data):/.test(url) || url.split("#")[0] === address || (address.startsWith("http") && url.startsWith(address));
   assert.deepEqual(noted.requests.filter((url) => !own(url)), [], `requests beside ${address}`);
 }
 
-/* Goes to views one by one, and says what is wrong with them: window.probe may find more. Runs in the page. */
+/* Visits views one by one and returns the faults found; window.probe may find more. Runs in the page. */
 async function goThrough(views) {
   const wrong = [];
   for (const view of views) {
@@ -289,7 +286,7 @@ async function goThrough(views) {
   return wrong;
 }
 
-/** Goes through the views in the list, or some: each has one heading, is drawn, and scrolls in one direction only; what else is checked is up to the caller. */
+/** Visits all listed views, or some: each must be drawn, have one heading and scroll in one direction only; `check` may check more. */
 export async function sweep(page, check, views) {
   const all = views ?? (await listed(page)), { width } = page.viewportSize();
   for (const part of check ? all.map((view) => [view]) : [all]) {
@@ -299,7 +296,7 @@ export async function sweep(page, check, views) {
   }
 }
 
-/** The number in a text, in any unit that a time may be shown in, is the value but for rounding. */
+/** Whether the number in a text, in any unit of time, equals the value up to rounding. */
 export function closeTo(text, value) {
   if (value === null) return text === "–";
   const match = /(−?)([\d\u202f]+(?:\.\d+)?)\s*(ns|µs|ms|s|%)?/.exec(text);
@@ -310,20 +307,20 @@ export function closeTo(text, value) {
   return units.some((unit) => Math.abs(number - value / unit) <= 0.5000001 * 10 ** -digits);
 }
 
-/** A module of the page's source, to be called in a test. */
+/** A module of the page's source, for tests that call it directly. */
 export async function moduleOf(path) {
   const built = await esbuild.build({ entryPoints: [join(SOURCE, "tools/web/src", path)], bundle: true, format: "esm", write: false, nodePaths: [join(environment.TMERGE_WEB, "node_modules")] });
   return import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].text).toString("base64")}`);
 }
 
-/** The document of tables in a page's text, and that text with another one. */
+/** The JSON of the tables in a page's text or, with @p other, the text with the tables replaced. */
 export function tablesIn(file, other) {
   const begin = file.indexOf('id="tables">') + 'id="tables">'.length, end = file.indexOf("</script>", begin);
   if (!other) return JSON.parse(inflateSync(Buffer.from(file.slice(begin, end), "base64")));
   return file.slice(0, begin) + deflateSync(JSON.stringify(other)).toString("base64") + file.slice(end);
 }
 
-/** What axe finds that is serious: rule and elements of each. */
+/** Serious findings of axe: rule and elements of each. */
 export async function grave(page) {
   await page.evaluate(text(join(environment.TMERGE_WEB, "node_modules/axe-core/axe.min.js")));
   const { violations, passes } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));

@@ -1,4 +1,4 @@
-// Pipelines: the view of what stages do when, which jobs without a pipeline do not have.
+// Pipelines: the view of stages over time, which jobs without a pipeline lack.
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import { closeTo, FULL, listed, merge, open, show, synth, test, THEMES, visit, WIDTHS } from "./page.mjs";
@@ -15,7 +15,7 @@ const cells = (page, section) =>
     return [...(found?.querySelectorAll("tbody tr") ?? [])].map((row) => [...row.cells].map((cell) => cell.textContent));
   }, section);
 
-/** The colours at places of the canvas [CSS px], as texts. */
+/** Colours at positions on the canvas [CSS px], as texts. */
 const colours = (page, places) =>
   page.evaluate((all) => {
     const canvas = document.querySelector("main canvas"), { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -42,7 +42,7 @@ test("the bubble and the stage that makes the others wait are said, and are the 
   const bubble = tables["bubble.step"].reduce((sum, row) => sum + row.span_ns * row.ranks * row.bubble_pct, 0) / whole;
   const { page } = await open(jobs.pipe.page, { hash: "#pipelines" });
   const title = await page.$eval("h1", (e) => e.textContent);
-  // Six micro-batches on four stages: 3 of 6 + 3 where all is even.
+  // Six micro-batches on four stages: the ideal bubble is 3 of 6 + 3.
   assert.match(title, /^The pipeline’s bubble is [\d.]+\s% of its time, 33\.3\s% where all is even$/);
   assert.ok(Math.abs(Number(/is ([\d.]+)/.exec(title)[1]) - bubble) <= 0.0501, title);
   assert.match(await page.$eval("main header", (e) => e.textContent), /Stage 2 takes longest for a forward and a backward pass/, "ranks 4 and 5 are slow");
@@ -56,7 +56,7 @@ test("the bubble and the stage that makes the others wait are said, and are the 
   });
   const map = await page.$$eval(".map .cell", (all) => all.map((e) => Number(e.dataset.value)));
   assert.deepEqual(map, tables["bubble.step"].map((row) => row.bubble_pct));
-  // From the ideal bubble, 33.3 %, to 25 points above, or to the largest: of 20 steps of the ramp.
+  // The ramp's 20 levels span from the ideal bubble, 33.3 %, to 25 points above it or to the largest value.
   const levels = await page.$$eval(".map .cell", (all) => all.map((e) => Number(/\bs(\d+)/.exec(e.className)[1]))), end = Math.max(100 / 3 + 25, ...map);
   assert.deepEqual(levels, map.map((value) => Math.round((20 * (value - 100 / 3)) / (end - 100 / 3))));
 });
@@ -70,7 +70,7 @@ test("passes stand where they ran, in every theme and width", async () => {
       assert.equal(await page.$eval("main canvas", (e) => e.dataset.passes), String(passes.length));
       const [box] = await page.$$eval("main canvas", ([e]) => [e.clientWidth]), x = (ns) => 132 + ((ns - begin) / span) * (box - 140);
       const ranks = [...new Set(passes.map((row) => row.rank))].sort((a, b) => a - b), seen = { forward: new Set(), backward: new Set() };
-      // In a corner of each pass, where no number stands, there is its colour.
+      // A corner of each pass, where no number is, has its colour.
       const [idle, ...found] = await colours(page, [[x(begin + span) - 4, 26 * 3 + 13], ...passes.map((row) => [x(row.begin_ns) + 2, ranks.indexOf(row.rank) * 26 + 4])]);
       passes.forEach((row, i) => { if (x(row.end_ns) - x(row.begin_ns) > 8) seen[row.direction].add(found[i]); });
       assert.deepEqual([seen.forward.size, seen.backward.size], [1, 1], `${theme}, ${width}`);

@@ -1,4 +1,4 @@
-// Nothing from a trace or an address ever becomes markup, code, an address or a formula.
+// Nothing from a trace or an address becomes markup, code, an address or a formula.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { before } from "node:test";
 import { esbuild, kernel, listed, merge, moduleOf, open, seldom, SOURCE, sweep, synth, tablesIn, test, text, tmerge, trace, visit } from "./page.mjs";
 
-// Each of them would run, or ask the network, were it ever taken for markup.
+// Each of these would run code or access the network if it were interpreted as markup.
 const EVIL = [
   "</script><script>window.evil = 1; console.error('ran')</script>",
   "<img src=x onerror=\"window.evil = 1; console.error('ran')\">",
@@ -24,7 +24,7 @@ const EVIL = [
 
 const host = (text) => ({ ph: "X", cat: "cpu_op", pid: 100, tid: 100, ts: 100, dur: 20, name: text });
 
-/* A rank whose every name is hostile. */
+/* Trace of a rank in which every name is hostile. */
 function hostileTrace(path, rank) {
   const events = [];
   EVIL.forEach((name, i) => {
@@ -45,7 +45,7 @@ function hostileTrace(path, rank) {
   return trace(path, events, { distributedInfo: { rank, world_size: 2, backend: EVIL[1] }, deviceProperties: [{ id: 0, name: EVIL[1], totalGlobalMem: 80e9 }], traceName: EVIL[0] });
 }
 
-const FOLDER = "<b onclick=evil()>&amp;<img src=x>"; // by which the job is called
+const FOLDER = "<b onclick=evil()>&amp;<img src=x>"; // the job is named after it
 
 let job;
 before(() => {
@@ -56,12 +56,12 @@ before(() => {
   job = merge("hostile", files, "--host-map", "hosts", "--rank-map", "ranks");
 });
 
-/* Whether something of the evil ran, or became an element. Runs in the page. */
+/* Whether hostile code ran or became an element. Runs in the page. */
 const harm = () => ({ evil: window.evil ?? 0, markup: document.querySelectorAll("img, iframe, svg, [onerror], [onload], [onmouseover], body > script:not([type]) ~ script:not([type])").length,
   addresses: [...document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")).filter((each) => !/^[#]|^blob:/.test(each)) });
 const NONE = { evil: 0, markup: 0, addresses: [] };
 
-/** Goes through views, in which nothing of the evil may run. */
+/** Visits views and checks that no hostile code runs in them. */
 async function harmless(page, views) {
   await page.evaluate(`window.probe = () => { const found = JSON.stringify((${harm})()); return found === '${JSON.stringify(NONE)}' ? null : found; }`);
   await sweep(page, undefined, views);
@@ -202,7 +202,7 @@ test("cells of CSV that begin a formula get a leading quote", async () => {
 
 let largePage;
 
-/** A page whose large tables are blocks: the file's text, and a block's name. */
+/** A page whose large tables are blocks: the file's text, and the name of a block. */
 function large() {
   largePage ??= merge("large", synth("large-traces", { ranks: 64, ranks_per_host: 8, steps: 16, layers: 2, buckets: 2, cpu_ops: 1 })).page;
   const file = text(largePage);
@@ -211,7 +211,7 @@ function large() {
   return { file, id };
 }
 
-/** What a table's view says where its block is spoilt; the other views must open. */
+/** Checks what a table's view says if its block is damaged; the other views must open. */
 async function damaged(path, file, table) {
   writeFileSync(path, file);
   const { page } = await open(path, { hash: "#about" });

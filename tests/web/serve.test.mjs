@@ -1,4 +1,4 @@
-// The page as tmerge serve gives it.
+// The page as served by tmerge serve.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ let job, served, large, all, server;
 before(async () => {
   job = merge("job", synth("traces", { ranks: 8, ranks_per_host: 4, steps: 4, layers: 4, slow_rank: 5, slow_factor: 1.3 }));
   served = (await serve(job.store)).url;
-  large = merge("large", synth("more", { ranks: 8, ranks_per_host: 4, steps: 230, layers: 24, cpu_ops: 1, slow_rank: 3, compress: "zstd" })); // more events than a page holds
+  large = merge("large", synth("more", { ranks: 8, ranks_per_host: 4, steps: 230, layers: 24, cpu_ops: 1, slow_rank: 3, compress: "zstd" })); // more events than fit in a page
   ({ url: all, server } = await serve(large.store));
 });
 
@@ -25,7 +25,7 @@ test("the page is opened from the server, and asks nobody else", async () => {
 
 // The timeline -------------------------------------------------------------------------------------
 
-/** Opens the timeline at a window [ns], or the whole job, and waits until there is no more to come. */
+/** Opens the timeline at a window [ns], or the whole job, and waits until all detail has loaded. */
 async function timeline(url, [begin, end] = [], more = "", options = {}) {
   const found = await opened(url, `${begin === undefined ? "" : `/t=${begin}-${end}`}${more}`, options);
   await found.page.waitForSelector('body[data-detail="complete"]');
@@ -34,7 +34,8 @@ async function timeline(url, [begin, end] = [], more = "", options = {}) {
 
 let lastY = LANES_Y;
 
-/** Goes down the rows at a place until the line below says of one what is looked for: from where the last one was, for rows stay. */
+/** Moves down the rows at an x position until the status line matches the pattern; begins at the last row found, because rows keep their
+ * positions. */
 async function lookFor(page, x, pattern) {
   const rows = Array.from({ length: 72 }, (_, i) => LANES_Y + 8 * i);
   for (const y of [lastY, ...rows]) {
@@ -50,7 +51,7 @@ const asked = (noted) => noted.requests.filter((url) => url.includes("/tile?"));
 
 const queried = new Map();
 
-/** Events of the large job as its store has them, in times from the job's begin. */
+/** Events of the large job from its store, in times from the job's begin. */
 function events(where) {
   if (!queried.has(where)) {
     const [, begin] = tmerge("show", large.store, "job.job", "--columns", "begin_ns", "--csv").split(/\s+/);
@@ -63,7 +64,7 @@ function events(where) {
 test("a page that holds all asks for nothing", async () => {
   const { page, noted } = await timeline(served, [20_000_000, 20_050_000]);
   await page.keyboard.press("w");
-  await page.waitForFunction(() => !location.hash.includes("20000000-20050000")); // windows are asked for sooner than the address is written
+  await page.waitForFunction(() => !location.hash.includes("20000000-20050000")); // windows are requested before the address is written
   assert.deepEqual(asked(noted), []);
 });
 
@@ -78,7 +79,7 @@ seldom("what the page left out comes when it is looked at, is what the store has
     const shown = await lookFor(page, await placeOf(page, event.begin_ns + event.duration_ns / 2, [begin, end]), / rank 2 .*\(compute\)/);
     const [duration, times] = shown.split("·").slice(-2), place = own.filter(({ name }) => name === event.name).indexOf(event);
     assert.ok(shown.includes(event.name.slice(0, 100)) && closeTo(duration, event.duration_ns), `${event.name} at ${event.begin_ns}: ${shown}`);
-    /* each rank runs it as often in each step; of seven others the fourth */
+    /* every rank runs it equally often in each step; the median of seven others is the fourth */
     const others = ranks.filter((each) => each !== own).map((each) => each.filter(({ name }) => name === event.name)[place].duration_ns).sort((a, b) => a - b);
     assert.ok(Math.abs(parseFloat(times) - event.duration_ns / others[3]) < 0.0051 && times.includes("× the other ranks’ median"), `${event.duration_ns} of ${others}: ${times}`);
   }
@@ -108,7 +109,7 @@ seldom("counters of a window that came are of the whole store", async () => {
 });
 
 seldom("a map gets finer as one zooms in, of ranks and of folded hosts", async () => {
-  const span = [6_000_000_000, 6_020_000_000]; // of steps of 45 ms, in which seven ranks wait 15 for the eighth; a level of the store has 4 ms
+  const span = [6_000_000_000, 6_020_000_000]; // within steps of 45 ms, in which seven ranks wait 15 ms for the eighth; the store's coarsest level has 4 ms
   const own = [0, 4, 5, 6, 7].map((rank) => events(`rank = ${rank} AND role = 'compute'`).filter((event) => event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]));
   const busy = (list, from, to) => list.reduce((sum, event) => sum + Math.max(0, Math.min(to, event.begin_ns + event.duration_ns) - Math.max(from, event.begin_ns)), 0) / (to - from);
   const { page, noted } = await timeline(all, span, "/map=compute/fold=none");
@@ -118,7 +119,7 @@ seldom("a map gets finer as one zooms in, of ranks and of folded hosts", async (
     const seen = new Set();
     if (lists.length > 1) await page.keyboard.press("Shift+H");
     await page.waitForSelector('body[data-detail="complete"]');
-    for (let at = 6; at < 500 && seen.size < 2; at++) { // what is so for nine cells shows in any bucket of some
+    for (let at = 6; at < 500 && seen.size < 2; at++) { // nine equal cells also agree in every bucket within them
       const from = span[0] + at * cell, shares = lists.map((list) => busy(list, from - 4 * cell, from + 5 * cell));
       const is = shares.every((share) => share > 0.98) ? "busy" : shares.every((share) => share === 0) ? "idle" : null;
       if (is === null || seen.has(is)) continue;
@@ -132,7 +133,7 @@ seldom("a map gets finer as one zooms in, of ranks and of folded hosts", async (
 });
 
 seldom("the panel of an event that came tells its launch, and a link to it opens it again", async () => {
-  const span = [6_000_000_000, 6_000_400_000]; // more steps than the page holds one after the other
+  const span = [6_000_000_000, 6_000_400_000]; // after the consecutive steps that the page holds
   const own = events(`rank = 2 AND track = 'gpu' AND role = 'compute'`), at = own.findIndex(({ begin_ns }) => begin_ns > span[0] + 100_000);
   const { name, begin_ns, duration_ns, event, launch } = own[at];
   const [call] = events(`rank = 2 AND event = ${launch}`);
@@ -142,9 +143,9 @@ seldom("the panel of an event that came tells its launch, and a link to it opens
   const panel = await details(page);
   for (const words of [call.name, `Correlation ${recorded.correlation}.`, `grid ${recorded.grid.join(" × ")}, block ${recorded.block.join(" × ")}`]) assert.ok(panel.includes(words), `${words}: ${panel}`);
   assert.ok(asked(noted).length > 0 && event !== undefined, "it was fetched");
-  await page.click(".tl-details .tl-chain button"); // the call, and from it back
-  await page.waitForFunction(() => /event=9\./.test(location.hash)); // which is written a little later
-  await page.waitForSelector('body[data-detail="complete"]'); // a window around the call alone, for it came long before
+  await page.click(".tl-details .tl-chain button"); // goes to the call, and from there back
+  await page.waitForFunction(() => /event=9\./.test(location.hash)); // the address is written after a delay
+  await page.waitForSelector('body[data-detail="complete"]'); // a window around the call only, because it came much earlier
   await page.click(".tl-launched button");
   await page.waitForSelector(`text=Correlation ${recorded.correlation}.`);
   await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${begin_ns}.${duration_ns}`);
@@ -164,7 +165,7 @@ seldom("a kernel that came is compared with all ranks, and a marked area is summ
   await page.waitForFunction((rank) => location.hash.includes(`/rank=${rank}`), said[0][0]);
   await page.waitForSelector(`.tl-details:has-text("rank ${said[0][0]}, host")`);
 
-  const span = [begin - 30_000_000, begin + 90_000_000]; // more than any window
+  const span = [begin - 30_000_000, begin + 90_000_000]; // longer than any window
   await visit(page, `#timeline/mark=${span[0]}-${span[1]}/sums=kernels`);
   await page.waitForSelector('body[data-timeline="complete"]');
   const sums = new Map();
@@ -191,7 +192,7 @@ seldom("who met at a kernel is asked of the server where the page does not know 
   const { Finer } = await moduleOf("timeline/finer.ts"), { Lanes } = await moduleOf("timeline/lanes.ts"), asks = [];
   const own = rows.filter(({ operation }) => operation === rows[0].operation).map((row) => ({ ...row, begin_ns: Number(BigInt(row.begin_ns) - begin) }));
   assert.equal(own.length, 8);
-  const ranks = own.map(({ rank }) => ({ rank })), n = ranks.length; // a page with these kernels, each on a stream of its rank, and without any operation
+  const ranks = own.map(({ rank }) => ({ rank })), n = ranks.length; // a page with only these kernels, each on a stream of its rank, and no operation
   const events = { n, begin: Float64Array.from(own, (each) => each.begin_ns), duration: Float64Array.from(own, (each) => each.duration_ns), name: new Uint32Array(n), kind: new Uint8Array(n).fill(1), depth: new Uint8Array(n), comm: Uint32Array.from(own, (_, i) => i + 1), wait: new Float64Array(n + 1), operation: new Int32Array(n + 1).fill(-1), tracks: own.map((_, at) => ({ at, kind: 0, name: 0, first: at, n: 1 })) };
   const data = { job: { names: [""], ranks, allRanks: n }, operations: [], lanes: new Lanes(events, n), told: null }, finer = new Finer(data);
   const fetched = globalThis.fetch;
@@ -213,14 +214,14 @@ test("the find box looks through the whole store, and goes to what it finds", as
   assert.match(plain(await page.textContent(".tl-find output")), new RegExp(`^${n} found: ${n} kernels`));
   await page.click("text=List");
   assert.equal(await page.locator(".tl-results li").count(), n);
-  for (const place of [n - 1, Math.floor(n / 2), 0]) { // far apart: the page cannot hold all of them
+  for (const place of [n - 1, Math.floor(n / 2), 0]) { // far apart, so that the page cannot hold all of them
     const { begin_ns, duration_ns, name } = found[place];
     await page.click(`.tl-results li:nth-child(${place + 1}) button`);
     await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${begin_ns}.${duration_ns}`);
     assert.ok((await details(page)).includes(name.slice(0, 60)), name);
     assert.match(plain(await page.textContent(".tl-find output")), new RegExp(`^${place + 1} of ${n} found`), "its place is kept");
   }
-  await page.press(".tl-find input", "Enter"); // to the next
+  await page.press(".tl-find input", "Enter"); // goes to the next match
   await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${found[1].begin_ns}.${found[1].duration_ns}`);
   assert.ok(asked(noted).length > 0, "windows were fetched");
   const text = found[0].name, kinds = JSON.parse(tmerge("query", large.store, `SELECT count(*) AS n FROM events WHERE name = '${text}' AND kind = 'duration'`, "--json")).tables.query.rows[0].n;
@@ -243,7 +244,7 @@ for (const [theme, width, declared] of [["light", 800, seldom], ["dark", 1280, f
 test("names that fit become ranges, short enough for a request", async () => {
   const { batchesOf } = await moduleOf("timeline/search.ts");
   const names = [[0, "a", 1], [3, "ab", 1], [4, "b", 1], [9, "ac", 1], [11, "ad", 1]];
-  assert.deepEqual(batchesOf(names, (name) => name.startsWith("a")), ["0-3,9-11"]); // nobody has the names between
+  assert.deepEqual(batchesOf(names, (name) => name.startsWith("a")), ["0-3,9-11"]); // no name has an id between these
   assert.deepEqual(batchesOf(names, (name) => name === "b"), ["4"]);
   assert.deepEqual(batchesOf(names, () => false), []);
   const many = batchesOf(Array.from({ length: 30_000 }, (_, id) => [id, String(id % 2), 1]), (name) => name === "1");
@@ -269,7 +270,7 @@ seldom("a table that the page cuts offers all of its rows", async () => {
 
 seldom("a view whose tables the page cuts reads the rest, and draws all ranks and steps", async () => {
   const { store } = merge("long", synth("long-traces", { ranks: 8, ranks_per_host: 4, steps: 645, layers: 1, buckets: 1, cpu_ops: 1, no_instances: true })), { url } = await serve(store);
-  const { page, noted } = await open(url, { hash: "#steps/rows=ranks", loud: true }); // as the second answer is an error
+  const { page, noted } = await open(url, { hash: "#steps/rows=ranks", loud: true }); // loud because the second answer is an error
   await page.waitForSelector(".left-out", { state: "detached" });
   assert.match(await page.getAttribute(".map-canvas", "aria-label"), /8 rows by 645 columns/);
   assert.ok(noted.requests.some((each) => each.includes("rows?table=overlap.step")), "rows were asked for");
@@ -282,8 +283,8 @@ seldom("a view whose tables the page cuts reads the rest, and draws all ranks an
 test("a window is asked for with its surroundings", async () => {
   const { windowOf } = await moduleOf("timeline/finer.ts");
   for (const [begin, end, from, to] of [
-    [1000, 2000, 0, 2048], // 1,000 fits 1,024; from the half before the one that it begins in
-    [0, 1, 0, 2048], // no shorter than that
+    [1000, 2000, 0, 2048], // 1,000 fits in 1,024; begins half of that before the half that contains its begin
+    [0, 1, 0, 2048], // minimum length
     [5000, 13000, 0, 16384], // 8,192
     [100_000, 100_100, 99_328, 101_376],
   ]) assert.deepEqual(windowOf({ begin, end }), { begin: from, end: to });
@@ -295,7 +296,7 @@ test("a window is asked for with its surroundings", async () => {
 
 // Perfetto -----------------------------------------------------------------------------------------
 
-/* Stands in for ui.perfetto.dev: answers PING, and keeps what is handed to it. */
+/* Replaces ui.perfetto.dev: answers PING and keeps the trace handed to it. */
 const STAND_IN = `<!doctype html><title>waiting</title><script>
   addEventListener("message", ({ data, source, origin }) => {
     if (data === "PING") return void source.postMessage("PONG", origin);
@@ -317,7 +318,7 @@ seldom("the window in view is handed to Perfetto", async () => {
   assert.equal(got.fileName, "tmerge.perfetto-trace");
   const address = noted.requests.find((url) => url.includes("/trace?")), query = new URL(address).searchParams;
   assert.deepEqual(["from", "to", "ranks"].map((key) => query.get(key)), ["10000000", "20000000", "0,1,2,3,4,5,6,7"]);
-  const given = new Uint8Array(await (await fetch(address)).arrayBuffer()); // which tests/cli/cli_serve.py holds against tmerge export
+  const given = new Uint8Array(await (await fetch(address)).arrayBuffer()); // tests/cli/cli_serve.py compares this with tmerge export
   assert.ok(given.length > 1000 && Buffer.from(got.bytes).equals(Buffer.from(given)), "the bytes");
 });
 
@@ -327,7 +328,7 @@ seldom("that the browser blocks the tab is said, and so is a window of too many 
   assert.equal(opened, "open");
   await openIn(page);
   await page.waitForSelector("text=Perfetto was not opened: the browser blocked the new tab; allow pop-ups for this page, and try again.");
-  const large = await timeline(all, [], "", { loud: true }); // as the answer is an error
+  const large = await timeline(all, [], "", { loud: true }); // loud because the answer is an error
   await large.page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: STAND_IN }));
   await openIn(large.page);
   await large.page.waitForSelector("text=/Perfetto was not opened: tmerge serve says: too many events for one answer: zoom in/");
@@ -338,13 +339,13 @@ seldom("a page from the disk offers no Perfetto: its window can not be handed ov
   assert.equal(await page.$('button:has-text("Open in Perfetto")'), null);
 });
 
-// The end: no test after this has a server -------------------------------------------------------------
+// Last, because it ends the server ---------------------------------------------------------------------
 
 test("that the server is gone is said, and may be asked again", async () => {
   const { page } = await timeline(all, [], "", { loud: true });
   server.kill();
   await once(server, "exit");
-  await visit(page, "#timeline/t=6000000000-6300000000"); // more steps than the page holds one after the other
+  await visit(page, "#timeline/t=6000000000-6300000000"); // more consecutive steps than the page holds
   await page.waitForSelector('body[data-detail="failed"]');
   assert.match(await page.textContent(".tl-left-out"), /Detail cannot be loaded: tmerge serve does not answer; it may have been ended\. Try again/);
   await Promise.all([page.waitForRequest("**/tile?*"), page.click("text=Try again")]);

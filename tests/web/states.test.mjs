@@ -1,11 +1,11 @@
-// What the page shows where something is missing: each state has a job of its own.
+// What the page shows if something is missing: each state has its own job.
 import assert from "node:assert/strict";
 import { state } from "./jobs.mjs";
 import { closeTo, FULL, listed, merge, open, seldom, show, sweep, synth, tablesIn, test, text, THEMES, visit } from "./page.mjs";
 
 let turn = 0;
 
-/* Opens the page of a state at a phone's width, in the landing set in one theme or the other, in the full set in both, and goes through its views; then checks it. */
+/* Opens the page of a state at a phone's width, in one theme (landing set) or both (full set), visits its views, then checks it. */
 async function of(name, check) {
   const job = state(name), themes = FULL ? THEMES : [THEMES[turn++ % 2]];
   for (const theme of themes) {
@@ -24,7 +24,7 @@ const main = async (page) => {
   await page.$$eval("main details", (all) => all.forEach((e) => { e.open = true; }));
   return page.innerText("main");
 };
-/** The value and the line below of a figure on the summary. */
+/** Value and subtitle of a figure on the summary. */
 const figure = (page, label) => page.$$eval(".figures > div", (all, wanted) => {
   const found = all.find((e) => e.querySelector("dt").textContent === wanted);
   return [found.querySelector(".value").textContent, found.querySelector(".below").textContent];
@@ -58,7 +58,7 @@ test("no steps: the whole trace is one column", () => of("no-steps", async (page
   }
   await visit(page, "#steps");
   assert.match(await main(page), /No steps marked.*To mark them: prof\.step\(\) of PyTorch, StepTraceAnnotation/);
-  /* How long the host was recorded is not how long a GPU was idle, and no step's time. */
+  /* The duration of the host's recording is neither a GPU's idle time nor a step's time. */
   assert.deepEqual(await page.$$eval('[aria-label="Metric"] button', (all) => all.map((e) => e.textContent)), ["made others wait", "waited", "compute", "exposed communication"]);
   assert.equal(await page.$(".multiples"), null);
 }));
@@ -113,7 +113,7 @@ seldom("kernels whose names tell no kind are not said to be no all-reduce", () =
   assert.match(await page.textContent(".findings"), /Which of it is AllReduce no name tells\./);
   await visit(page, "#communication");
   assert.match(await main(page), /none that its name tells/);
-  await visit(page, "#idle"); // from 30 to 400 us, of two kernels without launches
+  await visit(page, "#idle"); // from 30 to 400 us, between two kernels without launches
   assert.match((await main(page)).replace(/\u00a0/g, " "), /370\.0 µs of GPU time, 100 % of it because no launch is in the traces/);
 }));
 

@@ -1,10 +1,10 @@
-// What the tests of the timeline share: places on its canvas, keys, its address and its words.
+// Shared by the timeline's tests: positions on its canvas, keys, its address and its texts.
 import { open } from "./page.mjs";
 
 export const GUTTER = 92, RIGHT = 10, RULER_Y = 80, LANES_TOP = 90;
 export const COMPLETE = 'body[data-timeline="complete"]';
 
-/** Opens the timeline of a page and waits until its events are there and drawn. */
+/** Opens a page's timeline and waits until its events are loaded and drawn. */
 export async function timeline(path, hash = "", more = {}) {
   const opened = await open(path, { hash: `#timeline${hash}`, ...more });
   await opened.page.waitForSelector(COMPLETE);
@@ -12,10 +12,10 @@ export async function timeline(path, hash = "", more = {}) {
   return opened;
 }
 
-/** Waits until what the last keys and clicks change is drawn. */
+/** Waits until the effects of the last keys and clicks are drawn. */
 export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Waits until it is in the address, too, which is written 200 ms after the last change. */
+/** As drawn(), and until the address is written, 200 ms after the last change. */
 export async function settled(page) {
   await drawn(page);
   await page.waitForSelector("body:not([data-address])");
@@ -34,30 +34,30 @@ export async function address(page) {
   return (await page.evaluate(() => location.hash)).replace(/^#timeline/, "");
 }
 
-/** What the address says, by name. */
+/** Parameters of the address, by name. */
 export async function params(page) {
   return Object.fromEntries((await address(page)).split("/").slice(1).map((part) => part.split("=").map(decodeURIComponent)));
 }
 
-/** Loads the page again; the address stays. */
+/** Reloads the page at the same address. */
 export async function reload(page) {
   await settled(page);
   await page.reload();
   await page.waitForSelector(COMPLETE);
 }
 
-/** Without spaces that do not break, and between digits. */
+/** Replaces no-break spaces, and removes those between digits. */
 export const plain = (words) => words.replaceAll("\u00a0", " ").replaceAll("\u202f", "");
 export const details = async (page) => plain(await page.textContent(".tl-details"));
 export const box = (page) => page.$eval("canvas", (canvas) => canvas.getBoundingClientRect().toJSON());
 
-/** How far from the canvas' left edge a time stands in a window, the whole of a job of this length or [begin, end]. */
+/** Distance of a time from the canvas' left edge, within a window: a job's duration (its whole time) or [begin, end]. */
 export async function placeOf(page, time, window) {
   const { width } = await box(page), [begin, end] = [window].flat().length > 1 ? window : [0, window];
   return GUTTER + ((time - begin) / (end - begin)) * (width - GUTTER - RIGHT);
 }
 
-/** What the line below the chart says of a place on it. */
+/** Status line below the chart for a position on it. */
 export async function hovered(page, x, y) {
   const { left, top } = await box(page);
   await page.mouse.move(left + x, top + y);
@@ -65,7 +65,7 @@ export async function hovered(page, x, y) {
   return plain(await page.textContent(".tl-hover"));
 }
 
-/** Marks an area with the pointer: along times of a job of this length and heights. */
+/** Marks an area with the pointer, along times in a job of this duration and heights. */
 export async function mark(page, places, whole) {
   const { left, top } = await box(page);
   await page.keyboard.down("Shift");
@@ -77,7 +77,7 @@ export async function mark(page, places, whole) {
   await page.keyboard.up("Shift");
 }
 
-/** The colours at places of the canvas, as #rrggbb; of a copy, for reading a canvas twice is warned of. */
+/** Colours at positions of the canvas, as #rrggbb; reads a copy, because the browser warns when a canvas is read twice. */
 export function colours(page, places) {
   return page.evaluate((all) => {
     const canvas = document.querySelector("canvas"), { width, height } = canvas, context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });

@@ -1,4 +1,4 @@
-// The timeline in a real browser: keys, pointer, search, address, sums and damage.
+// The timeline in a real browser: keys, pointer, search, address, sums and damaged data.
 import assert from "node:assert/strict";
 import { closeTo, merge, open, seldom, show, synth, test, tmerge, visit } from "./page.mjs";
 import { address, box, colours, COMPLETE, details, drawn, GUTTER, hovered, LANES_TOP, params, placeOf, plain, press, reload, RIGHT, RULER_Y, settled, timeline as opened } from "./timeline.mjs";
@@ -7,14 +7,14 @@ const LANES_Y = LANES_TOP + 40;
 const job = merge("job8", synth("job", { ranks: 8, ranks_per_host: 4, steps: 4, slow_rank: 3, slow_kind: "host", cpu_ops: 4, end_jitter_ns: 2000 }));
 const timeline = (hash) => opened(job.page, hash);
 
-/** The window in view [ns]. */
+/** Visible window [ns]. */
 async function span(page) {
   const { t } = await params(page);
   const [begin, end] = t ? t.split("-").map(Number) : [0, duration];
   return { begin, end };
 }
 
-/** Rows of a table with whole numbers as BigInt: times since the epoch are beyond a double. */
+/** Rows of a table with integers as BigInt: times since the epoch exceed a double's precision. */
 function exact(store, name) {
   const [head, ...lines] = tmerge("show", store, name, "--csv").trim().split(/\r?\n/).map((line) => line.split(","));
   return lines.map((cells) => Object.fromEntries(head.map((column, i) => [column, /^-?\d+$/.test(cells[i]) ? BigInt(cells[i]) : cells[i]])));
@@ -268,7 +268,7 @@ seldom("events and steps follow each other", async () => {
   await press(page, "n");
   const steps = show(job.store, "overlap.step")["overlap.step"].filter((row) => row.rank === 0);
   const first = await span(page);
-  // its clock runs up to 1,000 ppb apart from the job's: 23 ns of 23 ms
+  // its clock drifts by up to 1,000 ppb from the job's: 23 ns in 23 ms
   assert.ok(Math.abs(first.end - first.begin - steps[0].window_ns) <= 25, `${first.end - first.begin}, not ${steps[0].window_ns}`);
   await press(page, "n");
   const { begin } = await span(page), since = begin - first.end;

@@ -1,4 +1,4 @@
-// Parts of the timeline that need no browser: bytes, shares, windows, keys, and what is painted.
+// Parts of the timeline that need no browser: bytes, shares, windows, keys, and painting.
 import assert from "node:assert/strict";
 import { moduleOf, test } from "./page.mjs";
 
@@ -46,7 +46,7 @@ test("a column shows what of the time in it was busy, at any width", () => {
   assert.deepEqual(columns(50, 100, 3), [0.5, 0.5, 0.5]);
   assert.deepEqual(columns(25, 50, 2), [1, 0.5]);
   assert.deepEqual(columns(-100, 100, 1), [0]);
-  // half of the last column lies behind the job's end, where nothing is busy
+  // half of the last column is after the job's end, where nothing is busy
   assert.deepEqual(columns(700, 200, 1), [0.1]);
 });
 
@@ -70,9 +70,9 @@ test("zooming out neither invents nor loses work", () => {
 test("a host's shares are the mean of its ranks', and nothing that is there becomes none", () => {
   const coverage = new Uint8Array(3 * 5 * 2);
   coverage.set([255, 1], 0); // compute of the first rank; the second has none
-  coverage.set([100, 200], 2 * 5 * 2); // the third, of a host of its own
+  coverage.set([100, 200], 2 * 5 * 2); // the third rank, on a host of its own
   const hosts = new HostPyramid(new Pyramid(coverage, 2, 200), [[0, 1], [2]]);
-  assert.deepEqual([[...hosts.base(0, COMPUTE)], [...hosts.base(1, COMPUTE)]], [[128, 1], [100, 200]]); // 127.5 is rounded, 0.5 is 1
+  assert.deepEqual([[...hosts.base(0, COMPUTE)], [...hosts.base(1, COMPUTE)]], [[128, 1], [100, 200]]); // 127.5 is rounded, 0.5 becomes 1
   assert.ok(Math.abs(hosts.sum(1, COMPUTE, 0, 200) - ((100 + 200) / 255) * 100) < 1e-4);
 });
 
@@ -89,7 +89,7 @@ test("what rises and falls is summed, and is 0 where all has fallen", () => {
 });
 
 test("a collective moves its bytes from its last arrival on", () => {
-  // 6 kB in the 60 ns from 40 to 100, on both ranks; 1 kB that nobody waits for in all of its 100 ns
+  // 6 kB within 60 ns, from 40 to 100, on both ranks; 1 kB without waits within all of its 100 ns
   const operation = (bytes, more) => ({ bytes, begin: 0, end: 100, last: 40, members: [{ at: 0 }, { at: 1 }], ...more });
   const data = { lanes: {}, told: {}, operations: [operation(6000, { waits: true }), operation(1000, { waits: false, members: [{ at: 1 }] }), operation(-1, { waits: true })], job: { ranks: [{}, {}] } };
   const { value } = valuesOf("bandwidth", data).next(), at = (rank) => value.curves.curves[rank].map(({ times, values }) => [...times].map((time, i) => [time, values[i]]));
@@ -98,7 +98,7 @@ test("a collective moves its bytes from its last arrival on", () => {
 
 // Painting -------------------------------------------------------------------------------------------
 
-/** A context that notes filled rectangles with their colours, and paths. */
+/** A drawing context that records filled rectangles with their colours, and paths. */
 function recorder() {
   const rects = [], paths = [];
   let points = 0;
@@ -160,13 +160,13 @@ test("kinds of a lane stand upon one another, and equal neighbours are one", () 
 });
 
 test("events narrower than a pixel fill it by their time", () => {
-  // 10 ns a pixel: two events of 2.5 ns in pixel 3 make half of it
+  // 10 ns per pixel: two events of 2.5 ns in pixel 3 fill half of it
   const rects = painted([[30, 2.5, COMPUTE], [35, 2.5, COMPUTE]], { begin: 0, end: 100 }, 10);
   assert.deepEqual(rects.map(({ x, y, width, height }) => [x, y, width, height]), [[3, 10, 1, 10]]);
 });
 
 test("communication has two colours, divided where the last rank came", () => {
-  // waits in [20, 50), transfers in [50, 60); what is not matched has one colour
+  // waits in [20, 50), transfers in [50, 60); unmatched communication has one colour
   const rects = painted([[20, 40, TRANSFER, 30], [70, 20, UNMATCHED]], { begin: 0, end: 100 }, 100);
   const bars = rects.filter((r) => r.height === 20).map(({ color, x, width }) => [color, x, Math.round(x + width + 0.4)]);
   assert.deepEqual(bars, [["unmatched", 70, 90], ["wait", 20, 50], ["transfer", 50, 60]]);
@@ -176,7 +176,7 @@ test("very many rectangles are drawn as one picture of the same pixels", () => {
   let image;
   globalThis.document = { createElement: () => ({ getContext: () => ({
     createImageData: (width, height) => ({ width, height, data: new Uint8ClampedArray(4 * width * height) }), putImageData: (made) => (image = made) }) }) };
-  // 600 columns from (92, 50) on, the i-th of them i % 4 + 1 pixels high from the ground of 10; then one over two of them, half as strong
+  // 600 columns from (92, 50) on; the i-th is i % 4 + 1 pixels high on a baseline of 10; then one across two of them, at half opacity
   const rects = new Rects(), drawn = [];
   rects.color("#123456", 1);
   for (let i = 0; i < 600; i++) rects.add(92 + i, 60 - (i % 4) - 1, 1, (i % 4) + 1);
@@ -192,7 +192,7 @@ test("very many rectangles are drawn as one picture of the same pixels", () => {
 
 // Operations -----------------------------------------------------------------------------------------
 
-/** An operation of ranks that begin at these times; the last is so alone unless it is tied. */
+/** An operation whose ranks begin at these times; the last one is the only last unless it is tied. */
 function operationOf(begins, { tied = false, number = 0, end = 100 } = {}) {
   const last = Math.max(...begins);
   const members = begins.map((begin, at) => ({ at, begin, end, wait: last - begin, arrival: begin !== last ? 0 : tied ? 1 : 2 }));
@@ -217,7 +217,7 @@ test("a triangle points at the last rank, and at none where it is a tie or clock
 
 test("clocks are poor where they may be wrong by more than arrivals differ", () => {
   const operations = [operationOf([10, 20, 50])];
-  // 2 sqrt(u1^2 + u2^2): u = 1 makes 2.8 ns of 40 ns, u = 20 makes 57 ns
+  // 2 sqrt(u1^2 + u2^2): u = 1 gives 2.8 ns, less than 40 ns; u = 20 gives 57 ns
   assert.equal(clocksArePoor(operations, RANKS), false);
   assert.equal(clocksArePoor(operations, RANKS.map((rank) => ({ ...rank, uncertainty: 20 }))), true);
 });
@@ -247,10 +247,10 @@ test("of more than forty operations only those are joined whose arrivals are pix
   const many = Array.from({ length: 41 }, (_, number) => operationOf([number, number + (number === 7 ? 60 : 5)], { number }));
   assert.deepEqual(new OperationIndex(many).joined({ begin: 0, end: 10_000 }, 0.1).map((o) => o.number), [7]);
   assert.equal(new OperationIndex(many.slice(0, 40)).joined({ begin: 0, end: 10_000 }, 0.1).length, 40);
-  // of very many wide ones those of most wait
+  // of very many wide ones those with the longest waits
   const wide = Array.from({ length: 90 }, (_, number) => ({ ...operationOf([number, number + 60], { number }), wait: (number * 7) % 90 }));
   assert.deepEqual(new OperationIndex(wide).joined({ begin: 0, end: 10_000 }, 0.1).map((o) => o.wait).sort((a, b) => b - a), Array.from({ length: 40 }, (_, i) => 89 - i));
-  // on a quarter of the width a quarter of them
+  // a quarter of the width allows a quarter of them
   assert.equal(new OperationIndex(many.slice(0, 10)).joined({ begin: 0, end: 2_500 }, 0.1).length, 10);
   assert.equal(new OperationIndex(many.slice(0, 11)).joined({ begin: 0, end: 2_500 }, 0.1).length, 1);
 });
@@ -259,16 +259,16 @@ test("of more than forty operations only those are joined whose arrivals are pix
 
 const heightOf = ({ at, level }) => 10 * at + ["host", "compute", "communication"].indexOf(level);
 
-/* [begin, end, rank, kind] each; ranks 4 and 7 stand at places 0 and 1. */
+/* [begin, end, rank, kind] each; ranks 4 and 7 have indices 0 and 1. */
 function pathOf(...rows) {
   return new Path(rows.map(([begin, end, rank, kind], index) => ({ index, step: 1, place: index, rank, kind, name: null, begin, end })), [{ rank: 4 }, { rank: 7 }]);
 }
 
 test("the path is drawn as runs on the host and in lanes; lags are gone straight over", () => {
-  // 1 ns a pixel: 20 on the host of rank 4, a lag of 10, 30 of a kernel, then a transfer of rank 7
+  // 1 ns per pixel: 20 on the host of rank 4, a lag of 10, 30 in a kernel, then a transfer on rank 7
   const path = pathOf([0, 20, 4, "host"], [20, 30, 4, "launch"], [30, 60, 4, "compute"], [60, 90, 7, "transfer"]);
   assert.deepEqual(path.runs(new Scale({ begin: 0, end: 100 }, 0, 100), heightOf).map(({ x0, x1, y }) => [x0, x1, y]), [[0, 20, 0], [30, 60, 1], [60, 90, 12]]);
-  // 10 ns a pixel: of pixel 0 the host has 6 ns, the kernel 4; the next 40 ns are the kernel's
+  // 10 ns per pixel: in pixel 0 the host has 6 ns, the kernel 4; the next 40 ns are the kernel's
   const fine = pathOf([0, 3, 4, "call"], [3, 7, 4, "compute"], [7, 10, 4, "host"], [10, 50, 4, "compute"]);
   assert.deepEqual(fine.runs(new Scale({ begin: 0, end: 1000 }, 0, 100), heightOf).map(({ x0, x1, y }) => [x0, x1, y]), [[0, 1, 0], [1, 5, 1]]);
 });
@@ -279,7 +279,7 @@ test("the line is broken where the page has no piece", () => {
 });
 
 test("what is on the host belongs to the thread of its call, or of the next one", () => {
-  // calls begin at 20 on the first thread and at 50, by a rounded clock at 51, on the second
+  // calls begin at 20 on the first thread and at 50, rounded to 51 by a clock, on the second
   const events = eventsOf([[20, 10, CALL], [51, 9, CALL]]);
   const tracks = [0, 1].map((first) => ({ kind: 2, at: 0, device: -1, stream: -1, tid: first, name: 0, first, n: 1 }));
   const lanes = new Lanes({ ...events, tracks }, 2).of(0);
@@ -316,11 +316,11 @@ test("what is revealed keeps the zoom where it fits", () => {
 });
 
 test("labels of steps do not touch, however many and uneven they are", () => {
-  const even = Array.from({ length: 100 }, (_, i) => ({ x0: 100 + 8 * i, x1: 108 + 8 * i })); // 46 pixels hold 5.75 of them
+  const even = Array.from({ length: 100 }, (_, i) => ({ x0: 100 + 8 * i, x1: 108 + 8 * i })); // 46 pixels hold 5.75 of these places
   assert.deepEqual(labelled(even, 46).flatMap((shown, i) => (shown ? [i] : [])), [0, 6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72, 78, 84, 90, 96]);
-  const uneven = [[0, 46], [46, 92], [92, 93], [93, 200]].map(([x0, x1]) => ({ x0, x1 })); // the third is too narrow for its own
+  const uneven = [[0, 46], [46, 92], [92, 93], [93, 200]].map(([x0, x1]) => ({ x0, x1 })); // the third is too narrow for its label
   assert.deepEqual(labelled(uneven, 46), [true, true, false, true]);
-  const crammed = [[0, 1], [1, 2], [2, 3], [3, 92]].map(([x0, x1]) => ({ x0, x1 })); // 23 each: every second, but the third touches
+  const crammed = [[0, 1], [1, 2], [2, 3], [3, 92]].map(([x0, x1]) => ({ x0, x1 })); // 23 px on average: every second label, but the third would overlap
   assert.deepEqual(labelled(crammed, 46), [true, false, false, false]);
 });
 
@@ -345,7 +345,7 @@ test("every key has its command", () => {
   for (const [key, what] of Object.entries(named)) assert.equal(press(key).do, what, key);
   for (const [key, what] of [[",", "event"], [".", "event"], ["n", "step"], ["p", "step"], ["c", "path"], ["j", "piece"], ["k", "piece"], ["v", "map"], ["h", "fold"], ["t", "pin"], ["<", "move"], ["x", "hide"], ["ArrowUp", "scroll"], ["PageDown", "page"]]) assert.equal(press(key).do, what, key);
   for (const key of ["Tab", "q", "F5"]) assert.equal(press(key), null, key);
-  assert.equal(press("f", { ctrlKey: true }), null); // the browser's own search
+  assert.equal(press("f", { ctrlKey: true }), null); // left to the browser's own search
 });
 
 // Rows, names, sums ----------------------------------------------------------------------------------
@@ -370,10 +370,10 @@ test("hosts fold, ranks are pinned, hidden and ordered", () => {
   assert.deepEqual(words(laid({ hidden: new Set([0, 4]) })), ["h0", 1, "h1", 2, 3, "h2"]);
   const order = { order: "wait", folded: new Set([1]) }, byWait = laid(order, [3, 4, 0, 2, 1]);
   assert.deepEqual(words(byWait), ["h1 of 2,3", 4, 0, 1]);
-  // what has no row of its own lies in its host's; what is pinned is above the rest
+  // a rank without its own row is placed in its host's row; pinned ranks are above the others
   const { ranks: rows, pinned, inOrder } = laid({ folded: new Set([1]), pinned: [4] });
   assert.deepEqual([rows[2].y === rows[3].y, rows[4].y, pinned === rows[4].height, inOrder, laid({}).inOrder, byWait.inOrder], [true, 0, true, false, true, false]);
-  // 5 planes of 2 buckets a rank; wait is the third: the shares of the ranks are 1, 3, 2, 3, 0
+  // 5 planes of 2 buckets per rank; wait is the third plane: the ranks' shares are 1, 3, 2, 3, 0
   const coverage = new Uint8Array(5 * 5 * 2);
   [1, 3, 2, 3, 0].forEach((share, at) => (coverage[(at * 5 + WAIT) * 2] = share));
   assert.deepEqual(sorted(5, "wait", new Pyramid(coverage, 2, 200)), [1, 3, 2, 0, 4]);
@@ -398,7 +398,7 @@ test("a search counts events over the whole job and adds up their time where the
   const found = (text, names, of) => { const { count, rows, groups } = find(text, names, of); return [count, [...rows], groups.map((group) => [group.count, group.time])]; };
   assert.deepEqual(found(" FLASH ", ["my_flash_fwd", "gemm"], events), [3, [3, 0, 2], [[2, 12], [1, 4], [0, 0], [0, 0]]]);
   assert.equal(find("  ", ["x"], events), null);
-  // on a thread [0, 50) holds [10, 20), and [60, 70) follows; on another one [0, 30): 50 + 10 + 30
+  // one thread has [0, 50), which contains [10, 20), then [60, 70); another has [0, 30): 50 + 10 + 30
   const host = eventsOf([[0, 50, CALL], [10, 10, CALL], [60, 10, CALL], [0, 30, CALL]]);
   const tracks = [[0, 3], [3, 1]].map(([first, n]) => ({ kind: 2, at: 0, first, n }));
   assert.deepEqual(found("x", ["x"], { ...host, tracks }), [4, [0, 3, 1, 2], [[0, 0], [0, 0], [0, 0], [4, 90]]]);
@@ -414,8 +414,8 @@ test("what is missing and what is there make the window", () => {
 });
 
 test("sums of a range count time of a kind once", () => {
-  // compute [0, 30) and [20, 50); copies [40, 60), of which 10 behind compute; an operation that
-  // waits in [60, 70) and transfers until 90; the range is [10, 80)
+  // compute [0, 30) and [20, 50); copies [40, 60), of which 10 are hidden by compute; an operation waits in [60, 70) and transfers until
+  // 90; the range is [10, 80)
   const events = eventsOf([[0, 30, COMPUTE], [20, 30, COMPUTE], [40, 20, COPIES], [60, 30, TRANSFER, 10]]);
   const job = { complete: true, ranks: [{ parts: [] }] };
   const [sums] = sumsOf(job, new Lanes(events, 1), pyramidOf([0], 100), { begin: 10, end: 80 });
@@ -431,7 +431,8 @@ test("a long event is found under the events that begin after it", () => {
 });
 
 test("an area counts what lies in it, of the chosen ranks, operators without those inside of them", () => {
-  /* Two ranks with a stream and a thread each. In [100, 200): of rank 0 the kernel a for 50, b for 20 and a copy for 5; of rank 1 a twice, 40 and 60. */
+  /* Two ranks with a stream and a thread each. In [100, 200), rank 0 has kernel a for 50, b for 20 and a copy for 5; rank 1 has a twice,
+   * for 40 and 60. */
   const OPERATOR = 6, columns = { begin: [50, 160, 190, 90, 100, 110, 100, 145, 120], duration: [100, 20, 5, 200, 60, 20, 40, 60, 10],
     kind: [COMPUTE, TRANSFER, COPIES, OPERATOR, OPERATOR, OPERATOR, COMPUTE, COMPUTE, OPERATOR], name: [0, 1, 2, 3, 4, 3, 0, 0, 4], depth: [0, 0, 0, 0, 1, 2, 0, 0, 0] };
   const track = (kind, at, first, n) => ({ kind, at, device: 0, stream: 7, tid: 1, name: 0, first, n });
@@ -443,7 +444,7 @@ test("an area counts what lies in it, of the chosen ranks, operators without tho
   const of = (rows) => rows.map(({ label, count, total, self, most, byRank }) => [label, count, total, self, most, [...byRank]]);
   assert.deepEqual(of(area([0, 1]).kernels), [["a", 3, 145, 145, 55, [50, 95]], ["b", 1, 20, 20, 20, [20, 0]], ["copy", 1, 5, 5, 5, [5, 0]]]);
   assert.deepEqual(of(area([0, 1]).classes), [["gemm", 3, 145, 145, 55, [50, 95]], ["communication", 1, 20, 20, 20, [20, 0]], ["copy or set", 1, 5, 5, 5, [5, 0]]]);
-  /* The outer operator fills the area and calls one of 60, which calls the outer one again for 20. */
+  /* The outer operator spans the area and calls one of 60, which calls the outer one again for 20. */
   assert.deepEqual(of(area([0]).operators), [["outer", 2, 120, 60, 100, [120]], ['=in,"ner"', 1, 60, 40, 60, [60]]]);
   assert.deepEqual(of(area([1]).kernels), [["a", 2, 95, 95, 55, [95]]]);
   assert.deepEqual(acrossRanks(area([0, 1]).kernels[0]), { median: 72.5, most: 95, at: 1 });
@@ -468,14 +469,15 @@ test("a search takes patterns, kinds, ranks and durations, and says what it cann
 });
 
 test("the same kernel elsewhere: in order on its rank, at the same place of the step on others", () => {
-  /* Step 7 of each rank is [0, 100), step 8 [100, 200). Rank 0 runs it twice in step 8, rank 1 too, rank 2 once; in step 7 each once. */
+  /* On each rank step 7 is [0, 100) and step 8 [100, 200). Ranks 0 and 1 run it twice in step 8, rank 2 once; each runs it once in step
+   * 7. */
   const begins = [[10, 110, 150], [20, 120, 160], [30, 130]], durations = [[5, 6, 7], [50, 8, 9], [5, 5]], ranks = [0, 1, 2].map(() => ({ parts: [{ number: 7, begin: 0, end: 100, gpu: true }, { number: 8, begin: 100, end: 200, gpu: true }] }));
   const n = 8, events = { n, begin: Float64Array.from(begins.flat()), duration: Float64Array.from(durations.flat()), name: new Uint32Array(n), kind: new Uint8Array(n), depth: new Uint8Array(n),
     comm: new Uint32Array(n), wait: Float64Array.of(-1), operation: Int32Array.of(-1), tracks: [[0, 3], [3, 3], [6, 2]].map(([first, many], at) => ({ kind: 0, at, device: 0, stream: 7, tid: 0, name: 0, first, n: many })) };
   const job = { steps: true, complete: true, duration: 200, ranks, names: ["k"] };
   assert.deepEqual(sameAs(job, new Lanes(events, 3), 2), { own: [0, 1, 2], index: 2, slowest: 3, all: 8, place: 1, places: 2, step: 8, peers: [{ at: 1, row: 5 }, { at: 2, row: -1 }] });
   assert.deepEqual(sameAs(job, new Lanes(events, 3), 0).peers, [{ at: 1, row: 3 }, { at: 2, row: 6 }]);
-  /* What is not in the page is not compared. */
+  /* Ranks whose events are not in the page are not compared. */
   const part = { ...job, complete: false, ranks: ranks.map((rank, at) => ({ parts: rank.parts.map((each) => ({ ...each, gpu: at !== 1 })) })) };
   assert.deepEqual(sameAs(part, new Lanes(events, 3), 0).peers, [{ at: 1, row: -1 }, { at: 2, row: 6 }]);
 });
@@ -504,7 +506,7 @@ test("an operation without a wait says why, and a receiver how long it waited fo
   assert.equal(words(SEND, [400_000, 100_000]), "Rank 4, which receives, waited 300.0 µs for rank 3, which sends.");
   assert.equal(words(SEND, [100_000, 400_000], { spread: 5000 }),
     "Rank 4, which receives, came 300.0 µs (±10.0 µs) after rank 3, which sends, and did not wait for it.");
-  assert.equal(words(RECV, [100_000, 950_000]), "Rank 3, which receives, waited 800.0 µs for rank 4, which sends."); // it left before: until its end
+  assert.equal(words(RECV, [100_000, 950_000]), "Rank 3, which receives, waited 800.0 µs for rank 4, which sends."); // it left before the last arrival: counts until its end
   assert.match(words(SEND, [100_000]), /^No wait is known: the other rank’s kernel is missing/);
   assert.match(words(SEND, [100_000], { size: 2 }), /only one of the two ranks is in this page/);
   assert.match(words(SEND, [0, 1], { noClock: true }), /^No wait is known: the clocks of its ranks cannot be compared\.$/);

@@ -1,4 +1,4 @@
-// Every view of jobs that together have all of them: it fits, says what it is, is read by everybody, and says nothing on the console.
+// Every view, on jobs that together show all of them: fits, says what it is, is accessible, and logs nothing to the console.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before } from "node:test";
@@ -15,7 +15,7 @@ before(() => {
   jobs.stack = stuck("stack", trace("stack_rank_0.json", [call("f", 0, 100, 1), call("g", 10, 50, 2)]));
 });
 
-/* Rank 1 has not come to the second all_reduce: a store with dumps of flight recorders, and its page. */
+/* Rank 1 has not reached the second all_reduce: a store with flight recorder dumps, and its page. */
 function stuck(name, traced) {
   const entry = (n) => ({ record_id: n, frames: [{ name: "step", filename: "/home/me/train.py", line: 10 }], process_group: ["0", "default_pg"], collective_seq_id: n, p2p_seq_id: 0, profiling_name: "nccl:all_reduce", time_created_ns: 1_700_000_000_000_000_000 + n * 1000,
     state: n > 1 ? "started" : "completed", retired: n === 1, input_sizes: [[4]], input_dtypes: ["Float"], output_sizes: [[4]], output_dtypes: ["Float"], is_p2p: false });
@@ -26,7 +26,7 @@ function stuck(name, traced) {
   return job;
 }
 
-/* What is wrong with the view that a page shows: each list has to be empty. Runs in the page. */
+/* Faults of the view shown: each list must be empty. Runs in the page. */
 function faults() {
   const shown = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.offsetParent !== null);
   const words = (all) => all.map((e) => e.outerHTML.slice(0, 120)), box = (e) => e.getBoundingClientRect(), roomy = innerWidth >= 800;
@@ -41,14 +41,14 @@ function faults() {
     "ticks at a wrong place": ticks.flatMap((of) => of.slice(2).filter(([at, value]) => Math.abs(value / of[1][1] / (at / of[1][0]) - 1) >= 1e-3)),
     "headings out of order": levels.filter((level, i) => (i === 0 ? level !== 1 : level > levels[i - 1] + 1)),
     "landmarks": ["header", "nav", "main"].filter((name) => document.querySelectorAll(`body > ${name}, .frame > ${name}`).length !== 1),
-    /* but for links in running text */
+    /* except links in running text */
     "targets of less than 24 pixels": words(shown("a[href], button, input, select, summary, .cell[tabindex]").filter((e) => !e.closest("p, td, dd, .instance-words, .note") && !e.classList.contains("skip"))
       .filter((e) => box(e).height < 23.99 || (box(e).width < 23.99 && !e.classList.contains("cell")))),
     "what moves, though that is not wanted": words([...document.querySelectorAll("body *")].filter((e) => { const s = getComputedStyle(e); return /[1-9]/.test(s.transitionDuration) || s.animationName !== "none" || s.scrollBehavior === "smooth"; })),
   };
 }
 
-/* Colours of text and of the ground below it, with an element of each pair. Runs in the page. */
+/* Text and background colours, with an element for each pair. Runs in the page. */
 function grounds() {
   const found = new Map();
   for (const e of document.querySelectorAll("body *")) {
@@ -60,7 +60,7 @@ function grounds() {
   return [...found];
 }
 
-/* Names of columns and tables that stand where a person reads a sentence, but for commands. Runs in the page. */
+/* Column and table names in prose, except in commands. Runs in the page. */
 function namesOfData(names) {
   const isName = (word) => names.includes(word);
   const texts = [...document.querySelectorAll("main h1, main h2, main h3, main p, main th, main dt, main dd, main li, main label, main button, main summary")].flatMap((e) => {
@@ -73,7 +73,7 @@ function namesOfData(names) {
   return [...texts, ...labels].filter(isName);
 }
 
-/* What may have the focus has a name. */
+/* Checks that everything focusable has a name. */
 async function named(page, client, what) {
   const { nodes } = await client.send("Accessibility.getFullAXTree");
   const focusable = nodes.filter((node) => !node.ignored && node.properties?.some((p) => p.name === "focusable" && p.value.value));
@@ -82,7 +82,7 @@ async function named(page, client, what) {
   assert.deepEqual(nameless.map((node) => node.role.value), [], `${what}: without a name`);
 }
 
-/* Axe looks at each view once for a theme and width. */
+/* Axe checks each view once per theme and width. */
 const looked = new Set();
 
 async function everyView(t, name, { theme, width, ...more }) {
@@ -100,7 +100,7 @@ async function everyView(t, name, { theme, width, ...more }) {
     const pairs = await page.evaluate(grounds), seen = FULL ? `${view} ${theme} ${width}` : view;
     assert.ok(pairs.length > 4, what);
     for (const [pair, where] of pairs) assert.ok(contrast(...pair.split(" on ").map(parsed)) >= 4.495, `${what}: ${pair}: ${where}`);
-    if (!view.startsWith("tables")) assert.deepEqual(await page.evaluate(namesOfData, [...columns, ...Object.keys(tables)]), [], `${what}: names of data`); // which names them on purpose
+    if (!view.startsWith("tables")) assert.deepEqual(await page.evaluate(namesOfData, [...columns, ...Object.keys(tables)]), [], `${what}: names of data`); // which shows them on purpose
     await named(page, client, what);
     for (const link of await page.$$eval("main a[href]", (all) => all.map((a) => a.getAttribute("href")))) if (!views.includes(link.slice(1).split("/")[0])) lost.add(`${view}: ${link}`);
     if (looked.has(seen)) return;
@@ -111,7 +111,7 @@ async function everyView(t, name, { theme, width, ...more }) {
   assert.deepEqual([...lost], [], "links to views that are not there");
 }
 
-/* In the landing set each job in one, so that each theme and width is seen. */
+/* The landing set runs each job in one of these, so that each theme and width is covered. */
 const SOME = { real: [SEED % 2 ? "light 1920" : "dark 390"], many: ["dark 1280"], pipeline: ["light 1280"], compiled: ["dark 800"], stack: ["light 390"] };
 for (const [job, some] of Object.entries(SOME))
   for (const theme of THEMES)

@@ -1,4 +1,4 @@
-// What if, and the critical path on the timeline: bars, counts and pieces are those of the tables.
+// What if, and the critical path on the timeline: bars, counts and pieces match the tables.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { closeTo, FULL, listed, merge, open, realJob, seldom, show, synth, tablesIn, test, text, tmerge, visit } from "./page.mjs";
@@ -11,24 +11,24 @@ const slow = merge("slow8", "slow"), stages = merge("stages8", "stages");
 
 const jobs = [slow, stages, realJob()].filter(Boolean);
 let turn = 0;
-const some = () => (FULL ? jobs : [jobs[turn++ % jobs.length]]); // in the landing set one in turn
+const some = () => (FULL ? jobs : [jobs[turn++ % jobs.length]]); // in the landing set one job, in turn
 
 function csv(store, table) {
   const [head, ...lines] = tmerge("show", store, table, "--csv").trim().split(/\r?\n/).map((line) => line.split(","));
   return { head, lines };
 }
 
-/** Pieces of the path with their begins from the job's begin. */
+/** Pieces of the path, with begins from the job's begin. */
 function pathOf(store) {
   const job = csv(store, "job.job"), zero = BigInt(job.lines[0][job.head.indexOf("begin_ns")]);
-  // names may hold commas: what follows them is counted from the end
+  // names may contain commas, so the columns after them are counted from the end
   return csv(store, "criticalpath.piece").lines.map((cells) => ({ step: Number(cells[0]), place: Number(cells[1]), rank: Number(cells[2]), kind: cells[3],
     begin: Number(BigInt(cells[cells.length - 2]) - zero), duration: Number(cells[cells.length - 1]) }));
 }
 
 const GROUPS = ["plan", "rank", "host", "stage", "kind", "kernel"];
 
-/* The rows of whatif.item that are bars: 0.1 % of a step at least, the most saved first, eight of a group. */
+/* Rows of whatif.item that get a bar: at least 0.1 % of a step, largest saving first, eight per group. */
 function bars(store) {
   const { "whatif.item": items, "whatif.job": [whole] } = show(store, "whatif.item", "whatif.job");
   return GROUPS.flatMap((what) => {
@@ -64,7 +64,7 @@ test("the summary says what the terminal says: the headline, what fixing saves, 
     const signs = { critical: "sign bad", warning: "sign warn", note: "sign note" };
     assert.deepEqual(shown, advice.slice(0, shown.length).map((item, row) => [signs[item.severity], item.saved_ns ?? item.cost_ns ? row : -1]));
     const words = (text) => text.replaceAll("\u00a0", " ").replaceAll("µs", "us").replace(/\.$/, "");
-    const more = whole.headline.replace(`${verdict.headline}. `, ""); // a kind of work that leads is said once
+    const more = whole.headline.replace(`${verdict.headline}. `, ""); // a leading kind of work is mentioned only once
     assert.equal(words(await page.textContent(".verdict .saved")), more);
   }
 });

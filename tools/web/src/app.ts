@@ -1,4 +1,4 @@
-/** The frame around the views: the heading, the list, the address. */
+/** The page's frame: header, list of views, address handling. */
 import { hideTip, heading, empty } from "./ui";
 import { count, time } from "./format";
 import { leftOutNote } from "./left_out";
@@ -24,9 +24,9 @@ export class App {
   #view: View;
   #params = new Map<string, string>();
   #saving = 0;
-  #address = ""; // as it was opened or saved
+  #address = ""; // as last opened or saved
   #turn = 0;
-  readonly #scrolls = new Map<string, number>(); // of addresses that were left [px]
+  readonly #scrolls = new Map<string, number>(); // scroll position of each address that was left [px]
   #byLink = false;
 
   constructor(job: Job, tabs: readonly Tab[]) {
@@ -70,7 +70,7 @@ export class App {
     );
     restoreTheme();
     history.scrollRestoration = "manual";
-    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // so that a reload keeps the place
+    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // so that a reload restores the scroll position
     document.addEventListener("click", (e) => (this.#byLink ||= e.target instanceof Element && e.target.closest("a[href^='#']") !== null));
     window.addEventListener("hashchange", () => this.#open());
     window.addEventListener("beforeprint", () => document.dispatchEvent(new Event("themechange")));
@@ -95,7 +95,7 @@ export class App {
     );
   }
 
-  /* Nothing of what it is about was recorded. */
+  /* Whether the trace holds no data for the view. */
   readonly #isBlank = (view: View): boolean => view.of?.every((name) => this.#job.rowsOf(name) === 0) ?? false;
 
   #allBlank(tab: Tab): boolean {
@@ -124,7 +124,7 @@ export class App {
     return list;
   }
 
-  /* The gravest sign of a tab's views, when their tables are there. */
+  /* Adds the most severe sign of the tab's views once their tables are loaded. */
   #mark(tab: Tab, anchor: HTMLElement): void {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
@@ -133,10 +133,10 @@ export class App {
     };
     const judges = tab.views.flatMap((view) => view.judges ?? []);
     if (!this.#lacks(judges)) mark();
-    else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged one says so
+    else this.#job.load(judges).then(mark, () => undefined); // a view that needs a damaged table reports it itself
   }
 
-  /* Links to the views of one entry of the list. */
+  /* Links to the views that share one entry of the list. */
   #parts(view: View): HTMLElement | null {
     const tab = this.#tabs.find(({ views }) => views.includes(view));
     if (!tab || tab.views.length < 2) return null;
@@ -153,7 +153,7 @@ export class App {
     );
   }
 
-  /* Draws what the address says. */
+  /* Draws the view that the address names. */
   #open(): void {
     const { view: id, params } = parseHash(location.hash);
     const view = this.#views.find((v) => v.id === id) ?? this.#first;
@@ -164,7 +164,7 @@ export class App {
     this.#address = location.hash;
     this.#draw();
     if (moved) {
-      window.scrollTo(0, this.#byLink ? 0 : (this.#scrolls.get(location.hash) ?? 0)); // back: to where it was
+      window.scrollTo(0, this.#byLink ? 0 : (this.#scrolls.get(location.hash) ?? 0)); // "back" restores the scroll position
       this.#main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     }
     this.#byLink = false;
@@ -175,7 +175,7 @@ export class App {
     return names.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
   }
 
-  /* Of a list that is wider than the window the link to this view is in sight. */
+  /* Scrolls a list wider than the window so that the link to this view is visible. */
   #showLink(anchor: HTMLElement | undefined): void {
     const list = anchor?.closest("nav");
     if (!anchor || !list || list.scrollWidth <= list.clientWidth) return;
@@ -185,7 +185,7 @@ export class App {
   }
 
   #draw(): void {
-    this.#saved(); // what is left to save belongs to the view before
+    this.#saved(); // unsaved parameters belong to the previous view
     this.#leave?.();
     this.#leave = undefined;
     hideTip();
@@ -226,13 +226,13 @@ export class App {
       this.#fail(view, error as Error);
     }
     const left = view.wide ? leftOutNote(this.#job, ["job.rank"]) : (this.#readRest(view, context) ?? leftOutNote(this.#job, view.needs));
-    const lead = view === this.#views[0] ? null : this.#main.querySelector("header h1")?.closest("header"); // a finding comes first
+    const lead = view === this.#views[0] ? null : this.#main.querySelector("header h1")?.closest("header"); // on Summary the finding comes first
     if (left && lead) lead.after(left);
     else if (left && view.id !== "tables") this.#main.append(left);
     document.body.dataset["ready"] = view.id;
   }
 
-  /* Fetches what a served page does not hold, and draws the view of all of it: says how far it is. */
+  /* Fetches the rows that a served page lacks and redraws the view with all of them; shows progress meanwhile. */
   #readRest(view: View, context: Context): HTMLElement | null {
     const job = this.#job,
       turn = this.#turn,
@@ -262,10 +262,10 @@ export class App {
     document.body.dataset["address"] = "behind";
   }
 
-  /* The address without a new entry in the history, and so without a hashchange. */
+  /* Replaces the address without adding a history entry, so without a hashchange event. */
   #save(): void {
     this.#saved();
-    if (location.hash !== this.#address) return; // a link was followed, which is opened next
+    if (location.hash !== this.#address) return; // a followed link changed the address; it opens next
     this.#address = href(this.#view.id, Object.fromEntries(this.#params));
     if (this.#address !== location.hash) history.replaceState(null, "", this.#address);
   }
@@ -276,7 +276,7 @@ export class App {
   }
 }
 
-/** "4 steps of 42.1 ms", of the length that savings are shares of; of several kinds each has its own. */
+/** "4 steps of 42.1 ms", the length that savings are shares of; with several kinds of step each has its own length. */
 function steps(job: Job): string {
   const n = job.table("job.job").num(0, "steps") ?? 0,
     replayed = job.table("whatif.job");
@@ -299,7 +299,7 @@ function describe(job: Job): Child {
   return parts.join(" · ");
 }
 
-/** When recording began, as ISO 8601 in UTC; null for times that are no time of day. */
+/** When recording began, as ISO 8601 in UTC; null if timestamps are not times of day. */
 export function recorded(job: Job): string | null {
   const begin = job.begin;
   if (begin === null || begin < 366n * 86_400n * 1_000_000_000n) return null;
@@ -315,7 +315,7 @@ function restoreTheme(): void {
     const kept = localStorage.getItem(KEPT);
     if (kept === "light" || kept === "dark") document.documentElement.dataset["theme"] = kept;
   } catch {
-    /* a page from a disk may have no storage */
+    /* a page opened from disk may have no storage */
   }
 }
 
@@ -326,7 +326,7 @@ function switchTheme(): void {
   try {
     localStorage.setItem(KEPT, root.dataset["theme"]);
   } catch {
-    /* then it lasts as long as the page */
+    /* the choice then lasts as long as the page */
   }
   document.dispatchEvent(new Event("themechange"));
 }

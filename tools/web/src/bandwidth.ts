@@ -1,4 +1,4 @@
-/** Bandwidth against size, both logarithmic: a point for each row of a table. */
+/** Chart of bandwidth against size, both logarithmic: one point per table row. */
 import type { Charts, Theme } from "./chart";
 import type { Child } from "./dom";
 import * as f from "./format";
@@ -9,14 +9,14 @@ export interface Spot {
   readonly bytes: number;
   readonly gbps: number;
   readonly count: number;
-  /** Which of the shapes. */
+  /** Index of the marker shape (shapes.ts). */
   readonly shape: number;
   readonly hollow?: boolean;
 }
 
 export interface Bandwidth {
   readonly label: string;
-  /** What the axes are of. */
+  /** Label of the x axis. */
   readonly size: string;
   readonly axis: string;
   readonly color: keyof Theme;
@@ -28,7 +28,7 @@ export interface Bandwidth {
 
 const HEIGHT = 320;
 
-/* "1 kB", "10 MB": ticks are powers of ten. */
+/* Formats a tick, which is a power of ten: "1 kB", "10 MB". */
 function tickBytes(value: number): string {
   const unit = f.byteUnit([value], false);
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
@@ -42,7 +42,7 @@ function symbolSize(count: number): number {
   return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 }
 
-/* Powers of ten around the values, so that no point lies on the frame. */
+/* Returns the powers of ten around the values, so that no point is on the frame. */
 function decades(values: readonly number[]): { min: number; max: number } {
   const logs = values.map(Math.log10);
   const low = Math.floor(Math.min(...logs)),
@@ -50,7 +50,7 @@ function decades(values: readonly number[]): { min: number; max: number } {
   return { min: 10 ** low, max: 10 ** (high > low ? high : low + 1) };
 }
 
-/** Draws the points; those without size or bandwidth must have been left out. */
+/** Draws the points; the caller has removed those without a size or bandwidth. */
 export function bandwidthChart(charts: Charts, chart: Bandwidth): HTMLElement {
   const { spots } = chart;
   return charts.add({

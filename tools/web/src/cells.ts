@@ -1,11 +1,11 @@
-/** Small drawings inside tables and lists: bars, strips over ranks, bands of figures. */
+/** Small drawings in tables and lists: bars, strips over ranks, bands of figures. */
 import type { Job } from "./data";
 import { h, breakable, cut, visible, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf, Place, TableName } from "./names";
 import { term, tip } from "./ui";
 
-/** A value as a bar on a scale that its column shares; the number stands beside it. */
+/** Draws a value as a bar, on a scale shared by its column, with the number next to it. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
   return h(
     "span",
@@ -21,7 +21,7 @@ export function inlineBar(value: number | null, most: number, text: Child, fill 
   );
 }
 
-/** A name from a trace that may be very long: two lines of it, the rest on hover; `narrow` ones leave room for others. */
+/** Shows at most two lines of a name from a trace, the rest on hover; `narrow` leaves room for other cells. */
 export function longName(text: string | null, narrow = false): Child {
   if (text === null) return f.NONE;
   const shown = visible(text);
@@ -33,20 +33,20 @@ export function longName(text: string | null, narrow = false): Child {
 }
 
 export interface Strip {
-  /** Thin line from and to; null for none. */
+  /** Start of the thin line; null for no line. */
   readonly from: number | null;
   readonly to: number | null;
   readonly middle: number | null;
-  /** What stands out: a full mark. */
+  /** Position of the outlier, drawn as a full mark. */
   readonly far: number | null;
-  /** The value at the right edge. */
+  /** Value at the right edge. */
   readonly scale: number;
-  /** The same in words, for who does not see it. */
+  /** Description for screen readers. */
   readonly label: string;
   readonly tip: () => Child;
 }
 
-/** Least, median and most on a line, from 0 to the row's own largest value. */
+/** Draws minimum, median and maximum on a line from 0 to the row's own largest value. */
 export function strip(of: Strip): HTMLElement {
   const at = (value: number) => `${(100 * Math.max(0, value)) / Math.max(of.scale, 1e-9)}%`;
   const range = of.from !== null && of.to !== null;
@@ -62,8 +62,8 @@ export function strip(of: Strip): HTMLElement {
   );
 }
 
-/** A number that a view sums from a column: it says which, on hover, and for tests.
- * @param of.where  conditions on rows, such as "kind=htod, host_memory=pinned" */
+/** Shows a number that the view sums from a column; names the column on hover and for tests.
+ * @param of.where conditions on rows, such as "kind=htod, host_memory=pinned" */
 export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
   return tip(
     h(
@@ -85,7 +85,7 @@ export interface BandFigure {
   readonly below?: Child;
 }
 
-/** Some large figures side by side, as on Summary. */
+/** Places large figures side by side, as on Summary. */
 export function band(figures: readonly BandFigure[]): HTMLElement {
   return h(
     "dl",
@@ -102,7 +102,7 @@ export function band(figures: readonly BandFigure[]): HTMLElement {
   );
 }
 
-/** "41 % to 63 % by rank": from the least to the most of a column. */
+/** "41 % to 63 % by rank": the range of a column over ranks. */
 export function spread<N extends TableName>(job: Job, table: N, column: ColumnOf<N>, write: (value: number) => string): string {
   const of = job.table(table),
     least = of.least(column),

@@ -1,9 +1,9 @@
-/** Charts with axes, on a canvas: theme, print, pointer, keys. */
+/** Charts with axes on a canvas: themes, printing, pointer and keyboard. */
 import { h, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
 
-/** Colours of the page, by the names that they have in the style sheet without the dashes. */
+/** The page's colours, by their names in the style sheet without the dashes. */
 export type Theme = Readonly<Record<(typeof COLORS)[number], string>>;
 
 const COLORS = [
@@ -30,10 +30,10 @@ const COLORS = [
   "class-6",
   "class-7",
 ] as const;
-const READS = 64; // places along the axis at which the keys read
-const PRINT_WIDTH = 680; // of A4 less its margins, in CSS pixels
+const READS = 64; // positions along the axis that the arrow keys step through
+const PRINT_WIDTH = 680; // width of A4 without margins, in CSS pixels
 
-/** The page's colours as they are now, or those for print. */
+/** Returns the page's current colours, or those for print. */
 function themeOf(print: boolean): Theme {
   const root = document.documentElement,
     before = root.dataset["theme"];
@@ -49,31 +49,31 @@ function themeOf(print: boolean): Theme {
 }
 
 export interface ChartOptions {
-  /** What it shows, for who does not see it. */
+  /** Description for screen readers. */
   readonly label: string;
-  /** In pixels, kept free before it is drawn. */
+  /** Height [px], reserved before the chart is drawn. */
   readonly height: number;
-  /** All colours come from @p theme. */
+  /** Builds the plot; takes all colours from @p theme. */
   readonly plot: (theme: Theme) => Plot;
-  /** What stands beside a mark. */
+  /** Content of a mark's tooltip. */
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
-  /** What stands at a place on the axes, where no single mark is meant. */
+  /** Content of the tooltip at a place on the axes, if no single mark is meant. */
   readonly read?: (x: number, y: number) => Child;
 }
 
-/** The charts of a view, which end with it. */
+/** The charts of one view; disposed with it. */
 export class Charts {
   readonly #charts: Chart[] = [];
 
-  /** Makes a chart, which is drawn as soon as it has a width. */
+  /** Makes a chart; it is drawn as soon as it has a width. */
   add(options: ChartOptions): HTMLElement {
     const chart = new Chart(options);
     this.#charts.push(chart);
     return chart.element;
   }
 
-  /** Gives back all that the charts hold. */
+  /** Releases the resources of all charts. */
   readonly dispose = (): void => {
     for (const chart of this.#charts) chart.dispose();
     this.#charts.length = 0;
@@ -86,7 +86,7 @@ class Chart {
   readonly #options: ChartOptions;
   readonly #resizing: ResizeObserver;
   #scales: Scales | undefined;
-  /** Where the keys are: a mark, or a place along the axis; -1: nowhere yet. */
+  /** Keyboard position: a mark's index, or a position along the axis; -1: none yet. */
   #at = -1;
 
   constructor(options: ChartOptions) {
@@ -125,7 +125,7 @@ class Chart {
     if (this.element.clientWidth > 0) this.#draw(this.element.clientWidth, window.devicePixelRatio, false);
   };
 
-  /* On paper: light colours, twice the points, no wider than the sheet. */
+  /* Prints in light colours at twice the resolution, no wider than the sheet. */
   readonly #print = (): void => {
     if (this.element.clientWidth > 0) this.#draw(Math.min(this.element.clientWidth, PRINT_WIDTH), 2, true);
   };
@@ -172,7 +172,7 @@ class Chart {
     if (mark >= 0) this.#options.click?.(mark);
   }
 
-  /* Left, right, Home and End go from mark to mark, or along the axis; Enter is a click. */
+  /* Left, Right, Home and End move between marks or along the axis; Enter clicks. */
   #key(event: KeyboardEvent): void {
     const { tip, click, read } = this.#options,
       scales = this.#scales;

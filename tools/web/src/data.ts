@@ -1,9 +1,9 @@
-/** The tables of the page, as tmerge put them in. */
+/** The page's tables, as tmerge embeds them. */
 
 import { median, sum } from "./format";
 import type { ColumnOf, TableName } from "./names";
 
-/** An integer beyond 2^53 comes as its digits; a value that does not exist is null. */
+/** A value: integers beyond 2^53 come as strings of digits; null if it does not exist. */
 export type Cell = number | string | boolean | null;
 
 export interface Column<N extends TableName = TableName> {
@@ -11,7 +11,7 @@ export interface Column<N extends TableName = TableName> {
   readonly type: "int" | "real" | "text" | "bool";
   readonly unit: string;
   readonly doc: string;
-  /** Was a time since the epoch, is one from the job's begin. */
+  /** Whether the column holds times since the epoch; the page has them relative to the job's begin. */
   readonly epoch: boolean;
 }
 
@@ -29,20 +29,20 @@ interface RawTable<N extends TableName> {
   block?: string;
 }
 
-/** What all rows of a table sum to, of which the page holds some (src/report/extract.h). */
+/** Aggregates over all rows of a table that is cut in the page (src/report/extract.h). */
 interface RawWhole {
   n: number;
-  /** [known, sum, least, median, most, different]; of a yes or no [known, sum]. */
+  /** [known, sum, min, median, max, distinct] per column; [known, sum] for booleans. */
   columns: (readonly number[] | null)[];
   by?: string[];
-  /** Texts of the columns `by`, number of rows, and the columns' sums. */
+  /** Per group: the texts of the columns `by`, the number of rows and the columns' sums. */
   groups?: (string | null | number | (number | null)[])[][];
 }
 
-/** How a table without a view of its own is drawn besides. */
+/** Generic chart for a table that has no view of its own. */
 export type Form = "bars" | "map" | "line";
 
-/** What the page says besides its tables (src/report/facts.c). */
+/** Facts of the page that no table holds (src/report/facts.c). */
 export interface Facts {
   readonly [name: string]:
     | string
@@ -52,21 +52,21 @@ export interface Facts {
     | readonly number[]
     | readonly (readonly [number, number])[]
     | readonly Host[];
-  /** The name of the store that `tmerge serve` gives this page of; a file has none. */
+  /** Name of the store from which `tmerge serve` makes this page; absent in a page from a file. */
   readonly served?: string;
   readonly world_size?: number;
-  /** Where ranks or steps are left out: how many there are, and how many are here. */
+  /** If ranks or steps are left out: their total number, and the number in the page. */
   readonly ranks?: number;
   readonly ranks_kept?: number;
   readonly steps?: number;
   readonly steps_kept?: number;
-  /** Those that tables of ranks and steps hold. */
+  /** Ranks and steps that the tables by rank and step hold. */
   readonly cell_ranks?: readonly number[];
   readonly cell_steps?: readonly number[];
   readonly step_median_ns?: number;
   readonly step_least_ns?: number;
   readonly step_most_ns?: number;
-  /** Where ranks are left out: runs of those without a trace, the first of them, and how many. */
+  /** If ranks are left out: runs of ranks without a trace, as first rank and count. */
   readonly missing?: readonly (readonly [number, number])[];
   readonly missing_count?: number;
   readonly host_count?: number;
@@ -86,7 +86,7 @@ interface RawPage {
   tables: { [N in TableName]?: RawTable<N> };
 }
 
-/** One result table; of several where it is one of them. */
+/** One result table; with a union of names, any of them. */
 export class Table<N extends TableName = TableName> {
   readonly columns: readonly Column<N>[];
   readonly rows: Cell[][];
@@ -95,7 +95,7 @@ export class Table<N extends TableName = TableName> {
   readonly top: number;
   readonly prose: number;
   readonly form: Form | undefined;
-  /** How many more rows the store has. */
+  /** Number of rows that only the store has. */
   readonly leftOut: number;
   readonly #whole: RawWhole | undefined;
   readonly #places: ReadonlyMap<string, number>;
@@ -121,7 +121,7 @@ export class Table<N extends TableName = TableName> {
     return this.rows.length;
   }
 
-  /** The place of a column, or -1. */
+  /** Index of a column, or -1. */
   place(column: ColumnOf<N>): number {
     return this.#places.get(column) ?? -1;
   }
@@ -130,7 +130,7 @@ export class Table<N extends TableName = TableName> {
     return this.rows[row]?.[this.place(column)] ?? null;
   }
 
-  /** A number; null where it does not exist, or there is no such row. */
+  /** A number; null if it does not exist or the row does not. */
   num(row: number, column: ColumnOf<N>): number | null {
     const value = this.cell(row, column);
     return typeof value === "number" ? value : null;
@@ -157,13 +157,13 @@ export class Table<N extends TableName = TableName> {
     return found;
   }
 
-  // Of all rows, also of those that the page leaves out -------------------------------------------
+  // Aggregates over all rows, including those left out of the page --------------------------------
 
   #of(column: ColumnOf<N>, what: number): number | null {
     return this.#whole?.columns[this.place(column)]?.[what] ?? null;
   }
 
-  /** How many rows have a value; of a yes or no how many say yes. */
+  /** Number of rows with a value; for a boolean column the number that are true. */
   known(column: ColumnOf<N>): number {
     const flags = this.columns[this.place(column)]?.type === "bool";
     if (this.#whole) return this.#of(column, flags ? 1 : 0) ?? 0;
@@ -181,12 +181,12 @@ export class Table<N extends TableName = TableName> {
   most(column: ColumnOf<N>): number | null {
     return this.#whole ? this.#of(column, 4) : (ordered(this.nums(column)).pop() ?? null);
   }
-  /** How many values there are that differ. */
+  /** Number of distinct values. */
   different(column: ColumnOf<N>): number {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Sums over the rows that have the same texts in some columns. */
+  /** Sums over the rows with the same texts in the given columns. */
   groups(by: readonly ColumnOf<N>[]): Group[] {
     const found = new Map<string, { texts: (string | null)[]; n: number; sums: (number | null)[] }>();
     const add = (texts: (string | null)[], n: number, sums: readonly (number | null)[]) => {
@@ -225,19 +225,19 @@ export class Table<N extends TableName = TableName> {
     });
   }
 
-  /** The first row with these values, or -1. */
+  /** First row with these values, or -1. */
   find(wanted: Readonly<Partial<Record<ColumnOf<N>, Cell>>>): number {
     const parts = Object.entries(wanted) as [ColumnOf<N>, Cell][];
     return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
   }
 }
 
-/** Rows of a table with something in common. */
+/** Rows of a table that share some values. */
 export interface Group {
   readonly texts: readonly (string | null)[];
   readonly n: number;
   readonly sum: (column: ColumnOf<TableName>) => number;
-  /** Whether any of them has a value. */
+  /** Whether any of the rows has a value in the column. */
   readonly has: (column: ColumnOf<TableName>) => boolean;
 }
 
@@ -245,7 +245,7 @@ function ordered(values: readonly (number | null)[]): number[] {
   return values.filter((value): value is number => value !== null).sort((a, b) => a - b);
 }
 
-/** A block of data behind the program, as bytes; an error where it is missing or damaged. */
+/** Returns the bytes of an embedded data block; throws if it is missing or damaged. */
 export async function block(id: string): Promise<Uint8Array> {
   await parsed();
   const element = document.getElementById(id);
@@ -253,7 +253,7 @@ export async function block(id: string): Promise<Uint8Array> {
   return unpacked(element);
 }
 
-/** What an element holds: base64 of a stream of zlib. */
+/** Decodes an element's content: base64 of a zlib stream. */
 export async function unpacked(element: HTMLElement): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot decompress data (it has no DecompressionStream)");
   try {
@@ -267,7 +267,7 @@ export async function unpacked(element: HTMLElement): Promise<Uint8Array> {
   }
 }
 
-/* The blocks stand behind the program, which runs while they are still being parsed. */
+/* Resolves once the document is parsed: the blocks follow the script, which runs during parsing. */
 function parsed(): Promise<void> {
   if (document.readyState !== "loading") return Promise.resolve();
   return new Promise((done) => {
@@ -275,7 +275,7 @@ function parsed(): Promise<void> {
   });
 }
 
-/** All that the page holds. */
+/** All data in the page. */
 export class Job {
   readonly #raw: RawPage;
   readonly #tables = new Map<string, Table>();
@@ -296,11 +296,11 @@ export class Job {
   get name(): string {
     return this.#raw.name;
   }
-  /** The job's begin [ns since the epoch]; null where there is no event. */
+  /** The job's begin [ns since the epoch]; null if there is no event. */
   get begin(): bigint | null {
     return this.#raw.begin ? BigInt(this.#raw.begin) : null;
   }
-  /** What the store says of how it was made: options, world size, ... */
+  /** How the store was made: options, world size, ... */
   get facts(): Facts {
     return this.#raw.facts;
   }
@@ -308,36 +308,36 @@ export class Job {
   get names(): TableName[] {
     return Object.keys(this.#raw.tables) as TableName[];
   }
-  /** Rows of a table in the page, also before it is loaded. */
+  /** Number of the table's rows in the page, also before it is loaded. */
   rowsOf(name: TableName): number {
     return this.#raw.tables[name]?.n ?? 0;
   }
-  /** Rows that the store has. */
+  /** Number of rows that the store has. */
   allRowsOf(name: TableName): number {
     return this.rowsOf(name) + this.leftOut(name);
   }
-  /** How many more rows the store has. */
+  /** Number of rows that only the store has. */
   leftOut(name: TableName): number {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
-  /** Whether rows of a table are named by these columns, among others. */
+  /** Whether these columns are among the table's key columns. */
   hasKeys(name: TableName, columns: readonly string[]): boolean {
-    /* Of each table one type takes the compiler 6 s. */
+    /* A single type: with one type per table the compiler takes 6 s. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
   }
-  /** What a row of the table is, also before it is loaded. */
+  /** Description of a table's rows, also before it is loaded. */
   docOf(name: TableName): string {
     return this.#raw.tables[name]?.doc ?? "";
   }
 
-  /** A table; without rows where the store lacks it or it is not loaded. */
+  /** A table; empty if the store lacks it or it is not loaded. */
   table<N extends TableName>(name: N): Table<N> {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** From now on the page holds these, all rows of a table. */
+  /** Replaces the table's rows with all of them. */
   keepWhole(name: TableName, rows: Cell[][]): void {
     const raw = this.#raw.tables[name];
     if (!raw) return;
@@ -347,7 +347,7 @@ export class Job {
     this.#tables.set(name, new Table<TableName>(name, raw as RawTable<TableName>, rows));
   }
 
-  /** Unpacks the large tables among these; they are there when the promise is kept. */
+  /** Unpacks the large tables among these; resolves when they are loaded. */
   async load(names: readonly TableName[]): Promise<void> {
     await Promise.all(names.map((name) => this.#loadOne(name)));
   }
@@ -359,7 +359,7 @@ export class Job {
     if (before) return before;
     const loading = block(raw.block).then((bytes) => {
       const rows = JSON.parse(new TextDecoder().decode(bytes)) as Cell[][];
-      if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // else all of them came before
+      if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // else a fetch has already provided all rows
     });
     this.#loading.set(name, loading);
     return loading;

@@ -1,14 +1,14 @@
-/** Elements without markup: text from a trace only ever becomes text. */
+/** Builds elements without markup, so that text from a trace always stays text. */
 
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
 export interface Props {
   readonly class?: string;
   readonly title?: string;
-  /** CSS properties, set through the object model, which the policy allows. */
+  /** CSS properties, set through the CSSOM, which the content security policy allows. */
   readonly style?: Readonly<Record<string, string>>;
   readonly on?: { readonly [Event in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[Event]) => void };
-  /** Attributes; true is an empty one, false and undefined are none. */
+  /** Attributes; true sets an empty one, false and undefined none. */
   readonly attr?: Readonly<Record<string, string | number | boolean | undefined>>;
 }
 
@@ -35,7 +35,7 @@ function apply(element: HTMLElement, props: Props): void {
 
 let device = "GPU";
 
-/** From now on text that speaks of GPUs speaks of such devices. */
+/** Replaces "GPU" in the page's texts by this word for devices. */
 export function callDevices(word: string): void {
   device = word;
 }
@@ -60,14 +60,14 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
   append(parent, children);
 }
 
-/* What tells a control from those beside it: its group, and its value, its name or what it says. */
+/* Identifies a control among its neighbours: its group, and its value, name or text. */
 function markOf(control: HTMLElement): string {
   const { value, name } = control.dataset,
     group = control.closest("[role=group]")?.getAttribute("aria-label") ?? "";
   return [control.tagName, group, value ?? name ?? control.getAttribute("aria-label") ?? control.textContent].join("\n");
 }
 
-/** Draws anew what is in an element: the focus stays with the control that had it, or goes to another where that is gone. */
+/** Redraws the content of an element; the focus stays on the same control, or goes to @p otherwise if that is gone. */
 export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLElement): void {
   const at = document.activeElement,
     held = at instanceof HTMLElement && at !== root && root.contains(at) ? at : null,
@@ -76,7 +76,7 @@ export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLE
   if (!held || document.activeElement === held) return;
   const same = held.isConnected ? held : [...root.querySelectorAll<HTMLElement>(held.tagName)].find((each) => markOf(each) === mark);
   same?.focus({ preventScroll: true });
-  if (!same || document.activeElement !== same) otherwise?.focus({ preventScroll: true }); // what is disabled takes none
+  if (!same || document.activeElement !== same) otherwise?.focus({ preventScroll: true }); // a disabled control takes no focus
 }
 
 const NAMED: ReadonlyMap<number, string> = new Map([
@@ -85,8 +85,7 @@ const NAMED: ReadonlyMap<number, string> = new Map([
   [13, "\\r"],
 ]);
 
-/** Text from a trace as it is shown: characters that control, or that turn or hide text, stand as
- * escapes. */
+/** Makes text from a trace safe to show: control characters, and those that reorder or hide text, become escapes. */
 export function visible(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, (c) => {
     const code = c.charCodeAt(0);
@@ -94,13 +93,13 @@ export function visible(text: string): string {
   });
 }
 
-/** Cuts a text that is shown where there is little room. */
+/** Shortens a text for places with little room. */
 export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** Names cut to a length such that those that differ look different: of names that begin alike what
- * tells them apart stays, and what is before it goes. */
+/** Shortens names so that different names look different: names with a common beginning keep the part that
+ * distinguishes them and lose the part before it. */
 export function tellApart(names: readonly string[], length: number): string[] {
   const sorted = [...new Set(names)].sort(),
     shown = new Map<string, string>();
@@ -124,15 +123,15 @@ export function tellApart(names: readonly string[], length: number): string[] {
   return names.map((name) => shown.get(name)!);
 }
 
-const LONGEST = /[^]{1,16}/gu; // of a name the characters that stay together
+const LONGEST = /[^]{1,16}/gu; // characters of a name that are never broken apart
 
-/** A text with the places where a line may end: after what parts names, and in pieces that are very long. */
+/** A text with break opportunities: after separators in names, and within very long pieces. */
 export function breakable(text: string): Child[] {
   const pieces = text.split(/(?<=::|[_<,(/.=-])(?![_:])|(?<=[a-z]{2})(?=[A-Z][a-z])/u).flatMap((piece) => piece.match(LONGEST) ?? []);
   return pieces.flatMap((piece, i) => (i === 0 ? [piece] : [h("wbr"), piece]));
 }
 
-/** A name from a trace, isolated from the direction of what stands around it. */
+/** A name from a trace, isolated from the text direction around it. */
 export function name(text: string, length = 160): HTMLElement {
   const shown = visible(text);
   return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined }, breakable(cut(shown, length)));

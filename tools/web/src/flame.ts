@@ -1,29 +1,29 @@
-/** A tree of calls as a flame graph: a call as wide as its time, above what it calls. */
+/** A call tree as a flame graph: each call is as wide as its time, above its callees. */
 import { cut, h, visible, type Child } from "./dom";
 import { rampColors } from "./map";
 import { hideTip, tipAt } from "./ui";
 
-/** Rows of a tree: a call comes before what it calls. */
+/** Rows of a call tree; a call precedes its callees. */
 export interface Tree {
   readonly n: number;
   /** Row of the caller; -1 for none. */
   readonly parent: readonly number[];
   readonly name: readonly string[];
   readonly time: readonly number[];
-  /** 0 where all ranks take as long, 1 where the slowest takes very much longer; null: one rank. */
+  /** From 0 (all ranks take equally long) to 1 (the slowest takes far longer); null: one rank. */
   readonly heat: readonly (number | null)[];
 }
 
 export interface Box {
   readonly row: number;
   readonly depth: number;
-  /** Of the whole width. */
+  /** Left edge, as a fraction of the whole width. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Where calls lie when @p root, or with -1 all of them, fills the width: callers of it lie above it
- * in full width, and what is narrower than @p least is left out. */
+/** Lays out the calls with @p root (-1: all) filling the width. Its callers are above it in full width; calls
+ * narrower than @p least are left out. */
 export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   const above: number[] = [];
   for (let row = root; row >= 0; row = tree.parent[row]!) above.unshift(row);
@@ -48,11 +48,11 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   return boxes;
 }
 
-/** The rows whose names hold a text, and their time, that of one in another counted once. */
+/** Returns the rows whose names contain the text and their total time; nested matches count once. */
 export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: number } {
   const wanted = text.trim().toLowerCase(),
     rows = new Set<number>(),
-    within = new Set<number>(); // such a call, or called by one
+    within = new Set<number>(); // rows that match, or whose caller does
   let time = 0;
   for (let row = 0; row < tree.n && wanted !== ""; row++) {
     const found = tree.name[row]!.toLowerCase().includes(wanted),
@@ -64,7 +64,7 @@ export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: 
   return { rows, time };
 }
 
-const FADED = 0.3; // of what is not found, while something is
+const FADED = 0.3; // opacity of calls that do not match a search
 const ROW = 19,
   PAD = 4,
   CHARACTER = 6.6,
@@ -75,12 +75,12 @@ export interface FlameOptions {
   readonly tree: Tree;
   readonly label: string;
   readonly root: number;
-  /** What is said of a call. */
+  /** Description of a call. */
   readonly words: (row: number) => Child;
   readonly choose: (row: number) => void;
 }
 
-/** Draws it; a click makes a call fill the width, arrow keys go from call to call. */
+/** The flame graph on a canvas; a click makes a call fill the width, arrow keys move between calls. */
 export class Flame {
   readonly canvas: HTMLCanvasElement;
   readonly readout = h(
@@ -121,7 +121,7 @@ export class Flame {
     this.options.choose(row);
   }
 
-  /** Lets these calls stand out; null: none of them. */
+  /** Highlights these calls; null: none. */
   mark(rows: ReadonlySet<number> | null): void {
     this.#found = rows;
     this.#draw();
@@ -230,7 +230,7 @@ export class Flame {
   }
 }
 
-/** A name of a call for a title. */
+/** The name of a call, for titles. */
 export function callName(name: string): string {
   return cut(visible(name), 160);
 }

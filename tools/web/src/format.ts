@@ -1,12 +1,12 @@
-/** Numbers as they are shown. Times are in nanoseconds. */
+/** Formats numbers. Times are in nanoseconds. */
 
 export const NONE = "–";
-const THIN = "\u202f"; // narrow space that does not break
+const THIN = "\u202f"; // narrow no-break space
 
-/** A space that does not break, between a number and its unit. */
+/** No-break space between a number and its unit. */
 export const SPACE = "\u00a0";
 
-/** Groups of three. */
+/** Groups digits by three. */
 export function grouped(value: number, digits = 0): string {
   const [whole = "", part] = Math.abs(value).toFixed(digits).split(".");
   const sign = value < 0 && Number(value.toFixed(digits)) !== 0 ? "−" : "";
@@ -14,7 +14,7 @@ export function grouped(value: number, digits = 0): string {
   return sign + text + (part ? `.${part}` : "");
 }
 
-/** Two decimals below 10, one below 1,000, none above; by what is shown, not by the value. */
+/** Two decimals below 10, one below 1,000, none above; judged by the rounded value. */
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
@@ -22,7 +22,7 @@ export function digitsOf(value: number): number {
 
 export interface Unit {
   readonly name: string;
-  readonly factor: number; // base units in one of it
+  readonly factor: number; // base units in one of this unit
 }
 
 const TIMES: readonly Unit[] = [
@@ -46,7 +46,7 @@ const MEMORY: readonly Unit[] = [
   { name: "TiB", factor: 1024 ** 4 },
 ];
 
-/* Rounds first, then chooses the unit: 999.96 us is 1.00 ms. */
+/* Rounds before it chooses the unit: 999.96 us is 1.00 ms. */
 function unitOf(value: number, units: readonly Unit[]): Unit {
   let chosen = units[0]!;
   for (const unit of units) {
@@ -63,7 +63,7 @@ function inUnit(value: number, unit: Unit): string {
   return grouped(scaled, unit.factor === 1 && Number.isInteger(value) ? 0 : digitsOf(scaled));
 }
 
-/** A time in prose, the unit behind the number: "35.0 ms"; minutes from 120 s on. */
+/** A time in prose, with its unit: "35.0 ms"; in minutes from 120 s on. */
 export function time(ns: number | null): string {
   if (ns === null) return NONE;
   const seconds = Math.round(Math.abs(ns) / 1e9);
@@ -72,36 +72,36 @@ export function time(ns: number | null): string {
   return inUnit(ns, unit) + SPACE + unit.name;
 }
 
-/* Of a unit that many digits stand before the point. */
+/* Upper limit for a value: at most five digits before the decimal point. */
 const WIDEST = 1e5;
 
-/* The unit of numbers that are read together, as in the terminal: that of the largest, or a finer one where fewer than two
- * digits of the smallest would be left and the largest keeps five before the point. */
+/* Unit for numbers that are compared, as in the terminal: that of the largest, or a finer one if the smallest would
+ * show fewer than two digits and the largest still has at most five before the point. */
 function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
   let at = units.indexOf(unitOf(most, units));
   while (at > 0 && least < units[at]!.factor / 100 && most < WIDEST * units[at - 1]!.factor) at--;
   return units[at]!;
 }
 
-/* The smallest that is not 0. */
+/* Smallest value other than 0. */
 function smallest(values: Iterable<number | null>): number {
   let least = Infinity;
   for (const value of values) if (value !== null && value !== 0 && Math.abs(value) < least) least = Math.abs(value);
   return least;
 }
 
-/** Times of one sentence that are compared, in one unit: "0.70 ms" and "17.0 ms". */
+/** Times compared in one sentence, in one unit: "0.70 ms" and "17.0 ms". */
 export function timesTogether(values: readonly (number | null)[]): string[] {
   const unit = sharedUnit(largest(values), smallest(values), TIMES);
   return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));
 }
 
-/** The unit of a column of bytes, in which all of it is read. */
+/** Unit for all values of a byte column. */
 export function byteColumnUnit(values: readonly (number | null)[], memory: boolean): Unit {
   return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 }
 
-/* Of single events, not sums of them: "mean_call_ns" is, "max_rank_ns" is the sum of a rank. */
+/* Whether a column holds times of single events rather than sums: "mean_call_ns" does, "max_rank_ns" is a rank's sum. */
 function isOfEvents(name: string): boolean {
   return /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
 }
@@ -111,8 +111,8 @@ interface Times {
   readonly values: readonly (number | null)[];
 }
 
-/** The units of columns of times. Sums are read together, and so are means, medians and extremes of single events: such
- * columns share a unit, but for those of which it would leave no digit before the second behind the point. */
+/** Units of time columns. Sums share a unit, and so do means, medians and extremes of single events; a column
+ * leaves the group if it would show nothing before the second decimal. */
 export function columnUnits(columns: readonly Times[]): Unit[] {
   const most = columns.map((column) => largest(column.values)),
     units = new Array<Unit | undefined>(columns.length);
@@ -135,18 +135,18 @@ export function columnUnits(columns: readonly Times[]): Unit[] {
   return units.map((unit) => unit ?? TIMES[0]!);
 }
 
-/** The unit for all values of an axis or map: that of the largest. */
+/** Unit for all values of an axis or map: that of the largest. */
 export function timeUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values), TIMES);
 }
 
-/** The unit for a map, whose cells have room for a few digits: one finer than that of the largest
- * value where that has one digit, so that what is a hundredth of it can be read, too. */
+/** Unit for a map, whose cells hold few digits: one finer than that of the largest value if that has one digit, so
+ * that a hundredth of it is still visible. */
 export function mapUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values) / 10, TIMES);
 }
 
-/** The same for bytes: of messages in powers of 1,000, of memory in powers of 1,024. */
+/** Unit for bytes: powers of 1,000 for messages, of 1,024 for memory. */
 export function byteUnit(values: Iterable<number | null>, memory: boolean): Unit {
   return unitOf(largest(values), memory ? MEMORY : SIZES);
 }
@@ -157,13 +157,13 @@ function largest(values: Iterable<number | null>): number {
   return most;
 }
 
-/* Whether a value is not nothing, but would be written so with these digits. */
+/* Whether a nonzero value would be shown as zero with these digits. */
 function vanishes(value: number, unit: Unit, digits: number): boolean {
   return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
 }
 
-/** A value in a unit that stands elsewhere; as many digits for all values of a column, and up to three where these would
- * show nothing of it. */
+/** A value in a unit that is shown elsewhere, with the column's digits, or up to three decimals if it would
+ * otherwise show as zero. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
   if (digits === undefined) return inUnit(value, unit);
@@ -171,13 +171,13 @@ export function scaled(value: number | null, unit: Unit, digits?: number): strin
   return value > 0 && vanishes(value, unit, 3) ? "<0.001" : grouped(value / unit.factor, 3);
 }
 
-/** The same where there is room for a few digits alone. */
+/** As scaled(), for places with room for a few digits only. */
 export function short(value: number, unit: Unit): string {
   const digits = unit.factor === 1 || Math.abs(value) >= 99.95 * unit.factor ? 0 : 1;
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
 }
 
-/** The digits that all values of a column in this unit get. */
+/** Number of decimals for all values of a column in this unit. */
 export function columnDigits(values: Iterable<number | null>, unit: Unit): number {
   return unit.factor === 1 ? 0 : digitsOf(largest(values) / unit.factor);
 }
@@ -189,7 +189,7 @@ export function bytes(value: number | null, memory = false): string {
   return inUnit(value, unit) + SPACE + unit.name;
 }
 
-/** A share in prose, of 100: "78 %". 0 % and 100 % only where they are exact. */
+/** A percentage in prose: "78 %". 0 % and 100 % only if exact. */
 export function percent(value: number | null, digits = 0): string {
   if (value === null) return NONE;
   const step = 10 ** -digits;
@@ -198,7 +198,7 @@ export function percent(value: number | null, digits = 0): string {
   return `${grouped(value, digits)}${SPACE}%`;
 }
 
-/** part / whole in percent; null where there is no whole. */
+/** part / whole in percent; null if there is no whole. */
 export function share(part: number, whole: number): number | null {
   return whole > 0 ? (100 * part) / whole : null;
 }
@@ -208,31 +208,31 @@ export function ratio(value: number | null): string {
   return value === null ? NONE : grouped(value, 2);
 }
 
-/** Three significant digits, for values that lie decades apart. */
+/** Three significant digits, for values that span decades. */
 export function significant(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
   return grouped(value, Math.max(0, Math.min(9, 2 - Math.floor(Math.log10(size)))));
 }
 
-/** How many times as fast: "0.87×". */
+/** A speedup: "0.87×". */
 export function times(value: number | null): string {
   return value === null ? NONE : `${grouped(value, 2)}×`;
 }
 
-/** A number of things: "1 rank", "8 ranks". */
+/** A count with its noun: "1 rank", "8 ranks". */
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
-/** Exact nanoseconds, for tables and hovering. */
+/** Exact nanoseconds, for tables and tooltips. */
 export function exact(value: number | string | null, unit = ""): string {
   if (value === null) return NONE;
   const text = typeof value === "string" ? value : Number.isInteger(value) ? grouped(value) : String(value);
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 
-/** Numbers as ranges, the first of them: "0–3, 8, …". */
+/** Numbers as ranges, at most @p most of them: "0–3, 8, …". */
 export function ranges(values: readonly number[], most = Infinity): string {
   const parts: string[] = [];
   const sorted = [...values].sort((a, b) => a - b);
@@ -258,7 +258,7 @@ export function sum(values: Iterable<number | null>): number {
   return total;
 }
 
-/** The smallest and the largest; Infinity and -Infinity of none. */
+/** Minimum and maximum; Infinity and -Infinity if there are no values. */
 export function least(values: Iterable<number>): number {
   let found = Infinity;
   for (const value of values) if (value < found) found = value;
@@ -271,7 +271,7 @@ export function most(values: Iterable<number>): number {
   return found;
 }
 
-/** Operations of floating point with an SI prefix: "54.4 TFLOP". */
+/** Floating-point operations with an SI prefix: "54.4 TFLOP". */
 export function flop(value: number | null): string {
   if (value === null) return NONE;
   const step = value > 0 ? Math.min(6, Math.max(0, Math.floor(Math.log10(value) / 3))) : 0,

@@ -1,5 +1,4 @@
-/** The generic charts that an analysis may name for its table: bars by rank, a map of ranks and
- * steps, lines over time. */
+/** The generic charts that an analysis may name for its table: bars by rank, a map of ranks and steps, lines over time. */
 import type { Charts } from "./chart";
 import type { Table } from "./data";
 import { h, visible } from "./dom";
@@ -13,7 +12,7 @@ type AnyColumn = ColumnOf<TableName>;
 
 const BARS_MAX = 256;
 
-/** The column that the table is ranked by, which its chart is of; null where it has none. */
+/** The column to draw: the one by which the table is ranked; null if it has none. */
 function measure(table: Table): AnyColumn | null {
   return table.columns[table.top]?.name ?? null;
 }
@@ -35,7 +34,7 @@ function write(table: Table, column: AnyColumn, value: number | null): string {
           : f.exact(value, unit);
 }
 
-/** Draws the chart that the table's definition names, under the name of its column; null where it names none. */
+/** Draws the chart that the table's definition names, with the column's name as heading; null if it names none. */
 export function drawForm(table: Table, charts: Charts): HTMLElement | null {
   const column = measure(table),
     drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column, charts) : null;
@@ -56,7 +55,7 @@ function drawnOf(table: Table, column: AnyColumn, charts: Charts): HTMLElement |
   return null;
 }
 
-/* A line for each rank, and within it for each value of the other columns that name a row. */
+/* Draws one line per rank and per combination of the other key columns. */
 function overTime(table: Table, column: AnyColumn, time: AnyColumn, charts: Charts): HTMLElement {
   const names = table.columns
     .slice(0, table.keys)

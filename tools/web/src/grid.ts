@@ -1,4 +1,4 @@
-/** A table of values: units in the heading, sorted and filtered by the reader. */
+/** A table of values with units in the heading, which the reader can sort and filter. */
 import type { Cell, Column, Table } from "./data";
 import { h, name, breakable, fill, cut, keepFocus, tellApart, type Child } from "./dom";
 import * as f from "./format";
@@ -6,56 +6,56 @@ import type { ColumnOf, Sort, TableName } from "./names";
 import { tip } from "./ui";
 import { whereOf } from "./where";
 
-/** How a column writes its values. */
+/** Formats the values of a column. */
 export type Write = (value: Cell) => Child;
 
 /** A column as it is shown. */
 export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
-  /** In the heading; the column's own name where it is not said. */
+  /** Heading; default: the column's own name. */
   readonly label?: string;
-  /** Bytes of a device's memory, in GiB and the like. */
+  /** Whether it holds bytes of device memory, shown in GiB etc. */
   readonly memory?: boolean;
-  /** Draws the cell in a way of its own, the value as the column writes it. */
+  /** Draws the cell itself; `write` formats the value as the column would. */
   readonly draw?: (row: number, write: Write) => Child;
-  /** Writes its numbers, each with a unit of its own, which then does not stand in the heading. */
+  /** Formats each number with its own unit, which the heading then omits. */
   readonly write?: (value: number) => string;
-  /** Stands behind the value. */
+  /** Content after the value. */
   readonly after?: (row: number) => Child;
-  /** Is left out where the page is narrow. */
+  /** Whether it is left out on narrow pages. */
   readonly spare?: boolean;
 }
 
 export interface GridOptions<N extends TableName = TableName> {
-  /** What a screen reader calls it; the heading over it where it is not said. */
+  /** Label for screen readers; default: the heading above. */
   readonly label?: string;
   readonly columns?: readonly GridColumn<N>[];
-  /** Row numbers to show; all where it is not said. */
+  /** Row numbers to show; default: all. */
   readonly rows?: readonly number[];
-  /** "-idle_ns": largest first; the order of the table where it is not said. */
+  /** "-idle_ns": largest first; default: the order of the table. */
   readonly sort?: Sort<N> | undefined;
-  /** Conditions, and text that any column holds (where.ts). */
+  /** Conditions, and text that any column may contain (where.ts). */
   readonly filter?: string | undefined;
-  /** Exact integers instead of one unit a column. */
+  /** Shows exact integers instead of one unit per column. */
   readonly exact?: boolean;
   readonly first?: number;
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
-  /** Whether a row is the one that is shown beside the table. */
+  /** Whether the row is the one shown next to the table. */
   readonly current?: (row: number) => boolean;
 }
 
 const FIRST = 100;
-const LONG_NAME = 56; // characters that two lines, or a few short ones, have room for
-const NAME_LEAST = 26; // characters of a text before it is broken
-const NAME_SHORT = 12; // a name that is not broken
+const LONG_NAME = 56; // longest name that fits in two lines, or next to a few short columns
+const NAME_LEAST = 26; // characters before a text is broken
+const NAME_SHORT = 12; // names up to this length are not broken
 
 /** Whether a column holds numbers; those that a double cannot hold come as text. */
 function isNumeric(column: Column): boolean {
   return column.type === "int" || column.type === "real";
 }
 
-/* A cell of a column of numbers, rounded where it comes as text. */
+/* A cell as a number, rounded if it comes as text. */
 function amount(value: Cell): Cell {
   return typeof value === "string" ? Number(value) : value;
 }
@@ -64,15 +64,15 @@ function numbersOf(values: readonly Cell[]): (number | null)[] {
   return values.map(amount).map((value) => (typeof value === "number" ? value : null));
 }
 
-/** How a column's values are written: all in one unit, with as many digits. */
+/** Formats a column's values: all in one unit, with the same number of decimals. */
 export class Writer {
   readonly unit: string;
-  /** What one of the unit is in the column's own. */
+  /** Base units of the column in one displayed unit. */
   readonly factor: number = 1;
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
 
-  /** @param options.time  the unit of times, which columns may share; a column's own where it is not said */
+  /** @param options.time  unit of times, which columns may share; default: chosen for the column */
   constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean; time?: f.Unit | undefined }) {
     this.right = isNumeric(column);
     this.unit = column.unit;
@@ -92,11 +92,11 @@ export class Writer {
           : f.byteColumnUnit(numbers, options.memory);
       const digits = f.columnDigits(numbers, unit);
       this.factor = unit.factor;
-      this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 is 0 in any
+      this.unit = numbers.some((value) => value) ? unit.name : ""; // 0 needs no unit
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2;
-      /* What is small is not nothing: a p of 0.0005. */
+      /* Small values do not become 0, such as a p of 0.0005. */
       this.#write = (value) =>
         typeof value !== "number"
           ? exactCell(value)
@@ -121,12 +121,12 @@ function exactCell(value: Cell): Child {
   return f.exact(value);
 }
 
-/** Whether columns of this name hold memory of a device, which is counted in GiB. */
+/** Whether a column holds device memory, which is shown in GiB. */
 function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
   return table.name.startsWith("memory.") && column.endsWith("bytes");
 }
 
-/* The words of the last heading before an element. */
+/* Text of the last heading before an element. */
 function headingOver(element: HTMLElement): string {
   const before = [...document.querySelectorAll("main :is(h1, h2, h3, h4)")].filter(
     (each) => element.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_PRECEDING,
@@ -143,10 +143,10 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   let sort: Sort<N> = options.sort ?? "";
   const box = h("div", { class: "grid-box" }),
     scroll = h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "data-of": table.name } });
-  /* When it stands in the page. */
+  /* Later, because headingOver() needs the element in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
   const base = options.rows ?? table.rows.map((_, row) => row);
-  /* In the units of all rows, which a filter may name. */
+  /* Units of all rows, so that a filter can use them. */
   const units = timeUnits();
   const writers = columns.map(
     ({ column, memory }) =>
@@ -193,7 +193,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     );
   }
 
-  /* Columns of times that are read together have one unit; a moment's is its own. */
+  /* Time columns that are compared share one unit; points in time have their own. */
   function timeUnits(): Map<ColumnOf<N>, f.Unit> {
     const times = columns
       .filter(({ write }) => !write)
@@ -284,7 +284,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       },
       target ? h("a", { attr: { href: target } }, content) : content,
     );
-    const drawn = column.draw !== undefined && typeof content !== "string"; // it has a width of its own
+    const drawn = column.draw !== undefined && typeof content !== "string"; // it has a fixed width
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn && value.length <= NAME_SHORT) cell.classList.add("whole");
     else if (typeof value === "string" && !drawn) cell.style.setProperty("--least", `${Math.min(NAME_LEAST, 1.25 * value.length)}ch`);
@@ -300,14 +300,14 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
   return box;
 }
 
-/* A column's bars begin at one place: the values behind them are as wide as the longest. */
+/* Aligns the starts of a column's bars: makes the values next to them equally wide. */
 function alignBars(cells: readonly Element[]): void {
   const values = cells.map((cell) => cell.querySelector<HTMLElement>(".inline-value")).filter((each) => each !== null),
     longest = f.most(values.map((each) => each.textContent.length));
   for (const each of values) each.style.setProperty("--chars", `${longest}ch`);
 }
 
-/* Of a column's long names those that differ look different; what was cut for that stands whole. */
+/* Shortens a column's long names so that they stay distinct; hovering shows the full name. */
 function tellNames(cells: readonly Element[]): void {
   const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
     whole = names.map((each) => each.title);
@@ -318,7 +318,7 @@ function tellNames(cells: readonly Element[]): void {
   });
 }
 
-/** Rows in the order of one column, nulls last; "-name" is largest first. */
+/** Sorts rows by one column, nulls last; "-name" is largest first. */
 export function sortRows<N extends TableName>(table: Table<N>, rows: readonly number[], sort: Sort<N>): number[] {
   const down = sort.startsWith("-");
   const column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
@@ -332,7 +332,7 @@ export function sortRows<N extends TableName>(table: Table<N>, rows: readonly nu
   return [...rows].sort((a, b) => compare(table.cell(a, column), table.cell(b, column)));
 }
 
-/** Rows as CSV (RFC 4180). Text that a spreadsheet would take for a formula gets a leading quote. */
+/** Rows as CSV (RFC 4180). Text that a spreadsheet would read as a formula gets a leading quote. */
 export function csvOf(table: Table, rows: readonly number[]): string {
   const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
   const cell = (value: Cell): string => {
@@ -345,7 +345,7 @@ export function csvOf(table: Table, rows: readonly number[]): string {
   return [table.columns.map((column) => column.name).join(","), ...lines].join("\r\n") + "\r\n";
 }
 
-/** Offers a text as a file. */
+/** Offers a text for download. */
 export function download(fileName: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const anchor = h("a", { attr: { href: url, download: fileName } });

@@ -1,43 +1,43 @@
-/** What several views ask of the tables. */
+/** Facts derived from the tables that several views share. */
 import type { Job } from "./data";
 import * as f from "./format";
 import type { ColumnOf } from "./names";
 import { href, type State } from "./view";
 
-/** The ranks with GPU events or not, in rank order, and their hosts. */
+/** Ranks with and without GPU events, in rank order, and their hosts. */
 export interface Ranks {
   readonly ranks: number[];
   readonly host: Map<number, string>;
   readonly hosts: string[];
-  /** Ranks that the job had by its traces and that gave none; of very many the first. */
+  /** Ranks that the traces name but that have no trace; only the first if there are many. */
   readonly missing: number[];
   readonly missingCount: number;
-  /** How many hosts the job has. */
+  /** Number of hosts of the job. */
   readonly hostCount: number;
 }
 
-/** Whether the traces hold, of communication, the transfer alone: waits are idle time then. */
+/** Whether the traces hold only the transfer part of communication; waits then appear as idle time. */
 export function transfersAlone(job: Job): boolean {
   return (job.table("clock.check").num(0, "transfers_alone") ?? 0) > 0;
 }
 
-/** What the job calls its devices, as its sentences do. */
+/** The job's word for its devices, as in its sentences. */
 export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
 }
 
-/** Whether all that was read are profiles of TensorFlow or JAX: they name no phases of steps, no modules and no loader of PyTorch. */
+/** Whether all inputs are TensorFlow or JAX profiles, which lack step phases, modules and PyTorch's loader. */
 export function ofXla(job: Job): boolean {
   const table = job.table("job.format");
   return table.n > 0 && table.rows.every((_, row) => ["xplane", "trace_viewer"].includes(table.text(row, "format") ?? ""));
 }
 
-/** Whether kernels have grids, blocks and occupancy: those of GPUs do. */
+/** Whether kernels have grids, blocks and occupancy, as those of GPUs do. */
 export function hasGrids(job: Job): boolean {
   return deviceWord(job) === "GPU" || !ofXla(job);
 }
 
-/** Whether kernels' names tell tensor cores: those of GPUs do. */
+/** Whether kernels' names reveal tensor cores, as those of GPUs do. */
 export function tellsTensorCores(job: Job): boolean {
   return deviceWord(job) === "GPU";
 }
@@ -50,7 +50,7 @@ export function ranksOf(job: Job): Ranks {
     missing: number[] = [];
   const { world_size: world, missing: runs, missing_count: count, host_count: hostCount } = job.facts;
   const have = new Set(ranks);
-  /* Where no trace tells how many there are, those below the last that gave one were there. */
+  /* If no trace gives the world size, every rank below the highest one seen existed. */
   const least = Math.max(
     typeof world === "number" ? world : 0,
     ranks.reduce((most, rank) => Math.max(most, rank + 1), 0),
@@ -60,7 +60,7 @@ export function ranksOf(job: Job): Ranks {
   return { ranks, host, hosts, missing, missingCount: count ?? missing.length, hostCount: hostCount ?? hosts.length };
 }
 
-/** The ranks whose traces end before their end. */
+/** Ranks whose traces are truncated. */
 export function cutShort(job: Job): Set<number | null> {
   const table = job.table("job.rank");
   return new Set(
@@ -71,17 +71,17 @@ export function cutShort(job: Job): Set<number | null> {
   );
 }
 
-/** Whether ranks can be compared: there are two or more. */
+/** Whether there are at least two ranks to compare. */
 export function severalRanks(job: Job): boolean {
   return job.allRowsOf("job.rank") > 1;
 }
 
-/** Whether steps are marked; else the whole trace is step 0. */
+/** Whether steps are marked; otherwise the whole trace is step 0. */
 export function hasSteps(job: Job): boolean {
   return (job.table("job.job").num(0, "steps") ?? 0) > 0;
 }
 
-/** Sums over the ranks of a column of overlap.rank. */
+/** Sum of a column of overlap.rank over the ranks. */
 export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
   return job.table("overlap.rank").sum(column);
 }
@@ -91,7 +91,7 @@ export function lacksRanks(job: Job): boolean {
   return job.leftOut("job.rank") > 0;
 }
 
-/** Whether there is communication on any GPU. */
+/** Whether any GPU communicates. */
 export function communicates(job: Job): boolean {
   return total(job, "comm_ns") > 0;
 }
@@ -104,7 +104,7 @@ export interface Kind {
   readonly exposed: number;
 }
 
-/** Kinds of collective summed over ranks, the one with most time first. */
+/** Kinds of collectives summed over ranks, largest time first. */
 export function kinds(job: Job): Kind[] {
   const found = job
     .table("overlap.kind")
@@ -136,22 +136,22 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   other: "Other",
 };
 
-/** What is said where there is no AllReduce: kernels whose names tell no kind may be some. */
+/** Note for jobs without AllReduce: kernels whose names give no kind may be some. */
 export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none that its name tells" : "none in this job";
 }
 
-/** A kind of collective as NCCL writes it. */
+/** NCCL's spelling of a kind of collective. */
 export function kindWord(kind: string): string {
   return KIND_WORDS[kind] ?? kind;
 }
 
-/** A sentence of tmerge's tables with the kinds of collectives as they are called elsewhere in the page. */
+/** A sentence from tmerge's tables with the page's spelling of collective kinds. */
 export function kindsIn(text: string): string {
   return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 }
 
-/** The share of communication kernels that were matched over ranks, in percent; null without any. */
+/** Communication kernels that were matched across ranks, and their share in percent; null if there are none. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
   const all = job.table("overlap.kind").sum("count");
   const unmatched = job.table("clock.check").num(0, "unmatched") ?? 0;
@@ -159,7 +159,7 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
-/** The verdict on stragglers: its word, and how grave it is. A green one clears all ranks. */
+/** The verdict on stragglers: its word and severity. Green clears all ranks. */
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
   const table = job.table("stragglers.job"),
     word = table.text(0, "verdict");
@@ -176,7 +176,7 @@ export function straggling(job: Job): { word: string | null; state: State | unde
   return { word, state };
 }
 
-/** Why costs of steps grow from the first on, where much of them goes through others; else nothing. */
+/** Explains why costs of steps grow from the first on, if much of them goes through others; else nothing. */
 export function firstStepsLess(job: Job): string {
   const table = job.table("stragglers.rank"),
     indirect = table.sum("indirect_ns"),
@@ -186,8 +186,8 @@ export function firstStepsLess(job: Job): string {
     : "";
 }
 
-/** Where arrivals differ by less than clocks can tell: by what clocks may be off, and that [ns]. Two
- * begins must be 2 sqrt(u^2 + u^2) apart to tell which was first. */
+/** If arrivals differ by less than the clocks can resolve: the clock uncertainty and the skew [ns]. Two begins must
+ * be 2 sqrt(u^2 + u^2) apart for their order to be known. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
   const skew = job.table("collectives.kind").most("median_skew_ns");
   const several = (job.table("clock.rank").most("domain") ?? 0) > 0;
@@ -196,25 +196,25 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
   return 2 * Math.SQRT2 * uncertainty > skew ? { uncertainty, skew } : null;
 }
 
-/** What marks steps, for programs of any kind. */
+/** How to mark steps, for any program. */
 export const TO_MARK_STEPS =
   "To mark them: prof.step() of PyTorch, StepTraceAnnotation of JAX, or a range of NVTX or roctx around each, whose names --step-pattern tells.";
 
-/** What records the host, for profilers of any kind. */
+/** How to record the host, for any profiler. */
 export const TO_RECORD_THE_HOST =
   "Record what the host does, too: ProfilerActivity.CPU of PyTorch, -t cuda of nsys, --hip-trace of rocprofv3.";
 
-/** A step in words; all of the trace is one where none is marked. */
+/** A step in words; the whole trace if no step is marked. */
 export function stepWord(job: Job, step: number | null): string {
   return hasSteps(job) ? `step ${step}` : "whole trace";
 }
 
-/** What a saving is of. */
+/** What a saving is a share of, in words. */
 export function wholeWord(job: Job): string {
   return hasSteps(job) ? "the mean step" : "the time from the devices’ first event to their last";
 }
 
-/** The largest uncertainty of a clock [ns]; null where clocks cannot be compared. */
+/** Largest clock uncertainty [ns]; null if clocks cannot be compared. */
 export function worstUncertainty(job: Job): number | null {
   const clocks = job.table("clock.rank");
   if (clocks.n === 0 || clocks.groups(["method"]).some(({ texts: [method] }) => method === "none")) return null;
@@ -231,7 +231,7 @@ export interface Verdict {
   readonly link: string;
 }
 
-/** The page's first sentence, which is the terminal's: who holds the job up, else what costs most, else that nothing does. */
+/** The page's first sentence, same as the terminal's: who holds the job up; else what costs most; else that nothing does. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
@@ -245,7 +245,7 @@ export function verdict(job: Job): Verdict {
   return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
 
-/** What whatif.job says after the verdict’s headline, with which it may begin; null for nothing. */
+/** Text of whatif.job without the verdict's headline if it begins with it; null for none. */
 export function savedText(job: Job): string | null {
   const said = job.table("stragglers.job").text(0, "headline") ?? "",
     text = job.table("whatif.job").text(0, "headline");
@@ -253,13 +253,13 @@ export function savedText(job: Job): string | null {
   return text.slice(said.length).replace(/^[. ]+/, "") || null;
 }
 
-/* Whether all steps are captures of graphs: what devices do meanwhile tells nothing of a run. */
+/* Whether all steps are graph captures, during which device activity says nothing about a normal run. */
 function captures(job: Job): boolean {
   const kinds = job.table("steps.kind");
   return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");
 }
 
-/* What is said where no rank is: of one rank what that tells, then the first advice. */
+/* The verdict without a straggler: the summary for one rank, then the first advice. */
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
   const alone = job.table("overview.job").text(0, "headline");
@@ -295,7 +295,7 @@ function withoutStraggler(job: Job): Verdict {
 export interface Advice {
   readonly state: State;
   readonly title: string;
-  /** What to do, without what the title has said. */
+  /** What to do, without the words already in the title. */
   readonly text: string;
   readonly view: string;
 }
@@ -342,14 +342,14 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   input_transfer: ["Hand data over in fewer, larger pieces", "xla"],
 };
 
-/* Without what the title has said. */
+/* The advice without the words already in the title. */
 function adviceText(text: string, title: string): string {
   const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
   const rest = same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
   return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
 }
 
-/** A row of advice.item with a short title and the view that shows it. */
+/** A row of advice.item with a short title and the view that shows its evidence. */
 export function adviceItem(job: Job, row: number): Advice {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
@@ -374,10 +374,10 @@ export function adviceItem(job: Job, row: number): Advice {
   };
 }
 
-/** States, the gravest first. */
+/** States, most severe first. */
 export const GRAVEST: readonly State[] = ["bad", "warn", "note", "good"];
 
-/** The gravest state of the advice whose evidence a view shows; undefined where there is none. */
+/** Most severe state of the advice whose evidence a view shows; undefined if there is none. */
 export function adviceState(job: Job, view: string): State | undefined {
   const states = job
     .table("advice.item")
@@ -387,7 +387,7 @@ export function adviceState(job: Job, view: string): State | undefined {
   return GRAVEST.find((state) => states.includes(state));
 }
 
-/** The address of an operation on the timeline. */
+/** Address of an operation on the timeline. */
 export function onTimeline(begin: number, end: number, more: Readonly<Record<string, string | number>> = {}): string {
   const margin = Math.max(1000, Math.round((end - begin) * 0.1));
   return href("timeline", { t: `${Math.max(0, Math.round(begin - margin))}-${Math.round(end + margin)}`, ...more });

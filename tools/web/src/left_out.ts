@@ -1,4 +1,4 @@
-/** What the page leaves out of a large job, and which command gives it. */
+/** Names what the page leaves out of a large job, and the command that shows it. */
 import type { Job } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -6,7 +6,7 @@ import type { TableName } from "./names";
 import { isServed, READ_MAX } from "./served";
 import { href } from "./view";
 
-/* What these lack stands beside what is drawn of them. */
+/* Views that draw these tables say themselves what is missing. */
 const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
 const TABLES_SAID = 3;
 
@@ -14,7 +14,7 @@ function joined(parts: readonly Child[], between: string): Child {
   return parts.map((part, i) => (i > 0 ? [between, part] : part));
 }
 
-/** One sentence on rows that these tables have in the store alone; null where there are none. */
+/** One sentence on the rows of these tables that only the store has; null if there are none. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
   const short = names.filter((name) => job.leftOut(name) > 0);
   const large = names.length > 1 ? short.filter((name) => !job.hasKeys(name, ["rank"]) && !job.hasKeys(name, ["step"])) : [],
@@ -60,7 +60,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
   );
 }
 
-/** The store that is served, or beside which the page was written, as far as its name tells. */
+/** Name of the store that is served, or that the page was written next to, as far as its name reveals it. */
 export function storeName(job: Job): string {
   const { served } = job.facts;
   if (served !== undefined) return /^[\w.-]+$/.test(served) ? served : "STORE";

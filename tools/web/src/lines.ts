@@ -1,4 +1,4 @@
-/** Lines over time: some thin, some strong, a band where they are too many, and a limit. */
+/** Lines over time: thin and strong lines, a band in place of too many lines, and a limit. */
 import type { Charts, Theme } from "./chart";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -12,7 +12,7 @@ export interface Line {
   readonly dashed?: boolean;
 }
 
-/** At each time the least, the median and the most of many lines. */
+/** Minimum, median and maximum of many lines at each time. */
 export interface Band {
   readonly times: readonly number[];
   readonly low: readonly number[];
@@ -23,13 +23,13 @@ export interface Band {
 export interface LineChartOptions {
   readonly label: string;
   readonly lines: readonly Line[];
-  /** Time [ns], from and to: painted below the lines. */
+  /** Time ranges [ns] painted below the lines. */
   readonly areas?: (theme: Theme) => readonly PlotArea[];
   readonly band?: Band | undefined;
-  /** A horizontal line with its words. */
+  /** A horizontal line with a label. */
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
-  /** A value holds until the next, instead of changing evenly. */
+  /** Whether each value holds until the next one, instead of being interpolated. */
   readonly steps: boolean;
   readonly write: (value: number) => string;
 }
@@ -37,7 +37,7 @@ export interface LineChartOptions {
 const HEIGHT = 300;
 const BUCKETS = 256;
 
-/** Beyond so many lines a band is the better picture. */
+/** With more lines than this, draw a band instead. */
 export const LINES_MAX = 12;
 
 type Places = readonly (readonly [number, number])[];
@@ -57,7 +57,7 @@ function scaledPoints(points: Places, x: f.Unit, y: f.Unit): [number, number][] 
   return points.map(([time, value]) => [time / x.factor, value / y.factor]);
 }
 
-/* From the least to the most, and the median. */
+/* Builds the area from minimum to maximum, and the median line. */
 function bandOn(band: Band, options: LineChartOptions, unit: f.Unit, theme: Theme): { area: PlotArea; middle: PlotLine } {
   const y = options.unit.factor;
   return {
@@ -79,7 +79,7 @@ function bandOn(band: Band, options: LineChartOptions, unit: f.Unit, theme: Them
   };
 }
 
-/** The value of a line at a time: of steps the last before it. */
+/** Value at a time: that of the last point at or before it; null before the first. */
 export function valueAt(points: readonly (readonly [number, number])[], time: number): number | null {
   let low = 0,
     high = points.length;
@@ -91,8 +91,8 @@ export function valueAt(points: readonly (readonly [number, number])[], time: nu
   return low > 0 ? points[low - 1]![1] : null;
 }
 
-/** Of each bucket of time the most that each line had in it, a value holding until the next; of
- * these the least, the median and the most. */
+/** Builds the band: takes each line's maximum per time bucket (a value holds until the next), then the minimum,
+ * median and maximum of these. */
 export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]): Band {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
   const to = f.most(lines.map((points) => points[points.length - 1]?.[0] ?? -Infinity));
@@ -201,7 +201,7 @@ export function lineChart(charts: Charts, options: LineChartOptions): HTMLElemen
   });
 }
 
-/** The next round value, for the end of an axis. */
+/** Next round value, for the end of an axis. */
 export function roundUp(value: number): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

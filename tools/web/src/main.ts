@@ -6,7 +6,7 @@ import { deviceWord } from "./job";
 import { reportTabs } from "./views";
 import { diffTabs } from "./views/diff";
 
-/* The tables stand before the program: they are whole before the page is. */
+/* The tables precede the script, so they are complete before the document is. */
 async function start(tables: HTMLElement): Promise<void> {
   const job = new Job(new TextDecoder().decode(await unpacked(tables)));
   document.querySelector(".unopened")?.remove();

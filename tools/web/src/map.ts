@@ -1,4 +1,4 @@
-/** Maps: rows by columns, a colour for each value; cells to 1,500, a canvas beyond. */
+/** Heat maps of rows by columns; up to 1,500 cells are elements, more are drawn on a canvas. */
 import { h, type Child } from "./dom";
 import { tip } from "./ui";
 
@@ -7,7 +7,7 @@ export interface MapCell {
   readonly text: string;
   readonly href?: string;
   readonly tip: () => Child;
-  /** Hatched: not the whole of it was recorded. */
+  /** Hatched: only a part of it was recorded. */
   readonly partial?: boolean;
 }
 
@@ -16,27 +16,26 @@ export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cell: (row: number, column: number) => MapCell | null;
-  /** The colours: of waiting, or of work. */
+  /** Colour ramp: of waiting, or of work. */
   readonly ramp: "wait" | "work";
-  /** The value at which the scale begins: noise stays near the background. */
+  /** Value at which the scale begins, so that noise stays near the background colour. */
   readonly from?: number;
-  /** The value of the strongest colour, so that small differences do not take all of them; the largest
-   * where it is not said. */
+  /** Value of the strongest colour, so that small differences do not use the whole ramp; default: the largest value. */
   readonly to?: number;
-  /** What a row without any value says. */
+  /** Text of a row without any value. */
   readonly nothing?: string;
 }
 
 const CELLS_MAX = 1500;
 const LABEL_HEIGHT = 15,
-  LABEL_WIDTH = 7, // px: of a line, of a character
+  LABEL_WIDTH = 7, // px: height of a line, width of a character
   LABEL_GAP = 10,
-  LABELS_ROOM = 640; // px: of all columns where the page is narrow
-const ROWS_TALL = 5000; // of more a canvas would be higher than any may be
-/** Up to so many rows have a name each. */
+  LABELS_ROOM = 640; // px: total width of all columns on a narrow page
+const ROWS_TALL = 5000; // with more rows the canvas would exceed the height limit
+/** Up to this many rows have a label each. */
 export const ROWS_NAMED = 96;
 
-/** The place of a value on the scale, 0 to 1. */
+/** Position of a value on the scale, 0 to 1. */
 function place(value: number, from: number, to: number): number {
   return to > from ? Math.max(0, Math.min(1, (value - from) / (to - from))) : 0;
 }
@@ -54,7 +53,7 @@ export function heatMap(map: HeatMap): HTMLElement {
   return map.rows.length * map.columns.length <= CELLS_MAX && map.rows.length <= ROWS_NAMED ? cells(map, from, to) : painted(map, from, to);
 }
 
-/* Of labels such as "step 3" the word that they share, and the numbers; of others no word. */
+/* Splits labels such as "step 3" into their common word and the numbers; other labels have no common word. */
 function headings(labels: readonly string[]): { word: string; short: readonly string[] } {
   const word = /^(\S+) \d+$/.exec(labels[0] ?? "")?.[1];
   return word && labels.every((label) => label.startsWith(`${word} `) && /^\d+$/.test(label.slice(word.length + 1)))
@@ -66,7 +65,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   const grid = h("div", { class: "map", attr: { role: "grid", "aria-label": map.label } });
   const narrow = map.columns.length > 24,
     { word, short } = headings(map.columns);
-  /* What stands on one line stands over every so many columns. */
+  /* Labels on one line appear only at every n-th column. */
   const line = narrow || word !== "",
     longest = short.reduce((most, label) => Math.max(most, label.length), 0),
     every = line ? Math.ceil((map.columns.length * (LABEL_WIDTH * longest + LABEL_GAP)) / LABELS_ROOM) : 1;
@@ -102,7 +101,7 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   return h("div", { class: "map-box" }, grid);
 }
 
-/* A row without any value keeps its place. */
+/* Keeps the place of a row without any value. */
 function emptyRow(label: string, why: string): HTMLElement {
   return h("span", { class: "cell none whole", attr: { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` } }, why);
 }
@@ -135,7 +134,7 @@ function cellElement(map: HeatMap, r: number, c: number, from: number, to: numbe
   return tip(element, cell.tip);
 }
 
-/* Arrow keys walk over the cells; Tab leaves the map. */
+/* Arrow keys move between cells; Tab leaves the map. */
 function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
   const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -n, ArrowDown: n }[event.key];
   const all = [...grid.querySelectorAll<HTMLElement>(".cell")];
@@ -149,7 +148,7 @@ function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
   next.focus();
 }
 
-/** The colours of a ramp at 21 places, or of text on them, read from the style sheet. */
+/** A ramp's colours at 21 positions, or those of text on them, read from the style sheet. */
 export function rampColors(ramp: string, what: "backgroundColor" | "color" = "backgroundColor"): string[] {
   const probe = document.body.appendChild(h("span", { class: "cell" }));
   const colors: string[] = [];
@@ -161,7 +160,7 @@ export function rampColors(ramp: string, what: "backgroundColor" | "color" = "ba
   return colors;
 }
 
-/* How many rows or columns lie from one label to the next, so that each has room. */
+/* Number of rows or columns from one label to the next, so that labels do not overlap. */
 function labelStep(room: number, size: number): number {
   let step = 1;
   while (step * size < room) step *= 2;
@@ -174,7 +173,7 @@ function labelsOf(names: readonly string[], step: number, side: "top" | "left"):
   );
 }
 
-/* A cell of a painted map that is read, by pointer or by arrow keys. */
+/* Reads out cells of a painted map, by pointer or arrow keys. */
 class Reader {
   readonly readout = h(
     "p",

@@ -1,4 +1,4 @@
-/** Passes of a pipeline over time: a row for each rank, stage by stage, a box for each pass. */
+/** Pipeline passes over time: one row per rank, stage by stage, one box per pass. */
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import { rampColors } from "./map";
@@ -6,11 +6,11 @@ import { roundTicks } from "./stack";
 import { hideTip, tipAt } from "./ui";
 
 export interface Pass {
-  /** Of the rows of the picture. */
+  /** Row in the picture. */
   readonly row: number;
   readonly backward: boolean;
   readonly number: number;
-  /** From the begin of the picture [ns]. */
+  /** Begin [ns from the begin of the picture]. */
   readonly from: number;
   readonly to: number;
 }
@@ -28,10 +28,10 @@ const ROW = 26,
   AXIS = 30,
   LABEL = 132,
   CHARACTER = 7;
-/** Places on the ramp of work: a lighter and a stronger blue. */
+/** Positions on the work ramp: a lighter and a stronger blue. */
 const TINTS = [8, 15] as const;
 
-/** The colours of forward and backward passes, for a legend beside the picture. */
+/** Colours of forward and backward passes, for a legend. */
 export function passColors(): readonly (readonly [string, string])[] {
   const fills = rampColors("work");
   return [
@@ -40,7 +40,7 @@ export function passColors(): readonly (readonly [string, string])[] {
   ];
 }
 
-/** Draws it; arrow keys go from pass to pass, a click or Enter chooses one. */
+/** The drawing; arrow keys move between passes, a click or Enter chooses one. */
 export class Passes {
   readonly element: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
@@ -157,7 +157,7 @@ export class Passes {
     if (found) this.options.choose(found);
   }
 
-  /* The pass nearest in time of a row. */
+  /* Nearest pass in time within a row. */
   #nearest(row: number, time: number): number {
     let best = -1;
     this.options.passes.forEach((pass, i) => {

@@ -1,12 +1,12 @@
-/** The critical path: which chain of calls, kernels and transfers decides when each step ends. */
+/** The critical path: the chain of calls, kernels and transfers that determines when each step ends. */
 import type { Job } from "./data";
 
-/** A stretch of it. Times are nanoseconds from the job's begin. */
+/** One piece of the path. Times are in nanoseconds from the job's begin. */
 export interface Piece {
-  /** Its place among all. */
+  /** Index among all pieces. */
   readonly index: number;
   readonly step: number;
-  /** Its place in the step, from 0. */
+  /** Index in the step, from 0. */
   readonly place: number;
   readonly rank: number;
   readonly kind: string;
@@ -29,24 +29,24 @@ const KINDS: Readonly<Record<string, string>> = {
   before: "nothing recorded",
 };
 
-/** A kind in words. */
+/** The kind in words. */
 export function kindOf(piece: Piece): string {
   return KINDS[piece.kind] ?? piece.kind;
 }
 
-/** Its name in words: of a lag it is what began, of host time the call behind it. */
+/** The name in words: for a lag what began after it, for host time the call after it. */
 export function nameOf(piece: Piece): string {
   const behind =
     piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";
   return piece.name === null ? "" : behind ? `before ${piece.name}` : piece.name;
 }
 
-/** How the address names a piece: step and place. */
+/** Address of a piece: step and index. */
 export function addressOf(piece: Piece): string {
   return `${piece.step}.${piece.place}`;
 }
 
-/** Those that are in the page, in order of time. The table must be loaded. */
+/** The pieces in the page, in time order. The table must be loaded. */
 export function pathOf(job: Job): Piece[] {
   const table = job.table("criticalpath.piece");
   const at = (["step", "place", "rank", "kind", "name", "begin_ns", "duration_ns"] as const).map((column) => table.place(column));

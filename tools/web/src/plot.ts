@@ -1,4 +1,4 @@
-/** What a chart with two axes shows, and how it is drawn: lines, areas between two lines, marks. */
+/** Contents of a chart with two axes, and how to draw it: lines, areas between two lines, marks. */
 import * as f from "./format";
 import { roundTicks } from "./stack";
 
@@ -6,13 +6,13 @@ export interface Axis {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** Powers of ten; both ends are some. */
+  /** Logarithmic; both ends are powers of ten. */
   readonly log?: boolean;
-  /** What stands beside a tick. */
+  /** Formats a tick. */
   readonly write?: (value: number) => string;
-  /** Ticks at whole numbers alone. */
+  /** Ticks at whole numbers only. */
   readonly whole?: boolean;
-  /** Lines through the chart at its ticks. */
+  /** Grid lines at the ticks. */
   readonly lines?: boolean;
 }
 
@@ -24,14 +24,14 @@ export interface PlotLine {
   readonly width: number;
   readonly opacity?: number;
   readonly dash?: readonly number[];
-  /** A value holds until the next, instead of changing evenly. */
+  /** Whether each value holds until the next one, instead of being interpolated. */
   readonly steps?: boolean;
-  /** Stands above its end, or its begin. */
+  /** Label above the line's end, or its begin. */
   readonly label?: string;
   readonly labelled?: "begin" | "end";
 }
 
-/** Between two values at each place. */
+/** Area between two values at each position. */
 export interface PlotArea {
   readonly points: readonly (readonly [number, number, number])[];
   readonly color: string;
@@ -41,7 +41,7 @@ export interface PlotArea {
 
 export interface Mark {
   readonly at: Place;
-  /** In a box of 10 by 10, as an SVG path; a disc where it is not said. */
+  /** SVG path in a box of 10 by 10; default: a disc. */
   readonly path?: string;
   readonly size: number;
   readonly fill: string;
@@ -58,12 +58,12 @@ export interface Plot {
   readonly marks?: readonly Mark[];
 }
 
-/** Colours of what is no data. */
+/** Colours other than those of data. */
 export interface Ink {
   readonly text: string;
   readonly axis: string;
   readonly line: string;
-  /** What is behind the chart. */
+  /** Background of the chart. */
   readonly ground: string;
   readonly font: string;
 }
@@ -73,10 +73,10 @@ const LEFT = 58,
   TOP = 34,
   BOTTOM = 46,
   TICK = 5,
-  DIGITS_MOST = 4; // behind the point: more do not fit beside the axis
+  DIGITS_MOST = 4; // decimals; more do not fit next to the axis
 const DISC = "M5 0A5 5 0 1 1 4.99 0Z";
 
-/** Places on the canvas: of values, and back. */
+/** Maps values to positions on the canvas, and back. */
 export class Scales {
   constructor(
     readonly plot: Plot,
@@ -105,14 +105,14 @@ export class Scales {
     return this.height - BOTTOM - Scales.#share(this.plot.y, value) * (this.height - TOP - BOTTOM);
   }
 
-  /** The values at a place; null beside the axes. */
+  /** Values at a position; null outside the axes. */
   values(x: number, y: number): Place | null {
     const h = (x - LEFT) / (this.width - LEFT - RIGHT),
       v = (this.height - BOTTOM - y) / (this.height - TOP - BOTTOM);
     return h < 0 || h > 1 || v < 0 || v > 1 ? null : [Scales.#value(this.plot.x, h), Scales.#value(this.plot.y, v)];
   }
 
-  /** The mark at a place, the last drawn of several; -1 for none. */
+  /** Mark at a position, the topmost if several overlap; -1 for none. */
   markAt(x: number, y: number): number {
     const marks = this.plot.marks ?? [];
     for (let i = marks.length - 1; i >= 0; i--) {
@@ -123,14 +123,14 @@ export class Scales {
   }
 }
 
-/** A logarithmic axis that holds these values, from one power of ten to another. */
+/** A logarithmic axis around these values, from one power of ten to another. */
 export function decades(values: readonly number[]): { min: number; max: number } {
   const low = Math.floor(Math.log10(f.least(values))),
     high = Math.ceil(Math.log10(f.most(values)) + 1e-9);
   return { min: 10 ** low, max: 10 ** Math.max(high, low + 1) };
 }
 
-/** Round values of an axis that has room for about @p n of them. */
+/** Round values for an axis with room for about @p n ticks. */
 export function axisTicks(axis: Axis, n: number): number[] {
   if (axis.log) {
     const low = Math.round(Math.log10(axis.min)),
@@ -145,17 +145,17 @@ export function axisTicks(axis: Axis, n: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * by);
 }
 
-/* As many digits as tell neighbours apart. */
+/* Uses as many digits as distinguish neighbouring ticks. */
 function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => string {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1,
     digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
-  const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // 2.5
+  const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // such as 2.5
   if (axis.write) return axis.write;
   if (digits + rest > DIGITS_MOST) return (value) => (value === 0 ? "0" : scientific(value, digits + rest));
   return (value) => f.grouped(value, digits + rest);
 }
 
-/* To this place behind the point, without zeros at the end: 1.5e−6. */
+/* Rounded to this decimal place, without trailing zeros: 1.5e−6. */
 function scientific(value: number, place: number): string {
   const digits = Math.max(0, Math.floor(Math.log10(Math.abs(value)) + 1e-9) + place);
   return value
@@ -230,7 +230,7 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales)
   ctx.setLineDash([]);
   const [only, more] = line.points;
   if (only && !more) {
-    // one value is no line
+    // a single value makes no line
     ctx.beginPath();
     ctx.arc(scales.x(only[0]), scales.y(only[1]), 3, 0, 2 * Math.PI);
     ctx.fill();
@@ -238,7 +238,7 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales)
   ctx.globalAlpha = 1;
 }
 
-/* After all lines: none runs through it. */
+/* Drawn after all lines, so that none crosses a label. */
 function drawLabel(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales, ink: Ink): void {
   const begin = line.labelled === "begin",
     last = line.points[begin ? 0 : line.points.length - 1];
@@ -265,7 +265,7 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
     area.steps ?? false,
   );
   for (let i = area.points.length - 1, after = 0; i >= 0; i--) {
-    // and back along the lower side
+    // back along the lower edge
     const [px, low] = area.points[i]!,
       x = scales.x(px),
       y = scales.y(low);
@@ -294,7 +294,7 @@ function drawMark(ctx: CanvasRenderingContext2D, mark: Mark, scales: Scales): vo
   ctx.restore();
 }
 
-/** Draws it on a clear canvas whose unit is a CSS pixel. */
+/** Draws the plot on a cleared canvas in CSS pixels. */
 export function drawPlot(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
   const { plot } = scales;
   drawAxes(ctx, scales, ink);

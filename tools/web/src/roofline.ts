@@ -1,4 +1,4 @@
-/** A roofline: rate against operations of floating point a byte, on logarithmic axes. */
+/** A roofline: floating-point rate against operations per byte, on logarithmic axes. */
 import { longName } from "./cells";
 import type { Charts, Theme } from "./chart";
 import { h, type Child } from "./dom";
@@ -10,31 +10,31 @@ const HEIGHT = 340;
 
 type Span = ReturnType<typeof decades>;
 
-/** Its points, by rows of a table. */
+/** The points, from rows of a table. */
 export interface Points {
   readonly label: string;
   readonly rows: readonly number[];
   readonly name: (row: number) => string | null;
-  /** What is said of a point between its name and its place. */
+  /** Description of a point, between its name and its coordinates. */
   readonly said: (row: number) => string;
   readonly flopPerByte: (row: number) => number;
   readonly tflops: (row: number) => number;
   readonly time: (row: number) => number;
   readonly shape: (row: number) => number;
-  /** How a point looks, where that is not as usual. */
+  /** Look of a point, if not the default. */
   readonly look?: (row: number, theme: Theme) => Partial<Mark>;
-  /** What the axes hold besides the points. */
+  /** Further values that the axes must include. */
   readonly alsoX?: readonly number[];
   readonly alsoY?: readonly number[];
-  /** What a click on a point does, by its row. */
+  /** Handles a click on a point, given its row. */
   readonly click?: (row: number) => void;
-  /** The roofs, between the ends of the axes. */
+  /** The roof lines, between the ends of the axes. */
   readonly roofs: (x: Span, y: Span) => Omit<PlotLine, "color" | "width" | "dash">[];
 }
 
 const power = (value: number) => (value >= 1 ? f.grouped(value) : String(Number(value.toPrecision(1))));
 
-/** A larger point takes more time. */
+/** Draws the chart; the larger a point, the more time it takes. */
 export function rooflineChart(charts: Charts, points: Points): HTMLElement {
   const { rows } = points,
     longest = f.most(rows.map(points.time));

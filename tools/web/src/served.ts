@@ -1,13 +1,13 @@
-/** Asks who serves the page for what it does not hold. */
+/** Asks the server for data that the page lacks. */
 import type { Cell, Job } from "./data";
 import type { TableName } from "./names";
 
-/** Whether the page came from `tmerge serve`, and not from a file. */
+/** Whether the page comes from `tmerge serve` rather than from a file. */
 export function isServed(job: Job): boolean {
   return job.facts.served !== undefined;
 }
 
-/** What the server answers; an error is a sentence without its end. */
+/** Returns the server's answer; an error's message is a sentence without a full stop. */
 export async function ask(path: string, query: Readonly<Record<string, string | number>>, signal?: AbortSignal): Promise<Uint8Array> {
   const parts = Object.entries(query).map(([key, value]) => `${key}=${value}`);
   const answer = await fetch(`${path}?${parts.join("&")}`, {
@@ -22,25 +22,25 @@ export async function ask(path: string, query: Readonly<Record<string, string | 
   return bytes;
 }
 
-/** Rows of an answer. */
+/** Rows per answer. */
 const SLICE = 16384;
 
-/** Of a table that has more a view takes what the page holds: 1,024 ranks in 146 steps, in some seconds. */
+/** For larger tables a view uses only the rows in the page: 1,024 ranks in 146 steps take a few seconds. */
 export const READ_MAX = 150_000;
 
-/** Those of a view's tables whose rows are to be fetched before it is whole. */
+/** The view's tables whose remaining rows have to be fetched first. */
 export function unread(job: Job, names: readonly TableName[]): TableName[] {
   return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 }
 
-/** Fetches these. */
+/** Fetches all rows of these tables. */
 export async function fetchUnread(job: Job, names: readonly TableName[]): Promise<void> {
   for (const name of unread(job, names)) await fetchRows(job, name, () => undefined);
 }
 
 const fetching = new Map<TableName, Promise<void>>();
 
-/** Fetches all rows of a table of which the page holds some. @param told  is called with how many there are so far */
+/** Fetches all rows of a table that is cut in the page. @param told  is called with the number fetched so far */
 export function fetchRows(job: Job, name: TableName, told: (n: number) => void): Promise<void> {
   const before = fetching.get(name);
   if (before) return before;

@@ -1,7 +1,7 @@
-/** Shapes that tell kinds apart where colour may not: the same for a chart and its legend. */
+/** Marker shapes that distinguish kinds without colour, for charts and their legends. */
 import { h } from "./dom";
 
-/* In a box of 10 by 10, as SVG paths. */
+/* SVG paths in a box of 10 by 10. */
 const PATHS = [
   "M5 0A5 5 0 1 1 4.99 0Z", // circle
   "M5 0L10 5L5 10L0 5Z", // diamond
@@ -13,7 +13,7 @@ const PATHS = [
   "M5 0L6.5 3.5L10 3.8L7.4 6.2L8.2 10L5 8L1.8 10L2.6 6.2L0 3.8L3.5 3.5Z", // star
 ] as const;
 
-/** The shape of the @p n th kind; they repeat after eight. */
+/** Shape of the @p n th kind; shapes repeat after eight. */
 export function symbolOf(n: number): string {
   return PATHS[n % PATHS.length]!;
 }
@@ -29,7 +29,7 @@ export interface ShapeKey {
   readonly hollow?: boolean;
 }
 
-/** Shapes and their meanings; @p key is the name of their colour in the style sheet. */
+/** Legend of shapes and their meanings; @p key is the name of their colour in the style sheet. */
 export function shapeLegend(keys: readonly ShapeKey[], key: string): HTMLElement {
   return h(
     "ul",

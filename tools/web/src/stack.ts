@@ -1,4 +1,4 @@
-/** A window of time as a bar of parts that sum to it to the nanosecond. */
+/** A time window as a bar whose parts sum to it exactly, in nanoseconds. */
 import type { Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -10,7 +10,7 @@ export interface Part {
   readonly label: string;
 }
 
-/** The parts of a rank's GPU time, in the order in which they stand everywhere. */
+/** The parts of a rank's GPU time, in the order used everywhere. */
 export const PARTS: readonly Part[] = [
   { key: "compute", label: "Compute" },
   { key: "overlap", label: "Compute over communication (overlap)" },
@@ -21,7 +21,7 @@ export const PARTS: readonly Part[] = [
   { key: "idle", label: "Idle" },
 ];
 
-/** The values [ns] of PARTS in a row of overlap.rank or overlap.step. */
+/** Values [ns] of PARTS in a row of overlap.rank or overlap.step. */
 export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: number): number[] {
   const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.num(row, column) ?? 0;
   return [
@@ -40,7 +40,7 @@ export interface StackRow {
   readonly values: readonly number[];
   readonly href?: string;
   readonly note?: string;
-  /** Drawn in front of it: a new host or the like. */
+  /** Heading above the row, such as a new host. */
   readonly heading?: string;
   readonly state?: "partial" | "torn" | "missing";
   readonly data?: Readonly<Record<string, string | number>>;
@@ -48,21 +48,21 @@ export interface StackRow {
 
 export interface StackOptions {
   readonly parts?: readonly Part[];
-  /** Every bar as long as the others: shares instead of times. */
+  /** Shares instead of times: all bars are equally long. */
   readonly shares?: boolean;
   readonly axis?: boolean;
-  /** What stands at the end of a row; the sum where it is not said. */
+  /** Text at the end of a row; default: the sum. */
   readonly end?: (row: StackRow, total: number) => Child;
-  /** The value that fills the width; the largest sum where it is not said. */
+  /** Value that fills the width; default: the largest sum. */
   readonly scale?: number;
 }
 
-/** The colours of the parts that bars have. */
+/** Legend of the parts that the bars contain. */
 export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
   return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
 }
 
-/** Horizontal bars on one common scale, a row each. */
+/** Horizontal bars on a common scale, one per row. */
 export function stacks(rows: readonly StackRow[], options: StackOptions = {}): HTMLElement {
   const parts = options.parts ?? PARTS;
   const totals = rows.map((row) => f.sum(row.values));
@@ -133,7 +133,7 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
   );
 }
 
-/* Ticks at round values; null: in percent. */
+/* Ticks at round values; null: percent. */
 function axis(most: number | null): HTMLElement {
   const ticks: Child[] = [];
   const unit = most === null ? { name: "%", factor: 1 } : f.timeUnit([most]);
@@ -151,7 +151,7 @@ function axis(most: number | null): HTMLElement {
   );
 }
 
-/* As many as the step between ticks has: 0.25 is not 0.3. */
+/* Number of decimals of the step between ticks: 0.25 must not become 0.3. */
 function tickDigits(step: number): number {
   return [0, 1, 2, 3].find((digits) => Math.abs(Number(step.toFixed(digits)) - step) < 1e-6 * step) ?? 3;
 }

@@ -1,4 +1,4 @@
-/** Pieces that the views share. */
+/** Components that the views share. */
 import type { Job } from "./data";
 import { h, visible, cut, type Child } from "./dom";
 import * as f from "./format";
@@ -14,7 +14,7 @@ function showTip(anchor: HTMLElement, content: () => Child): void {
   anchor.setAttribute("aria-describedby", "tip");
 }
 
-/** Shows a text beside a place of the window, as for a point of a chart. */
+/** Shows a tooltip at a position in the window, for example for a chart's point. */
 export function tipAt([x, y]: readonly [number, number], content: Child): void {
   placeTip({ left: x + 12, top: y - 12, bottom: y + 12 }, content);
 }
@@ -32,7 +32,7 @@ function placeTip(box: { readonly left: number; readonly top: number; readonly b
   tooltip.style.top = `${below ? box.bottom + 6 : Math.max(4, box.top - own.height - 6)}px`;
 }
 
-/** Takes the tooltip away, as when a view goes. */
+/** Hides the tooltip, for example when the view changes. */
 export function hideTip(): void {
   if (tooltip) tooltip.hidden = true;
   document.querySelector("[aria-describedby=tip]")?.removeAttribute("aria-describedby");
@@ -51,7 +51,7 @@ export function tip<E extends HTMLElement>(element: E, content: () => Child): E 
 
 export type Origin = Place & { readonly row: number };
 
-/** A shown number that says where it is from: table, row and column, on hover, and for tests. */
+/** A number with its origin: table, row and column, shown on hover and used by tests. */
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {
   const table = job.table(origin.table);
   const column = table.columns[table.place(origin.column)];
@@ -90,13 +90,13 @@ const SIGNS: Readonly<Record<State, readonly [string, string]>> = {
   note: ["i", "Note"],
 };
 
-/** A state as sign and colour; the word is for who does not see them. */
+/** A state as sign and colour, with a word for screen readers. */
 export function sign(state: State): HTMLElement {
   const [mark, word] = SIGNS[state];
   return h("span", { class: `sign ${state}`, attr: { role: "img", "aria-label": word } }, mark);
 }
 
-/** The heading of a view and what it is about. */
+/** The heading of a view and its introduction. */
 export function heading(title: Child, ...lead: Child[]): HTMLElement {
   return h("header", { class: "lead" }, h("h1", { attr: { tabindex: -1 } }, title), lead.length > 0 && h("p", null, ...lead));
 }
@@ -106,7 +106,7 @@ export function link(text: Child, view: string, params: Readonly<Record<string, 
   return h("a", { class: "go", attr: { href: href(view, params) } }, text, " →");
 }
 
-/** A section with a heading of the second order. */
+/** A section with a second-level heading. */
 export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", null, h("h2", null, title), ...children);
 }
@@ -115,15 +115,15 @@ export function note(...children: Child[]): HTMLElement {
   return h("p", { class: "note" }, ...children);
 }
 
-/** What stands where there is nothing to draw, with the reason. */
+/** Message for a view or section with nothing to draw, with the reason. */
 export function empty(...children: Child[]): HTMLElement {
   return h("p", { class: "empty" }, ...children);
 }
 
-/** Text of tmerge's own tables, which may hold names from traces. */
+/** Prepares text from tmerge's tables, which may contain names from traces. */
 export function prose(text: string | null): string {
   if (text === null) return "";
-  // A number and its unit stay together, and microseconds look as they do elsewhere.
+  // Keeps a number and its unit together, and spells microseconds as elsewhere.
   return cut(visible(text), 2000).replace(
     /(\d) (%|[nmu]?s)(?![\w])/g,
     (_, digit: string, unit: string) => `${digit}${f.SPACE}${unit.replace("us", "µs")}`,
@@ -132,7 +132,7 @@ export function prose(text: string | null): string {
 
 // Controls -----------------------------------------------------------------------------------------
 
-/** One choice of several, as buttons side by side. */
+/** A choice among a few options, as buttons side by side. */
 export function segmented<T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],
@@ -160,7 +160,7 @@ export function segmented<T extends string>(
   );
 }
 
-/** A choice of many. */
+/** A choice among many options. */
 export function select(
   label: string,
   options: readonly (readonly [string, string])[],
@@ -181,7 +181,7 @@ export function controls(...children: Child[]): HTMLElement {
 
 // Legend -------------------------------------------------------------------------------------------
 
-/** Colours and their meanings; a key is the name of a colour in the style sheet. */
+/** Legend of colours; a key is the name of a colour in the style sheet. */
 export function legend(keys: readonly (readonly [string, string])[]): HTMLElement {
   return h(
     "ul",

@@ -1,46 +1,46 @@
-/** What a view is, and what it gets. */
+/** Interface of a view, and what the page passes to it. */
 import type { Job } from "./data";
 import type { TableName } from "./names";
 
 export type State = "bad" | "warn" | "good" | "note";
 
-/** Keys and values of the address behind the view's name: #steps/metric=idle. */
+/** Parameters in the address, after the view's name: #steps/metric=idle. */
 export type Params = ReadonlyMap<string, string>;
 
 export interface Context {
   readonly job: Job;
   readonly params: Params;
-  /** Changes some of the address without a new entry in the history; null takes a key away. */
+  /** Changes parameters of the address without adding a history entry; null removes one. */
   set(changes: Readonly<Record<string, string | null>>): void;
-  /** The same, and draws the view again. */
+  /** As set(), and redraws the view. */
   redraw(changes: Readonly<Record<string, string | null>>): void;
 }
 
 export interface View {
   readonly id: string;
   readonly title: string;
-  /** Tables that it reads; large ones are unpacked before it is drawn. */
+  /** Tables that the view reads; large ones are unpacked before it is drawn. */
   readonly needs: readonly TableName[];
-  /** The tables that it is about: where none has a row it stands last in the list, greyed. */
+  /** Tables that the view is about: if none has a row, it is last in the list, in grey. */
   readonly of?: readonly TableName[];
-  /** False leaves it out of the list. */
+  /** False removes it from the list. */
   shown?(job: Job): boolean;
-  /** The sign in the list, where it holds a finding; of tables that may be large it reads `judges` alone. */
+  /** Sign in the list if the view has a finding; of tables that may be large it reads only `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
-  /** True: takes the full width. */
+  /** Whether it takes the full width. */
   readonly wide?: boolean;
-  /** Draws it; what it returns is called when it goes. */
+  /** Draws the view; returns a function to call when the view is left. */
   render(root: HTMLElement, context: Context): void | (() => void);
 }
 
-/** An entry of the list: the views that it opens, of which the first comes first, below the question that they answer. */
+/** An entry of the list, in the group of the question that its views answer; it opens the first of them. */
 export interface Tab {
   readonly group: string;
   readonly views: readonly View[];
 }
 
-/** The address of a view: keys sorted, values percent-encoded. */
+/** Address of a view: keys sorted, values percent-encoded. */
 export function href(view: string, params: Readonly<Record<string, string | number>> = {}): string {
   const parts = Object.entries(params)
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -48,7 +48,7 @@ export function href(view: string, params: Readonly<Record<string, string | numb
   return `#${[view, ...parts].join("/")}`;
 }
 
-/** Takes an address apart; what does not fit the grammar is passed over. */
+/** Parses an address; ignores what does not match the grammar. */
 export function parseHash(hash: string): { view: string; params: Map<string, string> } {
   const [view = "", ...parts] = hash.replace(/^#/, "").split("/");
   const params = new Map<string, string>();
@@ -58,7 +58,7 @@ export function parseHash(hash: string): { view: string; params: Map<string, str
     try {
       params.set(match[1]!, decodeURIComponent(match[2]!));
     } catch {
-      /* not percent-encoded text: no value */
+      /* not valid percent-encoding: no value */
     }
   }
   return { view: /^[a-z]+$/.test(view) ? view : "", params };

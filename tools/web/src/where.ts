@@ -1,20 +1,20 @@
-/** What is typed into a table's filter: the conditions of `tmerge show --where`, with units and headings, and plain text. */
+/** Parses a table's filter: the conditions of `tmerge show --where`, with units and headings, and plain text. */
 import type { Cell, Column, Table } from "./data";
 import { visible } from "./dom";
 import type { ColumnOf, TableName } from "./names";
 
-/** A column as a filter may call it: by its own name, or by its heading, whose unit its numbers then have. */
+/** A column as a filter may name it: by its own name, or by its heading, in whose unit numbers then are. */
 export interface Named {
   readonly column: ColumnOf<TableName>;
   readonly label: string;
-  /** What one of the heading's unit is in the column's own. */
+  /** Base units of the column in one unit of the heading. */
   readonly factor: number;
 }
 
-/** A filter as it was understood. */
+/** A parsed filter. */
 export interface Where {
   readonly takes: (row: number) => boolean;
-  /** What of it is no condition, and is passed over. */
+  /** Error in a part that is no condition and is ignored; null for none. */
   readonly wrong: string | null;
 }
 
@@ -30,7 +30,7 @@ const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
 const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&]|$)|[^\s;&]*))/;
 const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&]|$/i;
 
-/** @p named  the columns that are shown; those of the table by their names are known besides. */
+/** @p named  the columns shown, by heading; the table's own column names are always known. */
 export function whereOf(table: Table, text: string, named: readonly Named[] = []): Where {
   const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
   const any: Test[][] = [[]];
@@ -45,7 +45,7 @@ export function whereOf(table: Table, text: string, named: readonly Named[] = []
     }
     const asked = CONDITION.exec(rest),
       found = asked && called(known, asked[1]!),
-      condition = found || !asked?.[1]!.includes(" ") ? asked : null, // words, and then a condition
+      condition = found || !asked?.[1]!.includes(" ") ? asked : null, // plain words before a condition
       [value = "", quoted, single, bare = ""] = VALUE.exec(rest.slice(condition?.[0].length ?? 0)) ?? [];
     const taken = condition ? condition[0] + value : rest.slice(0, NEXT.exec(rest)!.index);
     if (condition && found) {
@@ -74,7 +74,7 @@ function holdsText(table: Table, text: string): Test {
   return (row) => table.rows[row]!.some((cell) => cell !== null && visible(String(cell)).toLowerCase().includes(wanted));
 }
 
-/* The test, or what is wrong with it. */
+/* Returns the test, or an error message. */
 function testOf(table: Table, { column, label, factor }: Named, operator: string, text: string, quoted: boolean): Test | string {
   const definition = table.columns[table.place(column)]!,
     equal = operator === "=" || operator === "==";
@@ -114,7 +114,7 @@ function ordered(order: number, operator: string): boolean {
           : order === 0;
 }
 
-/* In the column's own unit; a number alone is in the heading's, where the heading is named. */
+/* Converts to the column's own unit; a number without a unit is in that of the heading, if the filter names the heading. */
 function numberOf(column: Column, text: string, factor: number): number | null {
   const [, digits = "", unit = ""] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text) ?? [],
     own = Object.entries(UNITS[column.unit] ?? {}).find(([name]) => name.toLowerCase() === unit.toLowerCase()),
@@ -130,7 +130,7 @@ function unknown(known: readonly Named[], word: string): string {
   return `No column is called “${word.trim()}”. ${alike.length > 0 ? "Alike" : "Some that there are"}: ${more}.`;
 }
 
-/* How many letters have to be put in, left out or changed (Levenshtein). */
+/* Levenshtein distance. */
 function distance(a: string, b: string): number {
   let before = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -1,19 +1,19 @@
-/** What ran in an area of the timeline: a range of time over chosen ranks. */
+/** Sums the events in an area of the timeline: a time range over chosen ranks. */
 import { sum } from "../format";
 import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
 import { trackKey, type Lanes } from "./lanes";
 import { missingParts } from "./sums";
 
-/** Events of one name, or of one class, in the area. */
+/** Events of one name or class in the area. */
 export interface AreaRow {
   readonly label: string;
-  /** Events of which a part lies in the area; the times are of these parts. */
+  /** Number of events that overlap the area; times count only the overlap. */
   count: number;
   total: number;
-  /** Of operators, without the operators inside of them; else the same as `total`. */
+  /** For operators: time without nested operators; else the same as `total`. */
   self: number;
   most: number;
-  /** The total of each of the ranks, in their order. */
+  /** Total per rank, in the order of the chosen ranks. */
   readonly byRank: Float64Array;
 }
 
@@ -21,12 +21,12 @@ export interface Area {
   readonly kernels: readonly AreaRow[];
   readonly classes: readonly AreaRow[];
   readonly operators: readonly AreaRow[];
-  /** Ranks that lack events of their devices, and of their host threads, in a part of the range. */
+  /** Number of ranks that lack device events, and host events, in part of the range. */
   readonly lacking: number;
   readonly lackingHost: number;
 }
 
-/* Rows by a key, each made when its first event comes. */
+/* Rows by key, created on demand. */
 class Sums {
   readonly rows = new Map<number | string, AreaRow>();
 
@@ -54,13 +54,13 @@ class Sums {
 
 const NO_CLASS = "of no known class";
 
-/** What is summed: ranks by their places, and the keys of their streams and threads; null: all. */
+/** What to sum: ranks by index, and the keys of their streams and threads; null: all. */
 export interface Chosen {
   readonly places: readonly number[];
   readonly tracks: ReadonlySet<string> | null;
 }
 
-/** @param classes  of kernels, by number of their name; null where they are not known */
+/** Sums the events of the chosen ranks. @param classes  class of each kernel by name number; null if unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,
@@ -106,15 +106,15 @@ export function areaOf(
   return { kernels: kernels.list(), classes: byClass.list(), operators: operators.list(), lacking: lacks(false), lackingHost: lacks(true) };
 }
 
-/** What one rank has of one name in an area. */
+/** One rank's sums for one name in the area. */
 export interface AreaPart extends Pick<AreaRow, "count" | "total" | "self" | "most"> {
-  /** Its number. */
+  /** Rank number. */
   readonly rank: number;
   readonly name: string;
   readonly kind: number;
 }
 
-/** The area of such parts, of which none is left out. */
+/** Builds the area from complete sums per rank. */
 export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   const kernels = new Sums(ranks.length),
     classes = new Sums(ranks.length),
@@ -132,7 +132,7 @@ export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], c
   return { kernels: kernels.list(), classes: classes.list(), operators: operators.list(), lacking: 0, lackingHost: 0 };
 }
 
-/** Times of a row by rank: the median, the most, and which of the ranks has it. */
+/** Median and maximum of a row's times over the ranks, and the index of the rank with the maximum. */
 export function acrossRanks(row: AreaRow): { median: number; most: number; at: number } {
   const order = [...row.byRank].sort((a, b) => a - b),
     n = order.length;
@@ -140,7 +140,7 @@ export function acrossRanks(row: AreaRow): { median: number; most: number; at: n
   return { median: ((order[(n - 1) >> 1] ?? 0) + (order[n >> 1] ?? 0)) / 2, most, at: row.byRank.indexOf(most) };
 }
 
-/** Rows as CSV, in nanoseconds, a column for each rank. Text that a spreadsheet would take for a formula is quoted. */
+/** Rows as CSV, in nanoseconds, with a column per rank. Text that a spreadsheet would read as a formula is quoted. */
 export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonly number[]): string {
   const cell = (text: string): string => {
     const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
@@ -153,7 +153,7 @@ export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonl
   return [head.join(","), ...lines].join("\r\n") + "\r\n";
 }
 
-/** "0-7,12" for numbers in order. */
+/** "0-7,12" for numbers in ascending order. */
 export function writeRanges(numbers: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
@@ -164,14 +164,14 @@ export function writeRanges(numbers: readonly number[]): string {
   return runs.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(",");
 }
 
-/** Which numbers such a text holds; nothing fits a text of another form. */
+/** Returns a test for the numbers in such a text; it rejects all numbers if the text is malformed. */
 export function parseRanges(text: string): (number: number) => boolean {
   if (!/^\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*$/.test(text)) return () => false;
   const runs = text.split(",").map((part) => part.split("-").map(Number));
   return (number) => runs.some(([first, last]) => number >= first! && number <= (last ?? first!));
 }
 
-/** The share of a row in the time of all. */
+/** A row's share of the time of all rows. */
 export function shareOf(row: AreaRow, all: readonly AreaRow[]): number {
   const whole = sum(all.map((each) => each.self));
   return whole > 0 ? (100 * row.self) / whole : 0;

@@ -1,4 +1,4 @@
-/** The panel of a marked area: sums by rank, top kernels and operators, classes, rank against rank. */
+/** The panel of a marked area: sums by rank, top kernels and operators, classes, ranks compared. */
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
@@ -27,11 +27,11 @@ const ROWS = 40,
 interface Column {
   readonly title: string;
   readonly write: (row: AreaRow) => Child;
-  /** The values that share a unit; null for what is no time. */
+  /** Value that shares its unit with the other columns; null if it is no time. */
   readonly time: ((row: AreaRow) => number) | null;
 }
 
-/* Times of a few ranks side by side, of two their difference, of many the median and the most. */
+/* Columns: for a few ranks their times, for two also the difference, for many the median and maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
   const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   if (ranks.length < 2) return [];
@@ -99,7 +99,7 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
   );
 }
 
-/* What is not in these sums, and what they are of. */
+/* Says what the sums cover and what they lack. */
 function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
   const lacking = tab === "operators" ? area.lackingHost : area.lacking;
   return [
@@ -116,20 +116,20 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** What is shown of the area: of streams and threads there are no sums by rank. */
+/** The tab to show; sums by rank do not exist for marked streams and threads. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
 }
 
-/** The choice of it. */
+/** The tab bar. */
 export function areaTabs(controller: Controller): HTMLElement {
   const { markedTracks } = controller.state,
     tabs = AREA_TABS.filter(([tab]) => tab !== "ranks" || !markedTracks);
   return segmented("Show", tabs, areaTab(controller), (tab) => controller.setTab(tab));
 }
 
-/* Summed once: what is selected or found changes no area. */
+/* Cache: the area is summed again only if its inputs change, not with the selection or search. */
 let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
 
 function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Chosen, classes: Classes): Area {
@@ -138,7 +138,7 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Chosen, class
   return last.area;
 }
 
-/* Of a page that lacks events and is served: what the server sums, and how far it is. */
+/* For a served page that lacks events: the sums from the server, and their progress. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
     { mark } = controller.state,
@@ -158,7 +158,7 @@ function farArea(controller: Controller, places: readonly number[]): { area: Are
   };
 }
 
-/** What a tab other than the sums by rank shows. */
+/** Content of a tab other than the sums by rank. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, markedTracks: tracks } = controller.state,

@@ -1,29 +1,29 @@
-/** How the lanes are arranged: what is folded, hidden or pinned, in which order, as lanes or as a map. */
+/** How the lanes are arranged: folded, hidden and pinned rows, their order, and lanes or a map. */
 import type { Coloring } from "./coloring";
 import { COMPUTE, WAIT, type Rank } from "./model";
 import type { Pyramid } from "./pyramid";
 
-/** Orders of the ranks other than by number: those with most of a kind first. */
+/** Orders of the ranks by share of a kind, largest first. */
 export const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;
 
-/** What a map shows instead of lanes. */
+/** Quantity that a map shows instead of lanes. */
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
 export interface Arrangement {
-  /** Numbers of hosts whose ranks are one row. */
+  /** Numbers of the hosts whose ranks are folded into one row. */
   readonly folded: Set<number>;
-  /** Places of ranks that are not shown. */
+  /** Indices of hidden ranks. */
   readonly hidden: Set<number>;
-  /** Places of ranks above the others, which stay there. */
+  /** Indices of ranks pinned above the others. */
   pinned: number[];
   order: Order;
-  /** Null: lanes. */
+  /** Quantity of the map; null: lanes. */
   map: Measure | null;
-  /** What the colours of kernels mean. */
+  /** Meaning of the kernels' colours. */
   coloring: Coloring;
-  /** Keys of the counters below each rank's lanes. */
+  /** Keys of the counters shown below each rank's lanes. */
   counters: string[];
 }
 
@@ -31,13 +31,13 @@ export function plain(): Arrangement {
   return { folded: new Set(), hidden: new Set(), pinned: [], order: "rank", map: null, coloring: "kind", counters: [] };
 }
 
-/** A host and the places of its ranks. */
+/** A host and the indices of its ranks. */
 export interface Host {
   readonly name: string;
   readonly members: readonly number[];
 }
 
-/** The hosts in the order of their ranks; a name that comes again later is of the same host. */
+/** The hosts in order of their ranks; ranks with the same host name belong to one host even if not adjacent. */
 export function hostsOf(ranks: readonly Rank[]): { hosts: readonly Host[]; of: readonly number[] } {
   const hosts: { name: string; members: number[] }[] = [],
     of: number[] = [],
@@ -55,7 +55,7 @@ export function hostsOf(ranks: readonly Rank[]): { hosts: readonly Host[]; of: r
   return { hosts, of };
 }
 
-/** Places of the ranks in an order; of equals the lower number first. */
+/** Indices of the ranks in the given order; ties by lower index. */
 export function sorted(n: number, order: Order, pyramid: Pyramid): readonly number[] {
   const places = Array.from({ length: n }, (_, at) => at);
   if (order === "rank") return places;

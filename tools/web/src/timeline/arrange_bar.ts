@@ -1,4 +1,4 @@
-/** The controls above the lanes: lanes or a map, order, folding, and what is hidden or pinned. */
+/** The controls above the lanes: lanes or a map, order, folding, hidden and pinned rows. */
 import { fill, h, keepFocus } from "../dom";
 import * as f from "../format";
 import { segmented, select } from "../ui";
@@ -13,18 +13,18 @@ const ORDERS: readonly (readonly [Order, string])[] = [
   ["compute", "most compute first"],
 ];
 
-/** The controls, to be written again when something has changed. */
+/** The controls; redrawn when the state changes. */
 export class ArrangeBar {
   readonly element = h("div", { class: "tl-arrange" });
   #written = "";
 
   constructor(
     readonly controller: Controller,
-    /** Whether there is memory to be shown. */
+    /** Whether memory can be shown. */
     readonly memory: boolean,
   ) {}
 
-  /** What is chosen, as one text. */
+  /** The chosen settings as one text, to detect changes. */
   #state(): string {
     const { arrangement } = this.controller.state;
     const { classes } = this.controller.data;
@@ -99,7 +99,7 @@ export class ArrangeBar {
     return select("Colour", offered, controller.state.arrangement.coloring, (value) => controller.setColoring(value as Coloring));
   }
 
-  /* One to be added, and those that are shown to be taken away. */
+  /* A menu to add a counter, and buttons to remove those shown. */
   #counters(): HTMLElement | null {
     const { controller } = this,
       { counters } = controller.data,
@@ -162,7 +162,7 @@ export class ArrangeBar {
   }
 }
 
-/* What the colours of a map mean. */
+/* Legend of a map's colours. */
 function scale(measure: Measure): HTMLElement {
   const [, , doc] = MEASURES.find(([key]) => key === measure)!,
     ramp = rampOf(measure),

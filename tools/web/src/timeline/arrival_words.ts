@@ -1,17 +1,17 @@
-/** Who came last to an operation and how long was waited for it, in words; or why nobody knows. */
+/** Says who came last to an operation and how long it was waited for, or why that is unknown. */
 import * as f from "../format";
 import type { Job } from "../data";
 import { COLLECTIVE_WORDS, RECV, SEND, SYNCHRONISING, TIED, UNTOLD, type JobBlock, type Member, type Operation } from "./model";
 import { doubt } from "./operations";
 
-/** What the words are of: the page's data. */
+/** The data that the sentences use. */
 export interface Told {
   readonly job: JobBlock;
-  /** Why no operation has a wait; null where some may. */
+  /** Why no operation has a wait; null if some may have one. */
   readonly noWaits: string | null;
 }
 
-/** Why no operation of a job has a wait; null where some may. */
+/** Why no operation of a job has a wait; null if some may have one. */
 export function noWaitsOf(job: Job): string | null {
   const check = job.table("clock.check");
   if (check.n === 0) return null;
@@ -28,7 +28,7 @@ export function inOrder(operation: Operation): Member[] {
   return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);
 }
 
-/* Why begins of its members cannot be compared; null where they can. */
+/* Why the begins of its members cannot be compared; null if they can. */
 function notComparable(operation: Operation, { job, noWaits }: Told): string | null {
   if (noWaits !== null) return noWaits;
   const ranks = operation.members.map((member) => job.ranks[member.at]!),
@@ -36,7 +36,7 @@ function notComparable(operation: Operation, { job, noWaits }: Told): string | n
   return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
 }
 
-/* A receiver waits for its sender, until it has come; a sender may leave before. */
+/* A receiver waits until its sender has come; a sender may leave before. */
 function transferWords(operation: Operation, told: Told): string {
   const { job } = told;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing in its trace, or was not matched.";
@@ -54,7 +54,7 @@ function transferWords(operation: Operation, told: Told): string {
   return `Rank ${to}, which receives, waited ${f.time(Math.min(late, receiver.end - receiver.begin))}${about} for rank ${from}, which sends.`;
 }
 
-/* Which of the reasons holds. */
+/* Chooses the reason that applies. */
 function whyNoWait(operation: Operation, told: Told): string {
   if (UNTOLD.has(operation.kind)) return "No wait is known: nothing tells of which kind it is.";
   if (!SYNCHRONISING.has(operation.kind))
@@ -66,7 +66,7 @@ function whyNoWait(operation: Operation, told: Told): string {
     : "No wait is known: kernels of some ranks of its group are missing in the traces or were not matched, or those there are contradict one another.";
 }
 
-/** Who came last; what clocks cannot tell is said. */
+/** Who came last, and whether the clocks can resolve it. */
 export function lastWords(operation: Operation, told: Told, poor: boolean): string {
   const { job } = told;
   if (!operation.waits)

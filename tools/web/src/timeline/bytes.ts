@@ -1,4 +1,4 @@
-/** Reads the bytes that src/report/timeline_bytes.h writes. */
+/** Reads bytes written by src/report/timeline_bytes.h. */
 export class Bytes {
   #at = 0;
   readonly #text = new TextDecoder();
@@ -9,7 +9,7 @@ export class Bytes {
     return this.#at >= this.data.length;
   }
 
-  /** A varint; exact up to 2^53, which times from the job's begin never reach. */
+  /** Reads a varint; exact up to 2^53, which times from the job's begin never reach. */
   number(): number {
     const data = this.data;
     let byte = data[this.#at++];
@@ -26,7 +26,7 @@ export class Bytes {
     return value;
   }
 
-  /** A zigzag varint. */
+  /** Reads a zigzag varint. */
   signed(): number {
     const value = this.number();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
@@ -36,7 +36,7 @@ export class Bytes {
     return this.#text.decode(this.bytes(this.number()));
   }
 
-  /** The next n bytes, not copied. */
+  /** Returns the next n bytes without copying. */
   bytes(n: number): Uint8Array {
     if (this.#at + n > this.data.length) throw new Error("a block ends too early");
     this.#at += n;

@@ -1,4 +1,4 @@
-/** The canvas: what is shown of the job, and what lies where. */
+/** The canvas: paints the job and finds what is at a position. */
 import * as f from "../format";
 import { hostsOf, sorted, type Arrangement, type Host, type Order } from "./arrange";
 import type { AreaTab } from "./area_panel";
@@ -50,28 +50,28 @@ const GUTTER = 92,
   RIGHT = 10;
 const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
-/** A bucket this wide [px] shows that detail is left out. */
+/** Width of a bucket [px] from which it is visible that detail is missing. */
 const COARSE = 3;
-/** So near to its line [px] the pointer is on the critical path. */
+/** Distance [px] within which the pointer hits the critical path's line. */
 const NEAR = 5;
-/** From label to label of a map, at least [px]. */
+/** Minimum distance between a map's labels [px]. */
 const MAP_LABEL = 13;
-/** Of what an event of the host launched so many arrows are drawn. */
+/** Maximum number of arrows from a host event to what it launched. */
 const MOST_ARROWS = 200;
-/** Shares tell no classes: while these are shown, so many events of all rows in view are drawn. */
+/** Shares do not distinguish classes: while classes are shown, up to this many events of all visible rows are drawn. */
 const MOST_COLORED = 150_000;
-/** More are painted faintly. */
+/** More operations than this are joined by faint lines. */
 const FEW_JOINED = 12;
 
-/** What launches most of the time of a kernel. */
+/** The operator that launches most of a kernel's time. */
 export interface Launcher {
   readonly operator: string;
   readonly inside: string | null;
-  /** Of that time [%]. */
+  /** Share of the kernel's time [%]. */
   readonly share: number;
 }
 
-/** What the calls of a kernel whose operations are known achieve in the mean. */
+/** Mean rate of a kernel's calls whose operations are known. */
 export interface Rate {
   readonly tflops: number;
   readonly calls: number;
@@ -82,40 +82,40 @@ export interface ChartData {
   readonly strip: Uint16Array;
   readonly pyramid: Pyramid;
   operations: readonly Operation[];
-  /** Null until the events are there. */
+  /** Null until the events are loaded. */
   lanes: Lanes | null;
   path: Path;
-  /** Null until it is asked for, or where none was recorded. */
+  /** Null until requested, or if none was recorded. */
   memory: Curves | null;
-  /** Classes of kernels, by number of their name; null until they are there. */
+  /** Class of each kernel by name number; null until loaded. */
   classes: readonly (string | undefined)[] | null;
-  /** What kernels that multiply achieve, the same way. */
+  /** Rates of kernels that multiply, also by name number. */
   rates: readonly (Rate | undefined)[] | null;
-  /** By name of a kernel; null until they are there. */
+  /** By kernel name; null until loaded. */
   launchers: ReadonlyMap<string, Launcher> | null;
-  /** Null until they are there. */
+  /** Null until loaded. */
   slacks: Slacks | null;
-  /** Null until the events are there. */
+  /** Null until the events are loaded. */
   told: Told | null;
-  /** Of each event its duration by the median of the same on the other ranks, 0 for none; null until it is asked for. */
+  /** Per event: its duration divided by the median of the same event on the other ranks, 0 for none; null until requested. */
   slowness: Float32Array | null;
-  /** Those that can be shown, and of those that are shown their values; null: there are none, or not yet. */
+  /** Available counters, then the values of those shown; null: none exist or they are not loaded yet. */
   counters: readonly Counter[];
-  /** Why no operation has a wait; null where some may. */
+  /** Why no operation has a wait; null if some may have one. */
   readonly noWaits: string | null;
   readonly values: Map<string, Values | null>;
-  /** Counters of what is in view from the whole store; null where the page holds all, or nobody can be asked. */
+  /** Counters of the visible window from the whole store; null if the page holds everything or is not served. */
   farCounters: FarCounters | null;
 }
 
 /** What the pointer or the selection is on. */
 export interface Target {
-  /** Place of the rank, or -1. */
+  /** Index of the rank, or -1. */
   readonly at: number;
-  /** An event's row, or -1. */
+  /** Row of the event, or -1. */
   readonly event: number;
   readonly operation: Operation | null;
-  /** Of the critical path, where that is shown. */
+  /** Piece of the critical path, if the path is shown. */
   readonly piece: Placed | null;
   /** Number of a folded host, or -1. */
   readonly host: number;
@@ -123,26 +123,26 @@ export interface Target {
 
 export const NOWHERE: Target = { at: -1, event: -1, operation: null, piece: null, host: -1 };
 
-/** All that changes what is drawn. */
+/** All state that changes the picture. */
 export interface ChartState {
   span: Span;
   scroll: number;
   readonly open: Set<number>;
   selected: Target;
-  /** The event that the address names and that may be fetched yet. */
+  /** Event named by the address that may still be fetched. */
   awaited: string | null;
   hovered: Target;
   found: Found | null;
-  /** What of it the whole store has, where a server is asked. */
+  /** Matches in the whole store, if the page is served. */
   everywhere: Everywhere | null;
-  /** Whether what was found is listed. */
+  /** Whether the matches are listed. */
   listed: boolean;
   mark: Span | null;
-  /** Places of the ranks that are marked; null: all of them. */
+  /** Indices of the marked ranks; null: all. */
   marked: ReadonlySet<number> | null;
-  /** Where streams and threads of opened ranks were chosen among their lanes: their keys; null: all of the ranks. */
+  /** Keys of the streams and threads chosen among the lanes of opened ranks; null: all lanes of the ranks. */
   markedTracks: ReadonlySet<string> | null;
-  /** What is shown of the marked area. */
+  /** Tab shown for the marked area. */
   tab: AreaTab;
   /** Whether the critical path is drawn. */
   path: boolean;
@@ -157,16 +157,16 @@ export class Chart {
   theme: Theme;
   width = 0;
   height = 0;
-  /** Where shares stand in for events that are not in the page; null: nowhere in view. */
+  /** Visible range where shares replace events that the page lacks; null: none. */
   leftOut: Span | null = null;
-  /** How long the last drawing took [ms]. */
+  /** Duration of the last drawing [ms]. */
   cost = 0;
   index: OperationIndex;
   poor = false;
   readonly labels: Labels;
   readonly #ctx: CanvasRenderingContext2D;
   readonly #strip: StripImage;
-  /** The first rows of threads of opened ranks. */
+  /** First row of each thread of opened ranks. */
   #threads = new Map<Track, SubRow>();
   #palette: { key: readonly unknown[]; palette: Palette | null } = { key: [], palette: null };
   #ordered: readonly [Order, readonly number[]] | undefined;
@@ -195,7 +195,7 @@ export class Chart {
     );
   }
 
-  /** To be called when operations or events have come. */
+  /** Call when operations or events have been loaded. */
   refresh(): void {
     this.index = new OperationIndex(this.data.operations);
     this.poor = clocksArePoor(this.data.operations, this.data.job.ranks);
@@ -213,7 +213,7 @@ export class Chart {
     return this.#layout;
   }
 
-  /** Height of the lanes that is in view. */
+  /** Visible height of the lanes. */
   get room(): number {
     return Math.max(0, this.height - HEAD);
   }
@@ -222,7 +222,7 @@ export class Chart {
     return Math.max(0, this.#layout.height - this.room);
   }
 
-  /** Height that shows every rank, up to their largest. */
+  /** Height that shows every rank, each at its maximum height. */
   get wanted(): number {
     return HEAD + Math.max(120, this.#laidOut(1e6).height) + 4;
   }
@@ -234,7 +234,7 @@ export class Chart {
     return layout({ ranks: job.ranks, world: job.world, open, room, lanes, arrangement, order: this.#order(), silent });
   }
 
-  /* Found again only where another order is chosen. */
+  /* Cached: recomputed only when another order is chosen. */
   #order(): readonly number[] {
     const { order } = this.state.arrangement;
     if (this.#ordered?.[0] !== order) this.#ordered = [order, sorted(this.data.job.ranks.length, order, this.data.pyramid)];
@@ -251,7 +251,7 @@ export class Chart {
     this.arrange();
   }
 
-  /** Places the rows again, as when a rank is opened. */
+  /** Recomputes the rows, e.g. after a rank is opened. */
   arrange(): void {
     this.#layout = this.#laidOut(this.room);
     this.state.scroll = Math.max(0, Math.min(this.state.scroll, this.maxScroll));
@@ -268,18 +268,18 @@ export class Chart {
     return x < this.gutter ? "gutter" : "lanes";
   }
 
-  /** The row at a height of the canvas. */
+  /** The row at a y position on the canvas. */
   row(y: number): Row | undefined {
     if (y < HEAD) return undefined;
     return rowAt(this.#layout.rows, y - HEAD < this.#layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
-  /** What is to be added to a row's height to have its place on the canvas. */
+  /** Offset from a row's y to its y on the canvas. */
   offsetOf(row: { readonly y: number }): number {
     return row.y < this.#layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
 
-  /* Rows that are in view, those that scroll first. */
+  /* Visible rows, the scrolling ones first. */
   *#visible(): Generator<Row> {
     const { rows, pinned } = this.#layout,
       [first, end] = rowsIn(rows, this.state.scroll + pinned, this.room - pinned),
@@ -288,7 +288,7 @@ export class Chart {
     for (let i = 0; i < last && pinned > 0; i++) yield rows[i]!;
   }
 
-  /** What lies at a place. */
+  /** What is at a position. */
   target(x: number, y: number): Target {
     const row = this.row(y),
       { lanes, operations } = this.data;
@@ -310,7 +310,7 @@ export class Chart {
     return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
-  /** The height of a piece on the canvas: of an opened rank what is on the host lies over its thread. */
+  /** Canvas y of a piece; on an opened rank host pieces are drawn over their thread. */
   heightOf(placed: Placed): number {
     const { at, level } = placed,
       { lanes, path } = this.data;
@@ -319,7 +319,7 @@ export class Chart {
     return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
-  /* Of the pieces there the longest one; a lag is where its line may be. */
+  /* The longest path piece at the position; a lag is hit anywhere along its line. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
     const { path } = this.data,
@@ -338,7 +338,7 @@ export class Chart {
     return best;
   }
 
-  /* Where there are shares alone, operations still say when their members ran. */
+  /* The operation whose member is there, for places drawn from shares only. */
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
     if (row.kind !== "rank") return null;
     for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {
@@ -363,7 +363,7 @@ export class Chart {
     this.cost = performance.now() - started;
   }
 
-  /** What kernels are coloured by; null: by kind. Found again only where something of it has changed. */
+  /** Colours of kernels; null: by kind. Recomputed only when its inputs change. */
   get palette(): Palette | null {
     const { classes, slowness, lanes } = this.data,
       { coloring } = this.state.arrangement,
@@ -409,13 +409,13 @@ export class Chart {
     paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.#layout.height);
   }
 
-  /** Places of the ranks whose rows lie between two heights of the canvas; a folded host's are all of its. */
+  /** Indices of the ranks whose rows are between two canvas heights; a folded host's row stands for all its ranks. */
   placesBetween(y0: number, y1: number): Set<number> {
     const { lanes, shares } = this.drawnBetween(y0, y1);
     return new Set([...lanes, ...shares]);
   }
 
-  /** The streams and threads whose rows lie there, where no other row does; null: there are others. */
+  /** Keys of the streams and threads between two canvas heights; null if rows of other types are between them. */
   tracksBetween(y0: number, y1: number): Set<string> | null {
     const out = new Set<string>();
     for (const row of this.#visible()) {
@@ -427,7 +427,7 @@ export class Chart {
     return out.size > 0 ? out : null;
   }
 
-  /** The same: those that have lanes, and those that are drawn from shares alone, as a folded host is, and a map. */
+  /** As placesBetween(), separately for ranks with lanes and for those drawn from shares only (folded hosts and maps). */
   drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
     const lanes = new Set<number>(),
       shares = new Set<number>(),
@@ -441,7 +441,7 @@ export class Chart {
     return { lanes, shares };
   }
 
-  /* From and to on the canvas of what is marked: all of it, or the rows of chosen ranks. */
+  /* Vertical ranges of the mark on the canvas: the whole height, or the rows of chosen ranks. */
   #markedHeights(): [number, number][] {
     const { marked, markedTracks } = this.state;
     if (!marked) return [[HEAD, this.height]];
@@ -472,7 +472,7 @@ export class Chart {
     ctx.restore();
   }
 
-  /* What lies over the lanes. */
+  /* Paints the overlays on the lanes. */
   #over(canvas: Canvas): void {
     const { mark, arrangement, path, selected } = this.state;
     if (mark) for (const [top, bottom] of this.#markedHeights()) paintMark(canvas, mark, top, bottom);
@@ -484,7 +484,7 @@ export class Chart {
     if (path && selected.piece) outlinePiece(canvas, selected.piece, this.heightOf(selected.piece), HEAD);
   }
 
-  /** What maps are drawn from. */
+  /** Inputs for painting maps. */
   get mapData(): MapData {
     return { pyramid: this.data.pyramid, hostShares: this.hostShares, memory: this.data.memory };
   }
@@ -514,7 +514,7 @@ export class Chart {
       this.#leaveOut(scale.span);
   }
 
-  /** What the map says at a place; null where there is no row of it. */
+  /** The map's value at a position, in words; null if no row is there. */
   mapWords(x: number, y: number): string | null {
     const row = this.row(y),
       { map } = this.state.arrangement;
@@ -577,13 +577,13 @@ export class Chart {
     paintCounterLabel(canvas, box, counter.label, values && known ? `≤ ${counter.words(topOf(this.data, counter, values))}` : "", nothing);
   }
 
-  /** What a row shows; undefined where the job has none of it. */
+  /** The counter of a row; undefined if the job does not have it. */
   counterOf(row: CounterRow): Counter | undefined {
     const key = this.state.arrangement.counters[row.counter];
     return this.data.counters.find((each) => each.key === key);
   }
 
-  /** What a counter is at a place, in words; null where there is none. */
+  /** A counter's value at a position, in words; null if there is none. */
   counterWords(x: number, y: number): string | null {
     const row = this.row(y),
       counter = row?.kind === "counter" ? this.counterOf(row) : undefined,
@@ -591,7 +591,7 @@ export class Chart {
     return words === null ? null : `${counter!.doc}: ${words}`;
   }
 
-  /** Those that are shown, of a rank, in the pixel of a time: "queue 12"; null where none is known. */
+  /** The shown counters of a rank in the pixel of a time: "queue 12"; null if none is known. */
   countersAt(at: number, time: number): string | null {
     const all = this.state.arrangement.counters.flatMap((key) => {
       const counter = this.data.counters.find((each) => each.key === key),
@@ -668,7 +668,7 @@ export class Chart {
   #joinInput(): JoinInput {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.#layout;
-    /* what is pinned stands where it would if it scrolled, too */
+    /* gives pinned rows scrolling coordinates */
     const moved = (box: Box): Box => ({ y: box.y + scroll, height: box.height });
     const rows =
       pinned === 0 || scroll === 0
@@ -696,7 +696,7 @@ export class Chart {
     if (selected.operation) this.#outside(canvas, selected.operation, input);
   }
 
-  /* Members that are not in view are counted at the edge. */
+  /* Counts members outside the view at the edge. */
   #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: JoinInput): void {
     const { above, below } = membersOutside(operation, input);
     ctx.font = `600 11px ${theme.font}`;
@@ -714,8 +714,8 @@ export class Chart {
     if (below > 0) write(`+${below} below`, this.height - 9);
   }
 
-  /* Where an event stands on the canvas: in its rank's lanes, or of an opened rank in its own row; what
-   * is on the host of one that is not lies above its lanes. */
+  /* Box of an event on the canvas: its row if the rank is opened, else its rank's lane; host events of a closed
+   * rank are above its lanes. */
   #boxOf(at: number, event: number): Box {
     const { lanes } = this.data,
       row = this.#layout.ranks[at]!,
@@ -735,7 +735,7 @@ export class Chart {
     return own ? { y: own.y + this.offsetOf(own), height: own.height - 1 } : { y: row.y + this.offsetOf(row), height: 1 };
   }
 
-  /* From calls to what they launched, of the selected event. */
+  /* Draws arrows from the calls to what they launched, for the selected event. */
   #arrows(canvas: Canvas): void {
     const { lanes, told } = this.data,
       { event, at } = this.state.selected,
@@ -776,7 +776,7 @@ export class Chart {
   }
 }
 
-/** "node3 (8)": a folded host and how many ranks it has. */
+/** "node3 (8)": a folded host and its number of ranks. */
 function hostLabel(row: HostRow): string {
   return `▸ ${visible(row.name || "host")} (${row.folded?.members.length ?? 0})`;
 }

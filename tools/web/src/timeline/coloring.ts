@@ -1,4 +1,4 @@
-/** What the colours of compute kernels and copies mean: their kind, their class, or how slow they are. */
+/** Colours of compute kernels and copies by kind, by class, or by slowness. */
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import { COMPUTE, COPIES } from "./model";
@@ -13,10 +13,10 @@ export const COLORINGS: readonly (readonly [Coloring, string])[] = [
   ["slowness", "by slowness"],
 ];
 
-/** A colour's custom property, and what it means. */
+/** A colour's custom property and its meaning. */
 export type Meaning = readonly [string, string];
 
-/** Against the median of the same kernel at the same place of the other ranks: below each a colour. */
+/** Upper bounds of the ratio to the median of the same kernel on the other ranks, with a colour for each. */
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],
@@ -25,19 +25,19 @@ const BOUNDS: readonly (readonly [number, string, string])[] = [
   [2, "wait-11", "to 2.00×"],
   [Infinity, "wait-17", "2.00× and slower"],
 ];
-/** So many classes have colours of their own: those of most time. */
+/** Number of classes with a colour of their own: those with the most time. */
 const CLASSES = 8;
 const REST = "ink-3";
 
-/** What is drawn instead of kinds. */
+/** The colours used instead of those of the kinds. */
 export interface Palette {
-  /** With more colours behind those of the kinds. */
+  /** Theme with the palette's colours after those of the kinds. */
   readonly theme: Theme;
-  /** The number of an event's colour. */
+  /** Colour number of an event. */
   readonly of: (row: number) => number;
 }
 
-/* The classes of the page's kernels, those of most time first. */
+/* Classes of the page's kernels, largest time first. */
 function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
   const times = new Map<string, number>();
   if (!classes || !lanes) return [];
@@ -51,7 +51,7 @@ function classesOf({ classes, lanes, job }: ChartData): readonly string[] {
   return [...times.keys()].sort((a, b) => times.get(b)! - times.get(a)!);
 }
 
-/** What the colours mean, for the legend. @param served  what the page lacks is asked for */
+/** Meanings of the colours, for the legend. @param served  whether missing data are fetched */
 export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean): readonly Meaning[] {
   if (coloring === "slowness")
     return [
@@ -68,7 +68,7 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** @param color  reads a custom property */
+/** Builds the palette; null if colours are by kind or its data are not loaded. @param color  reads a custom property */
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string): Palette | null {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
@@ -79,7 +79,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, col
   const fills = [...theme.fills, ...added],
     onFills = [...theme.onFills, ...added.map((fill) => readable(fill, theme.ink, theme.page))],
     { kind, name } = lanes.events;
-  /* shares are of all classes together */
+  /* shares do not distinguish classes */
   fills[COMPUTE] = rest;
   onFills[COMPUTE] = readable(rest, theme.ink, theme.page);
   const own = { ...theme, fills, onFills, alphas: [...theme.alphas, ...added.map(() => 1)] },
@@ -98,7 +98,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, col
   return { theme: own, of: (row) => (kind[row] === COMPUTE ? byName[name[row]!]! : kind[row]!) };
 }
 
-/** What a coloring says of an event, in words; null: nothing. */
+/** An event's class or slowness in words; null for none. */
 export function coloringWords(coloring: Coloring, { lanes, classes, slowness }: ChartData, row: number): string | null {
   if (coloring === "kind" || !lanes || (lanes.events.kind[row] !== COMPUTE && lanes.events.kind[row] !== COPIES)) return null;
   if (coloring === "class") return classes?.[lanes.events.name[row]!] ?? null;

@@ -1,4 +1,4 @@
-/** Carries out commands: changes the state, and draws again before the next frame. */
+/** Executes commands: changes the state and redraws before the next frame. */
 import { Chart, HEAD, NOWHERE, type ChartData, type ChartState, type Target } from "./chart";
 import type { AreaTab } from "./area_panel";
 import { plain, type Measure, type Order } from "./arrange";
@@ -14,38 +14,38 @@ import { isOpened, type FarEvent, type Search } from "./search";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
-/** Room below a piece that is brought into view [px]. */
+/** Margin below a piece that is scrolled into view [px]. */
 const UNDER = 60;
-/** Maps of more ranks begin folded. */
+/** Maps of more ranks than this start folded. */
 const MANY = 16;
 
-/** What the view wants to know. */
+/** Events that the view listens to. */
 export interface Listener {
-  /** The selection, the mark or the search has changed. */
+  /** The selection, mark or search has changed. */
   selected(): void;
-  /** Anything that the address keeps has changed. */
+  /** Something stored in the address has changed. */
   moved(): void;
-  /** Rows are placed in another way, or are a map. */
+  /** The rows were rearranged, or lanes and map switched. */
   arranged(): void;
   /** A frame was drawn. */
   drawn(): void;
-  /** The pointer moved over what it was on. */
+  /** The pointer moved onto something else. */
   pointed(): void;
-  /** Keys that are the view's. */
+  /** A key was pressed that the view handles. */
   asked(what: "find" | "help" | "details"): void;
 }
 
 export class Controller {
   readonly chart: Chart;
   readonly state: ChartState;
-  /** Where the pointer is [px of the canvas]; null: nowhere. */
+  /** Pointer position [px on the canvas]; null: outside. */
   pointer: { x: number; y: number } | null = null;
-  /** Whether the pointer moves what is in view. */
+  /** Whether the pointer is dragging the view. */
   dragged = false;
   #frame = 0;
-  /** Looks through the whole store; null where the page holds all, or nobody can be asked. */
+  /** Searches the whole store; null if the page holds everything or is not served. */
   searcher: Search | null = null;
-  /** Ask the whole store for sums of an area, and for the same kernel elsewhere; null likewise. */
+  /** Query the whole store for sums of an area and for the same kernel elsewhere; null likewise. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
   #foundAt = -1;
@@ -80,7 +80,7 @@ export class Controller {
     return this.data.job.duration;
   }
 
-  /** Asks for a frame; several wishes make one. */
+  /** Requests a frame; several requests make one. */
   draw(): void {
     if (this.#frame) return;
     this.#frame = requestAnimationFrame(() => {
@@ -106,7 +106,7 @@ export class Controller {
     this.setSpan(zoom(this.state.span, time, factor, this.duration));
   }
 
-  /** Moves the rows; says whether there was anywhere to go. */
+  /** Scrolls the rows; returns whether they moved. */
   scrollBy(pixels: number): boolean {
     const before = this.state.scroll;
     this.state.scroll = Math.max(0, Math.min(this.chart.maxScroll, before + pixels));
@@ -114,7 +114,7 @@ export class Controller {
     return this.state.scroll !== before;
   }
 
-  /** Brings a rank's row into view. */
+  /** Scrolls a rank's row into view. */
   showRank(at: number, middle = false): void {
     const row = this.chart.layout.ranks[at];
     if (!row) return;
@@ -139,19 +139,19 @@ export class Controller {
 
   // Arrangement -------------------------------------------------------------------------------------
 
-  /** The measure that a map showed last. */
+  /** The quantity that a map showed last. */
   get measure(): Measure | null {
     return this.#measure;
   }
 
-  /* The rank that is looked at: the selected one, or that in the middle of what is in view. */
+  /* The rank in focus: the selected one, or the one in the middle of the view. */
   get #lookedAt(): number {
     const row = this.state.selected.at < 0 ? this.chart.row(HEAD + this.chart.room / 2) : undefined;
     if (row?.kind === "host") return this.chart.hosts[row.host]!.members[0]!;
     return row && row.kind !== "absent" ? row.at : this.state.selected.at;
   }
 
-  /* Places the rows again, and keeps in view what is looked at. */
+  /* Recomputes the rows and keeps the rank in focus in view. */
   #arranged(): void {
     const at = this.#lookedAt;
     this.chart.arrange();
@@ -161,7 +161,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Shows a map, or with null lanes. A map of many ranks begins with its hosts folded. */
+  /** Shows a map, or lanes if null. A map of many ranks starts with its hosts folded. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
       first = this.#measure === null && arrangement.map === null;
@@ -177,7 +177,7 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Shows a counter below each rank's lanes, or no more. */
+  /** Shows or hides a counter below each rank's lanes. */
   toggleCounter(key: string): void {
     const { arrangement } = this.state,
       rest = arrangement.counters.filter((each) => each !== key);
@@ -210,7 +210,7 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Pins a rank above the others, or lets it go. */
+  /** Pins or unpins a rank. */
   togglePin(at: number): void {
     const { arrangement } = this.state;
     if (at < 0) return;
@@ -250,7 +250,7 @@ export class Controller {
     this.#arranged();
   }
 
-  /** From a map to the lanes of a rank, an eighth of the window around a time. */
+  /** Switches from a map to a rank's lanes, with an eighth of the window around a time. */
   zoomInto(at: number, time: number): void {
     const length = (this.state.span.end - this.state.span.begin) / 8;
     this.state.arrangement.map = null;
@@ -265,7 +265,7 @@ export class Controller {
     this.state.arrangement.folded.delete(host);
   }
 
-  /* Of what is to be brought into view: its rank is shown, not folded or hidden, and as lanes. */
+  /* Makes a rank visible: not folded, not hidden, and as lanes. */
   #uncover(at: number): void {
     const { arrangement } = this.state,
       folded = arrangement.folded.size;
@@ -278,7 +278,7 @@ export class Controller {
     this.listener.arranged();
   }
 
-  /* Selects the next row: a rank, or a folded host. */
+  /* Selects the next row: a rank or a folded host. */
   #nextRank(forward: boolean): void {
     const { selected } = this.state,
       rows = this.chart.layout.rows.filter((row) => row.kind === "rank" || (row.kind === "host" && row.folded));
@@ -289,7 +289,7 @@ export class Controller {
     this.showRank(next.kind === "rank" ? next.at : this.chart.hosts[(next as { host: number }).host]!.members[0]!);
   }
 
-  /* The host of the selected row, or of what is under the pointer. */
+  /* The host of the selected row, or else of the row under the pointer. */
   #hostInQuestion(): number {
     const { selected } = this.state,
       row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
@@ -321,7 +321,7 @@ export class Controller {
     this.draw();
   }
 
-  /** @param marked  places of ranks; null: all.  @param tracks  keys of their streams and threads; null: all */
+  /** @param marked  indices of ranks; null: all.  @param tracks  keys of their streams and threads; null: all */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
     this.drawMark(mark, marked, tracks);
     this.listener.selected();
@@ -329,7 +329,7 @@ export class Controller {
     this.draw();
   }
 
-  /** The same while it is being drawn: what is in it is said at its end. */
+  /** As setMark() while the mark is being drawn; its content is described at the end. */
   drawMark(mark: Span | null, marked: ReadonlySet<number> | null, tracks: ReadonlySet<string> | null): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
     this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
@@ -343,7 +343,7 @@ export class Controller {
     this.listener.moved();
   }
 
-  /* Adds a rank to what is marked, or takes it away; of no mark what is in view is marked, of that rank. */
+  /* Adds a rank to the mark or removes it; without a mark it marks the visible range of that rank. */
   #markRank(at: number): void {
     const { mark, marked, span } = this.state;
     if (at < 0) return;
@@ -363,7 +363,7 @@ export class Controller {
     this.draw();
   }
 
-  /** The search has got on in the store. */
+  /** Called when the search in the store has progressed. */
   searched(): void {
     const done = this.state.everywhere?.done;
     this.state.everywhere = this.searcher?.result ?? null;
@@ -371,7 +371,7 @@ export class Controller {
     this.listener.selected();
   }
 
-  /** Searches again what other events are there, and stays where it was. */
+  /** Repeats the search after events were loaded or removed, and keeps the current match. */
   refind(renamed: (row: number) => number): void {
     const { lanes, job } = this.data,
       { found } = this.state;
@@ -382,7 +382,7 @@ export class Controller {
     this.draw();
   }
 
-  /* What the store has is gone through where all of it is known. */
+  /* Matches in the whole store, to step through once all of them are known. */
   get #steps(): readonly FarEvent[] | null {
     const far = this.state.everywhere;
     return far?.done && !far.failed ? far.events : null;
@@ -394,7 +394,7 @@ export class Controller {
     this.listener.moved();
   }
 
-  /** Goes to one of what was found. */
+  /** Goes to a match by its index. */
   selectFound(place: number): void {
     const far = this.#steps?.[place];
     if (this.#steps) {
@@ -408,7 +408,7 @@ export class Controller {
     this.selectEvent(row);
   }
 
-  /** Selects an event that may not be in the page: it is fetched then, as its time is shown, and selected when it has come. */
+  /** Selects an event that may not be in the page: shows its time, so that it is fetched, and selects it once loaded. */
   goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
       { lanes } = this.data,
@@ -426,7 +426,7 @@ export class Controller {
     this.setSpan(around({ begin, end: begin + duration }, this.duration, 2));
   }
 
-  /** Selects an operation with its last member, or with that of a rank. */
+  /** Selects an operation with its last member, or with the member of a given rank. */
   selectOperation(operation: Operation, at = -1): void {
     const { state } = this;
     const member = operation.members.find((m) => m.at === at) ?? operation.lastMember ?? operation.members[0]!;
@@ -445,7 +445,7 @@ export class Controller {
     return -1;
   }
 
-  /** Selects an event and brings it into view. */
+  /** Selects an event and scrolls it into view. */
   selectEvent(row: number): void {
     const { lanes, operations } = this.data,
       track = lanes?.trackOf(row);
@@ -472,7 +472,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Selects a piece of the critical path and brings it into view. */
+  /** Selects a piece of the critical path and scrolls it into view. */
   selectPiece(piece: Placed): void {
     this.state.path = true;
     this.state.span = reveal(this.state.span, piece.piece, this.duration);
@@ -492,7 +492,7 @@ export class Controller {
     }
   }
 
-  /** Carries out a command. */
+  /** Executes a command. */
   run(command: Command): void {
     const { state, chart } = this,
       x = this.pointer?.x ?? chart.gutter + (chart.width - chart.gutter) / 2;
@@ -549,7 +549,7 @@ export class Controller {
     }
   }
 
-  /** The rank that is selected, or else under the pointer. */
+  /** The selected rank, or else the one under the pointer. */
   #rankInQuestion(): number {
     if (this.state.selected.at >= 0) return this.state.selected.at;
     const row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
@@ -602,7 +602,7 @@ export class Controller {
     if (next !== undefined) this.selectEvent(next);
   }
 
-  /* From an event of the device to its launch, from one on the host to the first that it launched. */
+  /* Goes from a device event to its launch, or from a host event to the first event that it launched. */
   #followLaunch(): void {
     const { lanes, told } = this.data,
       { event } = this.state.selected;
@@ -640,7 +640,7 @@ export class Controller {
     this.selectFound(place);
   }
 
-  /** The place of the found event that is selected, from 0, or -1. */
+  /** Index of the selected event among the matches, or -1. */
   get foundAt(): number {
     return this.#foundAt;
   }

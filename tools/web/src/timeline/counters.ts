@@ -1,4 +1,4 @@
-/** Lanes of values over time below those of each rank: memory, what waits in queues, bandwidth, and what was recorded. */
+/** Counters over time below each rank's lanes: memory, queue length, bandwidth, and recorded counters. */
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import { fillFrom } from "./far_counter";
@@ -6,19 +6,19 @@ import { Curves, curveOf, type Change, type Curve } from "./curves";
 import { COMPUTE, COPIES, type Span } from "./model";
 import { missingParts } from "./sums";
 
-/** A counter that may be shown. */
+/** A counter that can be shown. */
 export interface Counter {
   readonly key: string;
-  /** Beside its lanes. */
+  /** Label next to its lanes. */
   readonly label: string;
   readonly doc: string;
-  /** A value in words. */
+  /** Formats a value. */
   readonly words: (value: number) => string;
-  /** Whether it is made of events on the host, and not known where these are not in the page. */
+  /** Whether it is computed from host events, and so unknown where the page lacks them. */
   readonly ofHost: boolean;
 }
 
-/** What is known of one, once it is there: of a share of time no curves. */
+/** Values of a counter once computed; the curves are null for a share of time. */
 export interface Values {
   readonly curves: Curves | null;
   readonly most: number;
@@ -26,7 +26,7 @@ export interface Values {
 
 const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}GB/s`;
 
-/** Those that are the same in every job. */
+/** Counters available in every job. */
 const OWN: readonly Counter[] = [
   {
     key: "memory",
@@ -72,14 +72,14 @@ function titleOf(counter: string, series: string): string {
   return series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
 }
 
-/** What the tables of a job have. */
+/** Counter data in the tables of a job. */
 export interface Recorded {
   readonly memory: boolean;
-  /** Whether what the page lacks is asked for; what there is of it then. */
+  /** Counters that the server can provide; null if missing data are not fetched. */
   readonly served: { readonly queue: boolean; readonly copies: boolean; readonly bandwidth: boolean } | null;
 }
 
-/** What a job can show; with its events what depends on these. */
+/** The counters of a job; those that depend on events are included once these are loaded. */
 export function countersOf(data: ChartData, { memory, served }: Recorded): readonly Counter[] {
   const { told, operations, job } = data,
     recorded = new Map<string, Counter>();
@@ -130,7 +130,7 @@ function copiesOf({ lanes, told }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-/* Of each rank: an operation moves its bytes from its last arrival on. */
+/* Bandwidth of each rank: an operation transfers its bytes between its last arrival and its end. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
   for (const operation of operations.filter(({ fetched }) => !fetched)) {
@@ -148,7 +148,7 @@ function recordedOf({ told, job }: ChartData, key: string, at: number): Curve[] 
     .map(({ times, values }) => ({ times, values }));
 }
 
-/** Finds the values of one, rank after rank. Memory comes from a table, which is asked for elsewhere. */
+/** Computes the values of a counter, one rank per iteration. Memory comes from a table that is loaded separately. */
 export function* valuesOf(key: string, data: ChartData): Generator<void, Values | null> {
   if (key === "compute") return { curves: null, most: 1 };
   if (key === "memory") return data.memory ? { curves: data.memory, most: data.memory.most } : null;
@@ -162,12 +162,13 @@ export function* valuesOf(key: string, data: ChartData): Generator<void, Values 
   return { curves: own, most: own.most };
 }
 
-/** What is the top of a counter's scale: the most of any rank that is known. */
+/** Top of a counter's scale: the largest known value of any rank. */
 export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Values): number {
   return Math.max(most, farCounters?.most(key) ?? 0);
 }
 
-/** The most of a rank's in each stretch, of the scale's top, 0 to 1; of a share of time the share. */
+/** Maximum of a rank's counter in each stretch as a fraction of the scale's top, 0 to 1; for a share of time the
+ * share itself. */
 export function fillCounter(
   data: ChartData,
   counter: Counter,
@@ -188,7 +189,7 @@ export function fillCounter(
   for (let i = 0; i < out.length; i++) out[i] = out[i]! * scale;
 }
 
-/** Where in a span it is not known of a rank. */
+/** Parts of a span where a rank's counter is unknown. */
 export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: Counter, at: number, span: Span): readonly Span[] {
   const far = farCounters?.of(key, at);
   if (far)
@@ -196,16 +197,16 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
       { begin: span.begin, end: Math.min(far.begin, span.end) },
       { begin: Math.max(far.end, span.begin), end: span.end },
     ].filter(({ begin, end }) => end > begin);
-  /* what a served page asks for besides comes and goes: curves are of the page */
+  /* curves cover only the page's own events, not those that the server adds */
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
-/** Whether anything was recorded of it on a rank. */
+/** Whether the counter has any value on a rank. */
 export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }: Values, at: number): boolean {
   return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 }
 
-/** Whether more of it may have been there than the page tells: launched before its part, or begun behind it. */
+/** Whether the value is only a lower bound, because events launched before or begun after the page's part are missing. */
 export function isLeast({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean {
   return ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 }

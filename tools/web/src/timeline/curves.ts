@@ -1,21 +1,21 @@
-/** Values over time that hold until the next, by rank. */
+/** Step curves over time, by rank. */
 import { lowest } from "./lanes";
 
-/** Values that hold until the next. */
+/** Values that each hold until the next. */
 export interface Curve {
   readonly times: Float64Array;
   readonly values: Float64Array;
 }
 
-/** What the ranks have over time, against one scale. */
+/** The curves of all ranks on one scale. */
 export class Curves {
-  /** The most of any rank. */
+  /** Maximum over all ranks. */
   readonly most: number;
 
   constructor(
-    /** By place of the rank; a rank may have several, of its devices. */
+    /** By rank index; a rank may have several curves, one per device. */
     readonly curves: readonly (readonly Curve[])[],
-    /** The scale's least top. */
+    /** Minimum for the top of the scale. */
     least = 1,
   ) {
     let most = least;
@@ -23,7 +23,7 @@ export class Curves {
     this.most = most;
   }
 
-  /** The most of some ranks' curves in each stretch, of the most of all, 0 to 1. */
+  /** Maximum of some ranks' curves in each stretch as a fraction of the overall maximum, 0 to 1. */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
@@ -38,13 +38,13 @@ export class Curves {
   }
 }
 
-/** A value that changes by so much at a time. */
+/** A change of the value at a time. */
 export interface Change {
   readonly time: number;
   readonly by: number;
 }
 
-/** The curve of changes from 0 on; where all that rose has fallen it is 0, whatever was rounded. */
+/** Builds the curve of changes from 0 on; resets it to exactly 0 when all rises have ended, to remove rounding errors. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],

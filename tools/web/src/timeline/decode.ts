@@ -1,4 +1,4 @@
-/** The blocks of the page, as src/report/timeline*.c writes them. */
+/** Decodes the page's timeline blocks, as src/report/timeline*.c writes them. */
 import { Bytes } from "./bytes";
 import {
   LANE_KINDS,
@@ -24,7 +24,7 @@ const TRUNCATED = 1,
 const PART_GPU = 1,
   PART_HOST = 2;
 
-/** Reads `n` things. */
+/** Reads `n` items. */
 function list<T>(n: number, read: (i: number) => T): T[] {
   const out: T[] = [];
   for (let i = 0; i < n; i++) out.push(read(i));
@@ -52,7 +52,7 @@ function decodeParts(bytes: Bytes): Part[] {
   });
 }
 
-/** The block "timeline.job". */
+/** Decodes the block "timeline.job". */
 export function decodeJob(data: Uint8Array): JobBlock {
   const bytes = new Bytes(data);
   const version = bytes.number();
@@ -90,7 +90,7 @@ export function decodeJob(data: Uint8Array): JobBlock {
   return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) };
 }
 
-/** The block "timeline.strip": shares of 65,535, kind by kind. */
+/** Decodes the block "timeline.strip": shares in units of 1/65,535, kind by kind. */
 export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   const out = new Uint16Array(LANE_KINDS * job.stripBuckets);
   if (data.length !== 2 * out.length) throw new Error("the timeline's strip has a wrong size");
@@ -98,7 +98,7 @@ export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   return out;
 }
 
-/** The block "timeline.coverage": shares of 255, rank by rank, kind by kind. */
+/** Checks the size of the block "timeline.coverage": shares in units of 1/255, rank by rank, kind by kind. */
 export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
   if (data.length !== job.ranks.length * LANE_KINDS * job.buckets) throw new Error("the timeline's coverage has a wrong size");
   return data;
@@ -119,7 +119,7 @@ function decodeMembers(bytes: Bytes, n: number, first: number): Member[] {
   }));
 }
 
-/** What an operation is over all of its members. */
+/** Properties of an operation over all of its members. */
 interface Whole {
   readonly size: number;
   readonly end: number;
@@ -152,15 +152,15 @@ function wholeOf(members: readonly Member[], begin: number): Whole {
   return { size: members.length, end, last, wait, waits };
 }
 
-/** What operations refer to. */
+/** Names and ranks that operations refer to. */
 type Told = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
-/** The block "timeline.operations". */
+/** Decodes the block "timeline.operations". */
 export function decodeOperations(data: Uint8Array, job: JobBlock): Operations {
   return readOperations(new Bytes(data), job);
 }
 
-/** An operation as src/serve/operation.c writes it, to be the page's with a number; null: there is none. */
+/** Decodes an operation written by src/serve/operation.c and gives it a number in the page; null: the bytes hold none. */
 export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
@@ -210,7 +210,7 @@ function readOperations(bytes: Bytes, job: Told): Operations {
   return { list: all, total };
 }
 
-/* Room for n events of which some communicate: how many is not known before. */
+/* Room for n events; the columns of the communicating ones grow, because their number is not known in advance. */
 class Columns implements Events {
   readonly begin: Float64Array;
   readonly duration: Float64Array;
@@ -257,12 +257,12 @@ function decodeTrack(bytes: Bytes, out: Columns, first: number, waits: number[],
   return { kind, at, device, stream, tid, name, first, n };
 }
 
-/** The block "timeline.events". */
+/** Decodes the block "timeline.events". */
 export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
   return decodeColumns(new Bytes(data), job.events);
 }
 
-/** Events up to the end of the bytes. */
+/** Decodes n events, which end with the bytes. */
 export function decodeColumns(bytes: Bytes, n: number): Events {
   const out = new Columns(n);
   const waits = [-1],

@@ -1,4 +1,4 @@
-/** What stands below the canvas: the selection, the marked range, the keys. */
+/** The panel below the canvas: the selection, the marked range, the keys. */
 import { h, name, fill, keepFocus, visible, type Child } from "../dom";
 import * as f from "../format";
 import { kindOf, nameOf } from "../path";
@@ -27,7 +27,7 @@ import { launchPart } from "./launch_panel";
 import { samePart } from "./same_panel";
 import { sumsOf, type RankSums } from "./sums";
 
-/** So many arrivals are listed; of more the first and the last ones. */
+/** Up to this many arrivals are all listed; of more only the first and last ones. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;
@@ -35,7 +35,7 @@ const SUM_ROWS = 256;
 
 export interface Words {
   readonly element: HTMLElement;
-  /** The same in one sentence, to be spoken. */
+  /** The panel in one sentence, for screen readers. */
   readonly spoken: string;
 }
 
@@ -44,7 +44,7 @@ export function operationTitle(operation: Operation): string {
   return `${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 }
 
-/* Its place in collectives.worst, counted from 1. */
+/* Position in collectives.worst, from 1. */
 function placeWords(place: number): string {
   return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
 }
@@ -128,7 +128,7 @@ function operationWords(operation: Operation, controller: Controller, worst: Rea
   return { element: h("div", null, element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
 
-/** The step of a rank at a time. */
+/** Step of a rank at a time; null for none. */
 export function stepAt(job: JobBlock, at: number, time: number): number | null {
   if (!job.steps) return null;
   return job.ranks[at]?.parts.find((part) => part.begin <= time && time < part.end)?.number ?? null;
@@ -164,7 +164,7 @@ function eventWords(row: number, controller: Controller): Words {
   };
 }
 
-/* What is told of an event beneath a title: its time, its launch, the same elsewhere. */
+/* Details of an event below its title: its time, its launch, the same event elsewhere. */
 function eventParts(row: number, controller: Controller, title: Child): Child {
   const { lanes } = controller.data,
     { begin, duration } = lanes!.events,
@@ -310,7 +310,7 @@ function key(text: string): HTMLElement {
   return h("kbd", null, text);
 }
 
-/** The keys. */
+/** Help on the keys. */
 export function help(): HTMLElement {
   return h(
     "div",
@@ -369,7 +369,7 @@ function nothing({ data }: Controller): Words {
   };
 }
 
-/* A folded host, or a rank of which nothing is selected. */
+/* Describes a folded host, or a rank without a selected event. */
 function rowWords({ at, host }: Controller["state"]["selected"], { chart, data }: Controller): Words {
   const { ranks } = data.job,
     own = host >= 0 ? chart.hosts[host]! : null,
@@ -422,7 +422,7 @@ function aboutMap(): Words {
   };
 }
 
-/** Writes what is selected or marked; gives what is to be spoken. */
+/** Writes the details of the selection or mark; returns the text for screen readers. */
 export function writeDetails(box: HTMLElement, controller: Controller, worst: ReadonlyMap<number, number>): string {
   const { selected, mark } = controller.state;
   const words = mark

@@ -1,34 +1,34 @@
-/** In a page that is served: asks for what one answer after the other tells of the whole store. */
+/** For a served page: asks the server a question whose answer comes in parts. */
 import { ask } from "../served";
 
-/** What is known so far. */
+/** The answer so far. */
 export interface FarState<T> {
   readonly value: T;
   readonly done: boolean;
-  /** Why it ended before; null: it did not. */
+  /** Error that ended it early; null: none. */
   readonly failed: string | null;
 }
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Before it asks, so that who goes through many is not answered at each [ms]. */
+/** Delay before a request [ms], so that quick changes of the selection do not each send one. */
 const PATIENCE = 120;
 
-/** One question at a time, in parts: a new one ends the one before. */
+/** Runs one question at a time, part by part; a new question aborts the previous one. */
 export class Far<A extends { readonly next: number | null }, T> {
   state: FarState<T> | null = null;
   #key = "";
   #timer = 0;
   #abort: AbortController | null = null;
 
-  /** @param add  what is known with one more answer.  @param changed  more is known, or it ended */
+  /** @param add  merges one more answer into the value.  @param changed  called after each answer and at the end */
   constructor(
     readonly path: string,
     readonly add: (before: T | null, answer: A) => T,
     readonly changed: () => void,
   ) {}
 
-  /** Asks, if that was not asked last; what is known of it. */
+  /** Asks, unless this was the last question; returns the answer so far. */
   of(query: Query): FarState<T> | null {
     const key = JSON.stringify(query);
     if (key !== this.#key) {

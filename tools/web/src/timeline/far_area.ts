@@ -1,10 +1,10 @@
-/** In a page that is served: the sums of a marked area over the whole store. */
+/** For a served page: the sums of a marked area over the whole store. */
 import { areaFrom, type Area, type AreaPart } from "./area";
 import { Far } from "./far";
 
 interface AreaAnswer {
   readonly next: number | null;
-  /** How many ranks this answer is of. */
+  /** Number of ranks that this answer covers. */
   readonly seen: number;
   readonly names: readonly (readonly [id: number, text: string])[];
   readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
@@ -44,7 +44,7 @@ export function askArea(changed: () => void): FarArea {
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
-/** The area of these parts, made once. */
+/** Builds the area from the parts; cached per set of parts. */
 export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
   return last.area;

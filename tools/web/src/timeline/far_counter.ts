@@ -1,28 +1,28 @@
-/** In a page that is served: counters of what is in view, from all events of the store. */
+/** For a served page: counters of the visible window, from all events of the store. */
 import { Far } from "./far";
 import { windowOf } from "./finer";
 import type { JobBlock, Span } from "./model";
 
-/** As the server calls them, by the keys of counters.ts. */
+/** The server's names of counters, by the keys of counters.ts. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
-/** Columns of a window: of what is in view, which is a quarter of it at least, more than a screen has pixels. */
+/** Columns per window. The view is at least a quarter of the window, so it has more columns than a screen has pixels. */
 const COLUMNS = 16384;
-/** Above that many what is out of view is forgotten. */
+/** With more pieces than this, those out of view are dropped. */
 const KEPT = 128;
 
 interface Answer {
   readonly next: number | null;
-  /** The rank, then a column and what is the most in it and those behind it until the next. */
+  /** Per rank: the rank, then pairs of a column and the maximum from it up to the next pair's column. */
   readonly ranks: readonly (readonly number[])[];
 }
 
-/** What a rank has in each column of a window. */
+/** A rank's maximum in each column of a window. */
 interface Piece extends Span {
   readonly columns: Float32Array;
 }
 
 export class FarCounters {
-  /** By key of the counter and place of the rank: of the window that was asked for last. */
+  /** By counter key and rank index; covers the window requested last. */
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
   readonly #places: Map<number, number>;
@@ -30,13 +30,13 @@ export class FarCounters {
 
   constructor(
     readonly job: JobBlock,
-    /** More is known. */
+    /** Called when more is known. */
     readonly changed: () => void,
   ) {
     this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
   }
 
-  /** Asks for what lies in view. @param keys  of the counters that are shown  @param places  of the ranks whose rows are */
+  /** Requests the counters in view. @param keys  of the counters shown  @param places  indices of the visible ranks */
   look(span: Span, keys: readonly string[], places: ReadonlySet<number>): void {
     const window = windowOf(span);
     if (this.#pieces.size > KEPT) this.#forget(new Set(keys.flatMap((key) => [...places].map((at) => `${key} ${at}`))));
@@ -45,7 +45,7 @@ export class FarCounters {
       if (what === undefined) continue;
       const missing = [...places].filter((at) => this.of(key, at)?.begin !== window.begin || this.of(key, at)?.end !== window.end);
       let own = this.#fars.get(key);
-      /* what is on its way comes part by part */
+      /* answers to a pending request arrive in parts */
       const pending = own && !own.far.state?.done && own.window.begin === window.begin && own.window.end === window.end;
       if (missing.length === 0 || (pending && missing.every((at) => own!.asked.has(at)))) continue;
       if (!own) this.#fars.set(key, (own = { far: this.#farOf(key), window, asked: new Set() }));
@@ -64,18 +64,18 @@ export class FarCounters {
     return [...this.#fars.values()].some(({ far }) => !far.state?.done);
   }
 
-  /** Why one is not told, in words; "": nothing failed. */
+  /** Error message; "" if nothing failed. */
   get words(): string {
     const failed = [...this.#fars.values()].map(({ far }) => far.state?.failed).find((why) => why);
     return failed ? `Counters cannot be read: ${failed}.` : "";
   }
 
-  /** What is known of a rank. */
+  /** Known values of a rank. */
   of(key: string, at: number): Piece | undefined {
     return this.#pieces.get(`${key} ${at}`);
   }
 
-  /** The most that was seen of any rank. */
+  /** Largest value seen on any rank. */
   most(key: string): number {
     return this.#most.get(key) ?? 0;
   }
@@ -102,7 +102,7 @@ export class FarCounters {
   }
 }
 
-/** The most of a piece in each stretch. */
+/** Fills in the maximum of a piece in each stretch. */
 export function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
   const column = (end - begin) / columns.length;
   for (let i = 0; i < out.length; i++) {

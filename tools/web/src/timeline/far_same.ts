@@ -1,4 +1,4 @@
-/** In a page that is served: the same kernel or call elsewhere in the whole store. */
+/** For a served page: the same kernel or call elsewhere in the whole store. */
 import { Far, type FarState } from "./far";
 
 type Times = readonly [begin: number, duration: number];
@@ -6,18 +6,18 @@ type Times = readonly [begin: number, duration: number];
 export interface SameAnswer {
   readonly next: number | null;
   readonly step: number | null;
-  /** In the step, from 0; of so many: 0 where there is no such event. */
+  /** Occurrence index in the step, from 0, and the number of occurrences; 0 if there is no such event. */
   readonly place: number;
   readonly times: number;
-  /** On the rank. */
+  /** Index on the rank. */
   readonly index: number;
   readonly all: number;
   readonly median: number;
   readonly before: Times | null;
   readonly behind: Times | null;
-  /** Of the step, on all ranks that were seen. */
+  /** Longest occurrence in the step over all ranks seen. */
   readonly longest: readonly [rank: number, begin: number, duration: number];
-  /** Those that ran it another number of times have no times. */
+  /** Ranks; begin and duration are absent if the rank ran it a different number of times. */
   readonly peers: readonly (readonly [rank: number, times: number, begin?: number, duration?: number])[];
 }
 

@@ -1,4 +1,4 @@
-/** In a page that is served: how long kernels took against the same ones on all ranks of the store. */
+/** For a served page: durations of kernels relative to the same kernels on all ranks of the store. */
 import * as f from "../format";
 import { Far } from "./far";
 import { windowOf } from "./finer";
@@ -9,36 +9,36 @@ import { hasEvents } from "./sums";
 interface Answer {
   readonly next: number | null;
   readonly step: number;
-  /** Ranks that were read of it, of so many. */
+  /** Number of ranks read, and the total. */
   readonly seen: number;
   readonly of: number;
-  /** The rank, then begin, duration and millionths of the others' median of each event. */
+  /** Per rank: the rank, then begin, duration and ratio to the others' median [1e-6] of each event. */
   readonly ranks: readonly (readonly number[])[];
 }
 
-/** Above that many the oldest are forgotten: all. */
+/** With more events than this, all known ratios are dropped. */
 const KEPT = 1_000_000;
 
-/** What was asked of kernels in view, as they come into view. */
+/** Requests the ratios of kernels as they come into view. */
 export class FarSlowness {
-  /** By place of the rank and begin: duration and ratio of each event that begins then. */
+  /** By rank index and begin: duration and ratio of each event that begins then. */
   readonly #known = new Map<number, Map<number, number[]>>();
-  /** Windows and places of ranks of which all is known. */
+  /** Windows and rank indices whose ratios are complete. */
   readonly #asked = new Set<string>();
   readonly #places: Map<number, number>;
   readonly #far: Far<Answer, Answer>;
   #n = 0;
-  /** Grows with what is known. */
+  /** Increases with each answer. */
   #version = 0;
   #lanes: Lanes | null = null;
-  /** What was filled last. */
+  /** Key of the last fill. */
   filled = "";
   #ratios = new Float32Array(0);
   #pending: readonly string[] = [];
 
   constructor(
     readonly job: JobBlock,
-    /** More is known. */
+    /** Called when more is known. */
     readonly changed: () => void,
   ) {
     this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
@@ -53,11 +53,9 @@ export class FarSlowness {
     );
   }
 
-  /**
-   * Of each event in view its duration by the median of the others, 0 where it is not compared or not yet known; asks
-   * for what is not.
-   * @param places  of the ranks whose events are drawn
-   */
+  /** Returns, per event, its duration divided by the median of the others, 0 if not compared or not known yet;
+   * requests what is missing.
+   * @param places indices of the ranks whose events are drawn */
   look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
     const window = windowOf(span),
       key = `${window.begin} ${window.end} ${[...places].join()} ${this.#version}`;
@@ -92,12 +90,12 @@ export class FarSlowness {
     }
   }
 
-  /** Looks no more; what is known stays. */
+  /** Stops requesting; known ratios stay. */
   stop(): void {
     this.#far.stop();
   }
 
-  /** How far it is, in words; "": nothing is on its way. */
+  /** Progress or error in words; "" if nothing is pending. */
   get words(): string {
     const { state } = this.#far;
     if (state?.failed) return `Kernels cannot be compared: ${state.failed}.`;

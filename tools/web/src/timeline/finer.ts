@@ -1,4 +1,4 @@
-/** In a page that is served: asks for what lies in view in more detail than the page holds, and puts it into the data. */
+/** For a served page: requests more detail for the visible window than the page holds, and merges it into the data. */
 import { ask } from "../served";
 import type { ChartData } from "./chart";
 import { Lanes, trackKey } from "./lanes";
@@ -10,51 +10,51 @@ import { JoinedTold, type Fetched, type Placed } from "./joined";
 import { decodeTile, type Shares, type Tile } from "./tile";
 import type { Told } from "./told";
 
-/** Before it asks, so that who turns a wheel does not ask at each notch [ms]. */
+/** Delay before a request [ms], so that turning the wheel does not send one per notch. */
 const PATIENCE = 60;
-/** Windows that are kept, of which one is shown. */
+/** Number of cached windows, including the one shown. */
 const KEPT = 12;
 
-/** What is in view. */
+/** The visible window and rows. */
 export interface Sight {
   readonly span: Span;
   /** Width of the lanes [px]. */
   readonly width: number;
-  /** Places of ranks whose lanes are, of those that are drawn from shares alone, and which are opened. */
+  /** Indices of the ranks drawn as lanes, of those drawn from shares only, and of those opened. */
   readonly lanes: ReadonlySet<number>;
   readonly shares: ReadonlySet<number>;
   readonly open: ReadonlySet<number>;
 }
 
 export interface FinerListener {
-  /** The data were changed; what row an event had and which it has now, -1 where it is gone. */
+  /** The data were changed. @param renamed  maps an event's old row to its new one, -1 if it is gone */
   changed(renamed: (row: number) => number): void;
-  /** Something is said anew: it loads, it failed. */
+  /** The status text has changed: loading, or failed. */
   said(): void;
 }
 
-/** A rank of a window. */
+/** One rank's data in a window. */
 interface Piece {
   readonly tile: Tile;
   readonly place: number;
-  /** Not shares alone. */
+  /** False if it holds only shares. */
   readonly whole: boolean;
   readonly gpu: boolean;
-  /** Whether its host's events were asked for, and came. */
+  /** Whether host events were requested and received. */
   readonly asked: boolean;
   readonly host: boolean;
 }
 
-/** Events of a tile's track, of which the page holds all but these rows. */
+/** The rows of a tile's track that the page lacks. */
 interface More {
   readonly tile: Tile;
   readonly track: Track;
   readonly rows: readonly number[];
-  /** Of the page. */
+  /** Index of the rank in the page. */
   readonly at: number;
 }
 
-/** Places of ranks of which something is asked for, and of those whose hosts are; or of which shares are. */
+/** Indices of the ranks to request: `ranks` with events, `hosts` also with host events, `shares` shares only. */
 interface Wanted {
   readonly ranks: readonly number[];
   readonly hosts: readonly number[];
@@ -66,7 +66,7 @@ interface Window {
   readonly pieces: Map<number, Piece>;
 }
 
-/** The window that is asked for where this is in view: as long as twice the next power of two, and begun before it. */
+/** Window to request for a view: twice the next power of two long, and beginning before the view. */
 export function windowOf({ begin, end }: Span): Span {
   const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
     first = Math.max(0, (Math.floor(begin / half) - 1) * half);
@@ -111,7 +111,8 @@ class WindowShares implements FineShares {
   }
 }
 
-/* In buckets of the widest, which hold those of the others: widths are powers of two. */
+/* Mean of several ranks' shares, in buckets of the widest width; widths are powers of two, so these contain the
+ * narrower ones. */
 function meanOf(all: readonly Shares[]): Shares {
   const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
     { begin, width, n } = widest,
@@ -129,7 +130,7 @@ function meanOf(all: readonly Shares[]): Shares {
   return { begin, width, n, shares };
 }
 
-/* Room for the page's events and those of a window behind them. */
+/* Allocates room for the page's events followed by those of a window. */
 function joined(base: Events, more: readonly More[]): Events & { tracks: Track[] } {
   const n = more.reduce((sum, { rows }) => sum + rows.length, base.n);
   const grown = <T extends Float64Array | Uint32Array | Uint8Array>(old: T, to: T): T => (to.set(old), to);
@@ -147,17 +148,17 @@ function joined(base: Events, more: readonly More[]): Events & { tracks: Track[]
   };
 }
 
-/** What is known of a window besides the page. */
+/** Data of windows beyond what the page holds. */
 export class Finer {
   listener: FinerListener | null = null;
-  /** Why there is no more detail; null: nothing failed. */
+  /** Error of the last request; null: none. */
   failed: string | null = null;
   readonly #base: Events;
   readonly #told: Told;
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
-  /** What was asked of who met, by place of a kernel's rank and its begin. */
+  /** Pending and received answers of meet(), by rank index and begin of a kernel. */
   readonly #met = new Map<string, Promise<Operation | null>>();
   #shown: Window | null = null;
   #key = "";
@@ -175,7 +176,7 @@ export class Finer {
     return this.#timer !== 0 || this.#asked !== null;
   }
 
-  /** To be called whenever something else may be in view. */
+  /** Call whenever the view may have changed. */
   look(sight: Sight): void {
     const span = windowOf(sight.span),
       key = `${span.begin}-${span.end}`,
@@ -191,7 +192,7 @@ export class Finer {
     this.listener?.said();
   }
 
-  /** Asks who took part in what an event was of, where the page does not have it; null: nothing more is known. */
+  /** Requests the participants of an event's operation if the page lacks them; null: nothing more is known. */
   async meet(at: number, row: number): Promise<Operation | null> {
     const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
@@ -201,7 +202,7 @@ export class Finer {
     try {
       return await meeting;
     } catch {
-      this.#met.delete(key); // the event tells its own wait all the same; asked again when it is selected again
+      this.#met.delete(key); // the event's own wait is still shown; the next selection asks again
       return null;
     }
   }
@@ -209,7 +210,7 @@ export class Finer {
   async #askWho(at: number, begin: number): Promise<Operation | null> {
     const { data } = this,
       bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin }),
-      known = this.#operations.get(`${at} ${begin}`); // by another of its kernels, meanwhile
+      known = this.#operations.get(`${at} ${begin}`); // another of its kernels may have fetched it meanwhile
     if (known !== undefined) return data.operations[known]!;
     const found = decodeMeeting(bytes, data.job, data.operations.length);
     if (found) this.#know(found);
@@ -233,13 +234,13 @@ export class Finer {
     }
   }
 
-  /** Asks once more for what failed. */
+  /** Repeats a request that failed. */
   again(sight: Sight): void {
     this.#key = "";
     this.look(sight);
   }
 
-  /** Nobody looks any more. */
+  /** Detaches the listener and aborts the pending request. */
   leave(): void {
     this.listener = null;
     this.#key = "";
@@ -253,7 +254,7 @@ export class Finer {
     this.#asked = null;
   }
 
-  /* Of what in view something is not there. */
+  /* Determines which visible data are missing. */
   #wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined): Wanted {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
@@ -320,7 +321,7 @@ export class Finer {
     return number;
   }
 
-  /* Rows of a track that the page does not hold: those of which no part lies in what it shows of the rank. */
+  /* Rows of a track outside the parts of the rank that the page holds. */
   #rows(events: Events, track: Track, parts: readonly Part[]): number[] {
     const rows: number[] = [];
     for (let row = track.first; row < track.first + track.n; row++) {
@@ -401,12 +402,12 @@ export class Finer {
   }
 }
 
-/* A rank as the page alone has it. */
+/* A rank as the page has it, without served events. */
 function bare(rank: Rank): Rank {
   return rank.served ? { ...rank, served: undefined } : rank;
 }
 
-/* The page's tracks by what tells them; of several with one key none. */
+/* The page's tracks by key; undefined for keys that several tracks share. */
 function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   const out = new Map<string, Track | undefined>();
   for (const track of tracks) {
@@ -416,7 +417,7 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* Where an event that lay behind the page's is now. */
+/* New row of an event fetched earlier, whose row comes after the page's; -1 for none. */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;

@@ -1,4 +1,4 @@
-/** What a search found, as a list to step through, with the sums by kind. */
+/** The matches of a search as a list to step through, with sums by kind. */
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
@@ -6,7 +6,7 @@ import { KIND_WORDS } from "./model";
 import type { Found } from "./names";
 import type { KindSum } from "./search";
 
-/** So many are listed: from the place on that was gone to. */
+/** Number of matches listed, and how many of them precede the current one. */
 const LISTED = 200,
   BEFORE = 20;
 
@@ -20,7 +20,7 @@ function sumsOf(found: Found, controller: Controller): Map<number, KindSum> {
   return sums;
 }
 
-/* Count, sum, mean and longest of each kind. */
+/* Count, sum, mean and maximum of each kind. */
 function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return h(
     "table",
@@ -54,7 +54,7 @@ function titleOf(count: number, listed: number): string {
   return `${f.grouped(count)} found${listed < count ? `; the ${f.grouped(listed)} longest` : ""}, in order of time`;
 }
 
-/** The list; null where nothing is looked for, or it is not asked for. */
+/** The list; null if there is no search or the list is hidden. */
 export function foundList(controller: Controller): Child {
   const { found, everywhere, listed } = controller.state,
     { job, lanes } = controller.data;

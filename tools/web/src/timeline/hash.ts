@@ -1,4 +1,4 @@
-/** The state of the timeline as the address keeps it. */
+/** Stores the state of the timeline in the address. */
 import { addressOf } from "../path";
 import type { Params } from "../view";
 import { parseRanges, writeRanges } from "./area";
@@ -12,8 +12,8 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** Places in collectives.worst by number of operation; and back from what an address has: such a
- * place, or "e" and one in collectives.instance. */
+/** Maps an operation's number to its position in collectives.worst, and back from the address: such a position, or
+ * "e" and a row of collectives.instance. */
 export interface Worst {
   readonly places: ReadonlyMap<number, number>;
   readonly numbers: ReadonlyMap<string, number>;
@@ -25,24 +25,24 @@ function wholeNumber(text: string | undefined): number {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1;
 }
 
-/* "6.0.150370000.1200": kind, depth, begin and duration [ns], which tell it on its rank. */
+/* "6.0.150370000.1200": kind, depth, begin and duration [ns], which identify the event on its rank. */
 function addressOfEvent(events: Events, row: number): string {
   return [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
 }
 
-/* A name in a few letters: with it what is nested and as long is told from what it is in. */
+/* A short hash of a name; distinguishes nested events of equal duration. */
 function lettersOf(name: string): string {
   let sum = 0x811c9dc5; // FNV-1a
   for (let i = 0; i < name.length; i++) sum = Math.imul(sum ^ name.charCodeAt(i), 0x01000193);
   return (sum >>> 0).toString(36);
 }
 
-/** The address of an event whose depth is not known: its name stands for it. */
+/** Address of an event whose depth is unknown; has a hash of the name instead. */
 export function addressOfFar({ kind, begin, duration, name }: FarEvent): string {
   return [kind, "", begin, duration, lettersOf(name)].join(".");
 }
 
-/** The way back; -1 for none. Of several without a depth the one of the name. */
+/** Finds the row that an address names, -1 for none. Without a depth, the name's hash decides between several. */
 export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
     parts = text.split("."),
@@ -61,7 +61,7 @@ export function findEvent(lanes: Lanes, names: readonly string[], at: number, te
 const MEASURE_NAMES: readonly string[] = ["compute", "wait", "communication", "memory"] satisfies readonly Measure[];
 const ORDER_NAMES: readonly string[] = ["rank", "wait", "compute"] satisfies readonly Order[];
 
-/* "all", or what each is called. */
+/* "all", or the names separated by commas. */
 function listed(names: readonly (string | number)[], all: boolean): string | null {
   return all ? "all" : names.length > 0 ? names.join(",") : null;
 }
@@ -84,7 +84,7 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
   };
 }
 
-/* A name whose commas were encoded, for they part names. */
+/* Decodes a name whose commas were encoded because commas separate names. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -93,13 +93,13 @@ function decoded(text: string): string {
   }
 }
 
-/* Places of the ranks that ranges name, as "0-7,12". */
+/* Indices of the ranks in ranges such as "0-7,12". */
 function namedBy(params: Params, key: string, { ranks }: JobBlock): number[] {
   const chosen = parseRanges(params.get(key) ?? "");
   return [...ranks.keys()].filter((at) => chosen(ranks[at]!.rank));
 }
 
-/* How the address says that the lanes are arranged; a host is named by its first rank. */
+/* Applies the arrangement stored in the address; a host is named by its first rank. */
 function applyArrangement({ state: { arrangement }, chart }: Controller, params: Params, placeOf: (text: string) => number): void {
   const map = params.get("map") ?? "",
     order = params.get("order") ?? "";
@@ -120,17 +120,17 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
-/* One rank by itself is opened from the first, several are not. */
+/* Whether the opened ranks are the default: a single rank is open, several are closed. */
 function isUsual({ state: { open }, data: { job } }: Controller): boolean {
   return open.size === (job.ranks.length === 1 ? 1 : 0);
 }
 
-/** What the address is to keep; null takes a key away. */
+/** Parameters for the address; null removes one. */
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
   const { state, data } = controller,
     { operation, at, piece, event } = state.selected;
   const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
-  const own = operation?.fetched ? null : operation, // another number would be that of another page
+  const own = operation?.fetched ? null : operation, // a fetched operation's number is valid only in this page
     place = operation ? worst.places.get(operation.number) : undefined;
   const open = writeRanges([...state.open].map((at) => data.job.ranks[at]!.rank));
   return {
@@ -152,7 +152,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
   };
 }
 
-/** Sets what needs no events: window, rank, opened ranks. */
+/** Applies what needs no events: window, rank, opened ranks. */
 export function applyFirst(controller: Controller, params: Params): void {
   const { state, data, chart } = controller,
     { ranks } = data.job;
@@ -175,7 +175,7 @@ export function applyFirst(controller: Controller, params: Params): void {
   controller.showRank(at, true);
 }
 
-/* Whether it is there to be selected. */
+/* Selects the event if it is loaded; returns whether it is. */
 function selectWanted(controller: Controller, wanted: string, span: Span | null): boolean {
   const { state, data } = controller,
     event = data.lanes ? findEvent(data.lanes, data.job.names, state.selected.at, wanted) : -1;
@@ -185,7 +185,7 @@ function selectWanted(controller: Controller, wanted: string, span: Span | null)
   return true;
 }
 
-/* It is not in the page: its time is shown, so that it is fetched. */
+/* The event is not in the page: shows its time, so that it is fetched. */
 function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): void {
   const { state, duration } = controller,
     [, , begin = NaN, lasts = NaN] = wanted.split(".").map(Number);
@@ -194,20 +194,20 @@ function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): v
   if (!hasSpan) controller.setSpan(around({ begin, end: begin + lasts }, duration, 2));
 }
 
-/** Selects what the address named and only now has come. */
+/** Selects the event named by the address once it is loaded. */
 export function applyAwaited(controller: Controller): void {
   const { awaited, selected, span } = controller.state;
   if (awaited !== null && selected.at >= 0) selectWanted(controller, awaited, span);
 }
 
-/** Sets what needs them: the operation, the search. @param served  more events may come */
+/** Applies what needs events: the operation, the search. @param served  whether more events may be fetched */
 export function applyRest(controller: Controller, params: Params, worst: Worst, served: boolean): void {
   const { state, data } = controller;
   const number = worst.numbers.get(params.get("coll") ?? "") ?? wholeNumber(params.get("op"));
   const operation = data.operations[number],
     piece = data.path.find(params.get("piece")),
     find = params.get("find"),
-    wanted = params.get("event"); // before the address is written again
+    wanted = params.get("event"); // read before the address is rewritten
   controller.chart.arrange();
   if (operation) {
     const span =

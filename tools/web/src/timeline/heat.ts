@@ -1,4 +1,4 @@
-/** The map of ranks and time: a row for each rank or folded host, a colour for each stretch of time. */
+/** The map of ranks over time: a row per rank or folded host, a colour per stretch of time. */
 import * as f from "../format";
 import type { Measure } from "./arrange";
 import type { Curves } from "./curves";
@@ -10,10 +10,10 @@ import type { HostPyramid, Pyramid } from "./pyramid";
 const CELL = 2;
 
 export interface MapRow {
-  /** On the canvas [px]. */
+  /** Top of the row on the canvas [px]. */
   readonly y: number;
   readonly height: number;
-  /** Place of the rank, or of a folded host its number. */
+  /** Index of the rank, or number of the folded host. */
   readonly at: number;
   readonly host: boolean;
 }
@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<Exclude<Measure, "memory">, readonly number[]>> = {
   communication: [TRANSFER, WAIT, UNMATCHED],
 };
 
-/** What a map may show: what it is called, and what its colours mean. */
+/** Quantities that a map can show, with their labels and the meaning of their colours. */
 export const MEASURES: readonly (readonly [Measure, string, string])[] = [
   ["compute", "Compute", "share of the time in which the GPU computes"],
   ["wait", "Wait", "share of the time spent waiting for other ranks in collectives"],
@@ -38,14 +38,14 @@ export const MEASURES: readonly (readonly [Measure, string, string])[] = [
   ["memory", "Memory", "allocated device memory, of the most that any rank had"],
 ];
 
-/** Colours that stand for much of a measure, as the page uses them. */
+/** Colour ramp of a quantity, as elsewhere in the page. */
 export function rampOf(measure: Measure): "wait" | "work" {
   return measure === "compute" || measure === "memory" ? "work" : "wait";
 }
 
 let part = new Float32Array(0);
 
-/* Shares of n stretches from `from` on, each `width` long. */
+/* Shares in n stretches, each `width` long, starting at `from`. */
 function fillShares(
   data: MapData,
   measure: Measure,
@@ -66,7 +66,7 @@ function fillShares(
   }
 }
 
-/** What a cell says: "71 %", or of memory "12.3 GiB". */
+/** Text of a cell: "71 %", or "12.3 GiB" for memory. */
 export function cellWords(data: MapData, measure: Measure, row: Pick<MapRow, "at" | "host">, from: number, width: number): string {
   const out = new Float32Array(1);
   fillShares(data, measure, row, from, width, out);
@@ -84,12 +84,12 @@ function pixelOf(color: string): number {
 
 let picture: HTMLCanvasElement | undefined;
 
-/** The width of a cell in time [ns]. */
+/** Duration of a cell [ns]. */
 export function cellTime(canvas: Pick<Canvas, "scale">): number {
   return CELL / canvas.scale.k;
 }
 
-/** Paints the rows that are in view. */
+/** Paints the visible rows. */
 export function paintMap({ ctx, theme, scale }: Canvas, rows: readonly MapRow[], measure: Measure, data: MapData): void {
   const n = Math.max(1, Math.ceil(scale.width / CELL)),
     height = Math.max(1, rows.length);

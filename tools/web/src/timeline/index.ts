@@ -1,4 +1,4 @@
-/** Timeline: what happened, on all ranks, on one clock. */
+/** Timeline: the events of all ranks on one clock. */
 import type { Job } from "../data";
 import { append, cut, fill, h, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -34,10 +34,10 @@ import { readTheme } from "./theme";
 import { Tray } from "./tray";
 
 const LEAST_HEIGHT = 200,
-  BELOW = 8, // that stays free below the tray [px]
+  BELOW = 8, // free space below the tray [px]
   PHONE = 600,
   PRINT_RATIO = 2;
-/* By their numbers. */
+/* By kind number. */
 const LEGEND = [
   ["compute", "Compute"],
   ["transfer", "Transfer"],
@@ -46,7 +46,7 @@ const LEGEND = [
   ["copies", "Copies"],
 ] as const;
 
-/** The elements of the view. */
+/** Holds the elements of the view. */
 class Page implements Listener {
   readonly canvas = h("canvas", {
     attr: {
@@ -219,7 +219,7 @@ class Page implements Listener {
     this.#writeCount();
   }
 
-  /* A job that does not fit begins where its verdict points. */
+  /* If the job does not fit in the window, starts where its verdict points. */
   #showBlamed(): void {
     const table = this.context.job.table("stragglers.job"),
       rank = table.num(0, "rank");
@@ -286,7 +286,7 @@ class Page implements Listener {
     };
   }
 
-  /* More of what is in view has come. */
+  /* More events of the visible window have been loaded. */
   #detailed(renamed: (row: number) => number): void {
     const { state } = this.controller;
     const moved = ({ event, ...rest }: Target): Target => ({ ...rest, event: event < 0 ? event : renamed(event) });
@@ -304,7 +304,7 @@ class Page implements Listener {
       { job } = this.loaded.data,
       places = state.marked ?? this.controller.chart.placesBetween(HEAD, this.controller.chart.height);
     if (this.#perfetto.hasAttribute("aria-disabled")) return;
-    this.#perfetto.setAttribute("aria-disabled", "true"); // what is disabled itself loses the focus
+    this.#perfetto.setAttribute("aria-disabled", "true"); // a disabled button would lose the focus
     try {
       await openInPerfetto(
         [...places].map((at) => job.ranks[at]!.rank),
@@ -325,7 +325,7 @@ class Page implements Listener {
       span: state.span,
       width: chart.scale.width,
       ...chart.drawnBetween(HEAD, chart.height),
-      /* what launched an event of a device lies on the host, whether its rank is opened or not */
+      /* the launch of a device event is on the host, even if its rank is closed */
       open: kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open,
     };
   }
@@ -351,7 +351,7 @@ class Page implements Listener {
     this.controller.draw();
   }
 
-  /* Paper is light, and finer than a screen. */
+  /* Prints in light colours at a higher resolution. */
   #print(): void {
     const { chart } = this.controller,
       root = document.documentElement,
@@ -362,7 +362,7 @@ class Page implements Listener {
     else root.dataset["theme"] = before;
     this.canvas.width = Math.round(chart.width * PRINT_RATIO);
     this.canvas.height = Math.round(chart.height * PRINT_RATIO);
-    this.canvas.style.height = "auto"; // paper is narrower: the picture shrinks as a whole
+    this.canvas.style.height = "auto"; // paper is narrower, so the whole picture is scaled down
     chart.draw();
   }
 
@@ -375,12 +375,12 @@ class Page implements Listener {
     void this.#meet();
   }
 
-  /* The server has told more of what is selected or marked. */
+  /* The server has sent more about the selection or mark. */
   #told(): void {
     if (!this.#gone) this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
   }
 
-  /* Who else took part in the collective that is selected, from the server. */
+  /* Fetches the other participants of the selected collective from the server. */
   async #meet(): Promise<void> {
     const { state, data, chart } = this.controller,
       { event, at, operation } = state.selected;
@@ -399,7 +399,7 @@ class Page implements Listener {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
     this.#legend.hidden = map !== null;
-    this.path.disabled = map !== null; // which draws none
+    this.path.disabled = map !== null; // maps do not draw it
     this.path.setAttribute("aria-pressed", String(this.controller.state.path && map === null));
     fill(
       this.#legend,
@@ -414,14 +414,14 @@ class Page implements Listener {
     this.resize();
   }
 
-  /* More is known of what counters are. */
+  /* More counter values are known. */
   #counted(): void {
     if (this.#gone) return;
     this.controller.draw();
     this.#told();
   }
 
-  /* Each when it is first wanted, and the events are there. */
+  /* Loads each counter when it is first shown and the events are there. */
   #fetchCounters(keys: readonly string[]): void {
     const { data } = this.loaded;
     for (const key of data.lanes ? keys : []) {
@@ -437,7 +437,8 @@ class Page implements Listener {
     }
   }
 
-  /* Found when it is first wanted, and the events are there; of a store by who serves it, as it comes into view. */
+  /* Computes slowness when it is first needed and the events are there; for a store the server does so for the
+   * visible window. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
     if (!data.lanes || this.#farSlow) return;
@@ -448,7 +449,7 @@ class Page implements Listener {
     });
   }
 
-  /* The table is unpacked when it is first wanted. */
+  /* Unpacks the table when it is first needed. */
   #fetchMemory(): void {
     this.#memory ??= memoryOf(this.context.job, this.loaded.data.job.ranks).then((memory) => {
       this.loaded.data.memory = memory;
@@ -501,7 +502,7 @@ class Page implements Listener {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
   }
 
-  /* Of a page that is served: whether more is on its way. */
+  /* For a served page: shows whether more detail is loading. */
   #writeFiner(finer: Finer): void {
     const { chart, state: now } = this.controller,
       coarse =
@@ -522,7 +523,7 @@ class Page implements Listener {
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
-  /* What is in view with the same kernels of all ranks of the store. */
+  /* Compares the visible kernels with the same ones on all ranks of the store. */
   #compare(): void {
     const { data } = this.loaded,
       { coloring, map } = this.controller.state.arrangement;
@@ -569,7 +570,7 @@ class Page implements Listener {
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
 
-  /* At the pointer: the piece of the critical path, the operation, the event. */
+  /* Tooltip at the pointer: the critical path's piece, the operation, the event. */
   #writeTip(): void {
     const { pointer, state } = this.controller,
       words = pointer ? this.#tipWords(state.hovered) : null;
@@ -615,7 +616,7 @@ class Page implements Listener {
   }
 }
 
-/* What colours mean that are no kinds. */
+/* Meanings of colours other than those of kinds. */
 function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElement {
   return h(
     "ul",
@@ -632,7 +633,7 @@ export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "eve
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 
-/* What the store has of what is looked for. */
+/* Matches in the whole store, in words. */
 function farWords(far: Everywhere | null, at: number): string {
   if (!far?.done) return `Looking through the store … ${far ? `${f.grouped(far.count)} found` : ""}`;
   const all = far.events.length === far.count,

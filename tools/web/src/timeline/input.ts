@@ -1,4 +1,4 @@
-/** Pointers and wheels on the canvas. */
+/** Handles the pointer, wheel and keys on the canvas. */
 import type { Controller } from "./controller";
 import { HEAD, NOWHERE, type Zone } from "./chart";
 import { commandOf } from "./keys";
@@ -7,9 +7,9 @@ import { pan } from "./span";
 
 /** A press that moves less than this [px] is a click. */
 const CLICK = 4;
-/** Keys that move what is scrolled. */
+/** Keys that scroll. */
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
-/** A mark that is drawn so high [px] is of the rows that it touches. */
+/** A mark at least this high [px] is limited to the rows that it touches. */
 const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;
@@ -47,7 +47,7 @@ export class Input {
     return { x: e.clientX - box.left, y: e.clientY - box.top };
   }
 
-  /** A key, wherever the focus is: but for what has a use for it itself. */
+  /** Handles a key wherever the focus is, except on elements that use it themselves. */
   key(e: KeyboardEvent): void {
     const command = commandOf(e),
       at = e.target instanceof Element ? e.target : document.body;
@@ -226,7 +226,7 @@ export class Input {
       e.preventDefault();
       return controller.setSpan(pan(controller.state.span, sideways / controller.chart.scale.width, controller.duration));
     }
-    /* at the end of the rows the page scrolls on */
+    /* at the last row the document scrolls on */
     if (controller.scrollBy(dy)) e.preventDefault();
   }
 }

@@ -1,29 +1,29 @@
-/** What panels tell of events where a window came from a server: what the page tells, and what the window does. */
+/** Details of events when a window came from a server: those of the page merged with those of the window. */
 import type { Events, Track } from "./model";
 import { Column, RankTold, toldOf, type Told } from "./told";
 import type { Tile } from "./tile";
 
-/** Where the events of a track of a tile are now. */
+/** New position of a track's events from a tile. */
 export interface Placed {
-  /** Of the tile. */
+  /** The tile's track. */
   readonly track: Track;
-  /** Rows that the page did not hold: first, first + 1 and so on. */
+  /** Rows that the page lacked; now at first, first + 1 and so on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** The page's track that holds the others. */
+  /** The page's track with the other events. */
   readonly base: Track | undefined;
 }
 
-/** A rank of a tile. */
+/** One rank of a tile. */
 export interface Fetched {
   readonly tile: Tile;
   readonly place: number;
-  /** The page's numbers of the tile's names. */
+  /** Maps the tile's name numbers to the page's. */
   readonly numbers: readonly number[];
   readonly placed: readonly Placed[];
 }
 
-/* The row that each event of a tile has in the page, -1 for those of other ranks. */
+/* Maps each event of a tile to its row in the page, -1 for those of other ranks. */
 function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   const { events } = tile,
     out = new Int32Array(events.n).fill(-1);
@@ -41,10 +41,10 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** Above the number of values in two columns; with a row below 2^53. */
+/** Exceeds the number of values in two columns; multiplied by a row it stays below 2^53. */
 const PLACES = 2 ** 22;
 
-/** What two columns tell; where both do, what the first does. A row or value below 0 is none. */
+/** Merges two columns; the first wins where both have a value. A row or value below 0 is absent. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),
@@ -85,13 +85,13 @@ function join(page: RankTold, own: RankTold, rows: Int32Array, numbers: readonly
   );
 }
 
-/** Each rank is read when an event of it is first asked about. */
+/** Decodes each rank when one of its events is first asked about. */
 export class JoinedTold implements Told {
   readonly #ranks = new Map<number, RankTold>();
 
   constructor(
     readonly base: Told,
-    /** Of the page and what was fetched. */
+    /** Events of the page and those fetched. */
     readonly events: Events,
     readonly fetched: ReadonlyMap<number, Fetched>,
   ) {}

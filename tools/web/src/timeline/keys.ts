@@ -1,4 +1,4 @@
-/** What keys mean. */
+/** Maps keys to commands. */
 
 export type Command =
   | { readonly do: "zoom"; readonly factor: number }
@@ -29,7 +29,7 @@ const ZOOM = 1.5,
   PAN = 0.2,
   PAN_FAST = 0.8;
 
-/** The command of a key; null for one that means nothing here, which the browser keeps. */
+/** The command of a key; null for a key without one, which the browser handles. */
 export function commandOf(event: Key): Command | null {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   const fast = event.shiftKey;
@@ -113,7 +113,7 @@ export function commandOf(event: Key): Command | null {
   }
 }
 
-/** Keys and what they do, for the help. */
+/** Keys and their effects, for the help. */
 export const HELP: readonly (readonly [string, string])[] = [
   ["w s", "zoom in and out at the pointer (Shift: faster)"],
   ["a d", "move left and right (Shift: faster)"],

@@ -1,9 +1,9 @@
-/** The events of a rank's lanes, found by time. */
+/** Finds the events of a rank's lanes by time. */
 import { ANNOTATIONS, COPIES, COMPUTE, STREAM, THREAD, TRANSFER, UNMATCHED, type Events, type Span, type Track } from "./model";
 
-/** Events in order of begin, with what is needed to find those that reach into a window. */
+/** Events in order of begin, with an index to find those that overlap a window. */
 export class EventList {
-  /** The latest end of all events up to each. */
+  /** Running maximum of the ends. */
   readonly #ends: Float64Array;
 
   constructor(
@@ -23,14 +23,14 @@ export class EventList {
     return this.rows.length;
   }
 
-  /** Places [first, end) that hold every event of which a part lies in the span. */
+  /** Positions [first, end) that include every event overlapping the span. */
   range(span: Span): [number, number] {
     const first = lowest(this.rows.length, (i) => this.#ends[i]! > span.begin);
     const end = lowest(this.rows.length, (i) => this.events.begin[this.rows[i]!]! >= span.end);
     return [Math.min(first, end), end];
   }
 
-  /** The event at a time, or the nearest within `slack`; of several the shortest. -1: none. */
+  /** The event at a time, or the nearest within `slack`; the shortest of several. -1: none. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
@@ -51,7 +51,7 @@ export class EventList {
     return best;
   }
 
-  /** The place of an event, or -1. */
+  /** Position of an event, or -1. */
   placeOf(row: number): number {
     const begin = this.events.begin[row]!;
     for (let i = lowest(this.n, (k) => this.events.begin[this.rows[k]!]! >= begin); i < this.n; i++) {
@@ -62,7 +62,7 @@ export class EventList {
   }
 }
 
-/** The lowest i < n that fits, where all behind it fit too; n where none does. */
+/** Binary search: the lowest i < n for which `fits` is true, n if none; `fits` must stay true from there on. */
 export function lowest(n: number, fits: (i: number) => boolean): number {
   let low = 0,
     high = n;
@@ -74,7 +74,7 @@ export function lowest(n: number, fits: (i: number) => boolean): number {
   return low;
 }
 
-/** A row of an opened rank: a stream, or one depth of a stream's annotations or of a thread. */
+/** A sub-track of an opened rank: a stream, or one depth of a stream's annotations or of a thread. */
 export interface SubLane {
   readonly track: Track;
   readonly depth: number;
@@ -93,12 +93,12 @@ export class RankLanes {
     tracks: readonly Track[],
   ) {
     this.tracks = tracks;
-    // Of a rank that works on the CPU threads hold what streams do else.
+    // on a rank that works on the CPU, threads hold what streams hold otherwise
     this.compute = gather(events, tracks, (kind) => kind === COMPUTE || kind === COPIES);
     this.communication = gather(events, tracks, (kind) => kind === TRANSFER || kind === UNMATCHED);
   }
 
-  /** What opening the rank adds: streams, then threads with most events first. */
+  /** Sub-tracks that opening the rank adds: streams, then threads with most events first. */
   get subLanes(): readonly SubLane[] {
     if (!this.#subLanes) {
       const order = this.tracks
@@ -114,7 +114,7 @@ function group(track: Track): number {
   return track.kind === THREAD ? 1 : 0;
 }
 
-/* Two lists of rows in order of begin, and of rows that begin at once, as one: sorting takes a frame. */
+/* Merges two lists ordered by begin, then row: sorting would take a frame. */
 function merge({ begin }: Events, one: readonly number[], two: readonly number[]): readonly number[] {
   if (one.length === 0 || two.length === 0) return one.length === 0 ? two : one;
   const out = new Array<number>(one.length + two.length);
@@ -139,7 +139,7 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
   return new EventList(events, Uint32Array.from(rows));
 }
 
-/* Of a track and what continues it. */
+/* Splits the events of tracks that continue each other by depth. */
 function byDepth(events: Events, tracks: readonly Track[]): SubLane[] {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];
@@ -152,19 +152,19 @@ function byDepth(events: Events, tracks: readonly Track[]): SubLane[] {
   return rows.map((list, depth) => ({ track, depth, list: new EventList(events, Uint32Array.from(list)) }));
 }
 
-/** What tells a track from the others of its rank. */
+/** Key of a track, which distinguishes it on its rank. */
 export function trackKey({ at, kind, device, stream, tid, name }: Track): string {
   return [at, kind, device, stream, tid, name].join();
 }
 
-/** What a track is called. */
+/** Display name of a track. */
 export function trackName(track: Track, names: readonly string[]): string {
   if (track.kind === THREAD) return (names[track.name] ?? "") || `thread ${track.tid}`;
   const stream = track.stream >= 0 ? `stream ${track.stream}` : "stream";
   return track.kind === ANNOTATIONS ? `${stream} annotations` : stream;
 }
 
-/** The lanes of all ranks, each made when it is first needed. */
+/** The lanes of all ranks, created on demand. */
 export class Lanes {
   readonly #byRank: Track[][];
   readonly #made: (RankLanes | undefined)[];

@@ -1,4 +1,4 @@
-/** What an event's panel says of its launch: by what, where in the program, and with what. */
+/** The part of an event's panel on its launch: the call, its place in the program, its arguments. */
 import { cut, h, name, visible, type Child } from "../dom";
 import * as f from "../format";
 import type { ChartData } from "./chart";
@@ -9,10 +9,10 @@ import { shortName } from "./names";
 import type { FarEvent } from "./search";
 import type { Shape } from "./told";
 
-/** So many events that one lies in are named, and so many that were launched. */
+/** Maximum number of enclosing events and of launched events that are named. */
 const NAMED = 6,
   LISTED = 24;
-/** Characters of a name among others. */
+/** Maximum length of a name in a list. */
 const SHORT = 44;
 const MODULE = /^nn\.Module: /;
 
@@ -36,7 +36,7 @@ function chain(controller: Controller, title: string, rows: readonly number[], t
   );
 }
 
-/** Where in the program an event of a thread lies. */
+/** Where in the program an event of a thread is. */
 function place(controller: Controller, row: number): Child {
   const { job, lanes, told } = controller.data,
     { events } = lanes!,
@@ -91,7 +91,7 @@ export function shapeWords({ grid, block, registers, shared, occupancy }: Shape)
   return parts.join(", ");
 }
 
-/* What it was launched with, or how much it moved. */
+/* Launch parameters of a kernel, or the bytes of a copy. */
 function given(controller: Controller, row: number, events: Events): Child {
   const { lanes, told } = controller.data,
     own = told!.of(lanes!.trackOf(row)!.at),
@@ -99,12 +99,12 @@ function given(controller: Controller, row: number, events: Events): Child {
     bytes = own.bytes.of(row),
     duration = events.duration[row]!;
   if (shape) return h("p", null, `Launched with ${shapeWords(shape)}.`);
-  /* bytes in a nanosecond are GB/s */
+  /* bytes per nanosecond are GB/s */
   const rate = bytes > 0 && duration > 0 ? ` at ${f.grouped(bytes / duration, f.digitsOf(bytes / duration))}${f.SPACE}GB/s` : "";
   return bytes >= 0 && h("p", null, `${f.bytes(bytes)}${rate}.`);
 }
 
-/* Of one whose launch is not in the page: what the tables tell of its name. */
+/* For a launch that is not in the page: what the tables say about its name. */
 function byName(controller: Controller, title: string): string {
   const { job, launchers } = controller.data,
     known = launchers?.get(title);
@@ -135,17 +135,17 @@ function launchedBy(controller: Controller, row: number, launch: Launch | undefi
   ];
 }
 
-/** What was launched, and how long after its call began it began [ns]. */
+/** What was launched, and its delay after the call's begin [ns]. */
 interface Launched extends FarEvent {
   readonly later: number;
 }
 
-/** So many events are remembered by what they launched. */
+/** Number of events whose launches are cached. */
 const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* What an event launched: it may begin long after, so that it goes when a window around the event comes. What was known of it is known on. */
+/* What an event launched. A launched event far away may leave the page with its window; the cache still knows it. */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
     { events } = data.lanes!,
@@ -209,7 +209,7 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
   ];
 }
 
-/** The part of an event's panel; null where nothing is known, as of annotations on a stream. */
+/** The launch part of an event's panel; null if nothing is known, as for annotations on a stream. */
 export function launchPart(controller: Controller, row: number): Child {
   const { lanes, told } = controller.data;
   if (!told || !lanes) return null;

@@ -1,15 +1,15 @@
-/** From events of the device to the calls that launched them, and back. */
+/** Links device events and the calls that launched them. */
 import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
 import type { Told } from "./told";
 
-/** A call, and what it launched or what a thread took from the queue that it put it in. */
+/** A call, and what it launched, or what a thread took from the queue that the call put it into. */
 export interface Launch {
   readonly call: number;
   readonly row: number;
 }
 
-/* Events [first, end) of a track that an event lies in and that are less deep, the innermost first. */
+/* Events [first, end) of a track that enclose an event at a lower depth, innermost first. */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
   let depth = deep;
@@ -21,7 +21,7 @@ function enclosing(events: Events, first: number, end: number, row: number, deep
   return out;
 }
 
-/** The events of a thread that an event lies in, the innermost first; those of a fetched event may be the page's own. */
+/** Events of a thread that enclose an event, innermost first; for a fetched event they may be the page's own. */
 export function around(events: Events, { first, continues }: Track, row: number): number[] {
   const { begin, duration, depth } = events,
     own = enclosing(events, first, row, row, depth[row]!);
@@ -31,7 +31,7 @@ export function around(events: Events, { first, continues }: Track, row: number)
   return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
 }
 
-/** Rows [row, end) of an event's thread that begin in it. */
+/** End of the rows [row, end) of an event's thread that begin in it. */
 function inside(events: Events, track: Track, row: number): number {
   const end = events.begin[row]! + events.duration[row]!,
     n = track.first + track.n - row;
@@ -44,7 +44,7 @@ function inside(events: Events, track: Track, row: number): number {
   );
 }
 
-/** Of an event of the device its launch; of one on the host the launches by calls in it. */
+/** For a device event its launch; for a host event the launches by calls within it. */
 export function launchesOf(lanes: Lanes, told: Told, row: number): readonly Launch[] {
   const { events } = lanes,
     track = lanes.trackOf(row)!,

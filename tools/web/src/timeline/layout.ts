@@ -1,4 +1,4 @@
-/** Where the rows stand: hosts, ranks with their two lanes, and what opening a rank adds. */
+/** Vertical positions of the rows: hosts, ranks with two lanes, and the sub-tracks of opened ranks. */
 import { hostsOf, plain, type Arrangement } from "./arrange";
 import type { Rank } from "./model";
 import type { Lanes, SubLane } from "./lanes";
@@ -20,11 +20,11 @@ export interface Box {
 }
 
 interface Place extends Box {
-  /** Place of the rank. */
+  /** Index of the rank. */
   readonly at: number;
 }
 
-/** A host's heading, or where it is folded all of its ranks. */
+/** A host's heading, or if folded the row of all its ranks. */
 export interface HostRow extends Box {
   readonly kind: "host";
   readonly name: string;
@@ -43,25 +43,25 @@ export interface RankRow extends Place {
   readonly kind: "rank";
   readonly compute: Box;
   readonly communication: Box;
-  /** Above the others, where it stays. */
+  /** Pinned above the others. */
   readonly pinned: boolean;
 }
 
 export interface SubRow extends Place {
   readonly kind: "sub";
   readonly lane: SubLane;
-  /** The first of its track: it carries the name. */
+  /** First row of its track, which carries the name. */
   readonly named: boolean;
 }
 
 /** A counter of a rank, below its lanes. */
 export interface CounterRow extends Place {
   readonly kind: "counter";
-  /** Its place among those that are shown. */
+  /** Index among the counters shown. */
   readonly counter: number;
 }
 
-/** Ranks that gave no trace; the row stays, so that nothing closes up. */
+/** Ranks without a trace; the row stays, so that the gap is visible. */
 export interface AbsentRow extends Box {
   readonly kind: "absent";
   readonly first: number;
@@ -72,12 +72,12 @@ export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
 
 export interface Layout {
   readonly rows: readonly Row[];
-  /** Of the ranks, by place. */
+  /** By index of the rank. */
   readonly ranks: readonly RankRow[];
   readonly height: number;
-  /** Height of what is pinned above the others. */
+  /** Height of the pinned rows. */
   readonly pinned: number;
-  /** Whether ranks that come later stand lower. */
+  /** Whether rows are in rank order. */
   readonly inOrder: boolean;
 }
 
@@ -85,18 +85,18 @@ export interface LayoutInput {
   readonly ranks: readonly Rank[];
   readonly world: number;
   readonly open: ReadonlySet<number>;
-  /** Height that the rows may fill. */
+  /** Available height for the rows. */
   readonly room: number;
-  /** Events, once they are there. */
+  /** Events; null until loaded. */
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
-  /** No rank communicates: one lane is all. */
+  /** Whether no rank communicates, so that one lane suffices. */
   readonly silent?: boolean;
-  /** Places of the ranks in the chosen order. */
+  /** Indices of the ranks in the chosen order. */
   readonly order?: readonly number[];
 }
 
-/* Two lanes with a little air below, or one; a map has one without air. */
+/* Two lanes with a margin below, or one; a map's lane has no margin. */
 function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
   const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
@@ -104,7 +104,7 @@ function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compu
   return { compute: { y, height: compute }, communication: { y: y + compute + 1, height: inner - compute - 1 } };
 }
 
-/** Rows from 0 on. Several hosts get headings; one host needs none. */
+/** Places the rows, from y = 0. Hosts get headings if there are several. */
 export function layout(input: LayoutInput): Layout {
   return new Placing(input).place();
 }
@@ -144,7 +144,7 @@ class Placing {
     return this.#hosts.hosts.length > 1;
   }
 
-  /** How many a rank's lanes have below them. */
+  /** Number of counters below a rank's lanes. */
   get #counters(): number {
     return this.#map ? 0 : this.#arrangement.counters.length;
   }
@@ -212,7 +212,7 @@ class Placing {
     if (open.has(at) && lanes && !this.#map) this.#y = subRows(this.#rows, lanes.of(at).subLanes, at, this.#y);
   }
 
-  /* A rank without a row of its own lies in its host's, or where it would be. */
+  /* Gives a rank without its own row the position of its host's row, or the current one. */
   #under(at: number): void {
     const host = this.#isFolded(at) ? this.#foldedRows.get(this.#hosts.of[at]!) : undefined;
     const own = host?.folded ? { y: host.y, height: host.height, ...host.folded } : { y: this.#y, height: 0, ...boxes(this.#y, 0, "map") };
@@ -242,7 +242,7 @@ function subRows(rows: Row[], lanes: readonly SubLane[], at: number, from: numbe
   return y + (before ? 8 : 0);
 }
 
-/** Rows [first, end) that lie in [y, y + height). */
+/** Rows [first, end) that overlap [y, y + height). */
 export function rowsIn(rows: readonly Row[], y: number, height: number): [number, number] {
   let first = 0,
     high = rows.length;
@@ -257,7 +257,7 @@ export function rowsIn(rows: readonly Row[], y: number, height: number): [number
   return [first, end];
 }
 
-/** The row at a height, or undefined. */
+/** The row at a y position, or undefined. */
 export function rowAt(rows: readonly Row[], y: number): Row | undefined {
   const [first, end] = rowsIn(rows, y, 1);
   return first < end && rows[first]!.y <= y ? rows[first] : undefined;

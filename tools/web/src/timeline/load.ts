@@ -1,4 +1,4 @@
-/** Fetches the timeline's blocks, once for a page. */
+/** Loads the timeline's blocks, once per page. */
 import { block, type Job } from "../data";
 import * as f from "../format";
 import { pathOf } from "../path";
@@ -16,14 +16,14 @@ import { PageTold } from "./told";
 export interface Loaded {
   /** Coverage and ranks: enough for a first picture. */
   readonly data: ChartData;
-  /** Kept once operations and events are in `data`, too. */
+  /** Resolves once operations and events are also in `data`. */
   readonly all: Promise<void>;
   done: boolean;
 }
 
 const kept = new WeakMap<Job, Promise<Loaded>>();
 
-/* A turn of the event loop, so that a frame can be drawn between two large blocks. */
+/* Yields to the event loop, so that a frame can be drawn between two large blocks. */
 function turn(): Promise<void> {
   return new Promise((done) => setTimeout(done, 0));
 }
@@ -41,14 +41,14 @@ async function loadRest(data: ChartData): Promise<void> {
   data.told = new PageTold(details, data.lanes.events);
 }
 
-/** Puts what is known of kernels by their names into the data: their classes and rates. */
+/** Adds the classes and rates of kernels, which are known by name. */
 export async function addKernels(source: Job, data: ChartData): Promise<void> {
   await source.load(["kernels.kernel", "kernels.launcher", "efficiency.kernel", "criticalpath.slack", "whatif.job"]);
   const kernels = source.table("kernels.kernel"),
     efficiency = source.table("efficiency.kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
     rates = new Map<string | null, Rate | null>();
-  /* one that multiplies numbers of several types has several rates */
+  /* a kernel that multiplies several number types has several rates */
   efficiency.rows.forEach((_, row) => {
     const name = efficiency.text(row, "kernel"),
       bound = efficiency.cell(row, "at_most") === true,
@@ -58,10 +58,10 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
   data.launchers = launchersOf(source);
-  data.slacks ??= new Slacks(source); // no window that comes changes it
+  data.slacks ??= new Slacks(source); // no fetched window changes it
 }
 
-/* By name of a kernel what launches most of its time. */
+/* By kernel name: the operator that launches most of its time. */
 function launchersOf(source: Job): Map<string, Launcher> {
   const kernels = source.table("kernels.kernel"),
     table = source.table("kernels.launcher"),
@@ -71,7 +71,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
     const name = table.text(row, "kernel"),
       operator = table.text(row, "operator"),
       share = f.share(table.num(row, "total_ns") ?? 0, totals.get(name) ?? 0);
-    /* in brackets: no operator, or it is not known */
+    /* a name in brackets means no operator, or an unknown one */
     if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });
@@ -80,7 +80,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
 
 const finers = new WeakMap<ChartData, Finer>();
 
-/** What asks a server for more of these data; null where the page is a file. */
+/** The object that requests more data from the server; null if the page is a file. */
 export function finerOf(source: Job, data: ChartData, listener: FinerListener): Finer | null {
   if (!isServed(source) || !data.lanes) return null;
   let finer = finers.get(data);
@@ -121,7 +121,7 @@ async function loadAll(source: Job): Promise<Loaded> {
   return loaded;
 }
 
-/** The timeline's data; an error says what is missing or damaged. */
+/** Loads the timeline's data; an error says what is missing or damaged. */
 export function load(job: Job): Promise<Loaded> {
   let loading = kept.get(job);
   if (!loading) kept.set(job, (loading = loadAll(job)));

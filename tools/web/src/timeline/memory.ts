@@ -3,7 +3,7 @@ import type { Job } from "../data";
 import { fetchUnread } from "../served";
 import { Curves, type Curve } from "./curves";
 
-/** Null where no device's memory was recorded. */
+/** Returns null if no device memory was recorded. */
 export async function memoryOf(job: Job, ranks: readonly { readonly rank: number }[]): Promise<Curves | null> {
   await job.load(["memory.curve"]);
   await fetchUnread(job, ["memory.curve"]);

@@ -1,6 +1,6 @@
-/** What the timeline is drawn from. All times are nanoseconds from the job's begin. */
+/** The timeline's data model. All times are in nanoseconds from the job's begin. */
 
-/** Kinds as src/report/timeline_coverage.h and timeline_events.h number them. */
+/** Kinds, numbered as in src/report/timeline_coverage.h and timeline_events.h. */
 export const COMPUTE = 0;
 export const TRANSFER = 1;
 export const WAIT = 2;
@@ -29,7 +29,7 @@ export const KIND_WORDS: readonly string[] = [
   "other host event",
 ];
 
-/** Kinds of collective, as include/tmerge/timeline.h numbers them. */
+/** Kinds of collective, numbered as in include/tmerge/timeline.h. */
 export const COLLECTIVE_WORDS: readonly string[] = [
   "Collective",
   "AllReduce",
@@ -49,21 +49,21 @@ export const COLLECTIVE_WORDS: readonly string[] = [
 
 export const SEND = 9,
   RECV = 10;
-/** Those that no rank leaves before all have come: tm_collective_synchronises. */
+/** Collectives that no rank leaves before all have arrived: tm_collective_synchronises. */
 export const SYNCHRONISING: ReadonlySet<number> = new Set([1, 2, 3, 6, 12]);
-/** Those that do not say what they are: a kind that is not known, and several in one kernel. */
+/** Kinds without a meaning of their own: unknown, and several collectives in one kernel. */
 export const UNTOLD: ReadonlySet<number> = new Set([0, 13]);
 
-/** Half open. */
+/** Half-open: [begin, end). */
 export interface Span {
   readonly begin: number;
   readonly end: number;
 }
 
-/** A step of one rank, or where there are none a slice of the job. */
+/** A step of one rank, or a slice of the job if there are no steps. */
 export interface Part extends Span {
   readonly number: number;
-  /** Whether its GPU events and its host threads are in the page. */
+  /** Whether the page holds its GPU events and its host threads. */
   readonly gpu: boolean;
   readonly host: boolean;
 }
@@ -76,29 +76,29 @@ export const STREAM = 0;
 export const ANNOTATIONS = 1;
 export const THREAD = 2;
 
-/** Events [first, first + n) of a stream, of the annotations of one, or of a CPU thread. */
+/** Events [first, first + n) of a stream, of a stream's annotations, or of a CPU thread. */
 export interface Track {
   readonly kind: number;
-  /** Place of its rank. */
+  /** Index of its rank. */
   readonly at: number;
   readonly device: number;
   readonly stream: number;
   readonly tid: number;
-  /** Number of its name. */
+  /** Name number. */
   readonly name: number;
   readonly first: number;
   readonly n: number;
-  /** The track of the page of which these are further events, where the page is served. */
+  /** In a served page: the page's track that these events extend. */
   readonly continues?: Track;
 }
 
 export interface Rank {
   readonly rank: number;
-  /** A new host begins with it. */
+  /** Whether it is the first rank of its host. */
   readonly firstOfHost: boolean;
   readonly host: string;
   readonly truncated: boolean;
-  /** Its clock cannot be compared with others. */
+  /** Whether its clock cannot be compared with others. */
   readonly noClock: boolean;
   readonly wallClock: boolean;
   readonly domain: number;
@@ -106,7 +106,7 @@ export interface Rank {
   readonly spread: number;
   readonly recordings: readonly Recording[];
   readonly parts: readonly Part[];
-  /** What a server gave of it besides. */
+  /** Part fetched from a server. */
   served?: Part | undefined;
 }
 
@@ -114,14 +114,14 @@ export interface JobBlock {
   readonly duration: number;
   readonly buckets: number;
   readonly stripBuckets: number;
-  /** Ranks that the job had as its traces say; -1 unknown. */
+  /** World size according to the traces; -1 unknown. */
   readonly world: number;
-  /** Every event of the job is in the page. */
+  /** Whether the page holds every event of the job. */
   readonly complete: boolean;
-  /** Parts are steps. */
+  /** Whether parts are steps. */
   readonly steps: boolean;
   readonly events: number;
-  /** Ranks that the job has; the page may hold fewer. */
+  /** Number of ranks of the job; the page may hold fewer. */
   readonly allRanks: number;
   readonly ranks: readonly Rank[];
   readonly names: readonly string[];
@@ -131,13 +131,13 @@ export const BEFORE = 0;
 export const TIED = 1;
 export const LAST = 2;
 
-/** A rank's part in an operation. */
+/** A rank's participation in an operation. */
 export interface Member {
-  /** Place of the rank. */
+  /** Index of the rank. */
   readonly at: number;
   readonly begin: number;
   readonly end: number;
-  /** -1 where the operation has no wait. */
+  /** -1 if the operation has no wait. */
   readonly wait: number;
   readonly arrival: number;
 }
@@ -152,28 +152,28 @@ export interface Operation extends Span {
   readonly bytes: number;
   /** -1 for none. */
   readonly step: number;
-  /** Those that have lanes. */
+  /** Members that have lanes. */
   readonly members: readonly Member[];
-  /** How many members it has. */
+  /** Number of all members. */
   readonly size: number;
   /** Begin of the last member. */
   readonly last: number;
-  /** Whether its members waited for the last one. */
+  /** Whether the members waited for the last one. */
   readonly waits: boolean;
-  /** Their waits together. */
+  /** Sum of the members' waits. */
   readonly wait: number;
-  /** The member that came last alone, where it has a lane. */
+  /** The last member, if it is known and has a lane. */
   readonly lastMember: Member | null;
-  /** Its rank; null where several may have, or nobody knows. */
+  /** Its rank; null if unknown or if several may have been last. */
   readonly lastRank: number | null;
-  /** It came from a server: the page did not have it. */
+  /** Set if it came from a server because the page lacked it. */
   readonly fetched?: true;
 }
 
 export interface Operations {
-  /** Ascending in begin. */
+  /** In order of begin. */
   readonly list: readonly Operation[];
-  /** How many the job has, with those that are left out. */
+  /** Number of operations of the job, including those left out. */
   readonly total: number;
 }
 
@@ -182,13 +182,13 @@ export interface Events {
   readonly n: number;
   readonly begin: Float64Array;
   readonly duration: Float64Array;
-  /** Number of the name. */
+  /** Name number. */
   readonly name: Uint32Array;
   readonly kind: Uint8Array;
   readonly depth: Uint8Array;
-  /** Of communication: its row in wait and operation, else 0. */
+  /** For communication: its row in wait and operation, else 0. */
   readonly comm: Uint32Array;
-  /** -1 where it has none; row 0 stands for all other events. */
+  /** -1 for none; row 0 stands for all events that do not communicate. */
   readonly wait: Float64Array;
   readonly operation: Int32Array;
   readonly tracks: readonly Track[];

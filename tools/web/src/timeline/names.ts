@@ -1,9 +1,9 @@
-/** Names as they are shown and searched. */
+/** Shortens names for display, and searches them. */
 import { visible } from "../dom";
 import { parseRanges } from "./area";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, type Events } from "./model";
 
-/** What of a kernel's name tells it: without its arguments, its return type and its namespaces. */
+/** The distinctive part of a kernel's name: without arguments, return type and namespaces. */
 export function shortName(name: string): string {
   const plain = name
     .replace(/^void /, "")
@@ -13,7 +13,7 @@ export function shortName(name: string): string {
   return last || plain || name;
 }
 
-/** Labels, each made once. */
+/** Cache of labels. */
 export class Labels {
   readonly #short: (string | undefined)[] = [];
   readonly #whole: (string | undefined)[] = [];
@@ -26,16 +26,16 @@ export class Labels {
   }
 }
 
-/** Events of some kinds that a search found. */
+/** Matches of a search, for one group of kinds. */
 export interface FoundGroup {
-  /** Of one, of many. */
+  /** Singular and plural. */
   readonly what: readonly [string, string];
   count: number;
-  /** Together [ns]; what is nested on a track counts once. */
+  /** Total time [ns]; nested events of a track count once. */
   time: number;
 }
 
-/** The groups, and the kinds of each. */
+/** The groups and their kinds. */
 export const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])[] = [
   [
     ["kernel", "kernels"],
@@ -49,7 +49,7 @@ export const GROUPS: readonly (readonly [FoundGroup["what"], readonly number[]])
   ],
 ];
 
-/* Sums by group of the rows, which are in order of their tracks and of their begin in each. */
+/* Sums by group; rows are sorted by track, and by begin within each. */
 function groupsOf(rows: readonly number[], events: Events): FoundGroup[] {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
@@ -73,17 +73,17 @@ function groupsOf(rows: readonly number[], events: Events): FoundGroup[] {
   return groups;
 }
 
-/** What a search looks for: a text or /pattern/ in names, and conditions. */
+/** A parsed search: a text or /pattern/ for names, and conditions. */
 export interface Query {
   readonly name: (name: string) => boolean;
   readonly rank: (rank: number) => boolean;
   readonly kinds: readonly number[] | null;
-  /** Of the duration [ns]. */
+  /** Minimum duration [ns]. */
   readonly least: number;
   readonly most: number;
 }
 
-/** Words for kinds in a search. */
+/** Names of kinds in a search. */
 export const KINDS_SOUGHT: Readonly<Record<string, readonly number[]>> = {
   kernel: [COMPUTE, TRANSFER, UNMATCHED],
   compute: [COMPUTE],
@@ -97,7 +97,7 @@ export const KINDS_SOUGHT: Readonly<Record<string, readonly number[]>> = {
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
 
-/* A text is found wherever it stands, without case; between slashes it is a regular expression. */
+/* Plain text matches anywhere, ignoring case; text between slashes is a regular expression. */
 function nameTest(text: string): ((name: string) => boolean) | null {
   const pattern = /^\/(.+)\/$/.exec(text);
   if (!pattern) return (name) => name.toLowerCase().includes(text.toLowerCase());
@@ -109,7 +109,7 @@ function nameTest(text: string): ((name: string) => boolean) | null {
   }
 }
 
-/** Takes a search apart: null for none, and for what cannot be understood what is wrong. */
+/** Parses a search: null if it is empty, an error message if it is invalid. */
 export function queryOf(text: string): Query | string | null {
   let rank: Query["rank"] = () => true,
     kinds: Query["kinds"] = null,
@@ -136,21 +136,21 @@ export function queryOf(text: string): Query | string | null {
   return text.trim() === "" ? null : { name, rank, kinds, least, most };
 }
 
-/** What a search found. */
+/** Matches of a search. */
 export interface Found {
   readonly text: string;
-  /** By event: 1 where it fits. */
+  /** Per event: 1 if it matches. */
   readonly fits: Uint8Array;
   readonly count: number;
-  /** What of it ran where. */
+  /** Sums by group. */
   readonly groups: readonly FoundGroup[];
-  /** Events in order of begin. */
+  /** Matching events in order of begin. */
   readonly rows: Uint32Array;
-  /** What is wrong with the search; null: nothing. */
+  /** Error in the search; null: none. */
   readonly wrong: string | null;
 }
 
-/** Looks for events; null where nothing is looked for. Without ranks, of any rank. */
+/** Finds the matching events; null if the search is empty. Without @p ranks it searches all of them. */
 export function find(
   text: string,
   names: readonly string[],

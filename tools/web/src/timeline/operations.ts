@@ -1,18 +1,18 @@
-/** The matched operations, found by time. */
+/** Finds the matched operations by time. */
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** So many are joined at most on a screen as wide as this [px], and fewer on a narrower one. */
+/** Maximum number of operations joined by lines on a screen this wide [px]; fewer on a narrower one. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
 
 export class OperationIndex {
   readonly #ends: Float64Array;
-  /** By wait, most first. */
+  /** By wait, longest first. */
   readonly #byWait: readonly Operation[];
 
-  /** Ascending in begin. */
+  /** In order of begin. */
   readonly list: readonly Operation[];
 
   constructor(all: readonly Operation[]) {
@@ -23,15 +23,15 @@ export class OperationIndex {
     this.#byWait = [...list].sort((a, b) => b.wait - a.wait || a.number - b.number);
   }
 
-  /** Those of which a part lies in the span. */
+  /** Operations that overlap the span. */
   within(span: Span): Operation[] {
     const first = lowest(this.list.length, (i) => this.#ends[i]! > span.begin);
     const end = lowest(this.list.length, (i) => this.list[i]!.begin >= span.end);
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Those that are joined: all where they are few, else of those whose arrivals are pixels apart
-   * the ones that waited most: more would cover what they join. */
+  /** Operations to join by lines: all if they are few, else those with the longest waits among those whose arrivals
+   * are pixels apart. More lines would cover the lanes. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -42,7 +42,7 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** The next one from the selected, or from what is in view: by time, or by wait. */
+  /** The next operation from the selected one, or else from the view: by time, or by wait. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;
@@ -52,7 +52,7 @@ export class OperationIndex {
     return this.list[forward ? at : at - 1] ?? null;
   }
 
-  /** The operation that begins and waits as a row of collectives.worst says. */
+  /** The operation with the begin and wait of a row of collectives.worst. */
   find(begin: number | null, wait: number | null): Operation | null {
     if (begin === null) return null;
     const at = lowest(this.list.length, (i) => this.list[i]!.begin >= begin - 1);
@@ -67,7 +67,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** How far [ns] a rank's arrival may be off, beside those of the others of an operation. */
+/** Uncertainty [ns] of a rank's arrival relative to those of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
@@ -76,9 +76,9 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
   return 2 * (together ? own.spread : own.uncertainty);
 }
 
-/** Whether arrivals differ by less than the clocks can tell, in the median of all operations. */
+/** Whether, in the median over all operations, arrivals differ by less than the clocks can resolve. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
-  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // as before anything was selected
+  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // as before the first selection
   if (waiting.length === 0) return false;
   const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
   const skew = median(waiting.map((operation) => operation.last - operation.begin));

@@ -1,19 +1,19 @@
-/** A counter below a rank's lanes. */
+/** Paints a counter below a rank's lanes. */
 import type { Box } from "./layout";
 import { paintShares, type Canvas } from "./paint_lane";
 import type { Span } from "./model";
 import { COMPUTE } from "./model";
 
-/** Of the theme's link colour, so that text over it can be read. */
+/** Opacity of the theme's link colour, so that text on it stays readable. */
 const STRENGTH = 0.6;
 const AIR = 3;
 
-/** The place of its values in a row. */
+/** Box for the values in a row. */
 export function counterBox(row: Box, offset: number): Box {
   return { y: row.y + offset, height: row.height - AIR };
 }
 
-/** @param shares  of the lane's height, by device pixel */
+/** @param shares  fractions of the lane's height, per device pixel */
 export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): void {
   const { ctx, theme, scale } = canvas,
     fills = theme.fills.map(() => theme.link),
@@ -25,7 +25,7 @@ export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): vo
   paintShares({ ...canvas, theme: { ...theme, fills, alphas } }, columns, box);
 }
 
-/** A dotted ground line where it is not known. */
+/** Paints a dotted baseline where the value is unknown. */
 export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, end }: Span): void {
   const x0 = Math.max(scale.left, scale.x(begin)),
     x1 = Math.min(scale.left + scale.width, scale.x(end)),
@@ -43,7 +43,7 @@ export function paintUnknown({ ctx, theme, scale }: Canvas, box: Box, { begin, e
   ctx.setLineDash([]);
 }
 
-/** Its name and the top of its scale beside the lane; across it why there is nothing. */
+/** Paints the name and the top of the scale next to the lane, and across it why it is empty. */
 export function paintCounterLabel(canvas: Canvas, box: Box, label: string, top: string, nothing: string | null): void {
   const { ctx, theme, scale } = canvas,
     room = scale.left - 16;

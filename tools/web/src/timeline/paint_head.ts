@@ -1,4 +1,4 @@
-/** What stands above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
+/** Paints the part above the lanes: the strip of all ranks with the window as a brush, and the ruler. */
 import * as f from "../format";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
@@ -9,13 +9,13 @@ import type { Theme } from "./theme";
 export const STRIP_HEIGHT = 46;
 export const STEPS_HEIGHT = 18;
 export const RULER_HEIGHT = 22;
-/* Between the labels of two steps. */
+/* Minimum distance between the labels of two steps. */
 const GAP = 8;
 
-/** Stacked from the ground up. */
+/** Stacking order, from the bottom up. */
 const STRIP_ORDER = [COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES];
 
-/** The strip, drawn once for each size and theme. */
+/** The strip as an image, drawn once per size and theme. */
 export class StripImage {
   #image: HTMLCanvasElement | undefined;
   #key = "";
@@ -50,7 +50,7 @@ export class StripImage {
     }
   }
 
-  /** The mean share of all ranks in a kind between two places of the job, 0 to 1 each. */
+  /** Mean share of a kind over all ranks between two positions in the job, each 0 to 1. */
   share(kind: number, from: number, to: number): number {
     const n = this.buckets,
       first = from * n,
@@ -88,7 +88,7 @@ export function paintStrip(canvas: Canvas, image: StripImage, duration: number, 
   ctx.strokeRect(x0, y + 0.75, x1 - x0, STRIP_HEIGHT - 1.5);
 }
 
-/** Steps of the job as those of the first rank that has them. */
+/** The job's steps, taken from the first rank that has them. */
 export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] {
   if (!job.steps) return [];
   return job.ranks.reduce<readonly (Span & { number: number })[]>(
@@ -97,7 +97,7 @@ export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] 
   );
 }
 
-/** Which of the labels around these places are shown, that none touches another: each, or every second, third, ... of them. */
+/** Chooses every n-th label, with the smallest n for which no labels overlap. */
 export function labelled(places: readonly { readonly x0: number; readonly x1: number }[], widest: number): boolean[] {
   const room = places.length > 0 ? (places[places.length - 1]!.x1 - places[0]!.x0) / places.length : 0;
   const each = Math.max(1, Math.ceil(widest / room));
@@ -110,7 +110,7 @@ export function labelled(places: readonly { readonly x0: number; readonly x1: nu
   });
 }
 
-/** Marks where steps begin, with their numbers where there is room. */
+/** Marks the begins of steps, with their numbers where they fit. */
 export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: number })[], duration: number, y: number): void {
   const { ctx, theme, scale } = canvas;
   const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);
@@ -130,7 +130,7 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
   });
 }
 
-/** The ruler's times: one unit for all, as many digits as tell them apart. */
+/** Labels of the ruler: one unit for all, with enough decimals to distinguish them. */
 export function tickLabels(span: Span, n: number): { at: number[]; text: string[] } {
   const { at, step } = ticks(span, n);
   const unit = f.timeUnit([span.end]);

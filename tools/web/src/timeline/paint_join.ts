@@ -1,5 +1,5 @@
-/** What joins the ranks of an operation: the front of its arrivals, the line at which the last one
- * releases all, and who that was. */
+/** Paints what joins the ranks of an operation: the front of arrivals, the line where the last arrival releases
+ * all, and the last member. */
 import { lowest } from "./lanes";
 import type { RankRow } from "./layout";
 import { TIED, type Member, type Operation, type Rank } from "./model";
@@ -9,15 +9,15 @@ import type { Canvas } from "./paint_lane";
 export interface JoinInput {
   readonly rows: readonly RankRow[];
   readonly ranks: readonly Rank[];
-  /** Heights that are in view, and where they begin on the canvas. */
+  /** Visible heights, and where they begin on the canvas. */
   readonly top: number;
   readonly bottom: number;
   readonly offset: number;
-  /** False: ranks that come later may stand higher. */
+  /** False if rows may not be in rank order. */
   readonly inOrder?: boolean;
 }
 
-/* Members whose rows are in view, with one beyond each edge, so that the front leads there. */
+/* Members in visible rows, plus one beyond each edge, so that the front continues there. */
 function inView(operation: Operation, input: JoinInput): Member[] {
   const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
@@ -25,10 +25,10 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
-/* By the rows that they stand in: sorting thousands for each frame would take all of its time. */
+/* Cache by rows: sorting thousands of members per frame would take too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
-/* Members from the top to the bottom. */
+/* Members from top to bottom. */
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
   if (input.inOrder !== false) return operation.members;
   let kept = sorted.get(input.rows);
@@ -48,7 +48,7 @@ function bottomOf(member: Member, input: JoinInput): number {
   return row.y + row.height;
 }
 
-/** Paints one operation; a strong one is selected or under the pointer. */
+/** Paints one operation; `strong` if it is selected or under the pointer. */
 export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, few: boolean): void {
   const { ctx, theme, scale } = canvas;
   const members = inView(operation, input);
@@ -93,7 +93,7 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   }
 }
 
-/** The mark of who came last, or where clocks do not tell of who may have. Poor clocks mark nobody. */
+/** Marks the last member, or those that may have been last within the clock uncertainty. Poor clocks mark none. */
 export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {
@@ -130,7 +130,7 @@ function ring(ctx: CanvasRenderingContext2D, ink: string, page: string, x: numbe
   ctx.stroke();
 }
 
-/* What an arrival may be off by, where that can be seen. */
+/* Paints the uncertainty of an arrival, if it is visible. */
 function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): void {
   if (half < 2) return;
   ctx.strokeStyle = theme.ink;
@@ -145,7 +145,7 @@ function whisker({ ctx, theme }: Canvas, x: number, y: number, half: number): vo
   ctx.stroke();
 }
 
-/** How many members lie above and below what is in view. */
+/** Number of members above and below the view. */
 export function membersOutside(operation: Operation, input: JoinInput): { above: number; below: number } {
   const members = inRows(operation, input);
   const above = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);

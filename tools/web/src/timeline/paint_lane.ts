@@ -1,4 +1,4 @@
-/** Lanes: events where there is room for them, else shares of columns. */
+/** Paints lanes: events if they fit, else shares per column. */
 import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from "./model";
 import type { Box } from "./layout";
 import type { EventList } from "./lanes";
@@ -7,18 +7,18 @@ import { Rects, type Frame } from "./rects";
 import type { Scale } from "./scale";
 import type { Theme } from "./theme";
 
-/** What painting needs everywhere. */
+/** Drawing context, theme and scale for painting. */
 export interface Canvas {
   readonly ctx: CanvasRenderingContext2D;
   readonly theme: Theme;
   readonly scale: Scale;
-  /** Device pixels of a CSS pixel: columns are as wide as one of the former. */
+  /** Device pixels per CSS pixel; columns are one device pixel wide. */
   readonly ratio: number;
-  /** How strongly shares are painted: less while a search dims what it did not find. */
+  /** Opacity of shares; lower while a search dims what does not match. */
   readonly strength?: number;
 }
 
-/** From so many events a pixel on shares are drawn. */
+/** With more events per pixel than this, shares are drawn instead. */
 export const MOST_PER_PIXEL = 2;
 const LABEL_FROM = 60,
   CHARACTER = 6,
@@ -26,13 +26,13 @@ const LABEL_FROM = 60,
   DOTS_FROM = 6,
   TICK = 4;
 
-/** Pieces of one colour as places from the left [px], begin and end after each other. */
+/** Rectangles of one colour as pairs of begin and end [px from the left]. */
 class Pieces {
   readonly bright: number[] = [];
   readonly dim: number[] = [];
 }
 
-/** Gathers what is narrower than a pixel, so that a pixel is no fuller than its time was. */
+/** Accumulates events narrower than a pixel, so that a pixel is filled in proportion to their time. */
 class Slivers {
   readonly shares: Float32Array;
 
@@ -50,13 +50,13 @@ class Slivers {
 }
 
 export interface EventOptions {
-  /** 1 for events that a search found; the others are dimmed. */
+  /** 1 for events that match a search; the others are dimmed. */
   readonly found: Uint8Array | null;
-  /** What is written on an event of this name. */
+  /** Label of an event with this name. */
   readonly label: (name: number, gpu: boolean) => string;
-  /** The number of an event's colour; null: its kind. */
+  /** Colour number of an event; null: by kind. */
   readonly color?: ((row: number) => number) | null;
-  /** Size of labels [px]; 0: none. */
+  /** Font size of labels [px]; 0: none. */
   readonly labels: number;
 }
 
@@ -112,7 +112,7 @@ export function paintEvents(
   paintLabels(canvas, events, labelled, box, options);
 }
 
-/* What a search found is too narrow to be seen: a tick above it says where it is. */
+/* Marks matches too narrow to be visible by a tick above. */
 function paintTicks({ ctx, theme, scale, ratio }: Canvas, slivers: readonly (Slivers | undefined)[], box: Box): void {
   ctx.fillStyle = theme.ink;
   for (const found of slivers)
@@ -132,13 +132,13 @@ function addPieces(rects: Rects, { theme, scale }: Canvas, pieces: readonly Piec
       rects.color(theme.fills[kind]!, theme.alphas[kind]! * (bright ? 1 : DIM));
       for (let i = 0; i < list.length; i += 2) {
         const width = list[i + 1]! - list[i]!;
-        /* a hair of air tells neighbours apart */
+        /* a thin gap separates neighbours */
         rects.add(scale.left + list[i]!, box.y, width >= 4 ? width - 0.5 : width, box.height);
       }
     }
 }
 
-/* What is not matched has dots, so that it is told apart without its colour. */
+/* Marks unmatched communication with dots, so that it is distinguishable without colour. */
 function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): void {
   ctx.fillStyle = theme.ink;
   ctx.strokeStyle = theme.edge;
@@ -157,7 +157,7 @@ function frameOf({ scale, ratio }: Canvas, box: Box): Frame {
   return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
 }
 
-/** Paints shares of columns, one device pixel each, kind upon kind. Equal neighbours are one. */
+/** Paints the shares of columns one device pixel wide, kinds stacked. Equal neighbours are merged. */
 export function paintShares(canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
   const rects = new Rects();
   addShares(rects, canvas, shares, box);
@@ -191,7 +191,7 @@ function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array 
   }
 }
 
-/** Paints coverage of some kinds of a rank; nothing where `without` says that events are drawn. */
+/** Paints the coverage of some kinds of a rank, except in the spans `without`, where events are drawn. */
 export function paintCoverage(
   canvas: Canvas,
   pyramid: Pyramid,
@@ -216,7 +216,7 @@ export function paintCoverage(
   paintShares(canvas, shares, box);
 }
 
-/* What of a text fits; `guess` characters are about as many. */
+/* Shortens a text to the room; `guess` is the estimated number of characters that fit. */
 function shortened(ctx: CanvasRenderingContext2D, text: string, room: number, guess: number): string {
   let n = Math.min(text.length, guess);
   for (;;) {

@@ -1,8 +1,8 @@
-/** Arrows from calls to what they launched. */
+/** Paints arrows from calls to what they launched. */
 import type { Box } from "./layout";
 import type { Canvas } from "./paint_lane";
 
-/** Two places on the canvas, from the call's begin to that of what it launched. */
+/** Two boxes on the canvas, from the call's begin to that of the launched event. */
 export interface Arrow {
   readonly x0: number;
   readonly from: Box;
@@ -10,7 +10,7 @@ export interface Arrow {
   readonly to: Box;
 }
 
-/** More are thin, and of those that end within some pixels one is drawn. */
+/** More arrows than FEW are thin, and of those that end within a few pixels only one is drawn. */
 const FEW = 12,
   APART = 3;
 const HEAD_LENGTH = 7,
@@ -24,14 +24,14 @@ function ends({ from, to }: Arrow): [number, number] {
     : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
 }
 
-/* In order of where they end. */
+/* Drops arrows that end close to another; sorted by their end. */
 function apart(all: readonly Arrow[]): Arrow[] {
   const out: Arrow[] = [];
   for (const arrow of [...all].sort((a, b) => a.x1 - b.x1)) if (arrow.x1 - (out[out.length - 1]?.x1 ?? -Infinity) >= APART) out.push(arrow);
   return out;
 }
 
-/** Paints them over the lanes, each on a casing of the page's colour. */
+/** Paints the arrows over the lanes, each with an outline in the page's colour. */
 export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void {
   const many = all.length > FEW,
     arrows = many ? apart(all) : all;

@@ -1,4 +1,4 @@
-/** The critical path over the lanes. */
+/** Paints the critical path over the lanes. */
 import type { Canvas } from "./paint_lane";
 import type { Path, Placed } from "./path";
 
@@ -6,7 +6,7 @@ const WIDTH = 2.5,
   CASING = 1.5,
   HALF_BOX = 6;
 
-/** Paints what of the path is in view, at these heights of the canvas. */
+/** Paints the visible part of the path, at the heights given by @p heightOf. */
 export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed) => number): void {
   const { ctx, theme, scale } = canvas,
     runs = path.runs(scale, heightOf);
@@ -29,7 +29,7 @@ export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed)
   ctx.lineJoin = "miter";
 }
 
-/** Outlines a piece of it. */
+/** Outlines a piece of the path. */
 export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y: number, top: number): void {
   const x0 = Math.max(scale.left - 4, scale.x(piece.begin)),
     x1 = Math.min(scale.left + scale.width + 4, scale.x(piece.end));

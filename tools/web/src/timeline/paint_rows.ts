@@ -1,4 +1,4 @@
-/** What stands beside and behind the lanes: names, recordings and their torn ends, marks. */
+/** Paints what is next to and behind the lanes: names, recordings and their torn ends, marks. */
 import { visible } from "../dom";
 import { trackName } from "./lanes";
 import type { AbsentRow, HostRow, RankRow, SubRow } from "./layout";
@@ -14,7 +14,7 @@ function text({ ctx, theme }: Canvas, size: number, weight: number, color: strin
   ctx.textBaseline = "middle";
 }
 
-/** A host's name over its ranks. */
+/** Paints a host's name above its ranks. */
 export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset;
@@ -30,14 +30,14 @@ export function paintHost(canvas: Canvas, row: HostRow, offset: number): void {
   ctx.stroke();
 }
 
-/* As much of a text as there is room for [px]. */
+/* The longest beginning of a text that fits into the room [px]. */
 function fitting(ctx: CanvasRenderingContext2D, whole: string, room: number): string {
   let text = whole.slice(0, 60);
   while (text.length > 3 && ctx.measureText(text).width > room) text = `${text.slice(0, -2)}…`;
   return text;
 }
 
-/** A folded host's name, a button that opens it. */
+/** Paints a folded host's name, a button that opens it. */
 export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label: string): void {
   const { ctx, theme, scale } = canvas,
     { compute, communication } = row.folded!;
@@ -48,7 +48,7 @@ export function paintFolded(canvas: Canvas, row: HostRow, offset: number, label:
   ctx.fillText(fitting(ctx, label, scale.left - 14), 8, row.y + row.height / 2 + offset);
 }
 
-/** The name of a map's row. */
+/** Paints the name of a map's row. */
 export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, y: number, label: string, chosen: boolean): void {
   const { ctx, theme, scale } = canvas;
   text(canvas, 11, chosen ? 700 : 400, chosen ? theme.ink : theme.ink2);
@@ -56,13 +56,13 @@ export function paintMapLabel(canvas: Canvas, row: { readonly height: number }, 
   ctx.fillText(fitting(ctx, label, scale.left - 14), scale.left - 8, y + row.height / 2);
 }
 
-/** The line below what is pinned. */
+/** Paints the line below the pinned rows. */
 export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   ctx.fillStyle = theme.ink3;
   ctx.fillRect(0, y - 1, scale.left + scale.width, 1);
 }
 
-/** Ranks that gave no trace, or where the page holds a part of the ranks that it leaves out. */
+/** Paints the row of ranks without a trace, or, if the page holds only some ranks, of those left out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset;
@@ -80,7 +80,7 @@ export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part
   ctx.setLineDash([]);
 }
 
-/** The rank's name, a button that opens it. */
+/** Paints the rank's name, a button that opens it. */
 export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: number, open: boolean, selected: boolean): void {
   const { ctx, theme, scale } = canvas;
   const narrow = scale.left < 80,
@@ -98,7 +98,7 @@ export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: nu
   ctx.fillText("comm", scale.left - 8, row.communication.y + row.communication.height / 2 + offset);
 }
 
-/** The name of a stream or thread of an opened rank. */
+/** Paints the name of a stream or thread of an opened rank. */
 export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly string[], offset: number): void {
   const { ctx, theme, scale } = canvas;
   text(canvas, 10.5, 400, theme.ink3);
@@ -107,7 +107,7 @@ export function paintSubLabel(canvas: Canvas, row: SubRow, names: readonly strin
   ctx.fillText(fitting(ctx, name, scale.left - 20), scale.left - 8, row.y + row.height / 2 + offset);
 }
 
-/** Where the rank was recorded; a truncated recording ends torn, and what follows is not idle. */
+/** Paints where the rank was recorded; a truncated recording has a torn end, and the time after it is not idle. */
 export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset: number, duration: number): void {
   const { ctx, theme, scale } = canvas;
   const top = row.compute.y + offset,
@@ -155,7 +155,7 @@ function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): v
   ctx.stroke();
 }
 
-/** A dotted ground line where only shares are in the page. */
+/** Paints a dotted baseline where the page holds only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
   const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5;
   ctx.strokeStyle = theme.ink3;
@@ -168,7 +168,7 @@ export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: Ran
   ctx.setLineDash([]);
 }
 
-/** The marked range. */
+/** Paints the marked range. */
 export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number, bottom: number): void {
   const x0 = scale.x(mark.begin),
     x1 = scale.x(mark.end);
@@ -176,14 +176,14 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   ctx.fillRect(x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
-  /* over compute, whose colour is about the same, the frame alone is seen */
+  /* on compute, which has a similar colour, only the frame is visible */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
   ctx.fillRect(x0, top, x1 - x0, 1.5);
   ctx.fillRect(x0, bottom - 1.5, x1 - x0, 1.5);
 }
 
-/** How much of the rows is in view, where they do not all fit. */
+/** Paints the scrollbar if not all rows fit. */
 export function paintScrollbar(
   { ctx, theme }: Canvas,
   box: { x: number; y: number; height: number },

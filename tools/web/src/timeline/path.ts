@@ -1,21 +1,21 @@
-/** The critical path as it lies over the lanes: found by time, and as a line. */
+/** The critical path on the lanes: found by time, and drawn as a line. */
 import type { Piece } from "../path";
 import { lowest, type RankLanes } from "./lanes";
 import type { RankRow } from "./layout";
 import { CALL, THREAD, type Span, type Track } from "./model";
 import type { Scale } from "./scale";
 
-/** A piece on the timeline. */
+/** A piece of the path on the timeline. */
 export interface Placed {
   readonly piece: Piece;
-  /** Its place in the list. */
+  /** Index in the list. */
   readonly index: number;
-  /** Place of its rank. */
+  /** Index of its rank. */
   readonly at: number;
   readonly level: Level;
 }
 
-/** Where in a rank's row: on the host above its lanes, in one of them, or on the way between two. */
+/** Position in a rank's row: host above the lanes, one of the lanes, or the transition between two. */
 export type Level = "host" | "compute" | "communication" | "lag";
 
 const LEVELS: Readonly<Record<string, Level>> = {
@@ -29,12 +29,12 @@ const LEVELS: Readonly<Record<string, Level>> = {
   sync: "lag",
 };
 
-/** A level part of the line: from and to on the canvas [px], and the height in the rows [px]. */
+/** A horizontal part of the line: left and right ends on the canvas [px], and the height in the rows [px]. */
 export interface Run {
   x0: number;
   x1: number;
   readonly y: number;
-  /** What is before it is not in the page. */
+  /** Whether the piece before it is missing from the page. */
   readonly broken: boolean;
 }
 
@@ -49,7 +49,7 @@ export class Path {
       .map((piece, index) => ({ piece, index, at: places.get(piece.rank)!, level: LEVELS[piece.kind] ?? "host" }));
   }
 
-  /** Those of which a part lies in the span, as [first, end). */
+  /** Pieces that overlap the span, as [first, end). */
   range(span: Span): [number, number] {
     return [
       lowest(this.list.length, (i) => this.list[i]!.piece.end > span.begin),
@@ -57,7 +57,7 @@ export class Path {
     ];
   }
 
-  /** The next piece, or with `hop` the next stretch on another rank; from none, what is in view. */
+  /** The next piece, or with `hop` the next one on another rank; without a piece to start from, the first or last in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this,
       step = forward ? 1 : -1,
@@ -68,12 +68,12 @@ export class Path {
     return list[i] ?? null;
   }
 
-  /** The piece that the address names by step and place. */
+  /** The piece that the address names by step and index. */
   find(text: string | undefined): Placed | null {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** The thread that a piece on the host is of: that of its call, or of the next one. */
+  /** Thread of a host piece: that of its call, or of the next call. */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;
@@ -85,8 +85,8 @@ export class Path {
     return found;
   }
 
-  /** What of it is in view, as level runs. Of pieces that share a pixel the height of most of them is
-   * drawn; lags are no runs: the line goes straight over them. */
+  /** Visible horizontal parts of the path. Among pieces that share a pixel, the height with the most time is drawn.
+   * Lags have no run: the line passes straight over them. */
   runs(scale: Scale, heightOf: (placed: Placed) => number): Run[] {
     const runs: Run[] = [],
       [first, end] = this.range(scale.span);
@@ -137,12 +137,12 @@ export class Path {
   }
 }
 
-/** So many pieces on a call is looked for. */
+/** Maximum number of pieces to look ahead for a call. */
 const CALLS_MAX = 8;
-/** A clock's drift may round a begin by so much [ns]. */
+/** Rounding error of a begin after clock drift is applied [ns]. */
 const ROUNDED = 2;
 
-/* The thread whose call begins as a piece does. */
+/* The thread with a call that begins with the piece. */
 function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   for (const { track, list } of lanes.subLanes) {
     if (track.kind !== THREAD) continue;
@@ -153,11 +153,11 @@ function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   return null;
 }
 
-/** Where the line stands for the host [px]: at the top of the rank's lanes, or above its thread's rows. */
+/** Height of the line on the host [px]: at the top of the rank's lanes, or above its thread's rows. */
 const HOST_Y = 2,
   THREAD_Y = -1;
 
-/** The height of the line in a rank's row, or of a thread's first one. */
+/** Height of the line in a rank's row, or at a thread's first row. */
 export function heightIn(row: RankRow, level: Level, thread?: { readonly y: number }): number {
   if (level === "host") return thread ? thread.y + THREAD_Y : row.y + HOST_Y;
   const lane = level === "communication" ? row.communication : row.compute;

@@ -1,18 +1,18 @@
-/** Coverage halved upwards by pairs, so that a column of any width is found in a few steps. */
+/** Coverage at resolutions halved repeatedly, so that a column of any width needs only a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
-/** Upper levels hold shares of FULL; the lowest of 255 as it is in the page. */
+/** Upper levels hold shares in units of 1/FULL; the lowest holds the page's units of 1/255. */
 const FINE = 256;
 const FULL = 255 * FINE;
 
 /** One kind of one rank. */
 class Plane {
-  /** Level i has buckets 2^i times as wide as the lowest. */
+  /** Level i has buckets 2^i times as wide as level 0. */
   readonly levels: (Uint8Array | Uint16Array)[];
 
   constructor(base: Uint8Array) {
     this.levels = [base];
-    /* an odd last bucket would reach beyond the job */
+    /* stops at an odd number: the last bucket of the next level would extend beyond the job */
     for (let below: Uint8Array | Uint16Array = base; below.length > 1 && below.length % 2 === 0; ) {
       const scale = below === base ? FINE : 1,
         n: number = below.length / 2;
@@ -34,19 +34,19 @@ class Plane {
   }
 }
 
-/** Shares of a window that are finer than the page's. */
+/** Shares of a window at a finer resolution than the page's. */
 export interface FineShares {
-  /** Width of its buckets [ns]; null where it does not have all of a rank's span. */
+  /** Bucket width [ns]; null unless it covers the whole span for the rank. */
   widthIn(at: number, span: Span): number | null;
-  /** Writes the shares of those columns that it has. */
+  /** Writes the shares of the columns that it covers. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
-  /** The means of groups of ranks, by number of the group: of those of which it has all. */
+  /** Mean shares of groups of ranks, by group number; only of groups that it covers completely. */
   meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
-/** The shares of all ranks. Levels are made when a rank is first drawn. */
+/** Shares of all ranks. A rank's levels are built when it is first drawn. */
 export class Pyramid {
-  /** Where the page is served: of what is in view. */
+  /** In a served page: finer shares of the view. */
   fine: FineShares | null = null;
   readonly #planes: (Plane | undefined)[];
   readonly width: number;
@@ -71,23 +71,23 @@ export class Pyramid {
     return plane;
   }
 
-  /** Finer shares than its own; null: there are none. */
+  /** Finer shares than its own; null: none. */
   get finer(): FineShares | null {
     return this.fine;
   }
 
-  /** Width of the narrowest buckets of a rank in a span [ns]. */
+  /** Width of a rank's narrowest buckets in a span [ns]. */
   widthIn(at: number, span: Span): number {
     return Math.min(this.width, this.finer?.widthIn(at, span) ?? Infinity);
   }
 
-  /** The lowest level of a kind of a rank. */
+  /** Level 0 of a kind of a rank. */
   base(at: number, kind: number): Uint8Array {
     const which = at * LANE_KINDS + kind;
     return this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets);
   }
 
-  /** Whether any rank is in a kind at any time. */
+  /** Whether any rank has any time in a kind. */
   has(kind: number): boolean {
     for (let at = 0; at * LANE_KINDS * this.buckets < this.coverage.length; at++)
       if (this.base(at, kind).some((share) => share > 0)) return true;
@@ -101,10 +101,8 @@ export class Pyramid {
     return level;
   }
 
-  /**
-   * Shares of columns [from + i x width, + width), i < n, of a kind of a rank, each 0 to 1: what of
-   * the buckets lies in a column, by the time that lies in it.
-   */
+  /** Shares, 0 to 1, of a rank's kind in columns [from + i x width, + width), i < n: buckets count in proportion to
+   * their overlap with the column. */
   columns(at: number, kind: number, from: number, width: number, n: number, out: Float32Array): void {
     const plane = this.#plane(at, kind);
     const level = Math.min(this.levelFor(width), plane.levels.length - 1);
@@ -122,7 +120,7 @@ export class Pyramid {
     if (width < this.width) this.finer?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
   }
 
-  /** How long [ns] a rank was in a kind, from the lowest level. */
+  /** Time [ns] that a rank spent in a kind, from level 0. */
   sum(at: number, kind: number, begin: number, end: number): number {
     const one = new Float32Array(1);
     let total = 0;
@@ -138,14 +136,14 @@ export class Pyramid {
   }
 }
 
-/** The mean shares of the ranks of each host, found when a host is first drawn. */
+/** Mean shares of the ranks of each host; computed when a host is first drawn. */
 export class HostPyramid extends Pyramid {
-  /* What its finer shares are the means of. */
+  /* The finer shares that `fine` averages. */
   #of: FineShares | null = null;
 
   constructor(
     readonly ranks: Pyramid,
-    /** Places of its ranks, by host. */
+    /** Rank indices by host. */
     readonly members: readonly (readonly number[])[],
   ) {
     super(new Uint8Array(0), ranks.buckets, ranks.duration, members.length);

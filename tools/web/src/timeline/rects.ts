@@ -1,16 +1,16 @@
-/** The rectangles of a lane: a few are drawn one by one, many as one picture, since a screen of
- * lanes may hold hundreds of thousands of them. */
+/** The rectangles of a lane: a few are drawn one by one, many as one image, because a screen may hold hundreds of
+ * thousands of them. */
 
-/** From so many on a picture takes less time, as measured with Chromium. */
+/** With this many or more an image is faster, as measured with Chromium. */
 export const PICTURE_FROM = 250;
 
-/** Of the picture's own pixels. */
+/** Size and position of the image. */
 export interface Frame {
   readonly left: number;
   readonly top: number;
   readonly width: number;
   readonly height: number;
-  /** Device pixels of a CSS pixel. */
+  /** Device pixels per CSS pixel. */
   readonly ratio: number;
 }
 
@@ -23,11 +23,11 @@ function pixelOf(color: string, alpha: number): number {
 let canvas: HTMLCanvasElement | undefined;
 
 export class Rects {
-  /** x, y, width, height [px of the canvas] and number of the colour of each. */
+  /** x, y, width, height [px of the canvas] and colour number of each rectangle. */
   readonly #all: number[] = [];
   readonly #colors: { readonly fill: string; readonly alpha: number }[] = [];
 
-  /** What is added from now on has this colour. */
+  /** Sets the colour of the rectangles added next. */
   color(fill: string, alpha: number): void {
     this.#colors.push({ fill, alpha });
   }
@@ -36,7 +36,7 @@ export class Rects {
     this.#all.push(x, y, width, height, this.#colors.length - 1);
   }
 
-  /** Draws them in the order in which they came. */
+  /** Draws the rectangles in the order in which they were added. */
   draw(ctx: CanvasRenderingContext2D, frame: Frame): void {
     if (this.#all.length > 5 * PICTURE_FROM) this.#drawPicture(ctx, frame);
     else this.#drawEach(ctx);
@@ -68,7 +68,7 @@ export class Rects {
     ctx.drawImage(canvas, left, y, columns / ratio, rows / ratio);
   }
 
-  /* In whole pixels; what is drawn at all is one. */
+  /* Rounds to whole pixels; each rectangle covers at least one. */
   #fill(pixels: Uint32Array, columns: number, rows: number, { left, top, ratio }: Pick<Frame, "left" | "top" | "ratio">): void {
     const all = this.#all,
       colors = this.#colors.map(({ fill, alpha }) => pixelOf(fill, alpha));

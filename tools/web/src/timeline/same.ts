@@ -1,33 +1,33 @@
-/** The same kernel or call elsewhere: before and after on its rank, and at its place on the other ranks. */
+/** The same kernel or call elsewhere: earlier and later on its rank, and at the same occurrence index on other ranks. */
 import type { Lanes } from "./lanes";
 import { STREAM, type Events, type JobBlock } from "./model";
 import { hasEvents } from "./sums";
 
-/** The event at the same place of another rank. */
+/** The event at the same occurrence index on another rank. */
 export interface Peer {
-  /** Place of the rank. */
+  /** Index of the rank. */
   readonly at: number;
-  /** -1: it ran there another number of times, or its events are not in the page. */
+  /** -1 if that rank ran it a different number of times, or its events are not in the page. */
   readonly row: number;
 }
 
 export interface Same {
-  /** Events of the name on its rank, in order of begin, and the place of the event among them. */
+  /** Events of the name on its rank, in order of begin, and the event's index among them. */
   readonly own: readonly number[];
   readonly index: number;
-  /** The longest on all ranks. */
+  /** The longest event on all ranks. */
   readonly slowest: number;
-  /** Number of all. */
+  /** Number of events on all ranks. */
   readonly all: number;
-  /** Its place in its step, from 0, or without steps on the rank; of so many. */
+  /** Occurrence index in its step, or on the rank if there are no steps, from 0; and the number of occurrences. */
   readonly place: number;
   readonly places: number;
   readonly step: number | null;
-  /** One for each of the other ranks. */
+  /** One entry per other rank. */
   readonly peers: readonly Peer[];
 }
 
-/* Events that have the name and kind of one, by place of the rank, in order of begin. */
+/* Events with the same name and kind as the given one, by rank index, in order of begin. */
 function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
   const name = events.name[row]!,
     kind = events.kind[row]!,
@@ -42,7 +42,7 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
   return out;
 }
 
-/** Where else the event's kernel or call ran. */
+/** Finds where else the event's kernel or call ran. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number): Same {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,
@@ -51,7 +51,7 @@ export function sameAs(job: JobBlock, lanes: Lanes, row: number): Same {
   const step = job.steps
     ? (job.ranks[at]!.parts.find((part) => part.begin <= events.begin[row]! && events.begin[row]! < part.end)?.number ?? null)
     : null;
-  /* of a rank in that step; null where its events are not in the page */
+  /* occurrences on a rank in that step; null if its events are not in the page */
   const inStep = (place: number): readonly number[] | null => {
     const rank = job.ranks[place]!,
       part = step === null ? null : rank.parts.find((each) => each.number === step);

@@ -1,11 +1,11 @@
-/** What an event's panel says of the same kernel elsewhere, and of what is known of it. */
+/** The part of an event's panel on the same kernel elsewhere, and on the kernel itself. */
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
 import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events } from "./model";
 import { sameAs, type Same } from "./same";
 
-/** So many ranks are listed; of more those that took longest. */
+/** Maximum number of ranks listed; of more those with the longest durations. */
 const LISTED = 24;
 
 function go(controller: Controller, text: string, row: number, label = text): HTMLElement {
@@ -42,19 +42,19 @@ function onRank(same: Same, controller: Controller, row: number): Child {
   ];
 }
 
-/* What the same took on another rank. */
+/* Duration of the same event on another rank. */
 interface Run {
   readonly rank: number;
   readonly duration: number;
   readonly choose: () => void;
 }
 
-/* Where it stands among its like. */
+/* Position of the event among its peers. */
 interface Standing {
   readonly place: number;
   readonly places: number;
   readonly step: number | null;
-  /** Ranks that cannot be compared. */
+  /** Number of ranks that cannot be compared. */
   readonly unlike: number;
 }
 
@@ -71,7 +71,8 @@ function onOthers(same: Same, controller: Controller, row: number): Child {
   return compared(known, { ...same, unlike: same.peers.length - known.length }, events.duration[row]!, job.complete);
 }
 
-/* Each with its duration, the longest first; ranks that cannot be compared are counted. @param all  the page, or the server, told of all ranks */
+/* Lists the ranks by duration, longest first; counts those that cannot be compared. @param all whether all ranks
+ * are known, from the page or the server */
 function compared(runs: readonly Run[], same: Standing, duration: number, all: boolean): Child {
   const known = [...runs].sort((a, b) => b.duration - a.duration || a.rank - b.rank),
     { unlike } = same,
@@ -107,7 +108,7 @@ function compared(runs: readonly Run[], same: Standing, duration: number, all: b
   ];
 }
 
-/* The same from the server, where the page lacks events: of the whole store. */
+/* The same from the server, over the whole store, if the page lacks events. */
 function farParts(controller: Controller, row: number): { own: Child; others: Child } | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -167,7 +168,7 @@ function farParts(controller: Controller, row: number): { own: Child; others: Ch
   return { own, others: compared(runs, standing, duration, true) };
 }
 
-/* On the critical path or not, where the page holds that of its step, and its slack. */
+/* Whether the event is on the critical path, if the page holds that of its step, and its slack. */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,
@@ -184,7 +185,7 @@ function pathWords(controller: Controller, row: number, step: number | null): st
   return `${time > 0 ? `On the critical path for ${f.time(time)}` : "Not on the critical path"}: ${slack}.`;
 }
 
-/* Of a kernel: its class, and what its operators' shapes say that it computes. */
+/* For a kernel: its class, and what it computes according to its operators' shapes. */
 function kernelWords(controller: Controller, row: number, events: Events): string | null {
   const { classes, rates } = controller.data,
     kind = events.kind[row]!,
@@ -199,7 +200,7 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
     .join("; ");
 }
 
-/** The parts of the panel: of its rank, and of the others. */
+/** The parts of the panel: on its own rank, and on the others. */
 export function samePart(controller: Controller, row: number): { readonly own: Child; readonly others: Child } {
   const { job, lanes } = controller.data,
     { events } = lanes!,

@@ -1,11 +1,11 @@
-/** Times to places on the canvas and back. */
+/** Converts times to positions on the canvas and back. */
 import type { Span } from "./model";
 
 export class Scale {
-  /** Pixels of a nanosecond. */
+  /** Pixels per nanosecond. */
   readonly k: number;
 
-  /** @param left  where the lanes begin [px];  @param width  of the lanes [px] */
+  /** @param left  left edge of the lanes [px];  @param width  width of the lanes [px] */
   constructor(
     readonly span: Span,
     readonly left: number,

@@ -1,14 +1,14 @@
-/** In a page that is served: a search over all events of the store, of which the page holds some. */
+/** For a served page: searches all events of the store, of which the page holds only some. */
 import { ask } from "../served";
 import { writeRanges } from "./area";
 import { GPU_ANNOTATION, type Rank } from "./model";
 import { GROUPS, queryOf, type FoundGroup, type Query } from "./names";
 
-/** An event that the page need not hold. */
+/** An event that the page may not hold. */
 export interface FarEvent {
-  /** Place of its rank. */
+  /** Index of its rank. */
   readonly at: number;
-  /** From the job's begin [ns]. */
+  /** Begin [ns from the job's begin]. */
   readonly begin: number;
   readonly duration: number;
   readonly name: string;
@@ -21,23 +21,23 @@ export interface KindSum {
   readonly most: number;
 }
 
-/** What a search found in the whole store. */
+/** Matches of a search in the whole store. */
 export interface Everywhere {
   readonly count: number;
   readonly kinds: ReadonlyMap<number, KindSum>;
   readonly groups: readonly FoundGroup[];
-  /** The longest, in order of begin; empty until all was looked through. */
+  /** The longest matches, in order of begin; empty until the search is complete. */
   readonly events: readonly FarEvent[];
   readonly done: boolean;
-  /** Why it ended before; null: it did not. */
+  /** Error that ended the search early; null: none. */
   readonly failed: string | null;
 }
 
-/** Before it asks, so that who types is not answered at each key [ms]. */
+/** Delay before a request [ms], so that typing does not send one per key. */
 const PATIENCE = 250;
-/** So many events are kept. */
+/** Number of matches that are kept. */
 const KEPT = 8192;
-/** Of one request's list of names, for a head has to be short. */
+/** Limits on the list of names in one request, because the request head must be short. */
 const MOST_RANGES = 1000,
   MOST_LETTERS = 6000;
 
@@ -65,7 +65,8 @@ async function fetchNames(): Promise<Name[]> {
   return names;
 }
 
-/** The ids of names that fit, as texts short enough for a request. Ids that no event has stand in neither list: a run goes on over them. */
+/** The ids of matching names, as range texts short enough for a request. A range may span ids that are not in the
+ * list, because they have no events. */
 export function batchesOf(names: readonly Name[], fits: (name: string) => boolean): string[] {
   const runs: [number, number][] = [];
   let open = false;
@@ -91,7 +92,7 @@ export function batchesOf(names: readonly Name[], fits: (name: string) => boolea
   return batches;
 }
 
-/* What is the same in all requests of a search. */
+/* Parameters common to all requests of a search. */
 function conditions(query: Query, ranks: readonly Rank[]): Record<string, string | number> {
   const wanted = ranks.map(({ rank }) => rank).filter((rank) => query.rank(rank));
   return {
@@ -109,13 +110,13 @@ export class Search {
   #abort: AbortController | null = null;
   #names: Promise<Name[]> | null = null;
 
-  /** @param changed  more was found, or it ended */
+  /** @param changed  called when more was found, and at the end */
   constructor(
     readonly ranks: readonly Rank[],
     readonly changed: () => void,
   ) {}
 
-  /** Looks for something else; for nothing where it is not understood. */
+  /** Starts another search; none if the text is empty or invalid. */
   look(text: string): void {
     if (text === this.#text) return;
     this.stop();
@@ -166,9 +167,10 @@ export class Search {
   }
 }
 
-/* What was found so far. */
+/* Accumulates the matches found so far. */
 class Gathered {
-  /** Of those that are kept, when there are enough: a longer one would replace it [ns]; -1: any is kept. */
+  /** Duration of the shortest kept match [ns] once all places are taken, so that only longer ones are requested;
+   * -1: none yet. */
   least = -1;
   #events: Row[] = [];
   readonly #kinds = new Map<number, KindSum>();
@@ -189,7 +191,8 @@ class Gathered {
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
   }
 
-  /** @param names  by id, where all was looked through.  @param nested  whether what is nested was seen together */
+  /** @param names by id; null until the search is complete. @param nested whether the sums without nested events
+   * are complete */
   result(names: ReadonlyMap<number, string> | null, nested: boolean): Everywhere {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),
@@ -219,7 +222,7 @@ class Gathered {
   }
 }
 
-/** Whether an event of a kind lies on a track of the host, which is drawn where its rank is opened. */
+/** Whether events of a kind are on host tracks, which are drawn only if the rank is opened. */
 export function isOpened(kind: number): boolean {
   return kind >= GPU_ANNOTATION;
 }

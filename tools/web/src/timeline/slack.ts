@@ -1,10 +1,10 @@
-/** How much later an event could have ended without the job ending later. */
+/** Slack: how much later an event could have ended without the job ending later. */
 import type { Job } from "../data";
 import * as f from "../format";
 import { lowest } from "./lanes";
 import type { Track } from "./model";
 
-/** Of an event [ns]; null: no step's end depends on it. */
+/** Slack of an event [ns]; null: no step's end depends on it. */
 export interface Slack {
   readonly least: number | null;
   readonly most: number | null;
@@ -14,11 +14,11 @@ interface Run extends Slack {
   readonly begin: number;
 }
 
-/** What is known of all ranks' events: of a stream, runs of those that have about the same. */
+/** Slack of all ranks' events; per stream, adjacent events with similar slack share one run. */
 export class Slacks {
   readonly #runs = new Map<string, Run[]>();
   readonly #leftOut: number;
-  /** The replay that tells it is to be trusted. */
+  /** Whether the replay that yields the slack is reliable. */
   readonly #sure: boolean;
 
   constructor(job: Job) {
@@ -36,23 +36,23 @@ export class Slacks {
     this.#sure = job.table("whatif.job").cell(0, "sure") !== false;
   }
 
-  /** Anything is known, or in the store. */
+  /** Whether any slack is in the page or in the store. */
   get any(): boolean {
     return this.#runs.size > 0 || this.#leftOut > 0;
   }
 
-  /** Of what begins on a stream at a time. */
+  /** Slack of the event that begins on a stream at this time. */
   at(rank: number, { device, stream }: Track, begin: number): Slack | undefined {
     const runs = this.#runs.get(keyOf(rank, device < 0 ? null : device, stream < 0 ? null : stream)) ?? [],
       behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
       last = runs[behind - 1];
     if (!last) return undefined;
-    /* of several that begin at this time each could be meant */
+    /* with several runs beginning at this time, the event may be in any of them */
     const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
     return runs.slice(first, behind).reduce<Slack>(joined, last);
   }
 
-  /** In words, behind a colon. */
+  /** In words, to follow a colon. */
   words(rank: number, track: Track, begin: number): string {
     const slack = this.at(rank, track, begin);
     if (!slack)

@@ -1,9 +1,9 @@
-/** Work that takes longer than a frame may. */
+/** Runs long computations in slices shorter than a frame. */
 
-/** So long [ms] it goes on before the page may draw a frame. */
+/** Duration of a slice [ms], after which the page may draw a frame. */
 const SLICE = 10;
 
-/** Does it, from one `yield` to the next at least. */
+/** Runs the generator to its end; pauses only at a `yield`. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   for (let until = performance.now() + SLICE; ; ) {
     const next = work.next();

@@ -1,8 +1,8 @@
-/** How long each kernel took against the same kernel at the same place of the other ranks. */
+/** Duration of each kernel relative to the same kernel, at the same occurrence index, on other ranks. */
 import type { Lanes } from "./lanes";
 import type { JobBlock } from "./model";
 
-/* By number of the step and of the name the rows of each rank that has that step whole, in order. */
+/* Groups kernel rows by step and name: one list per rank that has the whole step, in order of begin. */
 function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, number[][]>> {
   const { begin, name } = lanes.events,
     out = new Map<number, number[][]>();
@@ -29,14 +29,15 @@ function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, num
   return out;
 }
 
-/* The median of ascending values without one of them. */
+/* Median of ascending values without the one at @p place. */
 function medianWithout(values: Float64Array, place: number): number {
   const n = values.length - 1,
     at = (i: number): number => values[i < place ? i : i + 1]!;
   return n % 2 === 1 ? at((n - 1) / 2) : (at(n / 2 - 1) + at(n / 2)) / 2;
 }
 
-/* Of ranks that ran it equally often: each run against the others' one at its place. */
+/* For ranks that ran a kernel equally often: divides each duration by the median of the others at the same
+ * occurrence index. */
 function compare(lists: readonly (readonly number[])[], duration: Float64Array, out: Float32Array): void {
   const times = lists[0]!.length;
   if (lists.length < 2) return;
@@ -50,7 +51,7 @@ function compare(lists: readonly (readonly number[])[], duration: Float64Array, 
   }
 }
 
-/** Of each event its duration by the median of the others, in slices; 0: no other rank can be compared. */
+/** Per event: its duration divided by the median of the others; 0 if no other rank is comparable. Yields between slices. */
 export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float32Array> {
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);

@@ -1,36 +1,36 @@
-/** The part of the job's time that is in view, and how keys and gestures move it. */
+/** The visible part of the job's time, and how keys and gestures move it. */
 import type { Span } from "./model";
 
-/** No narrower than this [ns]: below it nothing is recorded. */
+/** Minimum span [ns]; nothing is recorded at a finer resolution. */
 export const NARROWEST = 20;
 
-/** Puts a span inside the job, keeping its length where it can. */
+/** Moves a span inside the job, keeping its length if possible. */
 export function clamp(span: Span, duration: number): Span {
   const length = Math.min(Math.max(span.end - span.begin, Math.min(NARROWEST, duration)), duration);
   const begin = Math.min(Math.max(span.begin, 0), duration - length);
   return { begin, end: begin + length };
 }
 
-/** Zooms so that the time `at` stays where it is; a factor below 1 shows less. */
+/** Zooms so that the time `at` keeps its position; a factor below 1 zooms in. */
 export function zoom(span: Span, at: number, factor: number, duration: number): Span {
   const length = Math.min(Math.max((span.end - span.begin) * factor, Math.min(NARROWEST, duration)), duration);
   const share = (at - span.begin) / (span.end - span.begin);
   return clamp({ begin: at - share * length, end: at + (1 - share) * length }, duration);
 }
 
-/** Moves by a share of what is in view. */
+/** Moves by a share of the span. */
 export function pan(span: Span, share: number, duration: number): Span {
   const by = share * (span.end - span.begin);
   return clamp({ begin: span.begin + by, end: span.end + by }, duration);
 }
 
-/** A span with some room around it. */
+/** A span with a margin around it. */
 export function around(span: Span, duration: number, margin = 0.08): Span {
   const room = Math.max((span.end - span.begin) * margin, NARROWEST);
   return clamp({ begin: span.begin - room, end: span.end + room }, duration);
 }
 
-/** What keeps `inner` in view with the least movement, at the same zoom where it fits. */
+/** Moves the span as little as possible to make `inner` visible; zooms out only if it does not fit. */
 export function reveal(span: Span, inner: Span, duration: number): Span {
   if (inner.end - inner.begin > span.end - span.begin) return around(inner, duration);
   const margin = Math.min(0.05 * (span.end - span.begin), (span.end - span.begin - (inner.end - inner.begin)) / 2);
@@ -41,7 +41,7 @@ export function reveal(span: Span, inner: Span, duration: number): Span {
   return span;
 }
 
-/** Round times in a span, about `n` of them: multiples of 1, 2 or 5 times a power of ten. */
+/** About `n` round times in a span: multiples of 1, 2 or 5 times a power of ten. */
 export function ticks(span: Span, n: number): { at: number[]; step: number } {
   const rough = Math.max((span.end - span.begin) / Math.max(1, n), 1);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -51,12 +51,12 @@ export function ticks(span: Span, n: number): { at: number[]; step: number } {
   return { at, step };
 }
 
-/** "150370000-157430000", whole nanoseconds. */
+/** "150370000-157430000", in whole nanoseconds. */
 export function write(span: Span): string {
   return `${Math.round(span.begin)}-${Math.round(span.end)}`;
 }
 
-/** The way back; null for what is no span of the job. */
+/** Parses such a text; null if it is no span of the job. */
 export function parse(text: string | undefined, duration: number): Span | null {
   const match = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
   if (!match) return null;

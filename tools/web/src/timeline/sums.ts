@@ -1,28 +1,28 @@
-/** What each rank did in a range of time. */
+/** Sums the time of each rank by kind, within a time range. */
 import { COMPUTE, COPIES, LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Part, type Rank, type Span } from "./model";
 import type { Lanes, EventList } from "./lanes";
 import type { Pyramid } from "./pyramid";
 
 export interface RankSums {
-  /** Place of the rank. */
+  /** Index of the rank. */
   readonly at: number;
-  /** By kind [ns]; what the lanes show: time of one kind counts once. */
+  /** By kind [ns], as the lanes show it: overlapping events of a kind count once. */
   readonly kinds: readonly number[];
-  /** From events, so exact; else from shares of buckets. */
+  /** Whether the sums are exact, from events; otherwise from shares of buckets. */
   readonly exact: boolean;
 }
 
-/** Whether all GPU events of a rank in a span are in the page. */
+/** Whether the page holds all GPU events of a rank in a span. */
 export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/* Those of the page and, where it is served, the window that was asked for, by begin. */
+/* The page's parts and, in a served page, the window fetched, in order of begin. */
 function partsOf({ parts, served }: Rank): readonly Part[] {
   return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
 }
 
-/** Where in a span a rank has shares alone; with `host` where it lacks its threads. */
+/** Parts of a span where the page has only shares of a rank; with `host`, where it lacks its threads. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
@@ -36,7 +36,7 @@ export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false
   return out;
 }
 
-/** Where in a span a rank has its events: the rest of the same. */
+/** Parts of a span where the page has a rank's events: the complement of missingParts(). */
 export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   if (job.complete) return [span];
   const out: Span[] = [];
@@ -48,7 +48,7 @@ export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   return out;
 }
 
-/* Disjoint intervals [begin, end, begin, end, ...] in order. */
+/* Merges overlapping intervals into disjoint ones, in order. */
 function unite(intervals: [number, number][]): [number, number][] {
   intervals.sort((a, b) => a[0] - b[0]);
   const out: [number, number][] = [];
@@ -64,7 +64,7 @@ function length(intervals: readonly [number, number][]): number {
   return intervals.reduce((sum, [begin, end]) => sum + (end - begin), 0);
 }
 
-/* a without b, both disjoint and in order. */
+/* a minus b, both disjoint and in order. */
 function subtract(a: readonly [number, number][], b: readonly [number, number][]): [number, number][] {
   const out: [number, number][] = [];
   let j = 0;
@@ -110,7 +110,7 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
   return united.map(length);
 }
 
-/** The sums of all ranks over a span. */
+/** Sums of all ranks over a span. */
 export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span): RankSums[] {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);

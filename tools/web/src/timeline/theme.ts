@@ -1,4 +1,4 @@
-/** The colours of the page, for the canvas. */
+/** The page's colours, for the canvas. */
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, WAIT } from "./model";
 
 export interface Theme {
@@ -9,22 +9,22 @@ export interface Theme {
   readonly ink2: string;
   readonly ink3: string;
   readonly link: string;
-  /** The critical path. */
+  /** Colour of the critical path. */
   readonly path: string;
   /** By kind of event. */
   readonly fills: readonly string[];
-  /** What text on each of these fills is written in. */
+  /** Text colour on each of these fills. */
   readonly onFills: readonly string[];
-  /** How strongly each kind is painted. */
+  /** Opacity of each kind. */
   readonly alphas: readonly number[];
-  /** Outline of what is not matched; may be transparent. */
+  /** Outline of unmatched communication; may be transparent. */
   readonly edge: string;
   readonly font: string;
-  /** From the page's ground to what stands out, at 21 places. */
+  /** From the page's background to the strongest colour, at 21 positions. */
   readonly ramps: { readonly wait: readonly string[]; readonly work: readonly string[] };
 }
 
-/* The relative luminance of "#rrggbb", as WCAG 2 has it. */
+/* Relative luminance of "#rrggbb", as WCAG 2 defines it. */
 function luminance(color: string): number {
   const part = (at: number): number => {
     const v = parseInt(color.slice(at, at + 2), 16) / 255;
@@ -33,7 +33,7 @@ function luminance(color: string): number {
   return /^#[0-9a-f]{6}$/i.test(color) ? 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5) : 0.5;
 }
 
-/** Of two colours the one that is easier to read on a third. */
+/** Returns the one of two colours that is easier to read on a third. */
 export function readable(on: string, a: string, b: string): string {
   const back = luminance(on);
   const contrast = (color: string): number => {

@@ -1,9 +1,9 @@
-/** A window of the timeline as src/serve/tile.c writes it. */
+/** Decodes a window of the timeline, as src/serve/tile.c writes it. */
 import { Bytes } from "./bytes";
 import { decodeColumns } from "./decode";
 import { LANE_KINDS, type Events } from "./model";
 
-/** Shares of 255 of a rank, kind by kind, in buckets as wide as `width` [ns]. */
+/** Shares of a rank in units of 1/255, kind by kind, in buckets `width` [ns] wide. */
 export interface Shares {
   readonly begin: number;
   readonly width: number;
@@ -12,18 +12,18 @@ export interface Shares {
 }
 
 export interface TileRank {
-  /** Whether its GPU events are in the tile, and those of its host. */
+  /** Whether the tile holds its GPU events and its host events. */
   readonly gpu: boolean;
   readonly host: boolean;
   readonly shares: Shares | null;
 }
 
 export interface Tile {
-  /** In the order in which they were asked for: places of tracks are theirs. */
+  /** In the order of the request; a track's `at` is an index into it. */
   readonly ranks: readonly TileRank[];
   readonly names: readonly string[];
   readonly events: Events;
-  /** What is told of them besides (told.ts). */
+  /** Details of the events (told.ts). */
   readonly details: Uint8Array;
 }
 

@@ -1,35 +1,35 @@
-/** What panels tell of events besides their columns, as src/report/timeline_details.c writes it. */
+/** Details of events that their columns lack, as src/report/timeline_details.c writes them. */
 import { Bytes } from "./bytes";
 import { lowest } from "./lanes";
 import type { Events } from "./model";
 
-/** What a kernel was launched with; -1 unknown. */
+/** Launch parameters of a kernel; -1 unknown. */
 export interface Shape {
   readonly grid: readonly number[];
   readonly block: readonly number[];
   readonly registers: number;
-  /** Shared memory of a block [bytes]. */
+  /** Shared memory per block [bytes]. */
   readonly shared: number;
   /** Estimated occupancy [%]. */
   readonly occupancy: number;
 }
 
-/** Of some events a number. */
+/** A number for some of the events. */
 export class Column {
   constructor(
-    /** Rows of events, ascending. */
+    /** Event rows, ascending. */
     readonly rows: Uint32Array,
     readonly values: Float64Array,
   ) {}
 
-  /** -1: nothing is told of it. */
+  /** Value of an event; -1: none. */
   of(row: number): number {
     const i = lowest(this.rows.length, (k) => this.rows[k]! >= row);
     return this.rows[i] === row ? this.values[i]! : -1;
   }
 }
 
-/** A recorded counter; the numbers of its names. */
+/** A recorded counter; `counter` and `series` are name numbers. */
 export interface Series {
   readonly counter: number;
   readonly series: number;
@@ -39,9 +39,9 @@ export interface Series {
 
 const NONE: readonly number[] = [];
 
-/** What is told of one rank's events. */
+/** Details of one rank's events. */
 export class RankTold {
-  /** Places in the column of launches, by row of the call. */
+  /** Indices into the column of launches, sorted by row of the call. */
   #byCall: Uint32Array | undefined;
 
   constructor(
@@ -49,15 +49,15 @@ export class RankTold {
     readonly correlations: Column,
     readonly shapes: readonly Shape[],
     readonly shape: Column,
-    /** Of copies and sets. */
+    /** Bytes of copies and sets. */
     readonly bytes: Column,
-    /** Numbers of the names that are shapes of an operator's inputs, and its call stack. */
+    /** Name numbers of an operator's input shapes, and of its call stack. */
     readonly inputs: Column,
     readonly stacks: Column,
     readonly counters: readonly Series[],
   ) {}
 
-  /** Rows that calls [first, end) launched, in order of the calls. */
+  /** Rows launched by calls [first, end), in order of the calls. */
   launched(first: number, end: number): readonly number[] {
     const { rows, values } = this.launches;
     if (rows.length === 0) return NONE;
@@ -77,14 +77,14 @@ const UNTOLD = new RankTold(
   [],
 );
 
-/** What is told of events, by the places of their ranks. */
+/** Details of events, by rank index. */
 export interface Told {
   of(at: number): RankTold;
-  /** What the page tells without what was fetched besides. */
+  /** Details in the page only, without those fetched. */
   page(at: number): RankTold;
 }
 
-/** The block "timeline.details", read when an event is first asked about. */
+/** The block "timeline.details", decoded when an event is first asked about. */
 export class PageTold implements Told {
   #ranks: Map<number, RankTold> | undefined;
 
@@ -103,7 +103,8 @@ export class PageTold implements Told {
   }
 }
 
-/** @param base  row of the rank's first event  @param from  what values are counted from; null: names */
+/** @param base row of the rank's first event @param from initial value for difference-coded values; null: values
+ * are name numbers */
 function column(bytes: Bytes, base: number, from: number | null): Column {
   const n = bytes.number(),
     rows = new Uint32Array(n),
@@ -138,7 +139,7 @@ function seriesOf(bytes: Bytes): Series {
   return { counter, series, times, values: Float64Array.from(times, (_, i) => view.getFloat32(4 * i, true)) };
 }
 
-/** What is told of each rank of the block. */
+/** Decodes the details of each rank in the block. */
 export function toldOf(data: Uint8Array, events: Events): Map<number, RankTold> {
   const bytes = new Bytes(data),
     out = new Map<number, RankTold>(),

@@ -1,4 +1,4 @@
-/** The tray below the chart: of a fixed height, which its reader sets, and with a scroll of its own. */
+/** The tray below the chart: its height is set by the reader, and it scrolls on its own. */
 import { h } from "../dom";
 
 const LEAST = 80,
@@ -17,7 +17,7 @@ export class Tray {
     on: { keydown: (e) => this.#key(e), pointerdown: (e) => this.handle.setPointerCapture(e.pointerId), pointermove: (e) => this.#drag(e) },
   });
 
-  /** @p height  as an address has it [px]; @p changed  is called with another one. */
+  /** @p height  from the address [px]; @p changed  called with the new height. */
   constructor(
     readonly tray: HTMLElement,
     height: string | undefined,

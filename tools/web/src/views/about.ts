@@ -55,7 +55,7 @@ function facts(job: Job): HTMLElement {
   );
 }
 
-/* Written when the block that says it is unpacked. */
+/* Filled in once the block with this information is unpacked. */
 function kept(job: Job): HTMLElement {
   const words = h("span", { attr: { "data-kept": "" } }, "…");
   block("timeline.job").then(

@@ -1,4 +1,4 @@
-/** Classes of kernels: what kind of work takes the time, and on which rank does it take longer? */
+/** Classes of kernels: which kind of work takes the time, and on which rank does it take longer? */
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -8,7 +8,7 @@ import { severalRanks } from "../job";
 import { heatMap } from "../map";
 import { note, section } from "../ui";
 
-/** Rows of the map; of more ranks those that differ most. */
+/** Maximum rows of the map; of more ranks those that differ most. */
 const RANKS_MAX = 64;
 const BITS = [
   ["bits8_ns", "in 8 bits"],
@@ -18,10 +18,10 @@ const BITS = [
   ["bits64_ns", "in 64 bits"],
 ] as const;
 
-/* What is less is no matter of a strong colour. */
+/* Below this difference the strongest colour is not used. */
 const FULL_COLOUR_PCT = 10;
 
-/* By how much each rank takes longer for a class than the median rank does. */
+/* Map of how much longer a class takes on each rank than on the median rank. */
 function classMap(job: Job): HTMLElement | null {
   const kernels = job.table("classes.kernel"),
     table = job.table("classes.rank");
@@ -29,7 +29,7 @@ function classMap(job: Job): HTMLElement | null {
   const classes = kernels.rows.map((_, row) => row).filter((row) => (kernels.num(row, "ranks") ?? 0) > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
-  /* Recordings differ in length, and so in how many calls they hold. */
+  /* a mean, because recordings of different length hold different numbers of calls */
   const mean = (at: number | undefined): number | null => {
     const calls = table.num(at ?? -1, "calls");
     return calls ? (table.num(at!, "total_ns") ?? 0) / calls : null;
@@ -83,13 +83,13 @@ function classMap(job: Job): HTMLElement | null {
   );
 }
 
-/* Of a class whose names tell no format it is not known which. */
+/* A dash if the class's names reveal no number format. */
 function ofFormat(table: Table<"classes.kernel">, row: number, column: (typeof BITS)[number][0], write: Write): Child {
   const told = BITS.some(([each]) => (table.num(row, each) ?? 0) > 0);
   return told ? write(table.num(row, column)) : f.NONE;
 }
 
-/** A section of the view of kernels; null where their names tell no class. */
+/** A section of the kernels view; null if no name reveals a class. */
 export function classesOf(job: Job): HTMLElement | null {
   const table = job.table("classes.kernel");
   if (table.n === 0) return null;

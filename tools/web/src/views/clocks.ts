@@ -1,4 +1,4 @@
-/** Clocks: may I trust the order of arrivals? */
+/** Clocks: can the order of arrivals be trusted? */
 import { band } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -14,11 +14,11 @@ import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
 const RESIDUAL_HEIGHT = 240;
-const SKEWS_MAX = 1000; // of one row, which stands for so many operations
+const SKEWS_MAX = 1000; // maximum weight of one row, which stands for that many operations
 
 /** Ranks that share a clock. */
 interface Domain {
-  readonly row: number; // of clock.rank: the first of them
+  readonly row: number; // its first row in clock.rank
   readonly label: string;
   readonly ranks: number[];
 }
@@ -38,8 +38,7 @@ function domainsOf(job: Job): Domain[] {
 
 // May I trust arrival order? --------------------------------------------------------------------------
 
-/* The median skew of collectives whose ranks are on several hosts: what their clocks must tell; null
- * where there is none. */
+/* Median skew of collectives across hosts, which the clocks must be able to resolve; null if there are none. */
 function medianSkew(job: Job): number | null {
   const table = job.table("collectives.kind"),
     groups = job.table("groups.group");
@@ -124,7 +123,7 @@ function checks(job: Job): HTMLElement {
 
 // Offsets -------------------------------------------------------------------------------------------
 
-/* A dot for the offset, a bar for its uncertainty, a line for where it must lie. */
+/* Dot: offset; bar: uncertainty; line: bounds set by causality. */
 function offsets(job: Job): HTMLElement {
   const table = job.table("clock.rank"),
     all = domainsOf(job),

@@ -1,4 +1,4 @@
-/** Communication: what hides behind computation, and how fast is the network? */
+/** Communication: how much is hidden behind computation, and how fast is the network? */
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
 import { Charts } from "../chart";
@@ -14,7 +14,7 @@ import { href, type Context, type View } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
 
-const P95_FROM = 20; // operations; of fewer the 95th percentile is the worst
+const P95_FROM = 20; // operations; with fewer the 95th percentile is the maximum
 const SLOW_NAMED = 8;
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 const ROWS_FIRST = 20;
@@ -29,12 +29,12 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = { default_pg: "default gr
 
 const described = (text: string | null): string => (text === null ? "" : (DESCRIPTIONS[text] ?? text));
 
-/* Those columns that have a value in some row. */
+/* The columns with a value in any row. */
 function filled<N extends TableName>(table: Table<N>, rows: readonly number[], columns: readonly GridColumn<N>[]): GridColumn<N>[] {
   return columns.filter(({ column }) => rows.some((row) => (table.cell(row, column) ?? "") !== ""));
 }
 
-/** What is shown: a kind and a process group, or all of them. */
+/** The kind and process group to show; null for all. */
 interface Choice {
   readonly kind: string | null;
   readonly group: string | null;
@@ -48,7 +48,7 @@ function fits(table: Table, choice: Choice): number[] {
   return [...table.rows.keys()].filter((row) => kind(row) && group(row));
 }
 
-// What hides --------------------------------------------------------------------------------------
+// What is hidden ----------------------------------------------------------------------------------
 
 function pair(kind: Kind, scale: number): HTMLElement {
   const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) =>
@@ -136,7 +136,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
 
 // How fast the network is ---------------------------------------------------------------------------
 
-/* Kinds in an order that does not change with what is chosen, so that a kind keeps its shape. */
+/* Kinds in an order independent of the choice, so that each kind keeps its shape. */
 function shapesOf(job: Job): Map<string, number> {
   const found = [
     ...new Set(job.table("collectives.kind").rows.map((_, row) => job.table("collectives.kind").text(row, "kind") ?? "")),
@@ -160,7 +160,7 @@ function describePoint(table: Table<"collectives.kind">, row: number): Child {
   ];
 }
 
-/* The operations behind a point: those of them whose ranks waited most are kept one by one. */
+/* The operations of a point; only those with the longest waits are kept individually. */
 function pointDetails(context: Context, row: number): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
@@ -244,7 +244,7 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
   });
 }
 
-/* What no computation hides of each operation, waits for the last rank included. */
+/* Operations by exposed time, which includes waiting for the last rank. */
 function mostExposed(job: Job, choice: Choice): HTMLElement {
   const table = job.table("collectives.instance"),
     fitting = fits(table, choice),
@@ -323,7 +323,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
   const table = job.table("collectives.kind");
   const few = (row: number) => (table.num(row, "count") ?? 0) < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
-  /* Groups are called by numbers: 2 stands before 10. */
+  /* Groups are named by numbers: 2 sorts before 10. */
   const words = (row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
   return grid(table, {
     rows: [...rows].sort((a, b) => BY_NUMBER.compare(words(a), words(b))),
@@ -466,7 +466,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
   );
 }
 
-// What was not matched --------------------------------------------------------------------------------
+// Unmatched kernels -----------------------------------------------------------------------------------
 
 const REASONS: Readonly<Record<string, string>> = {
   "no metadata": "they carry none of what others carry: kind, group, size",

@@ -1,4 +1,4 @@
-/** Efficiency: how much of what the devices can compute does the model use, and what is far from it? */
+/** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
 import { band, inlineBar, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -20,13 +20,13 @@ const KINDS = [
   { key: "place", label: "modules and functions", table: "efficiency.place", name: "inside" },
 ] as const;
 const POINTS_MAX = 400;
-/** Of less than that of the computing what is counted is a part of what was done [%]. */
+/** If operators with known FLOP cover less than this of the computing time, the utilisation is a lower bound [%]. */
 const MOSTLY_PCT = 80;
-/** Below so much of it the devices' windows say something else than the host's steps. */
+/** If utilisation by device windows is below this fraction of that by steps, the host's marks run ahead. */
 const AHEAD = 0.98;
-const SLOWEST = 1e4; // so many times as fast is the fastest that is drawn with it
+const SLOWEST = 1e4; // operators slower than the fastest by more than this factor are not drawn
 
-/* Whether the hosts' marks are closer together than what their devices do for them. */
+/* Whether the host's step marks are closer together than the devices' work for them. */
 function runsAhead(table: Table<"efficiency.rank">): boolean {
   const window = table.median("mfu_window_pct"),
     marked = table.median("mfu_pct");
@@ -139,7 +139,7 @@ function ranks(job: Job): HTMLElement {
         { column: "kernel_tflops", label: "while its kernels run" },
         { column: "coverage_pct", label: "counted" },
         { column: "flop", label: "operations", write: f.flop },
-        ...(reasons.size > 1 // else it is said above
+        ...(reasons.size > 1 // a single reason is already in the heading
           ? ([{ column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" }] as const)
           : []),
       ],
@@ -149,7 +149,7 @@ function ranks(job: Job): HTMLElement {
 
 // Roofline --------------------------------------------------------------------------------------------
 
-/* Rate against operations a byte; lines are the peaks of the types of numbers. */
+/* Rate against operations per byte; lines show the peak of each number type. */
 function roofline(job: Job, charts: Charts): HTMLElement | null {
   const table = job.table("efficiency.operator");
   const known = table.rows
@@ -166,7 +166,7 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
     if (share !== null && share > 0 && type !== null) peaks.set(type, (100 * num(row, "achieved_tflops")) / share);
   }
   const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))];
-  /* Types of one peak share a line; labels of those next to each other stand at its two ends. */
+  /* Types with the same peak share a line; labels of adjacent lines are at opposite ends. */
   const rates = [...new Set([...peaks.values()].sort((a, b) => a - b).map((peak) => f.significant(peak)))],
     typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
   return section(

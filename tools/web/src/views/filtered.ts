@@ -1,4 +1,4 @@
-/** A table with a box to filter it, which keeps filter and order in the address. */
+/** A table with a filter box; filter and order are stored in the address. */
 import type { Table } from "../data";
 import { h, fill } from "../dom";
 import { grid, type GridOptions } from "../grid";
@@ -6,7 +6,7 @@ import type { Sort, TableName } from "../names";
 import { controls } from "../ui";
 import type { Context } from "../view";
 
-/** @p options  what the table shows, for the filter in the box; @p more  further controls. */
+/** @p options  columns etc. of the table, shared with the filter; @p more  further controls. */
 export function filtered<N extends TableName>(
   context: Context,
   table: Table<N>,

@@ -1,4 +1,4 @@
-/** A job that was stuck, by the dumps of its flight recorders: who is missing, and who only waits? */
+/** A job that hung, from the dumps of its flight recorders: who is missing, and who only waits? */
 import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import type { Child } from "../dom";
@@ -10,7 +10,7 @@ import type { View } from "../view";
 
 type Timed = "hang.collective" | "hang.rank";
 
-/* Times since the epoch as times after the earliest of the tables, which a reader can compare. */
+/* Earliest time in the tables; times are shown relative to it, so that they can be compared. */
 function earliest(job: Job): number | null {
   const all = [
     job.table("hang.collective").nums("begin_ns"),

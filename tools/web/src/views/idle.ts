@@ -1,4 +1,4 @@
-/** Idle: why does nothing run on the GPUs? */
+/** Idle: why are the GPUs idle? */
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -13,13 +13,13 @@ import { holdsUp } from "./input";
 
 interface Cause extends Part {
   readonly column: ColumnOf<"idle.rank">;
-  /** As idle.gap names it. */
+  /** Name of the cause in idle.gap. */
   readonly word: string;
   readonly short: string;
   readonly text: string;
 }
 
-/* All of it is idle time: textures tell the causes apart. */
+/* Causes of idle time, distinguished by textures because all are idle. */
 const CAUSES: readonly Cause[] = [
   {
     key: "stall",
@@ -80,7 +80,7 @@ const CAUSES: readonly Cause[] = [
 ];
 const NO_LAUNCHES = "no launch is in the traces: why is not known where the host was not recorded";
 const RANKS_MAX = 32;
-const LITTLE = 1.25; // the rank that is idle longest against the median one
+const LITTLE = 1.25; // ratio of the longest idle rank to the median one up to which ranks differ little
 const GAPS_FIRST = 12;
 
 function causesOf(table: Table<"idle.rank">, row: number): number[] {
@@ -116,7 +116,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* All ranks in order under their hosts, or of many those that are idle longest. */
+/* All ranks in order, grouped by host; with many ranks those idle longest. */
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
     { host, hosts } = ranksOf(job);
@@ -242,7 +242,7 @@ function gaps(job: Job): HTMLElement {
   );
 }
 
-/* What on the host waits for the GPU, and what the GPU lost after it. */
+/* Host calls that wait for the GPU, and the GPU time lost after them. */
 function syncs(job: Job): HTMLElement | null {
   const table = job.table("sync.call");
   if (table.n === 0) return null;

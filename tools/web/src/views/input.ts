@@ -1,4 +1,4 @@
-/** Input: do steps wait for their batches, and what are their phases? */
+/** Input: do steps wait for batches, and what are their phases? */
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -12,7 +12,7 @@ import type { Context, View } from "../view";
 const STEPS_MAX = 64;
 const RANKS_MAX = 24;
 
-/** The parts of a step by loading; what is idle for it is drawn as idle with a texture. */
+/** Parts of a step by loading; GPU idle time caused by loading has a texture. */
 const LOADING: readonly Part[] = [
   { key: "stall", label: "Waiting for a batch, GPU idle" },
   { key: "hidden", label: "Waiting for a batch, GPU busy" },
@@ -37,7 +37,7 @@ function phasesOf(table: Table<"phases.step">, row: number): number[] {
   return (["forward_ns", "backward_ns", "optimizer_ns", "data_ns", "other_ns"] as const).map((column) => table.num(row, column) ?? 0);
 }
 
-/* Where some ranks of XLA's have steps, those that have none do not tell what steps wait for. */
+/* Rows that count: with XLA, if some ranks have steps, only those; the others cannot show what steps wait for. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
   const pod = job.table("pod.rank"),
     all = table.rows.map((_, row) => row),
@@ -46,7 +46,7 @@ function counted(job: Job, table: Table<"input.rank">): number[] {
   return own.length > 0 ? own : all;
 }
 
-/* The row of the rank that waits most, of those that tell; -1 where none waits. */
+/* Row of the rank that waits longest, among those that count; -1 if none waits. */
 function longest(job: Job, table: Table<"input.rank">): number {
   const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
     rows = counted(job, table);
@@ -61,7 +61,7 @@ function sums(job: Job): { readonly step: number; readonly load: number; readonl
   return { step: sum("step_ns"), load: sum("load_ns"), stall: sum("stall_ns") };
 }
 
-/** Whether loading data costs the GPUs time that matters. */
+/** Whether loading costs a relevant share of GPU time. */
 export function holdsUp(job: Job): boolean {
   const { step, stall } = sums(job);
   return stall / Math.max(1, step) >= 0.01;
@@ -96,7 +96,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* The steps of one rank, or of the ranks with most loading their sums. */
+/* Bars for the steps of one rank, or for the sums of the ranks that load longest. */
 function bars<N extends "input.rank" | "input.step" | "phases.step">(
   table: Table<N>,
   rows: readonly number[],

@@ -1,4 +1,4 @@
-/** Kernels: what costs most on the GPU, how well is it used, and which rank differs? */
+/** Kernels: which cost most on the GPU, how well is the GPU used, and which rank differs? */
 import { band, inlineBar, longName, spread, strip, type BandFigure } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -14,9 +14,9 @@ import { filtered } from "./filtered";
 import { measured } from "./measured";
 
 const CONTENTION_FIRST = 10;
-const FIND_LENGTH = 100; // of a name, for the timeline to find it by
+const FIND_LENGTH = 100; // characters of a name in a link to the timeline's search
 
-// How well GPUs are used, as TensorBoard's overview counts it --------------------------------------
+// GPU utilisation, as in TensorBoard's overview ----------------------------------------------------
 
 const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.rank">, string, string])[] = [
   ["gpu_utilization_pct", "GPU utilisation", "no GPU events in a step"],
@@ -73,7 +73,7 @@ function use(job: Job): HTMLElement {
 
 type Kernels = Table<"kernels.kernel" | "kernels.launch_shape">;
 
-/* Calls from the shortest to the longest as a line, the ranks' means on it. */
+/* A line from the shortest to the longest call, with the ranks' means on it. */
 function meanStrip(table: Kernels, row: number): Child {
   const value = (column: ColumnOf<"kernels.kernel">) => table.num(row, column);
   return strip({
@@ -146,7 +146,7 @@ function columnsOf(job: Job, table: Kernels): GridColumn<Kernels["name"]>[] {
   ];
 }
 
-/* Who launches which kernel: the operator, and what of the program is around it. */
+/* What launches each kernel: the operator, and its context in the program. */
 function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
   const table = job.table("kernels.launcher"),
     most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);

@@ -12,19 +12,19 @@ import { queueOverTime } from "./over_time";
 import type { View } from "../view";
 
 const FIRST = 24;
-const HOST_BOUND = 50; // percent of events from which the host sets the pace
-const LATE_PCT = 5; // of a rank's events, where it is also twice the median rank's
+const HOST_BOUND = 50; // percent of host-bound events from which the host sets the pace
+const LATE_PCT = 5; // percent of a rank's events, which must also exceed twice the median rank's
 const NAMED_MAX = 4;
-const IDLE_PCT = 1; // less idle time shows no host that is late
+const IDLE_PCT = 1; // percent of idle time below which hosts are not considered late
 
-/* Rows of the ranks whose hosts are late, as those of the others are not; the latest first. */
+/* Rows of the ranks whose hosts are late while others' are not, latest first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
     own = (row: number) => table.num(row, "host_bound_pct") ?? 0;
   return [...table.rows.keys()].filter((row) => own(row) >= LATE_PCT && own(row) > 2 * middle).sort((a, b) => own(b) - own(a));
 }
 
-/* The share of idle time [%] that hosts are behind, of ranks other than these; 0 where there is little of it. */
+/* Share of idle time [%] caused by hosts, without the given ranks; 0 if there is little idle time. */
 function idleByHosts(job: Job, late: ReadonlySet<number | null>): number {
   const table = job.table("idle.rank"),
     overlap = job.table("overlap.rank"),
@@ -77,7 +77,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* From launch to begin: the median and the 95th percentile up to the longest. */
+/* Delay from launch to begin: median, 95th percentile and maximum. */
 function latency(table: Table<"launches.rank">, row: number, scale: number): Child {
   const value = (column: ColumnOf<"launches.rank">) => table.num(row, column);
   return strip({

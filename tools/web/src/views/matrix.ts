@@ -1,4 +1,4 @@
-/** Who communicates with whom, host by host or rank by rank: a part of the view of communication. */
+/** Who communicates with whom, by host or by rank: a part of the communication view. */
 import type { Job } from "../data";
 import { h } from "../dom";
 import * as f from "../format";
@@ -8,9 +8,9 @@ import { heatMap } from "../map";
 import { controls, note, section, segmented } from "../ui";
 import type { Context } from "../view";
 
-const RANKS_MOST = 64; // by rank
+const RANKS_MOST = 64; // maximum number of ranks for the map by rank
 
-/** The ranks that a text of members names: "0-3,8-24:8"; null where it was cut short. */
+/** Ranks in a text of members such as "0-3,8-24:8"; null if the text is truncated. */
 export function membersOf(text: string): number[] | null {
   const ranks: number[] = [];
   for (const part of text.split(",")) {
@@ -23,10 +23,10 @@ export function membersOf(text: string): number[] | null {
   return ranks;
 }
 
-/** Values of pairs of places, and how many rows each is of. */
+/** Values per pair of hosts or ranks, and the number of rows in each. */
 class Square {
   readonly #cells = new Map<string, { value: number; of: number }>();
-  /** All that was added is of all pairs of places, which so have the same; null where nothing was added so. */
+  /** Whether every group added covers all hosts, so that all pairs have the same value; null if no group was added. */
   even: boolean | null = null;
 
   add(a: number, b: number, value: number, join: (x: number, y: number) => number): void {
@@ -44,13 +44,13 @@ class Square {
   }
 }
 
-/** Rows and columns of the map, and the place of each rank among them. */
+/** Rows and columns of the map, and the index of each rank among them. */
 interface Places {
   readonly names: readonly string[];
   readonly of: ReadonlyMap<number, number>;
 }
 
-/* Ranks whose host nothing tells have no place. */
+/* Hosts as rows and columns; ranks without a known host are left out. */
 function hostsOf(job: Job): Places {
   const { host, hosts } = ranksOf(job),
     names = hosts.filter((name) => name !== "");
@@ -70,14 +70,14 @@ interface Picture {
   readonly rows: string;
   readonly places: Places;
   readonly square: Square;
-  /** Of a cell, what it is of. */
+  /** Noun for what a cell counts. */
   readonly one: string;
   readonly from?: number;
 }
 
 const sum = (a: number, b: number) => a + b;
 
-/* A group's value at each pair of its hosts; on the diagonal that of groups on one host. */
+/* Adds a group's value to each pair of its hosts; to the diagonal if it is on one host. */
 function addGroup(square: Square, places: Places, ranks: readonly number[], value: number, join: (a: number, b: number) => number): void {
   const all = new Set(ranks.map((rank) => places.of.get(rank))),
     hosts = [...all].filter((host) => host !== undefined);
@@ -192,7 +192,7 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
   };
 }
 
-/** The part of the view; null where nothing tells who communicates with whom. */
+/** The part of the view; null if it is unknown who communicates with whom. */
 export function matrix(context: Context): HTMLElement | null {
   const { job, params } = context;
   if (lacksRanks(job))

@@ -1,4 +1,4 @@
-/** What Nsight Compute measured of kernels: the roofline, and of the chosen one its rules. */
+/** Kernels measured with Nsight Compute: the roofline, and the rules for the chosen kernel. */
 import { inlineBar, longName } from "../cells";
 import type { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -13,8 +13,8 @@ import { link, note, prose, section } from "../ui";
 import { href, type Context } from "../view";
 
 const BOUNDS = ["compute", "memory", "latency"];
-const FIND_LENGTH = 100; // of a name, for the timeline to find it by
-const SAME_ROOF = 1.25; // types of numbers differ by 2 at least, clocks of one device by less
+const FIND_LENGTH = 100; // characters of a name in a link to the timeline's search
+const SAME_ROOF = 1.25; // roofs within this factor count as one: clocks vary by less, number types by 2 or more
 
 type Roofline = Table<"kernels.roofline">;
 type Roof = ColumnOf<"kernels.roofline"> & `${string}roof${string}`;
@@ -24,7 +24,7 @@ const tera = (giga: number | null) => (giga === null ? f.NONE : `${f.significant
 const isPoint = (table: Roofline, row: number) =>
   (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_gflops") ?? 0) > 0;
 
-/* The roofs of kernels, the lowest first: the median of those that are alike. */
+/* Distinct roofs, lowest first: the median of each cluster of similar values. */
 function roofsOf(table: Roofline, column: Roof): number[] {
   const alike: number[][] = [];
   for (const roof of table.nums(column).sort((a, b) => (a ?? 0) - (b ?? 0))) {
@@ -40,7 +40,7 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
   const rows = table.rows
       .map((_, row) => row)
       .filter((row) => isPoint(table, row))
-      .sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last
+      .sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last, on top
     num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.num(row, column) ?? 0;
   if (rows.length === 0) return null;
   const bandwidth = f.most([0, ...roofsOf(table, "roof_bw_gbps")]),
@@ -100,7 +100,7 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
   );
 }
 
-/* Rows of another table that are of the same kernel and shape. */
+/* Rows of another table with the same kernel and shape. */
 function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
   const other = job.table<Keyed>(name);
   return other.rows
@@ -108,7 +108,7 @@ function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
     .filter((at) => (["name", "grid", "block"] as const).every((key) => other.cell(at, key) === table.cell(row, key)));
 }
 
-/* Of the whole kernel, or of a part of it: these do not compare. */
+/* Says whether the speedup is of the whole kernel or of a part of it, as these are not comparable. */
 function speedup(rules: Table<"kernels.rule">, row: number): string {
   const pct = rules.num(row, "speedup_pct"),
     type = rules.text(row, "speedup_type");
@@ -200,7 +200,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   ];
 }
 
-/** Null where Nsight Compute measured nothing; the address keeps the chosen kernel as "measured". */
+/** Returns null if nothing was measured; the address keeps the chosen kernel as "measured". */
 export function measured(context: Context, charts: Charts): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");

@@ -12,10 +12,10 @@ import { byCategory, byModule } from "./memory_category";
 import { controls, empty, figure, heading, note, section, segmented, select } from "../ui";
 import type { Context, View } from "../view";
 
-const UNUSED = 50, // % of what an allocator holds
+const UNUSED = 50, // % of the reserved memory
   WELL_USED = 85,
-  FULL = 95; // % of the capacity: what guides call ideal lies between
-const NEAR = 0.4; // of the capacity: then the chart reaches up to it by itself
+  FULL = 95; // % of the capacity; guides call the range between the two ideal
+const NEAR = 0.4; // of the capacity: from this peak on the chart's scale reaches the capacity anyway
 
 interface Device {
   readonly row: number;
@@ -25,7 +25,7 @@ interface Device {
   readonly reserved: [number, number][];
 }
 
-/* "cuda:0" is of type "cuda". */
+/* The type of "cuda:0" is "cuda". */
 function typeOf(device: string): string {
   return device.split(":")[0]!;
 }
@@ -52,17 +52,17 @@ function devicesOf(job: Job, type: string): Device[] {
 
 // The finding ---------------------------------------------------------------------------------------
 
-/* TensorFlow and JAX tell the most that an allocator hands out instead of what it holds. */
+/* Whether there is only an allocator limit: TensorFlow and JAX report it instead of the reserved memory. */
 function isLimited(table: Table<"memory.device">, row: number): boolean {
   return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 }
 
-/* What capacity_pct is a share of. */
+/* The denominator of capacity_pct. */
 function capacityOf(table: Table<"memory.device">, row: number): number | null {
   return table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
 }
 
-/* The fullest device: by its share of the capacity, else by its peak. */
+/* The fullest device: by its share of the capacity, or by its peak if the capacity is unknown. */
 function fullest(table: Table<"memory.device">, rows: readonly number[]): number {
   const value = (row: number) => table.num(row, "capacity_pct") ?? (table.num(row, "peak_bytes") ?? 0) / 1e15;
   return rows.reduce((a, b) => (value(b) > value(a) ? b : a));
@@ -114,7 +114,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
 
 // The chart -----------------------------------------------------------------------------------------
 
-/* The device that the address names, else the fullest. */
+/* The device named by the address, or else the fullest. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
   const named = devices.find((device) => `${device.rank} ${device.device}` === params.get("device"));
   return (

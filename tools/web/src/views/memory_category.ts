@@ -1,4 +1,4 @@
-/** Parts of the view of memory: what each block is for, over time and at the peak. */
+/** Parts of the memory view: what each block is for, over time and at the peak. */
 import { inlineBar, longName } from "../cells";
 import type { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -25,7 +25,7 @@ type Category =
   | "stack"
   | "unrecorded";
 
-/** Categories as people call them; in the order of memory.category_curve. */
+/** Labels of the categories, in the order of memory.category_curve. */
 const WORDS: Readonly<Record<Category, string>> = {
   preexisting: "there before the recording",
   temporary: "temporary, within an operator",
@@ -60,7 +60,7 @@ interface Layer {
   readonly values: readonly number[];
 }
 
-/* Of the categories that are there as many as have colours, those that hold most; the others are one. */
+/* The categories present; if there are more than colours, the smallest are merged into one. */
 function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]): Layer[] {
   const all = (Object.keys(WORDS) as Category[])
     .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.num(row, `${category}_bytes`) ?? 0) }))
@@ -73,7 +73,7 @@ function layersOf(curve: Table<"memory.category_curve">, rows: readonly number[]
   return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0}` }));
 }
 
-/* When a device holds most, and how much [ns, bytes]. */
+/* Time of a device's memory peak, and its size [ns, bytes]. */
 function peakOf(job: Job, of: Of): readonly [number, number] | null {
   const table = job.table("memory.device"),
     row = table.find({ rank: of.rank, device: of.device }),
@@ -81,7 +81,7 @@ function peakOf(job: Job, of: Of): readonly [number, number] | null {
   return time === null || bytes === null ? null : [time, bytes];
 }
 
-/* Categories upon one another over time, with the moment at which a device holds most. */
+/* Stacked categories over time, with the device's peak marked. */
 function stacked(job: Job, charts: Charts, of: Of): Child {
   const curve = job.table("memory.category_curve"),
     rows = rowsOf(curve, of),
@@ -93,7 +93,7 @@ function stacked(job: Job, charts: Charts, of: Of): Child {
   const most = f.most([...sums[sums.length - 1]!, peak?.[1] ?? 0]),
     span = f.timeUnit(times),
     unit = f.byteUnit([most], true),
-    near = (times[times.length - 1]! - times[0]!) / 50; // of the peak, on the timeline
+    near = (times[times.length - 1]! - times[0]!) / 50; // margin around the peak on the timeline
   const chart = charts.add({
     label: `Memory over time by category, up to ${f.bytes(most, true)}`,
     height: HEIGHT,
@@ -170,7 +170,7 @@ function categories(job: Job, of: Of): HTMLElement {
   });
 }
 
-/** What fills a device: sections for the view; none where the records have no addresses. */
+/** Sections on what fills a device; empty if the records have no addresses. */
 export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
@@ -221,7 +221,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
   ];
 }
 
-/** Which modules of the model take memory of devices of a type; null where no trace tells them. */
+/** Modules of the model that take memory of devices of a type; null if no trace names them. */
 export function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.table("memory.module"),
     rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "device") === type);

@@ -1,4 +1,4 @@
-/** Operators: what of the program costs most, on the GPU and on the host, and which rank differs? */
+/** Operators: which cost most, on the GPU and on the host, and which rank differs? */
 import { inlineBar, longName, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
@@ -18,7 +18,7 @@ interface Kind {
   readonly label: string;
   readonly what: string;
   readonly table: CallTable;
-  /** What to record where there is none. */
+  /** What to record if there are none. */
   readonly missing: string;
 }
 
@@ -54,10 +54,10 @@ const KINDS: readonly Kind[] = [
 ];
 const LAUNCHED = "kernel";
 const UNUSED_FIRST = 5;
-/** Calls that communicate, by name. */
-export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // as idle.rank host_comm_ns has it
+/** Names of calls that communicate. */
+export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // same pattern as for idle.rank host_comm_ns
 
-/* Which of the two times is looked at: the GPU's where there is any. */
+/* The chosen side; by default the GPU if there is any device time. */
 function sideOf(context: Context): Side {
   const wanted = context.params.get("time");
   if (wanted === "device" || wanted === "host") return wanted;
@@ -127,7 +127,7 @@ function columnsOf(job: Job, table: Calls, side: Side): GridColumn<CallTable>[] 
   ];
 }
 
-/* Operators for which there are tensor-core kernels and that used none. */
+/* Operators that have tensor-core kernels but used none. */
 function unused(job: Job): HTMLElement | null {
   const table = job.table("operators.op");
   const rows = [...table.rows.keys()]
@@ -181,7 +181,7 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
   ];
 }
 
-/* Which kernels an operator launches. */
+/* Kernels that each operator launches. */
 function launched(context: Context, choose: HTMLElement): HTMLElement {
   const { job } = context,
     table = job.table("operators.kernel");

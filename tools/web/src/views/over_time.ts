@@ -1,4 +1,4 @@
-/** What ranks have at each moment, as lines: parts of the views of launches and transfers. */
+/** Values of ranks over time as lines: parts of the launches and transfers views. */
 import type { Charts } from "../chart";
 import type { Table } from "../data";
 import * as f from "../format";
@@ -11,18 +11,18 @@ type Points = [number, number][];
 
 interface Ranks {
   readonly title: string;
-  /** What a line is, as "Events in the queue". */
+  /** Meaning of the lines, such as "Events in the queue". */
   readonly what: string;
   readonly byRank: ReadonlyMap<number, Points>;
   readonly leftOut: string;
-  /** The rank that is shown where the address names none. */
+  /** Rank to show if the address names none. */
   readonly first: number;
   readonly unit: f.Unit;
   readonly write: (value: number) => string;
   readonly tools?: Child;
 }
 
-/* The chosen rank strong, the others thin, or as a band where they are many. */
+/* The chosen rank as a strong line, the others as thin lines, or as a band if there are many. */
 function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
   const ranks = [...of.byRank.keys()].sort((a, b) => a - b),
     wanted = ranks.find((rank) => String(rank) === context.params.get("rank")) ?? of.first;
@@ -63,14 +63,14 @@ function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
   );
 }
 
-/* Whether the ranks that are shown have more of something than any other; not told where a page lacks some of those. */
+/* Whether each rank shown has more of something than any other rank; false if the page lacks some ranks' amounts. */
 function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<number, number>, all: number): boolean {
   if (amounts.size < all) return false;
   const among = (wanted: boolean) => [...amounts].filter(([rank]) => shown.has(rank) === wanted).map(([, amount]) => amount);
   return f.least(among(true)) > f.most(among(false));
 }
 
-/** How many events wait in the queues of a rank; null where no launch is known. */
+/** Number of events waiting in the queues of a rank; null if no launch is known. */
 export function queueOverTime(context: Context, charts: Charts): HTMLElement | null {
   const { job } = context,
     table = job.table("launches.queue"),
@@ -99,7 +99,7 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
   });
 }
 
-/* Lines of one kind of copies; between parts with such there are none. */
+/* Lines for one kind of copy; 0 between the parts that contain such copies. */
 function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Points> {
   const byRank = new Map<number, Points>(),
     ends = new Map<number, number>();
@@ -120,9 +120,9 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
   return byRank;
 }
 
-const PARTS_LEAST = 3; // in which a kind is copied: of fewer a chart says no more than the table
+const PARTS_LEAST = 3; // with fewer parts that contain the kind, a chart shows no more than the table
 
-/** How fast each kind of copy was over time; null where no size of a copy is known, or next to nothing is copied. */
+/** Bandwidth of each kind of copy over time; null if no copy's size is known, or almost nothing is copied. */
 export function rateOverTime(context: Context, charts: Charts, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
   const { job, params } = context,
     table = job.table("transfers.rate");

@@ -11,12 +11,12 @@ import { passColors, Passes, type Pass } from "../passes";
 import { controls, empty, heading, note, section, select } from "../ui";
 import type { Context, View } from "../view";
 
-const UNEVEN = 1.1; // of the median stage: then stages are said to differ
+const UNEVEN = 1.1; // ratio to the median stage from which stages are said to differ
 const FIRST = 16;
 const PIPELINES_MOST = 16;
-const SCALE_LEAST = 25; // percent between the ideal bubble and the strongest colour, at least
+const SCALE_LEAST = 25; // minimum distance from the ideal bubble to the strongest colour [points]
 
-/* The bubble over all pipelines and steps, each by its length. */
+/* Mean bubble over all pipelines and steps, weighted by their length. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   const table = job.table("bubble.step");
   let span = 0,
@@ -31,7 +31,7 @@ function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   return { span, bubble: bubble / Math.max(1, span), ideal: ideal / Math.max(1, span) };
 }
 
-/* A micro-batch's time in a stage: forward and backward. */
+/* Time of a micro-batch in a stage: forward and backward. */
 function passTime(job: Job, row: number): number {
   const table = job.table("bubble.stage");
   return (table.num(row, "forward_ns") ?? 0) + (table.num(row, "backward_ns") ?? 0);
@@ -175,7 +175,7 @@ function stages(job: Job): HTMLElement {
   );
 }
 
-/* Pipelines by steps; of very many those of the largest bubble. */
+/* Map of pipelines by steps; if there are very many, those with the largest bubble. */
 function bySteps(job: Job): HTMLElement | null {
   const table = job.table("bubble.step"),
     cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));

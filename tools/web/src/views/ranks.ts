@@ -1,4 +1,4 @@
-/** Ranks: who computes, waits, idles. */
+/** Ranks: who computes, waits or idles. */
 import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
@@ -9,13 +9,13 @@ import { href, type Context, type View } from "../view";
 import { costOf } from "./summary";
 import { fill, h } from "../dom";
 
-/* So many have a bar until all are asked for, and a row of the table: each costs time before the view is there. */
+/* Number of bars and of table rows shown before the reader asks for all: each delays the view. */
 const SHOWN = 64,
   TABLE_FIRST = 32;
-/* Of more ranks those that cost most are looked for, not one by its number. */
+/* With more ranks than this, sort by cost instead of by rank. */
 const BY_RANK_MAX = 32;
 
-/** What the bars are of: a row of values for each rank. */
+/** Values for the bars, one row per rank. */
 interface Source {
   readonly rank: number;
   readonly values: number[];
@@ -44,7 +44,7 @@ function sorted(job: Job, sources: Source[], by: string): Source[] {
   return part < 0 ? sources : [...sources].sort((a, b) => b.values[part]! - a.values[part]! || a.rank - b.rank);
 }
 
-/* In rank order hosts stand over their ranks, and a rank without a trace keeps its place. */
+/* In rank order, hosts are headings and ranks without a trace keep their place. */
 function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
   const { host, hosts, missing } = ranksOf(job);
   const torn = cutShort(job);
@@ -113,7 +113,7 @@ function table(job: Job): HTMLElement {
 
 const HOSTS_FIRST = 32;
 
-/* Where ranks are left out their hosts stand for them, those that caused most first. */
+/* If ranks are left out, a table of their hosts, those that caused most first. */
 function hostTable(job: Job): HTMLElement | null {
   const { hosts, host_count: count } = job.facts;
   if (!hosts || !count || count < 2) return null;
@@ -182,7 +182,7 @@ function hostTable(job: Job): HTMLElement | null {
   );
 }
 
-/** Where each rank’s numbers are from, and what they cannot be asked for. */
+/** Where each rank's data come from, and what they lack. */
 function sources(job: Job): HTMLElement {
   const formats = job.table("job.format");
   return section(

@@ -1,4 +1,4 @@
-/** Call trees of functions, modules and operators: which calls of the program take the time, and on which rank do they take longer? */
+/** Call trees of functions, modules and operators: which calls take the time, and on which rank do they take longer? */
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { cut, h, type Child } from "../dom";
@@ -30,13 +30,13 @@ const KINDS: readonly Kind[] = [
   { key: "module", label: "modules", what: "module", table: "modules.tree" },
   { key: "operator", label: "operators", what: "operator", table: "operators.tree" },
 ];
-/** The slowest rank takes so many times as long as the median one where the colour is strongest. */
+/** Ratio of the slowest rank to the median one at which the colour is strongest. */
 const HOTTEST = 2;
-/** Callers that are looked at and said to tell paths apart, and characters of them. */
+/** Limits on callers that distinguish paths: number examined, number shown, characters shown. */
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
-const TELLING = 5; // percent that a title is made of
+const TELLING = 5; // minimum percentage for a title
 
 function treeOf(table: Table<TreeTable>, side: Side): Tree {
   const rows = new Map(table.rows.map((_, row) => [table.num(row, "node"), row]));
@@ -74,7 +74,7 @@ function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): 
   };
 }
 
-/* Lets calls by their names stand out, and says how much of the time they take together. */
+/* Highlights calls by name, and shows their total share of the time. */
 function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTMLElement {
   const box = h("input", {
       attr: {
@@ -101,7 +101,7 @@ function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTML
   return h("label", { class: "select" }, h("span", { class: "label" }, "Find"), box, said);
 }
 
-/* The callers of what fills the width, to go back to. */
+/* The callers of the zoomed call, to go back to. */
 function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: number) => void): HTMLElement {
   const rows = [-1];
   for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
@@ -129,7 +129,7 @@ function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: 
   );
 }
 
-/* Of calls of one name the callers by which they differ, the nearest first: "" of others. */
+/* For calls of the same name: the callers that distinguish them, nearest first; "" for other calls. */
 function apart(tree: Tree): string[] {
   const said = tree.name.map((): string[] => []),
     callers = tree.parent.map((_, row) => row);
@@ -144,7 +144,7 @@ function apart(tree: Tree): string[] {
   return said.map((names) => (names.length > CALLERS_SAID ? [names[0], "…", names[names.length - 1]] : names).join(" ‹ "));
 }
 
-/* Rows that have a key in common. */
+/* Groups of two or more rows with the same key. */
 function groupsOf(rows: Iterable<number>, key: (row: number) => string): number[][] {
   const groups = new Map<string, number[]>();
   for (const row of rows) {
@@ -201,14 +201,14 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
   );
 }
 
-/* Rows of calls: others hold the time of what no call launched. */
+/* Rows of actual calls; the other rows hold time that no call launched. */
 function callsOf(table: Table<TreeTable>): number[] {
   return table.rows
     .map((_, row) => row)
     .filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }
 
-/* How much of the devices' time no call of the tree launched, and why. */
+/* How much device time no call of the tree launched, and why. */
 function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
   const share = (name: RegExp) =>
     f.share(f.sum(table.rows.map((_, row) => (name.test(table.text(row, "name") ?? "") ? table.num(row, "device_total_ns") : 0))), whole) ??

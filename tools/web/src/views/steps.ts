@@ -19,7 +19,7 @@ interface Metric {
   readonly table: "stragglers.rank_step" | "overlap.step";
   readonly ramp: "wait" | "work";
   readonly doc: string;
-  /** How long an unmarked step is says how long the host was recorded, and no device was idle for that. */
+  /** Set if the metric depends on step marks: an unmarked step is as long as the recording of the host. */
   readonly ofSteps?: true;
   readonly value: (table: Table<Metric["table"]>, row: number) => number | null;
 }
@@ -81,7 +81,7 @@ const METRICS: readonly Metric[] = [
 ];
 
 const MANY = 64;
-/** The colours tell apart so much of a step, at least. */
+/** Minimum range of the colours, as a fraction of a step. */
 const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 
@@ -95,12 +95,12 @@ interface Field {
   readonly window: Map<string, number>;
 }
 
-/* Whether the page holds some ranks in some steps alone. */
+/* Whether the page holds only some ranks in some steps. */
 function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
   return job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
 }
 
-/* Ranks, or with many of them hosts, whose worst rank counts. */
+/* Rows by rank, or with many ranks by host, for which the worst rank counts. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string): Field {
   const { ranks: all, host, missing } = ranksOf(job),
     { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
@@ -174,7 +174,7 @@ function median(values: Iterable<number>): number {
   return f.median([...values]) ?? 0;
 }
 
-/* What the cells show: of a host its rank with most. */
+/* Values of the cells; for a host, its largest rank. */
 function cellsOf({ rows, steps, value }: Field): number[] {
   return rows.flatMap(({ ranks }) =>
     steps.flatMap((step) => {
@@ -221,7 +221,7 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   );
 }
 
-/* Small multiples: a step each, the ranks' stacks on one scale. */
+/* Small multiples: one per step, with the ranks' stacks on one scale. */
 function multiples(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   if (!hasSteps(job)) return null;

@@ -1,4 +1,4 @@
-/** Stragglers: who causes waiting, to whom, and is it proven? */
+/** Stragglers: who causes waiting, for whom, and is it proven? */
 import type { Cell, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
@@ -23,19 +23,19 @@ import type { Context, View } from "../view";
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
-const ARRIVALS_MAX = 16, // of one operation; of more these
+const ARRIVALS_MAX = 16, // per operation; with more ranks only these
   EARLIEST = 4,
   LATEST = 8;
-const STEPS_MANY = 6; // fewer tell no cause from chance
-const PAIRS_MAX = 512; // as tmerge keeps them
+const STEPS_MANY = 6; // fewer steps cannot distinguish a cause from chance
+const PAIRS_MAX = 512; // limit up to which tmerge keeps pairs
 const HOSTS_SHOWN = 16;
-const VALUE_PARTS = 18; // room for a value, where a hundred are room for the longest bar
-const BESIDE_MAX = 16; // of more ranks the two maps need the whole width each
+const VALUE_PARTS = 18; // width of a value, where the longest bar is 100 wide
+const BESIDE_MAX = 16; // with more ranks the two maps need the whole width each
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
   (table.num(row, "direct_ns") ?? 0) + (table.num(row, "indirect_ns") ?? 0);
 
-/* A rank, or the ranks of a host together. */
+/* A rank, or all ranks of a host. */
 interface Side {
   readonly label: string;
   readonly wait: number;
@@ -46,15 +46,15 @@ interface Side {
   readonly row?: number;
 }
 
-/* What each waited to the left, what others waited because of it to the right, in one unit and on one scale. */
+/* Draws what each waited to the left, and the wait it caused to the right, in one unit and on one scale. */
 function flies(sides: readonly Side[], words: string): HTMLElement {
   const leftMost = f.most([1, ...sides.map((side) => side.wait)]),
     rightMost = f.most([1, ...sides.map((side) => side.cost)]);
   const most = Math.max(leftMost, rightMost),
     parts = { left: (100 * leftMost) / most + VALUE_PARTS, right: (100 * rightMost) / most + VALUE_PARTS };
-  // That of the side with less: of 1,000 ranks each waits a thousandth of what one may cost.
+  // Unit of the smaller side: with 1,000 ranks, each waits a thousandth of the wait that one may cause.
   const unit = f.timeUnit([Math.max(Math.min(leftMost, rightMost), most / 1000)]);
-  // What the side with more has beside its value and the line; the other's bars are as long by it.
+  // The larger side's space for bars, without value and line, sets the scale of both sides.
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
@@ -112,7 +112,7 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
 
 type Order = "cost" | "rank";
 
-/* Rows of the ranks that cost most, these first, or in the order of their ranks. */
+/* Rows of the ranks that cost most, by cost or in rank order. */
 function costly(job: Job, order: Order): number[] {
   const table = job.table("stragglers.rank");
   const chosen = [...table.rows.keys()].sort((a, b) => cost(table, b) - cost(table, a)).slice(0, ROWS_MAX);
@@ -153,7 +153,7 @@ function butterfly(context: Context, order: Order): HTMLElement {
   );
 }
 
-/* Where it is not kept who waited for whom: the ranks of each host together. */
+/* Bars by host, for jobs where pairs of ranks are not kept. */
 function hostButterfly(job: Job): HTMLElement | null {
   const { host, hosts } = ranksOf(job),
     table = job.table("stragglers.rank");
@@ -202,7 +202,7 @@ function evidence(job: Job, row: number): string {
     .join("; ");
 }
 
-/* Names without what all of them begin with, but for digits: a column has little room. */
+/* Removes the common prefix of the names, except digits, because a column has little room. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;
@@ -211,7 +211,7 @@ function withoutCommon(names: readonly string[]): string[] {
   return names.map((each) => each.slice(n));
 }
 
-/* Who has rows and columns of the matrix: all, or those that cost most. */
+/* Ranks or hosts in the matrix: all, or those that cost most. */
 function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
   const ranks = job.table("stragglers.rank"),
     costs = new Map<string, number>();
@@ -225,10 +225,10 @@ function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
       .slice(0, MATRIX_MAX)
       .map(([name]) => name),
   );
-  return [...costs.keys()].filter((name) => kept.has(name)); // in the order of their ranks
+  return [...costs.keys()].filter((name) => kept.has(name)); // in rank order
 }
 
-/* Row: the rank that waits; column: the one that it waits for. */
+/* Row: the rank that waits; column: the rank it waits for. */
 function matrix(job: Job): HTMLElement {
   const pairs = job.table("stragglers.pair"),
     ranks = job.table("stragglers.rank"),
@@ -328,7 +328,7 @@ function stepMap(job: Job, order: Order): HTMLElement {
 
 // The instances that cost most ------------------------------------------------------------------------
 
-/** A rank's part in an operation, in ns from the job's begin. */
+/** A rank's participation in an operation, in ns from the job's begin. */
 interface Arrival {
   readonly rank: number;
   readonly begin: number;
@@ -354,7 +354,7 @@ function instance(
     at = (ns: number) => `${(100 * (ns - first)) / length}%`;
   const clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null));
   const apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1);
-  const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks of one clock are as far apart as recorded
+  const u = apart ? (worstUncertainty(job) ?? 0) : 0; // ranks that share a clock need no uncertainty
   const shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
@@ -436,14 +436,15 @@ function instance(
   );
 }
 
-/* Of many ranks the earliest, the latest and the last to end, by begin, as a page holds them that leaves the others out. */
+/* With many ranks: the earliest, the latest and the last to end, in order of begin, as in a page that leaves out
+ * the others. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
   const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));
   return order.filter((a, i) => i < EARLIEST || i >= order.length - LATEST || a === last);
 }
 
-/* How many ranks the operation of a row has; a page may hold some of them alone. */
+/* Number of ranks of a row's operation; the page may hold only some of them. */
 function sizesOf(job: Job, byInstance: ReadonlyMap<Cell, readonly number[]>): (row: number) => number {
   const worst = job.table("collectives.worst"),
     kinds = job.table("collectives.kind"),
@@ -542,7 +543,7 @@ function title(job: Job): string {
   return job.table("stragglers.job").text(0, "headline") ?? "";
 }
 
-/* Why there is no wait of anybody. */
+/* Why no wait is known. */
 function nothingKnown(job: Job): Child[] {
   if (!communicates(job))
     return [

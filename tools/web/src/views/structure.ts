@@ -1,4 +1,4 @@
-/** What a step is made of: micro-batches, what is computed again, phases beside what is usual of them. */
+/** Structure of a step: micro-batches, recomputation, and phases next to their usual range. */
 import { band, type BandFigure } from "../cells";
 import type { Job, Table } from "../data";
 import { h } from "../dom";
@@ -9,7 +9,7 @@ import { note, prose, section, sign, tip } from "../ui";
 
 type Steps = Table<"structure.step">;
 
-/** The guides' ranges [% of a step], as the columns' definitions have them. */
+/** The guides' ranges [% of a step], as in the columns' definitions. */
 export const PHASES = [
   { label: "Forward", column: "forward_pct", least: 35, most: 40 },
   { label: "Backward", column: "backward_pct", least: 40, most: 45 },
@@ -21,31 +21,31 @@ export const PHASES = [
 type Phase = (typeof PHASES)[number];
 
 const GRID_ROWS = 12;
-/** From so much on it decides which phase is the longest [% of GPU time]. */
+/** From this share of exposed communication on, it is mentioned [% of GPU time]. */
 const EXPOSED_SAID = 5;
 
 function usual({ least, most }: Phase): string {
   return least > 0 ? `${least} to ${most}${f.SPACE}%` : `at most ${most}${f.SPACE}%`;
 }
 
-/* "23.0 % to 42.3 %" over steps; one where they are written alike. */
+/* "23.0 % to 42.3 %" over steps; a single value if both ends round to the same text. */
 function range(table: Steps, column: Phase["column"] | "recomputed_pct"): string {
   const low = f.percent(table.least(column), 1),
     high = f.percent(table.most(column), 1);
   return low === high ? low : `${low} to ${high}`;
 }
 
-/* What is not other and took no time in any step was not recorded. */
+/* A phase other than "other" that took no time in any step was not recorded. */
 function isRecorded(table: Steps, { column }: Phase): boolean {
   return column === "other_pct" || table.most(column) !== 0;
 }
 
-/* Whether what guides call usual can be compared: of marked steps with all of their passes and updates. */
+/* Whether the guides' usual ranges apply: steps are marked, with all passes and updates. */
 function isComparable(job: Job, table: Steps): boolean {
   return hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
 }
 
-/* Where the step's share lies, each step a line, the median a full mark; the usual range is behind. */
+/* A line per step, a full mark for the median, and the usual range behind them. */
 function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement | null {
   const middle = table.median(phase.column);
   if (middle === null) return null;
@@ -124,7 +124,7 @@ function figures(table: Steps): readonly BandFigure[] {
   ];
 }
 
-/* What differs between ranks or is nothing in all steps takes no room. */
+/* Omits columns that do not differ between ranks or are 0 in all steps. */
 function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"structure.step">[] {
   const uneven = (table.most("max_micro_batches") ?? 0) > (table.least("micro_batches") ?? 0),
     again = (table.most("recomputed_ns") ?? 0) > 0;
@@ -157,7 +157,7 @@ function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"stru
   ];
 }
 
-/** The part of the view of steps; null where no trace tells of a backward pass or an update. */
+/** The part of the steps view; null if no trace shows a backward pass or an update. */
 export function structure(job: Job): HTMLElement | null {
   const table = job.table("structure.step"),
     overlap = job.table("overlap.rank"),

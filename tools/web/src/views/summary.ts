@@ -1,4 +1,4 @@
-/** Summary: the finding first, then what it rests on. */
+/** Summary: the finding first, then its basis. */
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -29,9 +29,9 @@ import { href, type Context, type State, type View } from "../view";
 
 const RANKS_MAX = 32;
 const ADVICE_MAX = 5;
-const FIRST_MAX = 160; // characters, above which what to do first is said without its examples
+const FIRST_MAX = 160; // characters; a longer first advice is shown without its examples
 
-/* What to do first, unless the headline's evidence is that already. */
+/* The first advice, unless the headline's evidence already says the same. */
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
@@ -40,7 +40,7 @@ function doFirst(job: Job, evidence: string | null): string | null {
   return text === "" || whole === evidence ? null : text;
 }
 
-/* The finding, what to do first and what it saves; the evidence opens. */
+/* The finding, the first advice and its saving; the evidence is folded. */
 function title(job: Job): HTMLElement {
   const found = verdict(job),
     first = doFirst(job, found.text),
@@ -77,7 +77,7 @@ function title(job: Job): HTMLElement {
   );
 }
 
-// What the ranks should have in common and have not, in the words of the terminal.
+// Properties in which the ranks should agree but do not, worded as in the terminal.
 const DIFFERS: Readonly<Record<string, string>> = {
   time: "recorded at times that do not overlap:",
   "world size": "the ranks of the job, as they say:",
@@ -104,12 +104,12 @@ function differs(job: Job): Child {
   );
 }
 
-/* What is wrong with the traces, above all that could be off by it. */
+/* A problem of the traces, shown above all figures that it may affect. */
 function wrong(title: string, text: string, to: string, name: TableName): HTMLElement {
   return h("div", { class: "findings" }, findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
 }
 
-/* What was not recorded or cannot be, before anything that could be off by it. */
+/* What is missing or impossible in the recording, shown before figures that it may affect. */
 function integrity(job: Job): Child {
   const line = job.table("job.job").text(0, "integrity");
   if (line === null) return null;
@@ -131,7 +131,7 @@ interface Finding {
   readonly link: readonly [text: string, view: string, params?: Readonly<Record<string, string>>];
 }
 
-/** How much communication hides behind computation. */
+/** How much communication is hidden behind computation. */
 export function overlapFinding(job: Job): Finding {
   const comm = total(job, "comm_ns"),
     exposed = total(job, "exposed_comm_ns"),
@@ -162,7 +162,7 @@ export function overlapFinding(job: Job): Finding {
   };
 }
 
-/** How even computation is over the ranks. */
+/** How evenly ranks compute. */
 export function balanceFinding(job: Job): Finding {
   const steps = job.table("imbalance.step"),
     whole = job.table("imbalance.job");
@@ -209,7 +209,7 @@ export function balanceFinding(job: Job): Finding {
   };
 }
 
-/** How many clocks the ranks have: those of a host share one, unless they do not. */
+/** Number of clocks: usually one per host. */
 export function clocksOf(job: Job): number {
   return job.table("clock.rank").different("domain");
 }
@@ -258,7 +258,7 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/* What is in doubt is neither good nor bad. */
+/* The findings to check; an uncertain one is neither good nor bad. */
 function checks(job: Job): Finding[] {
   const doubted = job.table("job.job").text(0, "integrity") !== null;
   return [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((found) => (doubted ? { ...found, state: "note" } : found));
@@ -295,7 +295,7 @@ function known(values: readonly (number | null)[]): number[] {
   return values.filter((value): value is number => value !== null);
 }
 
-/* Of the job's sums over ranks: what the test recomputes from the two columns. */
+/* Ratio of two columns' sums over ranks; tests recompute it from the attributes. */
 function ratioFigure(
   job: Job,
   part: ColumnOf<"overlap.rank">,
@@ -312,7 +312,7 @@ function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overl
   return known(table.rows.map((_, row) => f.share(table.num(row, part) ?? 0, table.num(row, whole) ?? 0)));
 }
 
-/** Mean over ranks of each step's time, without partial windows: by step, in order. */
+/** Step times in step order, averaged over ranks, without partial windows. */
 export function stepTimes(job: Job): Map<number, number> {
   const overview = job.table("overview.step"),
     overlap = job.table("overlap.step");
@@ -332,7 +332,7 @@ export function stepTimes(job: Job): Map<number, number> {
   return found;
 }
 
-/* What a step holds is the user's word: nothing where nobody gave it. */
+/* Throughput; only the user can say how many samples a step has, so empty without that. */
 function throughput(job: Job): Child[] {
   const table = job.table("overview.job");
   return (["samples", "tokens"] as const).flatMap((what) => {
@@ -345,7 +345,7 @@ function throughput(job: Job): Child[] {
   });
 }
 
-/* Of steps of several kinds there is no step between them that could be the middle one. */
+/* With several kinds of step there is no meaningful median over all steps. */
 function kindsFigure(job: Job): Figure {
   const table = job.table("steps.kind"),
     rows = table.rows.map((_, row) => row).sort((a, b) => (table.num(b, "share_pct") ?? 0) - (table.num(a, "share_pct") ?? 0));
@@ -438,7 +438,7 @@ function figures(job: Job): Figure[] {
   ];
 }
 
-/* Whether traces are missing or cut short, which every figure of the job rests on. */
+/* Whether traces are missing or truncated, which affects every figure of the job. */
 function incomplete(job: Job): boolean {
   return ranksOf(job).missingCount > 0 || job.table("job.rank").known("truncated") > 0;
 }
@@ -491,7 +491,7 @@ function rankBars(job: Job): HTMLElement {
   );
 }
 
-/* Ranks without a trace keep their places; of many ranks they are only named below. */
+/* Adds ranks without a trace at their place; if there are many ranks they are only named below. */
 function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   const { missing } = ranksOf(job);
   if (rows.length + missing.length > RANKS_MAX) return rows;
@@ -502,7 +502,7 @@ function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   return all.sort(([a], [b]) => a - b).map(([, row]) => row);
 }
 
-/* The mean over ranks of each step's parts: how steps differ, at a glance. */
+/* Mean over ranks of each step's parts, to show how steps differ. */
 function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
@@ -527,7 +527,7 @@ function stepBars(job: Job): HTMLElement | null {
   );
 }
 
-/* The worst 8 by what they cost, the one in the middle, and the best 4. */
+/* The 8 ranks that cost most, the median one, and the 4 that cost least. */
 function someRanks(job: Job, rows: StackRow[]): StackRow[] {
   const overlap = job.table("overlap.rank"),
     cost = rows.map((_, row) => costOf(job, row));
@@ -540,7 +540,7 @@ function someRanks(job: Job, rows: StackRow[]): StackRow[] {
   ];
 }
 
-/** What a rank costs the job: the waiting behind which it is, else its time without computing. */
+/** Cost of a rank to the job: the wait it causes; ties are broken by idle time. */
 export function costOf(job: Job, row: number): number {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank");
@@ -551,7 +551,7 @@ export function costOf(job: Job, row: number): number {
 
 // What to do, and what it rests on --------------------------------------------------------------------
 
-/* What a row of the advice saves, or where that is not known what it costs. */
+/* The saving of an advice row, or its cost if the saving is unknown. */
 function amount(job: Job, row: number): Child {
   const table = job.table("advice.item"),
     saved = table.num(row, "saved_ns"),
@@ -620,10 +620,10 @@ function adviceList(job: Job): HTMLElement {
   );
 }
 
-/* Of which no kernel waits until all have come. */
+/* Kinds in which no kernel waits for all ranks to arrive. */
 const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
 
-/* What has no wait that could be told apart, of what the job has. */
+/* Names the communication of the job whose waits cannot be separated. */
 function unsplit(job: Job): string {
   const { matched, all } = matchedShare(job),
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));

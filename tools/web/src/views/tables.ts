@@ -18,7 +18,7 @@ function chosenTable(context: Context): TableName | null {
   return job.names.includes(name) ? name : null;
 }
 
-/* All tables by analysis: what a row of each is, and how many there are. */
+/* All tables by analysis, with their descriptions and row counts. */
 function index(context: Context): HTMLElement {
   const { job } = context;
   const analyses = new Map<string, TableName[]>();
@@ -91,9 +91,9 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   drawGrid();
 }
 
-const BUSY = "aria-disabled"; // what is disabled itself loses the focus
+const BUSY = "aria-disabled"; // unlike disabled, it keeps the focus
 
-/* Where the page is served: all rows, when they are asked for. */
+/* In a served page: a button that loads all rows. */
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
     said = h("span", { attr: { role: "status" } }),

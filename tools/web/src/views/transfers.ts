@@ -1,4 +1,4 @@
-/** Transfers: copies and sets on the GPU, how fast, and do they hold anything up? */
+/** Transfers: how fast are copies and sets on the GPU, and do they hold anything up? */
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
 import { Charts } from "../chart";
@@ -58,7 +58,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* Sums over ranks by kind and host memory. */
+/* Sums over ranks, by kind and host memory. */
 function byKind(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
   const sums = table

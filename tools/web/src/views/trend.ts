@@ -1,4 +1,4 @@
-/** The length of each step, with the steps in which a rank or host stood out. */
+/** Length of each step, marking the steps in which a rank or host stood out. */
 import type { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -26,7 +26,7 @@ function who(table: Table<"stragglers.finding">, row: number): string {
   return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.num(row, "ranks") ?? 0, "rank");
 }
 
-/* What stood out in some of the steps, not in all of them. */
+/* Findings that apply to some of the steps, not to all. */
 function episodesOf(job: Job): Episode[] {
   const table = job.table("stragglers.finding");
   return table.rows.flatMap((_, row) => {
@@ -39,7 +39,7 @@ function episodesOf(job: Job): Episode[] {
   });
 }
 
-/* The time of a step on the timeline, of any rank that has it. */
+/* Time range of a step on the timeline, over all ranks that have it. */
 function windowOf(job: Job, step: number): string | null {
   const table = job.table("overlap.step");
   let begin = Infinity,
@@ -53,7 +53,7 @@ function windowOf(job: Job, step: number): string | null {
   return end > begin ? href("timeline", { t: `${Math.max(0, begin)}-${end}` }) : null;
 }
 
-/** Of a job with steps, from three on. */
+/** The chart; null without marked steps, or with fewer than three. */
 export function trend(job: Job, charts: Charts): HTMLElement | null {
   const table = job.table("imbalance.step");
   const points = table.rows

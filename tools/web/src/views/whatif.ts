@@ -1,4 +1,4 @@
-/** What if: what would help most, in time of a step, and where the critical path lies. */
+/** What if: which fix would save most of a step, and where the critical path is. */
 import { band } from "../cells";
 import type { Job } from "../data";
 import { breakable, cut, h, tellApart, visible, type Child } from "../dom";
@@ -14,15 +14,15 @@ const BARS_MAX = 8,
   RANKS_MAX = 8,
   STEPS_MAX = 200,
   NUMBERED_MAX = 24;
-/** What saves less of a step [%] is no bar, and what is narrower [% of the width] no range. */
+/** Savings below this [% of a step] get no bar, and ranges narrower than this [% of the width] are not drawn. */
 const LEAST_PCT = 0.1,
   LEAST_RANGE = 1;
-/** From this waste on the list of views has a sign; so much that may be saved is said. */
+/** Waste from which the list shows a sign, and savings from which they are mentioned [%]. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
-/** From so much of the critical path on it is said that its cause was not recorded [%]. */
+/** Share of the critical path with an unrecorded cause, from which it is mentioned [%]. */
 const BEFORE_PCT = 1;
-/** The ranks that are fixed together, as whatif.job has it. */
+/** Share of the ranks that are fixed together, as in whatif.job [%]. */
 const WORST_PCT = 3;
 
 interface Group {
@@ -39,7 +39,7 @@ const GROUPS: readonly Group[] = [
   { what: "kind", title: "One kind of work", one: "kind" },
   { what: "kernel", title: "One kernel", one: "kernel" },
 ];
-/** Those that one rank has, too. */
+/** Groups that also exist with a single rank. */
 const OF_ONE_RANK: readonly string[] = ["kind", "kernel"];
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<string, string>> = {
   input: "Waiting for batches",
   gc: "Garbage collection (Python)",
 };
-/* Which pieces of the path a kind is behind. */
+/* Kinds of path pieces for each kind of work. */
 const PIECES: Readonly<Record<string, readonly string[]>> = {
   compute: ["compute"],
   copy: ["copy"],
@@ -69,9 +69,9 @@ function items(job: Job, what: string): number[] {
   return [...table.rows.keys()].filter((row) => table.text(row, "what") === what);
 }
 
-const KERNEL_LENGTH = 40; // characters that two lines of a label have room for
+const KERNEL_LENGTH = 40; // characters that fit into two lines of a label
 
-/* Kernels by what tells them: those that differ do not look the same. */
+/* Labels of kernels, shortened so that different kernels look different. */
 function kernelLabels(job: Job): Map<string, string> {
   const table = job.table("whatif.item"),
     names = items(job, "kernel").map((row) => table.text(row, "name") ?? ""),
@@ -83,7 +83,7 @@ function kernelLabels(job: Job): Map<string, string> {
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 
-/** How an item is called: of a place of the plan the rank that it adds. */
+/** Label of an item; for a position in the plan, the rank that it adds. */
 function labelOf(job: Job, row: number): string {
   const table = job.table("whatif.item"),
     what = table.text(row, "what") ?? "",
@@ -110,7 +110,7 @@ function belongsTo(job: Job, row: number): (piece: Piece) => boolean {
   return (piece) => host.get(piece.rank) === name;
 }
 
-/** The path of a step on the timeline. Pieces of a step follow each other. */
+/** Address of a step's path on the timeline. Pieces of a step are contiguous. */
 function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): string {
   const first = path.findIndex((each) => each.step === step);
   if (first < 0) return href("timeline", { path: 1 });
@@ -122,7 +122,7 @@ function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): str
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
-/* The step in which most of the path lies on an item, at the longest piece of it there. */
+/* Address of the step in which the item has most of the path, at its longest piece there. */
 function linkOf(job: Job, path: readonly Piece[], row: number): string {
   const own = path.filter(belongsTo(job, row)),
     sums = new Map<number, number>();
@@ -137,7 +137,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   return pathAt(path, step ?? worstStep(job, path), longest);
 }
 
-/* Of the steps whose path is in the page the one that loses most. */
+/* Among steps whose path is in the page, the one that loses most. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step));
@@ -230,9 +230,9 @@ function isBar(job: Job, row: number): boolean {
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
-/* What is no bar, counted; false for nothing. */
+/* Counts the items without a bar; false if there are none. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
-  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // none is known
+  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // nothing is known of these
   const table = job.table("whatif.item"),
     several = (n: number) => f.count(n, group.one);
   const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)),
@@ -322,7 +322,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
 
 // Steps -----------------------------------------------------------------------------------------------
 
-/* Columns as high as the steps are long; the upper part is what they would be shorter by. */
+/* Columns as high as the steps are long; the upper part is the potential saving. */
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
@@ -461,7 +461,7 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
 
 // The view --------------------------------------------------------------------------------------------
 
-/* What the ideal is made of: the other ranks, or of one rank what is usual in its own recording. */
+/* What defines the ideal pace: the other ranks or, with one rank, its own usual pace. */
 function paceWord(job: Job): string {
   return severalRanks(job) ? "its peers’ pace" : "its usual pace";
 }
@@ -473,7 +473,7 @@ function title(job: Job): string {
   return `With everything at ${paceWord(job)} ${wholeWord(job)} takes ${amount}`;
 }
 
-/* The share of the waste that one rank alone has, where that is most of it. */
+/* Share of the waste caused by a single rank, if it is more than half. */
 function oneRank(job: Job): Child {
   const table = job.table("whatif.item"),
     whole = job.table("whatif.job"),
@@ -516,7 +516,7 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
-/* What nobody can tell the cause of, for it was not recorded. */
+/* Note on the part of the path whose cause was not recorded. */
 function unrecorded(job: Job): string {
   const steps = job.table("criticalpath.step"),
     share = f.share(steps.sum("before_ns"), steps.sum("step_ns")) ?? 0;

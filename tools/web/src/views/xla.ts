@@ -1,4 +1,4 @@
-/** XLA: what are steps spent on, which operations of its programs take the time, and what bounds them? */
+/** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
 import { band, inlineBar, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -31,7 +31,7 @@ const BOUNDS = ["compute", "memory", "communication"];
 
 const rate = (value: number) => f.grouped(value, f.digitsOf(value));
 
-/** Whether the traces tell what operations compute and move. */
+/** Whether the traces give the operations' FLOP and bytes. */
 function tellsWork(job: Job): boolean {
   return job.table("hlo.rank").sum("told_pct") > 0;
 }
@@ -79,7 +79,7 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
-/* The roofs that all devices have in common, null where they differ or are not told. */
+/* The roofs that all devices share; null if they differ or are unknown. */
 function roofs(job: Job): { tflops: number; gbps: number } | null {
   const table = job.table("hlo.rank"),
     [tflops, gbps] = [table.least("peak_tflops"), table.least("peak_bw_gbps")];
@@ -87,7 +87,7 @@ function roofs(job: Job): { tflops: number; gbps: number } | null {
   return same && table.known("peak_tflops") === table.n ? { tflops, gbps } : null;
 }
 
-/* Rate against operations a byte: under the slope memory is the bound, under the level computing. */
+/* Rate against operations per byte: memory-bound under the slope, compute-bound under the horizontal line. */
 function roofline(job: Job, charts: Charts): HTMLElement | null {
   const table = job.table("hlo.op"),
     num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.num(row, column) ?? 0;
@@ -141,7 +141,7 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
   const longest = f.most([1, ...table.nums("self_ns").map((value) => value ?? 0)]);
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
-  /* Operations have more names, so less room: what is a share of a peak stands there as the share alone. */
+  /* The table of operations has more name columns and less room, so it shows only the share of a peak if that is known. */
   const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<Rows> => ({
     column,

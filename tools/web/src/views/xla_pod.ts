@@ -1,4 +1,4 @@
-/** Parts of the view of XLA: what steps are spent on, which devices are slow, and what feeds them. */
+/** Parts of the XLA view: where steps spend their time, which devices are slow, and what feeds them. */
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { h, name, visible } from "../dom";
@@ -14,16 +14,16 @@ import type { Context } from "../view";
 const RANKS_MAX = 64;
 const FIRST = 10;
 
-/** Tables of which this shows something. */
+/** Tables that this part uses. */
 export const POD: readonly TableName[] = ["pod.rank", "pod.step", "pod.collective", "pipeline.host", "pipeline.stage"];
 
 interface Kind<N extends "pod.rank" | "pipeline.host"> extends Part {
   readonly column: ColumnOf<N>;
-  /** As the table calls it and what is like it. */
+  /** Name of its group in the table. */
   readonly word: string;
 }
 
-/** What a step is spent on; these sum to it. */
+/** Categories of a step's time; they sum to the step. */
 const KINDS: readonly Kind<"pod.rank">[] = [
   { key: "compute", word: "compute", column: "compute_16_ns", label: "Computing in 16 bits or fewer" },
   { key: "wide", word: "compute", column: "compute_32_ns", label: "Computing in more bits" },
@@ -41,7 +41,7 @@ const KINDS: readonly Kind<"pod.rank">[] = [
   { key: "idle", word: "other", column: "other_ns", label: "Not known" },
 ];
 
-/** What takes most of a step, in a few words and in a sentence. */
+/** The largest category of a step, in a few words and in a sentence. */
 const BOTTLENECKS: Readonly<Record<string, readonly [string, string]>> = {
   compute: ["computing", "Computing"],
   collectives: ["collectives", "Communication in collectives"],
@@ -66,9 +66,9 @@ const STAGES: readonly Kind<"pipeline.host">[] = [
 
 const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f.NONE;
 
-// What steps are spent on ---------------------------------------------------------------------------
+// Where steps spend their time ----------------------------------------------------------------------
 
-/* Where some ranks have steps, those that have none do not tell. */
+/* Rows that count: if some ranks have steps, only those. */
 function stepped(job: Job): number[] {
   const table = job.table("pod.rank"),
     rows = table.rows.map((_, row) => row),
@@ -76,7 +76,7 @@ function stepped(job: Job): number[] {
   return marked.length > 0 ? marked : rows;
 }
 
-/** What takes the largest part of all steps: its word in the tables, and a sentence; null where no step is known. */
+/** The largest category over all steps: its name in the tables, and a sentence; null if no step is known. */
 export function leading(job: Job): { word: string; text: string } | null {
   const table = job.table("pod.rank"),
     rows = stepped(job);
@@ -96,7 +96,7 @@ export function leading(job: Job): { word: string; text: string } | null {
   };
 }
 
-/* "computing on ranks 0–5, input on rank 6"; of a part of the ranks it cannot be said. */
+/* "computing on ranks 0–5, input on rank 6"; empty if the page lacks ranks. */
 function byRank(table: Table<"pod.rank">, all: readonly number[], word: string): string {
   if (all.length < 2 || table.leftOut > 0) return "";
   const groups = [...table.by("bottleneck")]
@@ -180,12 +180,12 @@ interface Place {
   readonly device: number;
 }
 
-/* Devices that compute nothing are not compared. */
+/* Whether a device computes; others are not compared. */
 function computes(table: Table<"pod.rank">, row: number): boolean {
   return KINDS.some(({ word, column }) => word === "compute" && (table.num(row, column) ?? 0) > 0);
 }
 
-/* Hosts and their devices by the profile's numbers; by their order where those do not name them. */
+/* Host and device of each rank, by the profile's numbers, or by order if it has none. */
 function placesOf(job: Job): Map<number, Place> {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
@@ -280,7 +280,7 @@ function slowSteps(job: Job): HTMLElement {
   });
 }
 
-/* Nothing where devices cannot be compared: one alone, no marked steps, or no two that compute. */
+/* Returns null if devices cannot be compared: a single one, no marked steps, or fewer than two that compute. */
 function slowDevices({ job }: Context): HTMLElement | null {
   const table = job.table("pod.rank"),
     computing = table.rows.filter((_, row) => computes(table, row));
@@ -306,7 +306,7 @@ function slowDevices({ job }: Context): HTMLElement | null {
 
 // Collectives -------------------------------------------------------------------------------------
 
-/* Of how many, where not all of a group were recorded. */
+/* "of n", if not all members of a group were recorded. */
 function lacking(table: Table<"pod.collective">, row: number): string {
   const members = table.num(row, "members");
   return members !== null && members !== table.num(row, "ranks") ? ` of ${f.grouped(members)}` : "";
@@ -419,7 +419,7 @@ function pipeline(context: Context): HTMLElement | null {
   );
 }
 
-/** What is known of steps, devices and input: none of it where the profiles tell none. */
+/** Sections on steps, devices and input; empty if the profiles lack them. */
 export function pod(context: Context): (HTMLElement | null)[] {
   return [spent(context), slowDevices(context), collectives(context), pipeline(context)];
 }

@@ -1,4 +1,4 @@
-/** About the comparison: what was compared, and how changes are told from chance. */
+/** About the comparison: what was compared, and how changes are distinguished from chance. */
 import { licences } from "../../licences";
 import { h, name } from "../../dom";
 import type { ColumnOf, TableName } from "../../names";

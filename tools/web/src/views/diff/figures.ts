@@ -1,4 +1,4 @@
-/** What the figures of a comparison are called, and which way of changing is the better one. */
+/** Labels of the figures in a comparison, and which direction of change is better. */
 import type { Table } from "../../data";
 import * as f from "../../format";
 import type { PlaceName } from "../../names";
@@ -65,19 +65,19 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
   "job.job.hosts": ["Hosts", "neither"],
 };
 
-/** A figure as people call it; its name where it has no other. */
+/** Label of a figure; its name if it has none. */
 export function labelOf(figure: string): string {
   return FIGURES[figure as PlaceName]?.[0] ?? figure;
 }
 
-/** The same of a row, with the kind of steps that it is of. */
+/** Label of a row's figure, with the kind of steps it applies to. */
 export function labelOfRow(table: Figures, row: number): string {
   const label = labelOf(table.text(row, "figure") ?? ""),
     kind = table.text(row, "kind");
   return kind === null ? label : `${label}, ${kind}`;
 }
 
-/* What a step of A takes: of several kinds that of the row's. */
+/* Step time of A; with several kinds of step, that of the row's kind. */
 function stepOf(table: Figures, row: number, step: number): number {
   const kind = table.text(row, "kind"),
     own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
@@ -91,7 +91,7 @@ export function isChange(verdict: string | null): boolean {
   return verdict !== null && !UNCHANGED.has(verdict);
 }
 
-/** Whether so few steps tell no change from chance. */
+/** Whether there are too few steps to distinguish a change from chance. */
 export function isUnjudged(verdict: string | null): boolean {
   return verdict === "too few steps";
 }
@@ -103,21 +103,21 @@ export function stateOf(figure: string, verdict: string | null): State {
   return (verdict === "lower") === (better === "less") ? "good" : "warn";
 }
 
-/* Real changes of less than this are of no weight: in percent of the step, or points. */
+/* Changes below this are negligible: percent of the step, or points. */
 const LEAST_WEIGHT = 0.1;
 
-/** How much a change matters: of times in percent of A's step, of shares in points, else in percent. */
+/** Importance of a change: for times in percent of A's step, for shares in points, else in percent. */
 function weight(table: Figures, row: number, step: number): number {
   const change = table.num(row, "change"),
     unit = table.text(row, "unit");
-  if (change === null) return 100; // in A or B alone
+  if (change === null) return 100; // only in A or only in B
   if (unit === "%") return Math.abs(change);
   const whole = stepOf(table, row, step);
   if (unit === "ns" && whole > 0) return (100 * Math.abs(change)) / whole;
   return Math.abs(table.num(row, "change_pct") ?? 100);
 }
 
-/** Those of these rows that changed, or of another group, the weightiest first. */
+/** The changed rows, or those that @p isOf selects, most important first. */
 export function changed(table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] {
   return rows
     .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT)
@@ -132,19 +132,19 @@ export function write(value: number | null, unit: string | null, figure: string)
   return value === null ? f.NONE : f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
 }
 
-/** The same with its sign; of shares, points. */
+/** A change with its sign; for shares in points. */
 export function writeChange(value: number | null, unit: string | null, figure: string): string {
   if (value === null) return f.NONE;
   const size = unit === "%" ? `${f.grouped(Math.abs(value), 1)}${f.SPACE}points` : write(Math.abs(value), unit, figure);
   return signed(value, size);
 }
 
-/** A text of a size with the sign of the value. */
+/** Adds the sign of @p value to the text of its magnitude. */
 export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
 }
 
-/** How a grid draws a column of figures, each in its own unit. */
+/** Formats a column of figures, each in its own unit. */
 export function figureCell(table: Figures, column: "a" | "b" | "change" | "noise"): (row: number) => string {
   return (row) => {
     const of = [table.num(row, column), table.text(row, "unit"), table.text(row, "figure") ?? ""] as const;

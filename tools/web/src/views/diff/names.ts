@@ -1,4 +1,4 @@
-/** Kernels and operators: what became slower or faster, came, or went. */
+/** Kernels and operators that became slower or faster, appeared or disappeared. */
 import { longName } from "../../cells";
 import type { Table } from "../../data";
 import { h, name } from "../../dom";
@@ -14,7 +14,7 @@ const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer c
 
 type Names = Table<"diff.kernel" | "diff.operator">;
 
-/** Times on the device, or on the host where an operator has none on the device. */
+/** Times on the device, or on the host if the operator has no device time. */
 interface Times {
   readonly a: number;
   readonly b: number;
@@ -28,7 +28,7 @@ function timesOf(table: Names, row: number): Times {
   return { a: table.num(row, "a_host_ns") ?? 0, b: table.num(row, "b_host_ns") ?? 0, host: true };
 }
 
-/* Where A or B has too few steps. */
+/* Whether times are per call, because A or B has too few steps. */
 function isByCall(table: Names): boolean {
   return table.n > 0 && table.text(0, "per") === "call";
 }
@@ -48,7 +48,7 @@ interface Digits {
   readonly change: number;
 }
 
-/* Time that B has and A had not goes to the right, in B's colour; what A had and B has not to the left. */
+/* Extra time in B extends to the right in B's colour, time only in A to the left. */
 function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digits: Digits): HTMLElement {
   const { a, b, host } = timesOf(table, row),
     change = b - a,

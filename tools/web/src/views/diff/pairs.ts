@@ -1,4 +1,4 @@
-/** A and B under each other: bars on one scale, with what they may be apart by chance. */
+/** Pairs of bars for A and B on one scale, with the noise between them. */
 import type { Job } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
@@ -15,7 +15,7 @@ export function sidesLegend(): HTMLElement {
   ]);
 }
 
-/** Two bars; the noise is drawn around the end of A's, so that a B beyond it is a change. */
+/** Two bars; the noise is drawn around the end of A's, so that a B outside it is a change. */
 export function pairBars(
   values: Readonly<Record<Side, number | null>>,
   noise: number | null,
@@ -48,7 +48,7 @@ export function pairBars(
   return tip(box, content);
 }
 
-/* A group of figures that share a unit, or that have a scale each. */
+/* Figures that share a unit and scale, or that each have their own scale. */
 interface Group {
   readonly title: string;
   readonly unit: string | null;
@@ -72,7 +72,7 @@ function largest(table: Figures, rows: readonly number[]): number {
   return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => (table.num(row, side) ?? 0) + (table.num(row, "noise") ?? 0))));
 }
 
-/** Figures as pairs of bars, in the order of the rows; @p scales: those of others beside it. */
+/** Figures as pairs of bars, in row order; @p scaleRows: all rows that share the scale. */
 export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement {
   return h(
     "div",

@@ -1,4 +1,4 @@
-/** The figures of ranks that do the same work, such as those of one pipeline stage. */
+/** Figures of ranks that do the same work, such as those of one pipeline stage. */
 import type { Table } from "../../data";
 import { h } from "../../dom";
 import { grid } from "../../grid";

@@ -1,4 +1,4 @@
-/** The two jobs that are compared. */
+/** The two jobs compared. */
 import type { Job } from "../../data";
 import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
@@ -47,7 +47,7 @@ function facts(job: Job, row: number): [string, Child][] {
   ];
 }
 
-/** A card for each, side by side. */
+/** One card per job, side by side. */
 export function sideCards(job: Job): HTMLElement {
   const table = job.table("diff.side");
   return h(

@@ -1,4 +1,4 @@
-/** The steps of A and B by their place. */
+/** The steps of A and B by index. */
 import type { Table } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";

@@ -1,4 +1,4 @@
-/** The comparison in one screen: the verdict, the two jobs, what changed, what did not. */
+/** The comparison on one screen: the verdict, the two jobs, what changed and what did not. */
 import type { Job } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
@@ -12,10 +12,10 @@ import { sideCards } from "./sides";
 
 const STEP: PlaceName = "overview.step.step_ns";
 
-/** How B stands to A, by the step time. */
+/** How B compares to A, by step time. */
 export function verdictState(job: Job): State {
   const table = job.table("diff.job");
-  // One, or one for each kind of steps.
+  // One, or one per kind of step.
   const states = table.rows
     .map((_, row) => row)
     .filter((row) => table.text(row, "figure") === STEP)
@@ -23,7 +23,7 @@ export function verdictState(job: Job): State {
   return states.includes("warn") ? "bad" : states.includes("good") ? "good" : "note";
 }
 
-/* What tmerge prints in letters that every terminal has. */
+/* Replaces the ASCII spellings that tmerge prints for terminals. */
 function typeset(text: string | null): string {
   return prose(text).replaceAll(" -> ", " → ");
 }
@@ -75,7 +75,7 @@ function changes(job: Job): HTMLElement {
   );
 }
 
-/* What changed, and no number of steps says whether by chance. */
+/* Changes that too few steps cannot distinguish from chance. */
 function unjudged(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
   const rows = changed(table, [...table.rows.keys()], job.table("diff.side").num(0, "step_ns") ?? 0, isUnjudged);
