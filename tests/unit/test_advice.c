@@ -768,13 +768,18 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
          "communication hides", "once all ranks"},
+        /* of a bound the larger end: 228 of 1,000 */
+        {HIDES_BADLY,
+         "whatif.job sure=true unmatched_pct=0 step_ns=1000; whatif.item what=limit name=transfer "
+         "saved_ns=45 saved_pct=4.5 saved_most_ns=228;",
+         "Saves at most 22.8 % of", "4.5 %"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_tables tables = advise(&(advice_case){cases[i].overlap, cases[i].rows, ""});
         const tm_table *items = tm_tables_find(&tables, "advice.item");
         char said[2048];
-        snprintf(said, sizeof said, "%s %s", text_at(items, 0, "text"),
-                 text_at(items, 0, "evidence"));
+        snprintf(said, sizeof said, "%s %s %s", text_at(items, 0, "text"),
+                 text_at(items, 0, "evidence"), text_at(items, 0, "saves"));
         if (!strstr(said, cases[i].has) || strstr(said, cases[i].lacks))
             fail_msg("case %zu: %s", i, said);
         tm_tables_destroy(&tables);
