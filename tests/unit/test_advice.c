@@ -151,6 +151,11 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "straggler warning 160 upper 1"},
         {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1,2 saved_ns=50 saved_pct=5;",
          "late_ranks warning 180 upper all, straggler warning 160 upper 1"},
+        /* Where no saving is known, who is named comes first. */
+        {BOTH_LATE,
+         "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
+         "shape=throughout caused_share=0.4;" STRAGGLERS,
+         "straggler critical 160 upper 1, late_ranks warning 180 upper all"},
         /* A bubble: receives wait too, and starting communication earlier does not help. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
          "stragglers.job verdict=bubble evidence=E; overlap.kind *kind=recv exposed_comm_ns=200;",
@@ -716,6 +721,16 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "; what tells no kind of collective shows most", "other shows"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
+        /* Of 4 x 250 exposed 4 x 100 are waiting for late ranks, which no receive holds: of the
+         * AllReduces' 4 x 130 then 120 are left, of receives 4 x 120 */
+        {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
+         "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
+         "overlap.kind *kind=recv exposed_comm_ns=120;",
+         "of the rest Receive shows most (120 ns a rank).", "Start communication"},
+        {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=10",
+         "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
+         "overlap.kind *kind=recv exposed_comm_ns=60;",
+         "; AllReduce shows most (190 ns a rank)", "micro-batches"},
         /* 120 of 4 x 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "

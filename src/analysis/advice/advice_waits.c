@@ -485,9 +485,10 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  named ? "another" : "a", f->trains ? "data loading" : "batches of other sizes");
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
+ * @p waiting_ns for late ranks is not in transfers, and may be all in the worst of the others. A
  * bubble's transfers are left out: they have their own item. */
-static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
+static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
     /* exceeds the number of kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
@@ -509,6 +510,10 @@ static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     }
     for (size_t k = 1; k < n; k++)
         worst = sums[k] > sums[worst] ? k : worst;
+    for (size_t k = 0, others = worst; k < n; k++)
+        if (is_transfer(kinds[k]) && !is_transfer(kinds[others]) &&
+            sums[k] > (worst == others ? sums[others] - waiting_ns : sums[worst]))
+            worst = k;
     *exposed_ns = sums[worst];
     return n > 0 ? kinds[worst] : "none";
 }
@@ -607,7 +612,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
-    const char *kind = worst_kind(f, &of_kind);
+    const char *kind = worst_kind(f, waiting, &of_kind);
+    const bool rest_alone = waiting > 0 && is_transfer(kind) && of_kind <= rest;
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
     /* If half is hidden already, or computation could hide less than half of the rest, hiding helps
      * little; less communication does. */
@@ -620,12 +626,13 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the GPU time (%s) is communication with no computation beside it%s; %s%s of "
-             "communication hides; %s shows most (%s%s).",
+             "communication hides; %s%s shows most (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
              waiting > 0 ? ", besides what late ranks cause" : "",
              waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
+             rest_alone ? "of the rest " : "",
              strcmp(kind, "other") == 0 ? "what tells no kind of collective" : tm_words_kind(kind),
-             kind_time, waiting > 0 ? ", with waiting" : "");
+             kind_time, waiting > 0 && !rest_alone ? ", with waiting" : "");
     add_doubt(f, rest, out);
     add_excess(f, rest, out);
     return kind;
