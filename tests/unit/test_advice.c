@@ -771,10 +771,20 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
-         "2 AllReduces of 1.5 MB in the mean took 40 ns (median) once all ranks had come, where "
-         "one "
-         "of 64.0 MB takes 10 ns: size does not explain that",
-         "nobody"},
+         "2 AllReduces of 1.5 MB in the mean took 40 ns (median) once all ranks here had come, "
+         "where one of 64.0 MB takes 10 ns: size does not explain that",
+         "Find what"},
+        /* (90 - 10) 2 x 4 ns are over half of 4 x 150: it is no transfer to be made faster */
+        {HIDES_BADLY,
+         "collectives.kind " SMALLER
+         "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
+         "Find what the slowest AllReduces wait for once all ranks here have come: ranks without "
+         "a trace, ",
+         "Start communication"},
+        {HIDES_BADLY,
+         "world 4; collectives.kind " SMALLER
+         "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
+         "once all ranks have come: the set-up of their group, ", "without a trace"},
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=39; collectives.kind " LARGER ";",

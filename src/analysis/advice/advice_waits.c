@@ -541,6 +541,24 @@ static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
                         : 0;
 }
 
+/* Returns whether every rank of the job gave a trace; false if no trace tells how many there are.
+ */
+static bool has_all_ranks(const tm_facts *f) {
+    return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
+}
+
+/* Writes advice if operations that size does not explain have most of the time: they wait for
+ * something, and are not to be made faster. */
+static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
+    out->apart = true; /* the replay takes all of it for transfers */
+    snprintf(out->text, sizeof out->text,
+             "Find what the slowest %ss wait for once all ranks%s have come: %s.", kind,
+             has_all_ranks(f) ? "" : " here",
+             has_all_ranks(f) ? "the set-up of their group, or other users of the network"
+                              : "ranks without a trace, which are to be added, or the set-up of "
+                                "their group");
+}
+
 /* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
  * @p rest_ns: size does not explain them. */
 static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
@@ -566,13 +584,17 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     int64_t count = tm_facts_int(f, "collectives.kind", worst, "count");
     snprintf(
         out->evidence + used, sizeof out->evidence - used,
-        " %" PRId64 " %s%s of %.1f MB%s took %s%s once all ranks had come, where one of %.1f MB "
+        " %" PRId64 " %s%s of %.1f MB%s took %s%s once all ranks%s had come, where one of %.1f MB "
         "takes %s: size does not explain that, and the traces do not show the cause (the "
-        "first operation of a group may set it up).",
+        "first operation of a group may set it up%s).",
         count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), count > 1 ? "s" : "",
         (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6,
         count > 1 ? " in the mean" : "", times[0].text, count > 1 ? " (median)" : "",
-        (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text);
+        has_all_ranks(f) ? "" : " here",
+        (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text,
+        has_all_ranks(f) ? "" : ", and any may wait for ranks without a trace");
+    if (most_ns > rest_ns / 2)
+        write_excess(f, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), out);
 }
 
 /* Adds a sentence on unmatched or non-blocking operations, whose waits are unknown. Only pairs show
@@ -640,6 +662,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
 
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     const char *kind = look_at_communication(f, false, out);
+    if (out->apart)
+        return;
     out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers do not remove a bubble */
     if (out->apart)
         snprintf(out->text, sizeof out->text,
@@ -659,6 +683,8 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
 
 void tm_look_communication(const tm_facts *f, tm_advice *out) {
     look_at_communication(f, true, out);
+    if (out->apart)
+        return;
     snprintf(out->text, sizeof out->text,
              "Communicate less or faster: larger messages, lower precision, %sparallel groups "
              "that stay within a host.",
