@@ -739,6 +739,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "such ones receivers waited 340 ns for their senders, all ranks together, hidden or not "
          "(tmerge show bubble); how much of the rest is waiting the traces do not tell.",
          "hold nobody up"},
+        /* half of 4 x 150, in a job of 8 ranks */
+        {HIDES_BADLY " exposed_unmatched_ns=75", "world 8;",
+         "Add the traces of the missing ranks first, for most of this may be waiting for them. "
+         "Otherwise start communication earlier",
+         "Start"},
+        {HIDES_BADLY " exposed_unmatched_ns=74", "world 8;", "Start communication", "missing"},
+        {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100 exposed_unmatched_ns=100", "world 8;",
+         "Otherwise communicate less", "Communicate"},
         {HIDES_BADLY " exposed_unmatched_ns=120", "overlap.kind *kind=recv exposed_comm_ns=150;",
          " 80 % of this time is of operations that are not complete, or of kinds that hold nobody "
          "up: how much of that",

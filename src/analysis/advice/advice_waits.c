@@ -660,10 +660,22 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
+/* Returns what comes before advice on communication of which half or more lacks ranks that gave no
+ * trace; "" if it does not. */
+static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
+    const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
+    const int64_t rest = out->cost_ns;
+    return f->job->world_size > (int64_t)f->job->n_ranks && unmatched >= rest - rest / 2
+               ? "Add the traces of the missing ranks first, for most of this may be waiting for "
+                 "them. Otherwise "
+               : "";
+}
+
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     const char *kind = look_at_communication(f, false, out);
     if (out->apart)
         return;
+    const char *before = ranks_first(f, out);
     out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers do not remove a bubble */
     if (out->apart)
         snprintf(out->text, sizeof out->text,
@@ -672,8 +684,9 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     else
         snprintf(
             out->text, sizeof out->text,
-            "Start communication earlier, beside computation: %sasynchronous calls on a stream of "
-            "their own%s.",
+            "%s%start communication earlier, beside computation: %sasynchronous calls on a stream "
+            "of their own%s.",
+            before, *before ? "s" : "S",
             f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
             f->trains ? "" : ", two parts of a batch in turn");
     if (kind)
@@ -683,10 +696,11 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
 
 void tm_look_communication(const tm_facts *f, tm_advice *out) {
     look_at_communication(f, true, out);
+    const char *before = ranks_first(f, out);
     if (out->apart)
         return;
     snprintf(out->text, sizeof out->text,
-             "Communicate less or faster: larger messages, lower precision, %sparallel groups "
+             "%s%sommunicate less or faster: larger messages, lower precision, %sparallel groups "
              "that stay within a host.",
-             f->trains ? "gradient accumulation, " : "");
+             before, *before ? "c" : "C", f->trains ? "gradient accumulation, " : "");
 }
