@@ -275,6 +275,12 @@ TEST(an_idle_gpu_is_counted_once) {
          "launches.rank *events=100 short_events=25 host_bound_events=50; idle.rank *idle_ns=120 "
          "kernel_wait_ns=20 host_work_ns=100;",
          "small_kernels warning 120 upper all"},
+        /* 61 of the 120 are one gap, which is no matter of many kernels */
+        {"",
+         "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
+         "launches.rank *events=100 short_events=25 host_bound_events=50; idle.rank *idle_ns=120 "
+         "kernel_wait_ns=20 host_work_ns=100 longest_ns=61;",
+         "small_kernels warning 59 upper all"},
     };
     check(cases, COUNT(cases));
 }
@@ -677,6 +683,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=60; idle.gap rank=0 "
          "duration_ns=900 cause=other host=item host_ns=900;",
          "more work in each. For most of the longest gaps it is in \"forward\".", "recorded"},
+        {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900 "
+         "longest_ns=451;",
+         "in the longest gap", "ahead of the GPU"},
+        {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900 "
+         "longest_ns=450;",
+         "ahead of the GPU", "longest gap"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=40 unrecorded_ns=60;",
