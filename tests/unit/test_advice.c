@@ -706,6 +706,12 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "host_ns=80; sync.call call=sync;",
          "end with \"k\". Meanwhile the host is in \"sync\", which waits for", "Record"},
         {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900 queued_ns=451;",
+         "memory. The host launched them in time. ", "Record"},
+        {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900 queued_ns=450;",
+         "the host's memory. Kernels", "launched them"},
+        {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; launches.rank "
          "*unlinked=9 launches=0;",
          "blocking copies", "Record"},

@@ -268,7 +268,7 @@ static const struct {
      "was not",
      "Find what kernels that are in the GPU's queue wait for: work that was queued before the "
      "recording began, another process on the same GPU (nvidia-smi or rocm-smi lists them), "
-     "another GPU, or the host's memory. The host launched them in time.",
+     "another GPU, or the host's memory.",
      NULL, NULL, "launch"},
     {"input_ns", "the host waits for the next batch", "Load data faster.", NULL, NULL, "input"},
     {"turns_ns", "another GPU of the same rank is at work",
@@ -399,10 +399,12 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
 /* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
     const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
-    *out = 0;
+    const int64_t all = tm_facts_sum_others(f, "idle.rank", "other_ns");
+    const bool queued = tm_facts_sum_others(f, "idle.rank", "queued_ns") > all / 2;
+    snprintf(out, size, "%s", queued ? " The host launched them in time." : "");
     if (kernel)
-        snprintf(out, size, " Most of the longest gaps end with " QUOTED_NAME ".", kernel,
-                 cut_mark(kernel));
+        snprintf(out + strlen(out), size - strlen(out),
+                 " Most of the longest gaps end with " QUOTED_NAME ".", kernel, cut_mark(kernel));
     if (waits_for_gpu(f, call))
         snprintf(out + strlen(out), size - strlen(out),
                  " Meanwhile the host is in " QUOTED_NAME
@@ -428,7 +430,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         cause = sum > most ? c : cause;
         most = sum > most ? sum : most;
     }
-    char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME], where[300] = "";
+    char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME], where[400] = "";
     const char *what = idle_causes[cause].what, *text = idle_causes[cause].text;
     if (f->torch && idle_causes[cause].torch)
         text = idle_causes[cause].torch;

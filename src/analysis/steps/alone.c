@@ -41,6 +41,11 @@ static const part causes[] = {
      "recorded"},
 };
 
+/* Of other_ns nearly all, if queued_ns says so. */
+static const part queued = {"queued_ns",
+                            "what came next was in its queue and waited for something else"};
+enum { QUEUED_PCT = 95 };
+
 /* Activities between operators of a CPU that is its own device. */
 static const part cpu_causes[] = {
     {"input_ns", "it waited for its next batch"},
@@ -81,6 +86,9 @@ static void add_idle(const tm_table *idle, bool several, bool of_cpu, char out[T
                : largest_of(causes, sizeof causes / sizeof *causes, idle, &ns);
     if (ns <= 0)
         return;
+    if (strcmp(cause->column, "other_ns") == 0 && !of_cpu &&
+        number(idle, 0, queued.column) >= ns / 100 * QUEUED_PCT)
+        cause = &queued;
     const int64_t longest = number(idle, 0, "longest_ns");
     tm_shown_durations((const int64_t[]){idle_ns, ns, longest}, longest > idle_ns / 2 ? 3 : 2,
                        times);
