@@ -48,16 +48,18 @@ static void write_when(const tm_table *job, char *out, size_t size) {
 }
 
 /* Writes "4 steps of 42.1 ms", with the step length that savings refer to. Omits the length if
- * there are several kinds of steps. */
+ * steps have a named kind: tm_summary_kinds writes it. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
+    const tm_table *kinds = tm_tables_find(tables, "steps.kind");
+    const bool named =
+        kinds->n_rows > 1 || (kinds->n_rows == 1 && !tm_table_cell(kinds, 0, "phase")->null);
     const tm_table *replayed = tm_tables_find(tables, "whatif.job");
     char length[32];
     snprintf(out, size, "no steps marked");
     if (steps > 0)
         snprintf(out, size, "%" PRId64 " step%s", steps, steps == 1 ? "" : "s");
-    if (steps == 0 || replayed->n_rows == 0 || number(replayed, 0, "step_ns") <= 0 ||
-        tm_tables_find(tables, "steps.kind")->n_rows > 1)
+    if (steps == 0 || replayed->n_rows == 0 || number(replayed, 0, "step_ns") <= 0 || named)
         return;
     tm_shown_duration(number(replayed, 0, "step_ns"), length, sizeof length);
     snprintf(out + strlen(out), size - strlen(out), " of %s", length);
