@@ -821,6 +821,12 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
          "communication hides", "once all ranks"},
+        /* which is of the gaps alone */
+        {"",
+         "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "
+                                      "sure=true; whatif.item what=limit name=launch saved_ns=83 "
+                                      "saved_pct=8.3;",
+         "if the lags before kernels took no time; fused kernels may save more.", "serving"},
         /* of a bound the larger end: 228 of 1,000 */
         {HIDES_BADLY,
          "whatif.job sure=true unmatched_pct=0 step_ns=1000; whatif.item what=limit name=transfer "

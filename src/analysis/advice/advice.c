@@ -78,7 +78,7 @@ static const tm_table_def item_def = {
 
 static const tm_table_def *const defs[] = {&item_def};
 
-enum { TM_SAVES_MAX = 160 };
+enum { TM_SAVES_MAX = 192 };
 
 static const char *const severities[] = {"note", "warning", "critical"};
 enum { N_SEVERITIES = sizeof severities / sizeof *severities };
@@ -596,8 +596,9 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     const tm_shown_text percent = tm_shown_percent(share->value.r, 1);
     const char *whole = tm_words_whole(facts->tables);
     if (is_bound(i))
-        snprintf(out, TM_SAVES_MAX, "Saves at most %s of %s (%s), if %s took no time.",
-                 percent.text, whole, time, left_out(limit_of(&i->advice, i->rule)));
+        snprintf(out, TM_SAVES_MAX, "Saves at most %s of %s (%s), if %s took no time%s.",
+                 percent.text, whole, time, left_out(limit_of(&i->advice, i->rule)),
+                 i->rule == TM_RULE_SMALL_KERNELS ? "; fused kernels may save more" : "");
     else
         snprintf(out, TM_SAVES_MAX, "Fixing it saves %s of %s (%s).", percent.text, whole, time);
 }
