@@ -156,6 +156,14 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=0.4;" STRAGGLERS,
          "straggler critical 160 upper 1, late_ranks warning 180 upper all"},
+        /* Hidden waiting costs nothing, but the headline says that host work saves 6 %. */
+        {"",
+         "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job "
+         "verdict=event "
+         "headline=Bringing~the~work~of~hosts~between~launches~to~the~median~rank's~saves~6.0~%~of"
+         "~a~step~(60~ns); whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; "
+         "whatif.item what=kind name=host ranks=4 saved_ns=60 saved_pct=6 sure=true;",
+         "late_ranks warning 0 upper all"},
         /* A bubble: receives wait too, and starting communication earlier does not help. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
          "stragglers.job verdict=bubble evidence=E; overlap.kind *kind=recv exposed_comm_ns=200;",

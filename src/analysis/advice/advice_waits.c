@@ -422,7 +422,11 @@ static const char *leading_host_work(const tm_facts *f) {
 static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     const bool event = tm_facts_verdict_is(f, "event");
     const char *ranks = tm_savings_ranks(f->tables);
+    const double saved = tm_fixes_saved_pct(tm_tables_find(f->tables, "whatif.item"),
+                                            tm_savings_lead(f->tables).kind);
     char whose[160] = "";
+    out->measure = fmax(out->measure, saved); /* hidden waits delay later work, too */
+    out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
     out->item = "kind";
@@ -450,11 +454,11 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                    f->costs[TM_RULE_STRAGGLER] - tm_facts_uneven(f) +
                    (bubble ? exposed_transfers(f) : 0);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
-    tm_facts_by_rank(f, out->cost_ns, time);
+    tm_facts_by_rank(f, out->cost_ns > 0 ? out->cost_ns : 0, time);
     most_behind(f, behind, sizeof behind);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the GPU time (%s) is exposed waiting for %s%s%s.",
-             tm_shown_percent(out->measure, 1).text, time,
+             tm_shown_percent(fmax(out->measure, 0.0), 1).text, time,
              bubble ? "other stages, with their transfers," : "late ranks",
              named                    ? " besides those that are named"
              : tm_facts_uneven(f) > 0 ? " besides what uneven work explains"
