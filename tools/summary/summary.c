@@ -213,7 +213,7 @@ static void print_in_steps(const tm_tables *tables, int64_t window, const char *
         return;
     write_shares(tables, true, idle, shares, sizeof shares);
     snprintf(text, sizeof text,
-             "(of all that was recorded; of the complete steps, %s of that time: %s)",
+             "(of all that was recorded; complete steps are %s of that time: %s)",
              percent(in_steps, window).text, shares);
     tm_console_wrap(text, 0, tm_console_width());
 }

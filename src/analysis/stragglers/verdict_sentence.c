@@ -587,10 +587,9 @@ static void last_text(const tm_toll *toll, char *out, size_t size) {
     out[0] = '\0';
     if (toll->last > 0)
         snprintf(out, size,
-                 "; it came last in %" PRId64 " of %" PRId64 " collective%s (%s expected by "
+                 "; it came last in %" PRId64 " of %" PRId64 " collectives (%s expected by "
                  "chance%s)",
-                 toll->last, n, n == 1 ? "" : "s", toll->expected < 0.05 ? "< 0.1" : expected,
-                 apart);
+                 toll->last, n, toll->expected < 0.05 ? "< 0.1" : expected, apart);
 }
 
 /* Writes the evidence for one finding. Last arrivals are given only for the first, because others
