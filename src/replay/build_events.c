@@ -87,7 +87,7 @@ bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t
         if (v < m->n_visits && m->visits[v].event == source->row) {
             cause.from = TM_FROM_VISIT + (uint32_t)v;
             cause.from_ns = m->visits[v].last_ns;
-            cause.kind = kind;
+            cause.kind = source->end_ns - ns <= TM_PAIR_SLACK_NS ? TM_EDGE_TRANSFER : kind;
         }
         cause.usual_ns = ns - cause.from_ns;
     }

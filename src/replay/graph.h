@@ -130,4 +130,17 @@ static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *e
     return graph->ns[edge->from];
 }
 
+/** Returns the event or call that takes the time of an edge into a node: of work and transfers the
+ * one that they belong to, otherwise the node's. */
+static inline uint32_t tm_graph_event_of(const tm_graph *graph, uint32_t node,
+                                         const tm_edge *edge) {
+    const bool visits = edge->from & TM_FROM_VISIT, root = edge->from == TM_FROM_ROOT;
+    if (edge->kind == TM_EDGE_TRANSFER && visits && !root) {
+        const tm_graph_visit *visit =
+            (const tm_graph_visit *)graph->visits.data + (edge->from & ~TM_FROM_VISIT);
+        return visit->event == TM_NO_EVENT ? graph->event[node] : visit->event;
+    }
+    return graph->event[edge->kind <= TM_EDGE_COMM && !visits ? edge->from : node];
+}
+
 #endif

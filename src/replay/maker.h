@@ -104,6 +104,13 @@ static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
     return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
 }
 
+/* Returns the weight of a cause on the other ranks: of a transfer, what is usual for its operation;
+ * otherwise not known yet. */
+static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause, int64_t weight) {
+    return cause->kind == TM_EDGE_TRANSFER ? m->visits[cause->from & ~TM_FROM_VISIT].usual_ns
+                                           : weight;
+}
+
 /* Returns how long before a node at @p ns the latest of its causes would usually have led to it. */
 int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
 
@@ -120,7 +127,7 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     for (size_t i = 0; i < n; i++) {
         const int64_t at = tm_cause_reaches(&causes[i], ns), weight = at - causes[i].from_ns;
         edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
-        weights[i] = (tm_loose_weight){weight, weight, 0};
+        weights[i] = (tm_loose_weight){weight, tm_cause_peer_ns(m, &causes[i], weight), 0};
         binding = at > latest ? i : binding;
         over = at > latest ? ns - at : over;
         latest = at > latest ? at : latest;
@@ -138,7 +145,8 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
 /* Adds the end of event u as a cause of a node at @p ns. If it ends later (streams overlap, or
- * times are rounded), uses its begin, or the operation it is part of. False when out of memory. */
+ * times are rounded), uses its begin, or the operation it is part of, whose transfer then leads
+ * there. False when out of memory. */
 bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 
 /* Add the edges into all events, and into all calls. False when out of memory. */

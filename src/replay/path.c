@@ -171,8 +171,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
         int64_t source = tm_graph_source_ns(graph, edge);
         int64_t begin = source > hop->begin_ns ? source : hop->begin_ns;
         bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT);
-        bool work = edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY;
-        uint32_t event = work ? graph->event[edge->from] : graph->event[v];
+        uint32_t event = tm_graph_event_of(graph, v, edge);
         const tm_path_piece piece = {
             .step = hop->step,
             .begin_ns = begin,

@@ -272,12 +272,6 @@ static void find_inside(const place *p, uint8_t *inside) {
     }
 }
 
-/* Returns the event or call of an edge: its source for work, else its target. */
-static uint32_t event_of(const tm_graph *graph, size_t node, const tm_edge *edge) {
-    bool work = edge->kind <= TM_EDGE_COMM && !(edge->from & TM_FROM_VISIT);
-    return graph->event[work ? edge->from : node];
-}
-
 static bool rank_holds(const place *p, int condition) {
     const tm_scenario_part *part = p->part;
     if (condition == TM_CONDITION_RANK)
@@ -340,10 +334,10 @@ static void mark_part(const place *p, uint8_t part, tm_graph *graph, tm_scenario
         found->alone[c] += is;
         here = here && is;
     }
-    for (size_t v = 0; v < graph->n_nodes; v++)
+    for (uint32_t v = 0; v < graph->n_nodes; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             tm_edge *edge = &graph->edges[e];
-            if (!test_edge(p, edge, event_of(graph, v, edge), found) || !here)
+            if (!test_edge(p, edge, tm_graph_event_of(graph, v, edge), found) || !here)
                 continue;
             edge->part = part;
             found->edges++;

@@ -39,6 +39,10 @@ def test_a_first_screen_says_how_long_steps_of_each_kind_take():
     # Making an EXTEND as short as a DECODE saves nothing: each kind varies by at most 0.1 %.
     equal([row for row in rows('job.h5', 'whatif.item')
            if row['what'] == 'kind' and (row['saved_pct'] or 0) > 0.1], [])
+    # A step's length is said once: the replay's, from the first kernel on, is 40 us shorter.
+    out = served('one', [('step[DECODE bs=16]', 4980)]).out
+    has_line(out, '^1 rank(?: on 1 host)?, 1 step, ')
+    has_line(out, r'^ *Step: 1 DECODE of 4\.98 ms ')
 
 
 def test_a_slower_prefill_is_found_beside_decodes_that_stay():

@@ -231,7 +231,7 @@ def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
     put(path(2), json.dumps(found))
     os.unlink('job/truth.json')
     done = merged('job')
-    has_line(done.out, r'^Load even within .* % \(2 ranks not compared\), ')
+    has_line(done.out, r'^Load even within .* %( in whole steps)? \(2 ranks not compared\), ')
     equal([(row['rank'], row['step']) for row in rows('tmerge.h5', 'overlap.step')
            if row['partial']], [(1, 5), (1, 6), (1, 7)])
     job = rows('tmerge.h5', 'imbalance.job')[0]
@@ -266,7 +266,7 @@ def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
         put('rank0.json', json.dumps(events))
         out = ' '.join(merged('rank0.json').out.split())
         equal('GPU time: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % (of all that was '
-              'recorded; of the complete steps, 1.0 % of that time: compute 50.0 %, exposed comm 0.0 %, '
+              'recorded; complete steps are 1.0 % of that time: compute 50.0 %, exposed comm 0.0 %, '
               'copies 0.0 %, idle 50.0 %)' in out, said)
         equal('(of all that was recorded' in out, said)
 

@@ -483,6 +483,12 @@ def test_one_rank_alone_says_what_it_can():
     has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
              'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was in its queue '
              'and waited for something else, or its launch is not recorded')
+    # It was launched at 120 us.
+    put('rank0.json', trace([kernel('gemm', 100, 50), kernel('gemm', 450, 50, correlation=7),
+                             event('cudaLaunchKernel', 'cuda_runtime', 120, 5, correlation=7)], 0))
+    has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
+             'what came next was in its queue and waited for something else; the longest gap takes '
+             '300.0 us$')
     # Three GPUs in turn: 200, 100 and 90 of 400 us, on average 130 (32.5 %); they idle for 200, 300
     # and 310, on average 270; no GPU works for 10 of these: 260 (96.3 %) are another's turn. A
     # fourth GPU that works for 0.4 us in parallel does not change this, but is named.

@@ -151,6 +151,19 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "straggler warning 160 upper 1"},
         {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1,2 saved_ns=50 saved_pct=5;",
          "late_ranks warning 180 upper all, straggler warning 160 upper 1"},
+        /* Where no saving is known, who is named comes first. */
+        {BOTH_LATE,
+         "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
+         "shape=throughout caused_share=0.4;" STRAGGLERS,
+         "straggler critical 160 upper 1, late_ranks warning 180 upper all"},
+        /* Hidden waiting costs nothing, but the headline says that host work saves 6 %. */
+        {"",
+         "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job "
+         "verdict=event "
+         "headline=Bringing~the~work~of~hosts~between~launches~to~the~median~rank's~saves~6.0~%~of"
+         "~a~step~(60~ns); whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; "
+         "whatif.item what=kind name=host ranks=4 saved_ns=60 saved_pct=6 sure=true;",
+         "late_ranks warning 0 upper all"},
         /* A bubble: receives wait too, and starting communication earlier does not help. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
          "stragglers.job verdict=bubble evidence=E; overlap.kind *kind=recv exposed_comm_ns=200;",
@@ -270,6 +283,12 @@ TEST(an_idle_gpu_is_counted_once) {
          "launches.rank *events=100 short_events=25 host_bound_events=50; idle.rank *idle_ns=120 "
          "kernel_wait_ns=20 host_work_ns=100;",
          "small_kernels warning 120 upper all"},
+        /* 61 of the 120 are one gap, which is no matter of many kernels */
+        {"",
+         "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
+         "launches.rank *events=100 short_events=25 host_bound_events=50; idle.rank *idle_ns=120 "
+         "kernel_wait_ns=20 host_work_ns=100 longest_ns=61;",
+         "small_kernels warning 59 upper all"},
     };
     check(cases, COUNT(cases));
 }
@@ -673,6 +692,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "duration_ns=900 cause=other host=item host_ns=900;",
          "more work in each. For most of the longest gaps it is in \"forward\".", "recorded"},
         {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900 "
+         "longest_ns=451;",
+         "in the longest gap", "ahead of the GPU"},
+        {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900 "
+         "longest_ns=450;",
+         "ahead of the GPU", "longest gap"},
+        {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=40 unrecorded_ns=60;",
          "For most of the longest gaps it is in no call that was recorded.", "forward"},
@@ -686,6 +713,12 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "*unlinked=9 events=9; idle.gap rank=0 duration_ns=90 cause=other before=k host=sync "
          "host_ns=80; sync.call call=sync;",
          "end with \"k\". Meanwhile the host is in \"sync\", which waits for", "Record"},
+        {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900 queued_ns=451;",
+         "memory. The host launched them in time. ", "Record"},
+        {"",
+         "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900 queued_ns=450;",
+         "the host's memory. Kernels", "launched them"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; launches.rank "
          "*unlinked=9 launches=0;",
@@ -716,6 +749,16 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "; what tells no kind of collective shows most", "other shows"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
+        /* Of 4 x 250 exposed 4 x 100 are waiting for late ranks, which no receive holds: of the
+         * AllReduces' 4 x 130 then 120 are left, of receives 4 x 120 */
+        {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
+         "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
+         "overlap.kind *kind=recv exposed_comm_ns=120;",
+         "of the rest Receive shows most (120 ns a rank).", "Start communication"},
+        {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=10",
+         "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
+         "overlap.kind *kind=recv exposed_comm_ns=60;",
+         "; AllReduce shows most (190 ns a rank)", "micro-batches"},
         /* 120 of 4 x 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
@@ -724,6 +767,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "such ones receivers waited 340 ns for their senders, all ranks together, hidden or not "
          "(tmerge show bubble); how much of the rest is waiting the traces do not tell.",
          "hold nobody up"},
+        /* half of 4 x 150, in a job of 8 ranks */
+        {HIDES_BADLY " exposed_unmatched_ns=75", "world 8;",
+         "Add the traces of the missing ranks first, for most of this may be waiting for them. "
+         "Otherwise start communication earlier",
+         "Start"},
+        {HIDES_BADLY " exposed_unmatched_ns=74", "world 8;", "Start communication", "missing"},
+        {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100 exposed_unmatched_ns=100", "world 8;",
+         "Otherwise communicate less", "Communicate"},
         {HIDES_BADLY " exposed_unmatched_ns=120", "overlap.kind *kind=recv exposed_comm_ns=150;",
          " 80 % of this time is of operations that are not complete, or of kinds that hold nobody "
          "up: how much of that",
@@ -756,10 +807,20 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
-         "2 AllReduces of 1.5 MB in the mean took 40 ns (median) once all ranks had come, where "
-         "one "
-         "of 64.0 MB takes 10 ns: size does not explain that",
-         "nobody"},
+         "2 AllReduces of 1.5 MB in the mean took 40 ns (median) once all ranks here had come, "
+         "where one of 64.0 MB takes 10 ns: size does not explain that",
+         "Find what"},
+        /* (90 - 10) 2 x 4 ns are over half of 4 x 150: it is no transfer to be made faster */
+        {HIDES_BADLY,
+         "collectives.kind " SMALLER
+         "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
+         "Find what the slowest AllReduces wait for once all ranks here have come: ranks without "
+         "a trace, ",
+         "Start communication"},
+        {HIDES_BADLY,
+         "world 4; collectives.kind " SMALLER
+         "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
+         "once all ranks have come: the set-up of their group, ", "without a trace"},
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=39; collectives.kind " LARGER ";",
@@ -768,13 +829,24 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
          "communication hides", "once all ranks"},
+        /* which is of the gaps alone */
+        {"",
+         "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "
+                                      "sure=true; whatif.item what=limit name=launch saved_ns=83 "
+                                      "saved_pct=8.3;",
+         "if the lags before kernels took no time; fused kernels may save more.", "serving"},
+        /* of a bound the larger end: 228 of 1,000 */
+        {HIDES_BADLY,
+         "whatif.job sure=true unmatched_pct=0 step_ns=1000; whatif.item what=limit name=transfer "
+         "saved_ns=45 saved_pct=4.5 saved_most_ns=228;",
+         "Saves at most 22.8 % of", "4.5 %"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_tables tables = advise(&(advice_case){cases[i].overlap, cases[i].rows, ""});
         const tm_table *items = tm_tables_find(&tables, "advice.item");
         char said[2048];
-        snprintf(said, sizeof said, "%s %s", text_at(items, 0, "text"),
-                 text_at(items, 0, "evidence"));
+        snprintf(said, sizeof said, "%s %s %s", text_at(items, 0, "text"),
+                 text_at(items, 0, "evidence"), text_at(items, 0, "saves"));
         if (!strstr(said, cases[i].has) || strstr(said, cases[i].lacks))
             fail_msg("case %zu: %s", i, said);
         tm_tables_destroy(&tables);

@@ -281,6 +281,16 @@ static const edge_case cases[] = {
      .visit = {"ncclKernel_AllReduce", 110, 0},
      .edges = "before root>ncclKernel_AllReduce.S 0; "
               "comm ncclKernel_AllReduce.S>ncclKernel_AllReduce.E 100"},
+    {.what = "what begins as communication ends, but for rounding, waits for its transfer",
+     .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7), WORK("b", 105, 50, 0, 7)},
+     .visit = {"ncclKernel_AllReduce", 80, 0},
+     .edges = "before root>ncclKernel_AllReduce.S 0; transfer visit>b.S 25; "
+              "transfer visit>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
+    {.what = "what begins long before communication ends does not",
+     .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7), WORK("b", 100, 50, 0, 7)},
+     .visit = {"ncclKernel_AllReduce", 80, 0},
+     .edges = "before root>ncclKernel_AllReduce.S 0; gap visit>b.S 20; "
+              "transfer visit>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
     {/* The others ended at 90, 10 us after the last begin; a wait takes 2 us more. */
      .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},

@@ -232,7 +232,9 @@ static void make_graph(tm_graph *g, uint32_t *event, uint32_t *first, tm_edge *m
                                 .kind = edges[e].kind,
                                 .flags = edges[e].flags};
     }
+    static tm_graph_visit visit = {.event = NCCL};
     *g = (tm_graph){.rank = 3, .n_nodes = N_NODES, .event = event, .first = first, .edges = made};
+    g->visits = (tm_vec){.data = &visit, .n = 1, .size = sizeof visit};
 }
 
 TEST(a_part_means_the_edges_of_which_all_holds) {

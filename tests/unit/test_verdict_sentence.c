@@ -494,6 +494,32 @@ TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     tm_tables_destroy(&tables);
 }
 
+/* Of 10 operations one rank came last alone in 5, or in 6, of which rank 6 in 2: half are 2.5 or 3
+ * by chance. */
+TEST(where_many_arrivals_are_too_close_only_the_others_count) {
+    static const struct {
+        int64_t untied;
+        double expected;
+        const char *text;
+    } cases[] = {
+        {5, 2.5, "in 2 of 5 collectives (2.5 expected by chance; 5 more are too close to tell);"},
+        {6, 3.0, "in 2 of 10 collectives (3.0 expected by chance);"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tm_toll toll = {.rank = 6, .collectives = 10, .last = 2, .caused = {16000, 0}};
+        toll.untied = cases[i].untied;
+        toll.expected = cases[i].expected;
+        const tm_tolls tolls = {.ranks = &toll, .n_ranks = 1, .wait_ns = 20000};
+        const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE, .matched_share = 1.0};
+        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+        char text[TM_SENTENCE_MAX];
+        tm_tables tables = open_scene("rank=6 collectives=10", "idle_ns=5000");
+        tm_verdict_evidence(&tables, &topic, text);
+        if (!strstr(text, cases[i].text))
+            fail_msg("%s", text);
+        tm_tables_destroy(&tables);
+    }
+}
+
 /* Ranks 2 and 3 of node7; rank 3 is as slow as rank 2, or not. */
 TEST(a_hosts_cause_is_that_of_all_its_ranks) {
     static const char *const looks[][2] = {

@@ -48,16 +48,18 @@ static void write_when(const tm_table *job, char *out, size_t size) {
 }
 
 /* Writes "4 steps of 42.1 ms", with the step length that savings refer to. Omits the length if
- * there are several kinds of steps. */
+ * steps have a named kind: tm_summary_kinds writes it. */
 static void write_steps(const tm_tables *tables, char *out, size_t size) {
     const int64_t steps = number(tm_tables_find(tables, "job.job"), 0, "steps");
+    const tm_table *kinds = tm_tables_find(tables, "steps.kind");
+    const bool named =
+        kinds->n_rows > 1 || (kinds->n_rows == 1 && !tm_table_cell(kinds, 0, "phase")->null);
     const tm_table *replayed = tm_tables_find(tables, "whatif.job");
     char length[32];
     snprintf(out, size, "no steps marked");
     if (steps > 0)
         snprintf(out, size, "%" PRId64 " step%s", steps, steps == 1 ? "" : "s");
-    if (steps == 0 || replayed->n_rows == 0 || number(replayed, 0, "step_ns") <= 0 ||
-        tm_tables_find(tables, "steps.kind")->n_rows > 1)
+    if (steps == 0 || replayed->n_rows == 0 || number(replayed, 0, "step_ns") <= 0 || named)
         return;
     tm_shown_duration(number(replayed, 0, "step_ns"), length, sizeof length);
     snprintf(out + strlen(out), size - strlen(out), " of %s", length);
@@ -211,7 +213,7 @@ static void print_in_steps(const tm_tables *tables, int64_t window, const char *
         return;
     write_shares(tables, true, idle, shares, sizeof shares);
     snprintf(text, sizeof text,
-             "(of all that was recorded; of the complete steps, %s of that time: %s)",
+             "(of all that was recorded; complete steps are %s of that time: %s)",
              percent(in_steps, window).text, shares);
     tm_console_wrap(text, 0, tm_console_width());
 }
@@ -316,25 +318,39 @@ void tm_summary_figures(const tm_tables *tables) {
     print_rates(tables);
 }
 
-/* Warns of missing ranks. If no trace has the world size, ranks below the highest one must
- * exist. */
-static void print_missing(const tm_loaded *loaded, const tm_colors *colors) {
-    int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
-    bool told = loaded->world_size >= least;
-    int64_t world = told ? loaded->world_size : least, missing = world - n, shown = 0;
-    if (missing <= 0)
-        return;
-    printf("%s! %" PRId64 " of %s%" PRId64 " ranks have no trace here:", colors->warning, missing,
-           told ? "" : "at least ", world);
-    size_t next = 0;
+/* Writes the ranks below @p world without a trace: " 2, 3, 5, ...". */
+static void list_missing(const tm_loaded *loaded, int64_t world, char *out, size_t size) {
+    const int64_t missing = world - (int64_t)loaded->n_ranks;
+    int64_t shown = 0;
+    size_t next = 0, used = 0;
     for (int64_t rank = 0; rank < world && shown < LIST_SHOWN; rank++) {
         if (next < loaded->n_ranks && loaded->ranks[next] == rank) {
             next++;
             continue;
         }
-        printf("%s %" PRId64, shown++ ? "," : "", rank);
+        used += (size_t)snprintf(out + used, size - used, "%s %" PRId64, shown++ ? "," : "", rank);
     }
-    printf("%s%s\n", missing > shown ? ", ..." : "", colors->off);
+    snprintf(out + used, size - used, "%s", missing > shown ? ", ..." : "");
+}
+
+/* Warns of missing ranks. If no trace has the world size, ranks below the highest one must
+ * exist. */
+static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
+                          const tm_colors *colors) {
+    int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
+    bool told = loaded->world_size >= least;
+    int64_t world = told ? loaded->world_size : least;
+    bool waits = sum_column(tm_tables_find(tables, "stragglers.rank"), "wait_ns") > 0;
+    char ranks[LIST_SHOWN * 24 + 8], text[sizeof ranks + 160];
+    if (world <= n)
+        return;
+    list_missing(loaded, world, ranks, sizeof ranks);
+    snprintf(text, sizeof text, "%" PRId64 " of %s%" PRId64 " ranks have no trace here%s:%s",
+             world - n, told ? "" : "at least ", world, waits ? ", so waits are lower bounds" : "",
+             ranks);
+    fputs(colors->warning, stdout);
+    tm_console_beside(stdout, "!", 2, text);
+    fputs(colors->off, stdout);
 }
 
 /* Finds the next row that is the first of its format, and counts the ranks of that format.
@@ -648,7 +664,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     tm_summary_state(tables);
     tm_summary_advice(tables, lines);
     tm_summary_clocks(tables, colors);
-    print_missing(loaded, colors);
+    print_missing(loaded, tables, colors);
     print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
     print_suspects(tm_tables_find(tables, "kernels.kernel"), colors);

@@ -317,8 +317,8 @@ static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
         at_least = at_least || (!cell->null && cell->value.i != 0);
     }
     if (at_least)
-        printf("%s! some groups that are inferred may have further ranks: their waits are lower "
-               "bounds\n  (show collectives.kind says of which)%s\n",
+        printf("%s! some groups that are inferred may have further ranks: their waits are "
+               "lower\n  bounds (show collectives.kind says of which)%s\n",
                colors->warning, colors->off);
 }
 

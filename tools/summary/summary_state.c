@@ -15,13 +15,27 @@ enum { TEXT_MAX = 320, LINE_MAX = 2 * TEXT_MAX + 8 };
 /* same limit as in the page */
 static const double EVEN_PCT = 2.0;
 
+/* Returns whether the ranks' whole recordings, which the table shows, are uneven. */
+static bool differs_in_all(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "overlap.rank");
+    int64_t most = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const int64_t own = number(ranks, i, "compute_ns");
+        most = own > most ? own : most;
+    }
+    return (double)most * (double)ranks->n_rows >
+           (1.0 + EVEN_PCT / 100.0) * (double)sum_column(ranks, "compute_ns");
+}
+
 /* Writes what is compared, from imbalance.job: " in the 3 steps that all ranks recorded whole
- * (the table has parts of others, too; 1 rank not compared)". */
+ * (the table has parts of others, too; 1 rank not compared)"; " in whole steps" if only the
+ * table's figures, which include more, are uneven. */
 static void write_compared(const tm_tables *tables, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "imbalance.job");
     const int64_t ranks = (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows;
     const int64_t left = ranks - number(job, 0, "ranks"), steps = number(job, 0, "steps");
     const bool some = number(tm_tables_find(tables, "job.job"), 0, "steps") > steps && steps > 0;
+    const bool even = tm_table_cell(job, 0, "imbalance_pct")->value.r < EVEN_PCT;
     char apart[48] = "";
     if (left > 0)
         snprintf(apart, sizeof apart, "%" PRId64 " rank%s not compared", left,
@@ -31,6 +45,8 @@ static void write_compared(const tm_tables *tables, char *out, size_t size) {
                  " in the %" PRId64 " step%s that all recorded whole (the table has parts of "
                  "others, too%s%s)",
                  steps, steps == 1 ? "" : "s", *apart ? "; " : "", apart);
+    else if (steps > 0 && even && differs_in_all(tables))
+        snprintf(out, size, " in whole steps%s%s%s", *apart ? " (" : "", apart, *apart ? ")" : "");
     else if (*apart)
         snprintf(out, size, " (%s)", apart);
     else

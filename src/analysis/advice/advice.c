@@ -65,8 +65,9 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def item_def = {
     .name = "advice.item",
     .doc = "What to do, sorted by severity, then by the saving in a step. Items with only a bound "
-           "(at_most) follow, then those with only a cost, then those without a time; items that "
-           "may stop the job come first. Items that save nothing in a replay are left out. Empty "
+           "(at_most) follow, then those with only a cost (a straggler first), then those without "
+           "a time; items that may stop the job come first. Items that save nothing in a replay "
+           "are left out. Empty "
            "for a job without problems.",
     .columns = columns,
     .n_columns = N_COLUMNS,
@@ -77,7 +78,7 @@ static const tm_table_def item_def = {
 
 static const tm_table_def *const defs[] = {&item_def};
 
-enum { TM_SAVES_MAX = 160 };
+enum { TM_SAVES_MAX = 192 };
 
 static const char *const severities[] = {"note", "warning", "critical"};
 enum { N_SEVERITIES = sizeof severities / sizeof *severities };
@@ -557,6 +558,8 @@ static int worst_first(const void *a, const void *b) {
         return class_of(x) - class_of(y);
     if (class_of(x) < 2 && x->saving.time.value.i != y->saving.time.value.i)
         return tm_order_i64(y->saving.time.value.i, x->saving.time.value.i);
+    if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
+        return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* it leads the first screen, too */
     if (x->advice.cost_ns != y->advice.cost_ns)
         return tm_order_i64(y->advice.cost_ns, x->advice.cost_ns);
     return (int)x->rule - (int)y->rule;
@@ -593,8 +596,9 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
     const tm_shown_text percent = tm_shown_percent(share->value.r, 1);
     const char *whole = tm_words_whole(facts->tables);
     if (is_bound(i))
-        snprintf(out, TM_SAVES_MAX, "Saves at most %s of %s (%s), if %s took no time.",
-                 percent.text, whole, time, left_out(limit_of(&i->advice, i->rule)));
+        snprintf(out, TM_SAVES_MAX, "Saves at most %s of %s (%s), if %s took no time%s.",
+                 percent.text, whole, time, left_out(limit_of(&i->advice, i->rule)),
+                 i->rule == TM_RULE_SMALL_KERNELS ? "; fused kernels may save more" : "");
     else
         snprintf(out, TM_SAVES_MAX, "Fixing it saves %s of %s (%s).", percent.text, whole, time);
 }

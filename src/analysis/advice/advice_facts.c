@@ -96,6 +96,21 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     return found;
 }
 
+/* Returns the saving of a row of whatif.item; of a limit the larger one, since it is a bound. */
+static tm_facts_saving saving_at(const tm_facts *facts, const tm_table *items, size_t row) {
+    tm_facts_saving found =
+        saving_of(tm_table_cell(items, row, "saved_ns"), tm_table_cell(items, row, "saved_pct"));
+    const tm_cell *most = tm_table_cell(items, row, "saved_most_ns");
+    if (strcmp(tm_table_cell(items, row, "what")->value.text, "limit") == 0 && !most->null &&
+        most->value.i > found.time.value.i) {
+        found.time = *most;
+        tm_cell_set_real(
+            &found.share,
+            tm_facts_percent(most->value.i, tm_facts_int(facts, "whatif.job", 0, "step_ns")));
+    }
+    return found;
+}
+
 tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const char *name) {
     static const tm_cell none = {.null = true};
     const tm_table *items = tm_tables_find(facts->tables, "whatif.item");
@@ -113,8 +128,7 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     for (size_t i = 0; i < items->n_rows; i++)
         if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
             (!*name || strcmp(tm_table_cell(items, i, "name")->value.text, name) == 0))
-            found = saving_of(tm_table_cell(items, i, "saved_ns"),
-                              tm_table_cell(items, i, "saved_pct"));
+            found = saving_at(facts, items, i);
     return found;
 }
 

@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Returns whether one gap of each rank has most of the idle time: no matter of many kernels. */
+static bool is_one_gap(const tm_facts *f) {
+    return tm_facts_sum_others(f, "idle.rank", "longest_ns") >
+           tm_facts_sum_others(f, "idle.rank", "idle_ns") / 2;
+}
+
 void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     tm_facts_kernels kernels = tm_facts_sum_kernels(f);
     int64_t events = tm_facts_sum_others(f, "launches.rank", "events");
@@ -22,8 +28,12 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     /* Gaps between kernels, and waits for the next launch if launching is slower than running. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
     bool host_bound = shorter >= 25.0 && behind >= 50.0;
+    const bool besides = host_bound && is_one_gap(f);
     if (host_bound)
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
+    if (besides)
+        lost -= tm_facts_sum_others(f, "idle.rank", "longest_ns");
+    out->apart = besides; /* a replay without host time has no such gap, either */
     char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
     out->limit = host_bound ? "host" : "launch";
@@ -56,10 +66,11 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     snprintf(out->text + strlen(out->text), sizeof out->text - strlen(out->text), "%s", where);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the kernels take under 100 us (mean %s), %s are shorter than the call that "
-             "launches them; GPUs do nothing for %s of their time (%s) %s.",
+             "launches them; GPUs do nothing for %s of their time (%s) %s%s.",
              tm_shown_percent(small, 0).text, mean, tm_shown_percent(shorter, 0).text,
              tm_shown_percent(out->measure, 1).text, time,
-             host_bound ? "between kernels and until the next is launched" : "between kernels");
+             host_bound ? "between kernels and until the next is launched" : "between kernels",
+             besides ? ", besides the longest gap" : "");
 }
 
 /* Copies between GPUs and hosts, over all ranks. */
@@ -257,7 +268,7 @@ static const struct {
      "was not",
      "Find what kernels that are in the GPU's queue wait for: work that was queued before the "
      "recording began, another process on the same GPU (nvidia-smi or rocm-smi lists them), "
-     "another GPU, or the host's memory. The host launched them in time.",
+     "another GPU, or the host's memory.",
      NULL, NULL, "launch"},
     {"input_ns", "the host waits for the next batch", "Load data faster.", NULL, NULL, "input"},
     {"turns_ns", "another GPU of the same rank is at work",
@@ -388,10 +399,12 @@ static bool waits_for_gpu(const tm_facts *f, const char *call) {
 /* Writes the kernel that waits in its queue, and the call in which the host waits for it. */
 static void say_held(const tm_facts *f, char *out, size_t size) {
     const char *kernel = held_kernel(f, "other"), *call = host_in_gaps(f, "other");
-    *out = 0;
+    const int64_t all = tm_facts_sum_others(f, "idle.rank", "other_ns");
+    const bool queued = tm_facts_sum_others(f, "idle.rank", "queued_ns") > all / 2;
+    snprintf(out, size, "%s", queued ? " The host launched them in time." : "");
     if (kernel)
-        snprintf(out, size, " Most of the longest gaps end with " QUOTED_NAME ".", kernel,
-                 cut_mark(kernel));
+        snprintf(out + strlen(out), size - strlen(out),
+                 " Most of the longest gaps end with " QUOTED_NAME ".", kernel, cut_mark(kernel));
     if (waits_for_gpu(f, call))
         snprintf(out + strlen(out), size - strlen(out),
                  " Meanwhile the host is in " QUOTED_NAME
@@ -417,12 +430,16 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         cause = sum > most ? c : cause;
         most = sum > most ? sum : most;
     }
-    char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME], where[300] = "";
+    char time[TM_ADVICE_TIME], part[TM_ADVICE_TIME], where[400] = "";
     const char *what = idle_causes[cause].what, *text = idle_causes[cause].text;
     if (f->torch && idle_causes[cause].torch)
         text = idle_causes[cause].torch;
     if (f->serves && idle_causes[cause].serves)
         text = idle_causes[cause].serves;
+    if (strcmp(idle_causes[cause].column, "host_work_ns") == 0 && is_one_gap(f))
+        text = "Look at what the host does in the longest gap, which has most of the idle time "
+               "(tmerge show idle.gap); do what is done once, such as loading code, before the "
+               "recording.";
     if (strcmp(idle_causes[cause].column, "other_ns") == 0 && has_no_launch(f)) {
         what = "for reasons that the traces do not hold: of most work no call that launches it was "
                "recorded";

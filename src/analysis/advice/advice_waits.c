@@ -422,7 +422,11 @@ static const char *leading_host_work(const tm_facts *f) {
 static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     const bool event = tm_facts_verdict_is(f, "event");
     const char *ranks = tm_savings_ranks(f->tables);
+    const double saved = tm_fixes_saved_pct(tm_tables_find(f->tables, "whatif.item"),
+                                            tm_savings_lead(f->tables).kind);
     char whose[160] = "";
+    out->measure = fmax(out->measure, saved); /* hidden waits delay later work, too */
+    out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
     out->item = "kind";
@@ -450,11 +454,11 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                    f->costs[TM_RULE_STRAGGLER] - tm_facts_uneven(f) +
                    (bubble ? exposed_transfers(f) : 0);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
-    tm_facts_by_rank(f, out->cost_ns, time);
+    tm_facts_by_rank(f, out->cost_ns > 0 ? out->cost_ns : 0, time);
     most_behind(f, behind, sizeof behind);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the GPU time (%s) is exposed waiting for %s%s%s.",
-             tm_shown_percent(out->measure, 1).text, time,
+             tm_shown_percent(fmax(out->measure, 0.0), 1).text, time,
              bubble ? "other stages, with their transfers," : "late ranks",
              named                    ? " besides those that are named"
              : tm_facts_uneven(f) > 0 ? " besides what uneven work explains"
@@ -485,9 +489,10 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
                  named ? "another" : "a", f->trains ? "data loading" : "batches of other sizes");
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time. A
+/* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
+ * @p waiting_ns for late ranks is not in transfers, and may be all in the worst of the others. A
  * bubble's transfers are left out: they have their own item. */
-static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
+static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
     /* exceeds the number of kinds */
     enum { KINDS = 24 };
     const tm_table *table = tm_tables_find(f->tables, "overlap.kind");
@@ -509,6 +514,10 @@ static const char *worst_kind(const tm_facts *f, int64_t *exposed_ns) {
     }
     for (size_t k = 1; k < n; k++)
         worst = sums[k] > sums[worst] ? k : worst;
+    for (size_t k = 0, others = worst; k < n; k++)
+        if (is_transfer(kinds[k]) && !is_transfer(kinds[others]) &&
+            sums[k] > (worst == others ? sums[others] - waiting_ns : sums[worst]))
+            worst = k;
     *exposed_ns = sums[worst];
     return n > 0 ? kinds[worst] : "none";
 }
@@ -536,6 +545,24 @@ static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
                         : 0;
 }
 
+/* Returns whether every rank of the job gave a trace; false if no trace tells how many there are.
+ */
+static bool has_all_ranks(const tm_facts *f) {
+    return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
+}
+
+/* Writes advice if operations that size does not explain have most of the time: they wait for
+ * something, and are not to be made faster. */
+static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
+    out->apart = true; /* the replay takes all of it for transfers */
+    snprintf(out->text, sizeof out->text,
+             "Find what the slowest %ss wait for once all ranks%s have come: %s.", kind,
+             has_all_ranks(f) ? "" : " here",
+             has_all_ranks(f) ? "the set-up of their group, or other users of the network"
+                              : "ranks without a trace, which are to be added, or the set-up of "
+                                "their group");
+}
+
 /* Adds a sentence on operations that take far longer than larger ones, if they make up a tenth of
  * @p rest_ns: size does not explain them. */
 static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
@@ -561,13 +588,17 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     int64_t count = tm_facts_int(f, "collectives.kind", worst, "count");
     snprintf(
         out->evidence + used, sizeof out->evidence - used,
-        " %" PRId64 " %s%s of %.1f MB%s took %s%s once all ranks had come, where one of %.1f MB "
+        " %" PRId64 " %s%s of %.1f MB%s took %s%s once all ranks%s had come, where one of %.1f MB "
         "takes %s: size does not explain that, and the traces do not show the cause (the "
-        "first operation of a group may set it up).",
+        "first operation of a group may set it up%s).",
         count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), count > 1 ? "s" : "",
         (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6,
         count > 1 ? " in the mean" : "", times[0].text, count > 1 ? " (median)" : "",
-        (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text);
+        has_all_ranks(f) ? "" : " here",
+        (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text,
+        has_all_ranks(f) ? "" : ", and any may wait for ranks without a trace");
+    if (most_ns > rest_ns / 2)
+        write_excess(f, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), out);
 }
 
 /* Adds a sentence on unmatched or non-blocking operations, whose waits are unknown. Only pairs show
@@ -607,7 +638,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
-    const char *kind = worst_kind(f, &of_kind);
+    const char *kind = worst_kind(f, waiting, &of_kind);
+    const bool rest_alone = waiting > 0 && is_transfer(kind) && of_kind <= rest;
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
     /* If half is hidden already, or computation could hide less than half of the rest, hiding helps
      * little; less communication does. */
@@ -620,19 +652,34 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the GPU time (%s) is communication with no computation beside it%s; %s%s of "
-             "communication hides; %s shows most (%s%s).",
+             "communication hides; %s%s shows most (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
              waiting > 0 ? ", besides what late ranks cause" : "",
              waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
+             rest_alone ? "of the rest " : "",
              strcmp(kind, "other") == 0 ? "what tells no kind of collective" : tm_words_kind(kind),
-             kind_time, waiting > 0 ? ", with waiting" : "");
+             kind_time, waiting > 0 && !rest_alone ? ", with waiting" : "");
     add_doubt(f, rest, out);
     add_excess(f, rest, out);
     return kind;
 }
 
+/* Returns what comes before advice on communication of which half or more lacks ranks that gave no
+ * trace; "" if it does not. */
+static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
+    const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
+    const int64_t rest = out->cost_ns;
+    return f->job->world_size > (int64_t)f->job->n_ranks && unmatched >= rest - rest / 2
+               ? "Add the traces of the missing ranks first, for most of this may be waiting for "
+                 "them. Otherwise "
+               : "";
+}
+
 void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     const char *kind = look_at_communication(f, false, out);
+    if (out->apart)
+        return;
+    const char *before = ranks_first(f, out);
     out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers do not remove a bubble */
     if (out->apart)
         snprintf(out->text, sizeof out->text,
@@ -641,8 +688,9 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     else
         snprintf(
             out->text, sizeof out->text,
-            "Start communication earlier, beside computation: %sasynchronous calls on a stream of "
-            "their own%s.",
+            "%s%start communication earlier, beside computation: %sasynchronous calls on a stream "
+            "of their own%s.",
+            before, *before ? "s" : "S",
             f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
             f->trains ? "" : ", two parts of a batch in turn");
     if (kind)
@@ -652,8 +700,11 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
 
 void tm_look_communication(const tm_facts *f, tm_advice *out) {
     look_at_communication(f, true, out);
+    const char *before = ranks_first(f, out);
+    if (out->apart)
+        return;
     snprintf(out->text, sizeof out->text,
-             "Communicate less or faster: larger messages, lower precision, %sparallel groups "
+             "%s%sommunicate less or faster: larger messages, lower precision, %sparallel groups "
              "that stay within a host.",
-             f->trains ? "gradient accumulation, " : "");
+             before, *before ? "c" : "C", f->trains ? "gradient accumulation, " : "");
 }

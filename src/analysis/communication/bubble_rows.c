@@ -42,7 +42,9 @@ static const tm_column stage_columns[S_N] = {
 
 const tm_table_def tm_bubble_stage_def = {
     .name = "bubble.stage",
-    .doc = "A row for each stage of the pipelines, over the steps in bubble.step.",
+    .doc =
+        "A row for each stage of the pipelines, over the steps in bubble.step; none if nothing in "
+        "the traces tells which passes are backward. bubble.pair has the waits even then.",
     .columns = stage_columns,
     .n_columns = S_N,
     .n_keys = 1,

@@ -41,6 +41,11 @@ static const part causes[] = {
      "recorded"},
 };
 
+/* Of other_ns nearly all, if queued_ns says so. */
+static const part queued = {"queued_ns",
+                            "what came next was in its queue and waited for something else"};
+enum { QUEUED_PCT = 95 };
+
 /* Activities between operators of a CPU that is its own device. */
 static const part cpu_causes[] = {
     {"input_ns", "it waited for its next batch"},
@@ -73,20 +78,28 @@ static tm_shown_text share(int64_t part_ns, int64_t whole_ns) {
 }
 
 static void add_idle(const tm_table *idle, bool several, bool of_cpu, char out[TM_ALONE_MAX]) {
-    tm_shown_text times[2];
+    tm_shown_text times[3];
+    char gap[64] = "";
     int64_t ns, idle_ns = number(idle, 0, "idle_ns") + number(idle, 0, "turns_ns");
     const part *cause =
         of_cpu ? largest_of(cpu_causes, sizeof cpu_causes / sizeof *cpu_causes, idle, &ns)
                : largest_of(causes, sizeof causes / sizeof *causes, idle, &ns);
     if (ns <= 0)
         return;
-    tm_shown_durations((const int64_t[]){idle_ns, ns}, 2, times);
-    snprintf(out + strlen(out), TM_ALONE_MAX - strlen(out), "%s%s %s; for %s of them (%s) %s",
+    if (strcmp(cause->column, "other_ns") == 0 && !of_cpu &&
+        number(idle, 0, queued.column) >= ns / 100 * QUEUED_PCT)
+        cause = &queued;
+    const int64_t longest = number(idle, 0, "longest_ns");
+    tm_shown_durations((const int64_t[]){idle_ns, ns, longest}, longest > idle_ns / 2 ? 3 : 2,
+                       times);
+    if (longest > idle_ns / 2)
+        snprintf(gap, sizeof gap, "; the longest gap takes %s", times[2].text);
+    snprintf(out + strlen(out), TM_ALONE_MAX - strlen(out), "%s%s %s; for %s of them (%s) %s%s",
              *out ? ". " : "",
              of_cpu    ? "It runs no operator for"
              : several ? "On average one idles"
                        : "It idles",
-             times[0].text, times[1].text, share(ns, idle_ns).text, cause->what);
+             times[0].text, times[1].text, share(ns, idle_ns).text, cause->what, gap);
 }
 
 /* Returns the largest part besides computation; *ns is -1 if there is none. */

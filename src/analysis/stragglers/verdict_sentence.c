@@ -574,22 +574,29 @@ static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *ou
              times[1].text, through);
 }
 
-/* "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if never last alone. */
+/* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it was never last
+ * alone. If half of them or more do not tell who came last, only the others count. */
 static void last_text(const tm_toll *toll, char *out, size_t size) {
-    char expected[32];
+    char expected[32], apart[64] = "";
+    const bool tied = toll->untied > 0 && 2 * toll->untied <= toll->collectives;
+    const int64_t n = tied ? toll->untied : toll->collectives;
     snprintf(expected, sizeof expected, "%.*f", toll->expected < 9.5 ? 1 : 0, toll->expected);
+    if (tied)
+        snprintf(apart, sizeof apart, "; %" PRId64 " more are too close to tell",
+                 toll->collectives - n);
     out[0] = '\0';
     if (toll->last > 0)
         snprintf(out, size,
-                 "; it came last in %" PRId64 " of %" PRId64 " collectives (%s expected by chance)",
-                 toll->last, toll->collectives, toll->expected < 0.05 ? "< 0.1" : expected);
+                 "; it came last in %" PRId64 " of %" PRId64 " collectives (%s expected by "
+                 "chance%s)",
+                 toll->last, n, toll->expected < 0.05 ? "< 0.1" : expected, apart);
 }
 
 /* Writes the evidence for one finding. Last arrivals are given only for the first, because others
  * are seldom last if a later rank exists. */
 static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
-    char who[WHO_MAX], excess[448], cost[256], last[112], look[448] = "";
+    char who[WHO_MAX], excess[448], cost[256], last[160], look[448] = "";
     bool told = first && f->level == TM_CULPRIT_RANK;
     tm_toll toll = toll_of(t, f);
     who_text(tables, t, f, who);
@@ -769,7 +776,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
     }
-    char cost[256], came[112], conclusion[256];
+    char cost[256], came[160], conclusion[256];
     const tm_toll *toll = &e->tolls->ranks[most];
     cost_text(e->tolls, toll, true, cost, sizeof cost);
     last_text(toll, came, sizeof came);
