@@ -94,8 +94,8 @@ static tm_status read_one(reader *r, size_t i, tm_error *err) {
     const int64_t rank = told >= 0 && r->inputs[i].mapped_rank < 0 ? told : r->candidates[i].rank;
     if (status == TM_OK && (rank < 0 || rank >= TM_HANG_RANKS_MAX))
         status = tm_fail(&why, TM_ERR_INPUT, path, -1,
-                         "neither the dump nor its name tells a rank: give --rank-map FILE with "
-                         "lines PATH RANK");
+                         "neither the dump nor its name says which rank it is: give --rank-map "
+                         "FILE with lines PATH RANK");
     if (status != TM_OK) {
         char text[TM_PATH_MAX + TM_MESSAGE_MAX];
         tm_error_text(&why, text, sizeof text);
@@ -175,7 +175,7 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
         if (k == best)
             continue;
         snprintf(text, sizeof text, "%s: %s of its rank is read: %s", r->inputs[k].path,
-                 ns < 0  ? "it is no dump, and one"
+                 ns < 0  ? "it is not a dump, and one"
                  : older ? "a newer dump"
                          : "another dump",
                  r->inputs[best].path);

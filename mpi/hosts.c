@@ -57,8 +57,8 @@ tm_status tm_mpi_same_file(MPI_Comm comm, const char *path, tm_error *err) {
     tm_status status = TM_OK;
     if (!tm_identity_is(&own, &first))
         status = tm_fail(err, TM_ERR_INPUT, path, -1,
-                         "this is another file here than on the host of the first process: name "
-                         "one that all hosts share, or run on one host");
+                         "this is a different file here than on the first process's host: name one "
+                         "that all hosts share, or run on one host");
     return tm_mpi_agree(comm, status, err);
 }
 

@@ -60,7 +60,7 @@ static tm_status read_own(restorer *r, tm_error *err) {
     int64_t world = -1;
     TM_TRY(tm_store_read_number(r->store, "world_size", -1, &world, err));
     if (world > TM_RANK_MAX)
-        return tm_store_damaged(r->store, "its world_size cannot be", err);
+        return tm_store_damaged(r->store, "its world_size is impossible", err);
     r->out->world_size = world;
     TM_TRY(tm_store_read_names(r->store, &r->out->names, err));
     TM_TRY(tm_store_read_ranks(r->store, &r->ranks, &r->n, err));

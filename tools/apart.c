@@ -104,10 +104,10 @@ static tm_status check(MPI_Comm comm, const tm_loaded *loaded, place *v, tm_erro
     describe(comm, loaded, &before, before.end_ns, first);
     describe(comm, loaded, &behind, behind.begin_ns, second);
     put_gap(behind.begin_ns - before.end_ns, gap, sizeof gap);
-    return tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                   "these are no traces of one job: %s ends %s before %s begins (--force merges "
-                   "them all the same)",
-                   first, gap, second);
+    return tm_fail(
+        err, TM_ERR_INPUT, NULL, -1,
+        "these are not traces of one job: %s ends %s before %s begins (--force merges them anyway)",
+        first, gap, second);
 }
 
 tm_status tm_apart_check(MPI_Comm comm, const tm_loaded *loaded, tm_error *err) {

@@ -50,7 +50,7 @@ static tm_status fail_option(const tm_command *command, const char *text, tm_err
     for (size_t i = 0; i < command->n_options && text[1] == '-'; i++)
         tm_guess_try(&guess, command->options[i].name);
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "%s is no option of tmerge %s%s; see tmerge %s --help", text, command->name,
+                   "%s is not an option of tmerge %s%s; see tmerge %s --help", text, command->name,
                    tm_guess_hint(&guess, "--", hint), command->name);
 }
 

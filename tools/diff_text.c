@@ -142,7 +142,7 @@ static void print_group(const tm_tables *found, group *is_of, const char *headin
 
 static void print_job(const tm_tables *found, double step_ns, const tm_colors *colors) {
     print_group(found, is_change, "Figures of the job", step_ns, colors);
-    print_group(found, is_unjudged, "Changed, cannot be judged by so few steps", step_ns, colors);
+    print_group(found, is_unjudged, "Changed, but too few steps to judge", step_ns, colors);
 }
 
 static void print_roles(const tm_tables *found, double step_ns, const tm_colors *colors) {
@@ -280,7 +280,7 @@ static void print_names(const tm_table *table, const char *what, choice rows, si
     static const char *const of[] = {
         ", of a rank in a step", ", mean time of a call; calls of a rank in all of the recording",
         " of A or B alone, by their time in all of the recording",
-        ", changed, cannot be judged by so few steps"};
+        ", changed, but too few steps to judge"};
     listing l = make_listing(table, rows, top);
     if (l.changed == 0)
         return;

@@ -63,7 +63,8 @@ static tm_status read_map(const char *map, tm_vec *out, tm_error *err) {
     for (size_t i = 1; i < out->n; i++)
         if (entries[i].rank == entries[i - 1].rank)
             return tm_fail(err, TM_ERR_INPUT, map, -1,
-                           "line %" PRId64 ": rank %" PRId64 " has a host by line %" PRId64,
+                           "line %" PRId64 ": rank %" PRId64
+                           " already has a host from line %" PRId64,
                            entries[i].line, entries[i].rank, entries[i - 1].line);
     return TM_OK;
 }

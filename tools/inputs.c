@@ -150,7 +150,8 @@ static tm_status map_line(void *context, const tm_line *line, tm_error *err) {
         return tm_line_fail(line, err, "%.300s is not among the inputs", path);
     return was == rank
                ? TM_OK
-               : tm_line_fail(line, err, "%.300s has rank %" PRId64 " by a line before", path, was);
+               : tm_line_fail(line, err, "%.300s already has rank %" PRId64 " from an earlier line",
+                              path, was);
 }
 
 /* Lists what this host sees of the operands. */

@@ -196,8 +196,8 @@ static tm_status take_place(tm_error *err) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (place.size > 0 && size != place.size)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1,
-                       "%d processes were started, but MPI joins %d: what started them has to be "
-                       "of the MPI that tmerge was built with",
+                       "%d processes were started, but MPI connects %d: start them with the MPI "
+                       "that tmerge was built with",
                        place.size, size);
     place.rank = rank;
     place.size = size;
@@ -217,10 +217,11 @@ tm_status tm_launch_mpi(tm_error *err) {
     if (started)
         return TM_OK;
     if (place.launcher == TM_LAUNCHER_SLURM && place.size > 1)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "srun started %d processes that cannot reach one another: srun "
-                       "--mpi=" TMERGE_PMI " or mpirun joins them",
-                       place.size);
+        return tm_fail(
+            err, TM_ERR_USAGE, NULL, -1,
+            "srun started %d processes that cannot reach one another: use srun --mpi=" TMERGE_PMI
+            " or mpirun",
+            place.size);
     bool alone = tm_place_is_alone(&place);
     if (alone)
         set_up_alone();

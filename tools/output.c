@@ -14,9 +14,9 @@ static tm_status check_present(const char *path, mode_t mode, const tm_output_ki
     if (S_ISDIR(mode))
         return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this is a folder");
     if (!S_ISREG(mode)) /* a device would be replaced, not written to */
-        return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this is no regular file");
+        return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this is not a regular file");
     if (!force && !kind->is_one(kind->context, path))
-        return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this file is no %s; --force overwrites it",
+        return tm_fail(err, TM_ERR_OUTPUT, path, -1, "this file is not %s; --force overwrites it",
                        kind->word);
     return TM_OK;
 }
@@ -34,7 +34,7 @@ tm_status tm_output_check(const char *path, const tm_output_kind *kind, bool for
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s.", slash ? (int)(slash - path) + 1 : 0, path);
     if (access(folder, W_OK | X_OK) != 0)
-        return tm_fail(err, TM_ERR_OUTPUT, path, -1, "its folder takes no file: %s",
+        return tm_fail(err, TM_ERR_OUTPUT, path, -1, "no file can be made in its folder: %s",
                        strerror(errno));
     return TM_OK;
 }

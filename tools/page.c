@@ -34,7 +34,7 @@ tm_status tm_page_built(tm_error *err) {
 }
 
 tm_status tm_page_check(const char *path, bool force, tm_error *err) {
-    static const tm_output_kind page = {"page of tmerge", is_page, NULL};
+    static const tm_output_kind page = {"a page of tmerge", is_page, NULL};
     TM_TRY(tm_page_built(err));
     return tm_output_check(path, &page, force, err);
 }

@@ -42,7 +42,7 @@ static bool is_store(const void *context, const char *path) {
 }
 
 static tm_status check_output(const tm_pipeline *p, tm_error *err) {
-    static const tm_output_kind store = {"tmerge store", is_store, NULL};
+    static const tm_output_kind store = {"a tmerge store", is_store, NULL};
     const bool force = tm_argument(p->arguments, "force") != NULL;
     TM_TRY(tm_output_check(p->output, &store, force, err));
     return p->page ? tm_page_check(p->page, force, err) : TM_OK;
@@ -61,7 +61,7 @@ static tm_status take_pattern(const tm_pipeline_store *from, const char *name, c
     tm_status status = pattern ? tm_pattern_compile(pattern, REG_NOSUB, &compiled, err) : TM_OK;
     if (status == TM_ERR_USAGE)
         return tm_fail(err, TM_ERR_INPUT, from->path, -1,
-                       "the store is damaged: its %s is no regular expression", name);
+                       "the store is damaged: its %s is not a regular expression", name);
     if (status == TM_OK && pattern)
         regfree(&compiled);
     return status;
@@ -73,7 +73,7 @@ static tm_status take_peak(const tm_pipeline_store *from, const char **out, tm_e
     return !from->peak || tm_peaks_parse(from->peak, &peaks, err) == TM_OK
                ? TM_OK
                : tm_fail(err, TM_ERR_INPUT, from->path, -1,
-                         "the store is damaged: its peak is none of a device");
+                         "the store is damaged: its peak rates are not valid");
 }
 
 tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) {
@@ -174,7 +174,7 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     tm_pages_give_back();
     if (p->self == 0 && p->replay.needed_bytes > 0)
         tm_console_warn("no whatif and no critical path: they would take %" PRId64
-                        " GiB of a process; more processes share that",
+                        " GiB in one process; more processes would share that",
                         (p->replay.needed_bytes >> 30) + 1);
     tm_times_end(&p->times, "replaying");
     return TM_OK;
@@ -431,7 +431,7 @@ static tm_status choose_page(tm_pipeline *p, tm_error *err) {
     if (!p->page)
         return tm_fail_memory(err);
     if (strcmp(p->page, p->output) == 0)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store and its page have one name: %s",
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store and its page have the same name: %s",
                        p->page);
     return TM_OK;
 }

@@ -69,7 +69,7 @@ static void tell_crash(int number) {
     tm_signals_let_first_speak();
     say("tmerge: crashed");
     say(on_host);
-    say(", which it should not: a fault of tmerge, of MPI or of HDF5, or too little memory\n");
+    say(": a bug in tmerge, MPI or HDF5, or too little memory\n");
     tm_lifeline_leave();
     _exit(TM_ERR_FAULT);
 }

@@ -109,7 +109,7 @@ static bool is_prevented(const tm_arguments *arguments, char *why, size_t size) 
     const char *sure = getenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM");
     if (geteuid() == 0 && !(root && sure && strcmp(root, "1") == 0 && strcmp(sure, "1") == 0))
         snprintf(why, size,
-                 "as root mpirun wants OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+                 "as root mpirun needs OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
     else if (!is_writable(session_base()))
         snprintf(why, size, "mpirun needs a folder that it may write to: TMPDIR is %s",
                  session_base());
@@ -191,7 +191,7 @@ tm_status tm_spread_parse(const tm_arguments *arguments, int64_t *n, tm_error *e
     TM_TRY(tm_count_parse(tm_argument(arguments, "jobs"), "jobs", n, err));
     return *n != 0
                ? TM_OK
-               : tm_fail(err, TM_ERR_USAGE, NULL, -1, "--jobs 0: it takes one process at least");
+               : tm_fail(err, TM_ERR_USAGE, NULL, -1, "--jobs 0: at least one process is needed");
 }
 
 tm_status tm_spread(const tm_arguments *arguments, tm_error *err) {
@@ -206,8 +206,8 @@ tm_status tm_spread(const tm_arguments *arguments, tm_error *err) {
         return TM_OK;
     if (!is_prevented(arguments, why, sizeof why)) {
         become_mpirun(arguments, n);
-        snprintf(why, sizeof why, "there is no mpirun");
+        snprintf(why, sizeof why, "mpirun was not found");
     }
-    tm_console_warn("one process does it all, and not %" PRId64 ": %s", n, why);
+    tm_console_warn("running in one process, not %" PRId64 ": %s", n, why);
     return TM_OK;
 }

@@ -261,12 +261,12 @@ static tm_status pass_over(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     if (state == TM_EXPORT_BAD)
         entry.kind = TM_ENTRY_BAD;
     else if (state == TM_EXPORT_GIVEN)
-        status = tm_entries_leave_out(l->left_out, path, "exported", "its export beside it is read",
-                                      err);
+        status = tm_entries_leave_out(l->left_out, path, "exported",
+                                      "its export in the same folder is read instead", err);
     else
-        status = tm_entries_leave_out(
-            l->left_out, path, "outdated",
-            "this export is older than the report beside it, which is read", err);
+        status = tm_entries_leave_out(l->left_out, path, "outdated",
+                                      "this export is older than its report, which is read instead",
+                                      err);
     TM_TRY(status);
     return tm_vec_append(found, &entry, 1) ? TM_OK : tm_fail_memory(err);
 }
@@ -282,7 +282,7 @@ static const char *covering(const tm_loader *l, size_t i, const tm_format *forma
 
 static tm_status leave_covered(tm_loader *l, size_t i, const char *other, tm_error *err) {
     char text[TM_MESSAGE_MAX];
-    snprintf(text, sizeof text, "%s is read, which is of the same recording", other);
+    snprintf(text, sizeof text, "%s, of the same recording, is read instead", other);
     return tm_entries_leave_out(l->left_out, l->options->inputs[i].path, "covered", text, err);
 }
 
@@ -339,7 +339,7 @@ tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *
     if (status == TM_OK && !((const tm_entry *)found->data)[before].has_unit) {
         found->n = before;
         status = tm_fail(err, TM_ERR_INPUT, l->options->inputs[i].path, -1,
-                         "holds the traces of several ranks, which cannot be told apart; give the "
+                         "holds the traces of several ranks, which cannot be separated; give the "
                          "ranks' own traces");
     }
     if (status != TM_OK)

@@ -37,28 +37,25 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_err
     static const struct {
         const char *reason, *message;
     } why[] = {
-        [TM_CLAIM_HELPER] = {"helper",
-                             "a helper process: it has no work of a device, and no rank of "
-                             "the job (--rank-map gives it one)"},
+        [TM_CLAIM_HELPER] = {"helper", "a helper process: it has no device work and no rank of the "
+                                       "job (--rank-map gives it one)"},
         [TM_CLAIM_COVERED] =
-            {"covered", "those of its ranks that have traces of their own, which are read instead"},
+            {"covered", "only for its ranks that have traces of their own, which are read instead"},
         [TM_CLAIM_NO_RANK] = {"unranked",
                               "does not say which rank it is, and other traces cover every "
                               "rank of the job; assign it a rank with --rank-map, or leave "
                               "it out"},
-        [TM_CLAIM_NO_WORLD] = {"unranked",
-                               "which rank of the job it is stands nowhere: its largest "
-                               "communicator is one of several; "
-                               "assign it a rank with --rank-map, or leave it out"},
+        [TM_CLAIM_NO_WORLD] =
+            {"unranked", "nothing says which rank of the job it is: its largest communicator is "
+                         "one of several; assign it a rank with --rank-map, or leave it out"},
         [TM_CLAIM_SMALLER] = {"unranked",
-                              "which rank of the job it is stands nowhere: another trace's "
-                              "communicator has more ranks, so it is of a part of that job, or of "
+                              "nothing says which rank of the job it is: another trace's "
+                              "communicator has more ranks, so this is a part of that job, or "
                               "another run; assign it a rank with --rank-map, or leave it out"},
-        [TM_CLAIM_TWICE] = {"unranked",
-                            "another trace tells the same rank of its communicator at the same "
-                            "time: it is a copy, or the communicators are parts of the job, or the "
-                            "traces are of two jobs; assign it a rank with --rank-map, or leave it "
-                            "out"},
+        [TM_CLAIM_TWICE] =
+            {"unranked", "another trace has the same rank of its communicator at the same time: it "
+                         "is a copy, or the communicators are parts of the job, or the traces are "
+                         "of two jobs; assign it a rank with --rank-map, or leave it out"},
     };
     const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
     bool said = false;

@@ -95,11 +95,11 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                                                       [TM_CONDITION_HOST] = "the job has hosts",
                                                       [TM_CONDITION_STAGE] = "the job has stages",
                                                       [TM_CONDITION_STEP] = "the job has steps",
-                                                      [TM_CONDITION_KIND] = "of kinds there are"};
+                                                      [TM_CONDITION_KIND] = "the kinds are"};
     static const char *const none[TM_N_CONDITIONS] = {
-        [TM_CONDITION_RANK] = "no rank has GPU events, of which a replay is made",
+        [TM_CONDITION_RANK] = "no rank has GPU events, which a replay needs",
         [TM_CONDITION_HOST] = "no host of the job is known by name",
-        [TM_CONDITION_STAGE] = "the job has no pipeline that the traces tell",
+        [TM_CONDITION_STAGE] = "the traces show no pipeline",
         [TM_CONDITION_STEP] = "the job has no step",
         [TM_CONDITION_KIND] = "nothing was recorded",
         [TM_CONDITION_KERNEL] = "no GPU event has such a name; tmerge show STORE kernels has them",
@@ -111,20 +111,20 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
         c++;
     if (c == TM_N_CONDITIONS) {
         write_part(part, text, sizeof text);
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s: nothing that was recorded is all of this",
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s: nothing recorded matches all of this",
                        text);
     }
     TM_TRY(what_there_is(r, c, there, err));
     int64_t n = (int64_t)r->n;
     MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_SUM, r->comm);
     bool without = c == TM_CONDITION_RANK && n > r->n_ranks;
-    return there[0]
-               ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s %s", tm_condition_words[c],
-                         part->texts[c],
-                         without ? "those with GPU events, which are replayed, are ranks" : have[c],
-                         there)
-               : tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s", tm_condition_words[c],
-                         part->texts[c], none[c]);
+    return there[0] ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s %s", tm_condition_words[c],
+                              part->texts[c],
+                              without ? "only ranks with GPU events are replayed, which are ranks"
+                                      : have[c],
+                              there)
+                    : tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s=%s: %s", tm_condition_words[c],
+                              part->texts[c], none[c]);
 }
 
 /* Marks the edges of the ranks held here. */

@@ -8,6 +8,6 @@ tm_status tm_pattern_compile(const char *pattern, int flags, regex_t *out, tm_er
         return tm_fail_memory(err);
     char reason[128];
     regerror(code, out, reason, sizeof reason);
-    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "'%s' is no regular expression: %s", pattern,
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "'%s' is not a regular expression: %s", pattern,
                    reason);
 }

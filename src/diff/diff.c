@@ -114,7 +114,7 @@ enum { SENTENCE_MAX = 256 };
 
 #define SHARE_PCT 0.1 /* largest difference of the shares of kinds of steps that is ignored */
 
-#define BY_CALL "kernels and operators are compared by the time of a call"
+#define BY_CALL "kernels and operators are compared by the time per call"
 
 static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
     tm_cell *row = tm_table_add_row(out);
@@ -375,7 +375,7 @@ static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *er
     if (ranks[0] != ranks[1]) {
         snprintf(text, sizeof text,
                  "Ranks: %" PRId64 " in A, %" PRId64
-                 " in B; times are means over them, and their shares may differ",
+                 " in B; times are means over ranks, whose shares of the work may differ",
                  ranks[0], ranks[1]);
         TM_TRY(add_remark(out, text, err));
     }
@@ -445,13 +445,13 @@ static tm_status remark_shift(const tm_diff *diff, tm_table *out, tm_error *err)
     if (!diff->shifted)
         return TM_OK;
     return add_remark(
-        out, "The kinds of steps have other shares in A than in B: " BY_CALL ", over all kinds",
+        out, "The kinds of steps have different shares in A and B: " BY_CALL ", over all kinds",
         err);
 }
 
 /* The verdict is the first row. */
 static tm_status add_remarks(const tm_diff *diff, tm_tables *out, tm_error *err) {
-    static const char same[] = "No difference: everything that is compared is the same";
+    static const char same[] = "No difference: everything compared is the same";
     char text[SENTENCE_MAX];
     if (is_same(out) && !diff->shifted) {
         TM_TRY(add_remark(&out->tables[REMARK], same, err));

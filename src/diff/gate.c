@@ -89,8 +89,8 @@ static tm_status fail_limit(const char *text, tm_error *err) {
                                                     : ", ",
                                  names[i].alias);
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "'%s' is no limit such as step=+2%%: a figure (%s), = and by how much of itself "
-                   "it may change",
+                   "'%s' is not a limit such as step=+2%%: a figure (%s), = and by how many "
+                   "percent it may change",
                    text, known);
 }
 
@@ -294,21 +294,21 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                  : g->b.n > 0 ? "before"
                               : "in either");
     else if (g->of_steps && (!g->marked[0] || !g->marked[1]))
-        snprintf(why, size, "the traces %s mark no steps, %d of which each side needs",
+        snprintf(why, size, "the traces %s mark no steps; each side needs %d",
                  g->marked[1]   ? "before"
                  : g->marked[0] ? "after"
                                 : "of both",
                  TM_GATE_STEPS_MIN);
     else if (g->of_steps && (g->a.n < TM_GATE_STEPS_MIN || g->b.n < TM_GATE_STEPS_MIN))
-        snprintf(why, size, "%zu whole steps before, %zu after: %d each are the least", g->a.n,
-                 g->b.n, TM_GATE_STEPS_MIN);
+        snprintf(why, size, "%zu whole steps before, %zu after: at least %d each are needed",
+                 g->a.n, g->b.n, TM_GATE_STEPS_MIN);
     else if (g->doubted[0] || g->doubted[1])
         snprintf(why, size, "%s it could be off by more than 5 %% (show job.integrity)",
                  g->doubted[0] && g->doubted[1] ? "on both sides"
                  : g->doubted[0]                ? "before"
                                                 : "after");
     else if (!(g->a.mean > 0.0))
-        snprintf(why, size, "it was 0 before, and no share of that");
+        snprintf(why, size, "it was 0 before, so a change in percent means nothing");
     else
         return false;
     return true;
@@ -336,7 +336,7 @@ static const char *judge(gate *g, char *why, size_t size) {
     if (sign * g->change <= most && g->noise <= most)
         return TM_GATE_PASS;
     snprintf(why, size,
-             "chance may move it by %.1f %%: some %.0f steps each would tell %.3g %% from that",
+             "chance may move it by %.1f %%: about %.0f steps each would tell %.3g %% from chance",
              g->noise, steps_needed(g), most);
     return TM_GATE_UNDECIDED;
 }

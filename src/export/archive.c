@@ -160,7 +160,7 @@ static tm_status copy_member(tm_export *x, tm_source *source, const char *name, 
     }
     if (size > MEMBER_MAX)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "has over 8 GiB, which no member of an archive can: --format perfetto");
+                       "is over 8 GiB, the limit of an archive's members: --format perfetto");
     header = header_of(name, size);
     TM_TRY(tm_export_patch(x, at, &header, sizeof header, err));
     pad(x, size);

@@ -252,8 +252,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     TM_TRY(tm_export_look(&c->survey, x, timeline, true, err));
     if (x->n_events + c->survey.n_taken > EVENTS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "these are over %d events, with which no viewer opens Chrome's JSON: "
-                       "--format perfetto takes any number, and --from, --to and --rank fewer",
+                       "these are over %d events, more than any viewer opens as Chrome's JSON: use "
+                       "--format perfetto, or choose fewer with --from, --to and --rank",
                        EVENTS_MAX);
     if (!c->begun)
         put_head(x, timeline);

@@ -153,7 +153,7 @@ static tm_status set_value(tm_ncu *ncu, size_t launch, const page *p, size_t col
     double value, *slot = &((values *)ncu->values.data)[launch].slots[metric.slot];
     if (!tm_value_parse(text, &value))
         return tm_fail(err, TM_ERR_INPUT, p->records.path,
-                       (int64_t)tm_records_offset(&p->records, column), "'%.40s' is no number",
+                       (int64_t)tm_records_offset(&p->records, column), "'%.40s' is not a number",
                        text);
     if (isnan(value) || (metric.slot == TM_SLOT_TENSOR_USE && *slot > value))
         return TM_OK; /* several metrics count tensor core use: keep the largest */
@@ -237,7 +237,7 @@ static tm_status read_header(page *p, tm_error *err) {
     const size_t begin = p->records.at;
     if (!found)
         return tm_fail(err, TM_ERR_INPUT, p->records.path, -1,
-                       "no output of ncu --csv: no line begins with the column \"ID\"");
+                       "not output of ncu --csv: no line begins with the column \"ID\"");
     TM_TRY(tm_records_next(&p->records, &found, err));
     p->n_columns = tm_records_fields(&p->records);
     for (int i = 0; i < N_COLUMNS; i++)
@@ -254,10 +254,10 @@ static tm_status read_header(page *p, tm_error *err) {
     for (int i = ID; i <= NAME; i++)
         if (p->column[i] < 0)
             return tm_fail(err, TM_ERR_INPUT, p->records.path, (int64_t)begin,
-                           "no output of ncu --csv: it has no column \"%s\"", titles[i]);
+                           "not output of ncu --csv: it has no column \"%s\"", titles[i]);
     if ((p->column[METRIC] < 0) != (p->column[VALUE] < 0))
         return tm_fail(err, TM_ERR_INPUT, p->records.path, (int64_t)begin,
-                       "no output of ncu --csv: a page has both \"Metric Name\" and \"Metric "
+                       "not output of ncu --csv: a page has both \"Metric Name\" and \"Metric "
                        "Value\", or neither");
     return TM_OK;
 }
@@ -277,7 +277,7 @@ static tm_status read_page(tm_ncu *ncu, page *p, tm_error *err) {
         if (n < least || n > most)
             return tm_fail(err, TM_ERR_INPUT, p->records.path,
                            (int64_t)tm_records_offset(&p->records, 0),
-                           "a record of %zu fields, where the header has %zu", n, p->n_columns);
+                           "a record has %zu fields, but the header has %zu", n, p->n_columns);
         TM_TRY(is_raw ? take_launch(ncu, p, err) : take_metric(ncu, p, err));
     }
 }

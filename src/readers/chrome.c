@@ -254,7 +254,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
         count_repairs(reader);
     if (key->size == 19 && memcmp(key->bytes, "baseTimeNanoseconds", 19) == 0 &&
         !read_base_time(reader, text, size))
-        return tm_window_fail(window, keep + value, "baseTimeNanoseconds is no time", err);
+        return tm_window_fail(window, keep + value, "baseTimeNanoseconds is not a time", err);
     return keep_metadata(reader, key, text, size, err);
 }
 

@@ -46,7 +46,7 @@ static bool is_number(char c) {
  * with escapes matches no field and is skipped. */
 static const char *key_colon(tm_json_cursor *cursor, const char *p, tm_json_text *key) {
     if (*p != '"')
-        return tm_json_fail(cursor, p, "a key should stand here");
+        return tm_json_fail(cursor, p, "a key is expected here");
     p = tm_json_string(cursor, p + 1, key);
     if (!p)
         return NULL;
@@ -72,7 +72,7 @@ static const char *next_member(tm_json_cursor *cursor, const char *p, bool *more
 /* Moves to the first key of the object at p, or past its closing brace. */
 static const char *first_member(tm_json_cursor *cursor, const char *p, bool *more) {
     if (*p != '{')
-        return tm_json_fail(cursor, p, "an object should stand here");
+        return tm_json_fail(cursor, p, "an object is expected here");
     p = tm_json_space(p + 1);
     *more = *p != '}';
     return *more ? p : p + 1;

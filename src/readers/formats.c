@@ -69,8 +69,7 @@ tm_status tm_format_fail_unknown(const char *path, tm_error *err) {
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i > 0 ? ", " : "",
                  formats[i]->name);
     return tm_fail(err, TM_ERR_INPUT, path, -1,
-                   "this is not a trace of a known format (%s; tmerge list says what they are)",
-                   known);
+                   "this is not a trace of a known format (%s; tmerge list describes them)", known);
 }
 
 static bool starts_with(const char *head, size_t size, const char *start) {

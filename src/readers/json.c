@@ -24,7 +24,7 @@ static const char *escape(tm_json_cursor *cursor, const char *p) {
         return p + 5;
     }
     if (*p == '\0' || !strchr("\"\\/bfnrt", *p))
-        return tm_json_fail(cursor, p, "this escape is not known to JSON");
+        return tm_json_fail(cursor, p, "JSON does not have this escape");
     return p + 1;
 }
 
@@ -38,7 +38,7 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
             if (!p)
                 return NULL;
         } else if (c < 0x20) {
-            return tm_json_fail(cursor, p, "a control character stands in a string");
+            return tm_json_fail(cursor, p, "a string contains a control character");
         } else if (c < 0x80) {
             p++;
         } else {
@@ -58,7 +58,7 @@ const char *tm_json_string_rest(tm_json_cursor *cursor, const char *p, tm_json_t
 const char *tm_json_literal(tm_json_cursor *cursor, const char *p) {
     const char *word = *p == 't' ? "true" : *p == 'f' ? "false" : *p == 'n' ? "null" : NULL;
     if (!word)
-        return tm_json_fail(cursor, p, "a value should stand here");
+        return tm_json_fail(cursor, p, "a value is expected here");
     for (; *word; word++, p++)
         if (*p != *word)
             return tm_json_fail(cursor, p, "only true, false and null are words in JSON");
@@ -95,7 +95,7 @@ static const char *scalar(tm_json_cursor *cursor, const char *p) {
     if (*p == '-' || (*p >= '0' && *p <= '9')) {
         p = tm_json_number(cursor, p);
         if (p && p >= cursor->end && !cursor->final) /* more digits may follow */
-            return tm_json_fail(cursor, cursor->end, "a number is cut");
+            return tm_json_fail(cursor, cursor->end, "a number is cut short");
         return p;
     }
     return tm_json_literal(cursor, p);
@@ -202,7 +202,7 @@ static const char *at_key(tm_json_cursor *cursor, const char *p, tm_json_skip_st
     if (*p == '}' && s->state == AT_FIRST_KEY)
         return close_container(p, s);
     if (*p != '"')
-        return tm_json_fail(cursor, p, "a key should stand here");
+        return tm_json_fail(cursor, p, "a key is expected here");
     p = tm_json_string(cursor, p + 1, &text);
     if (!p)
         return NULL;

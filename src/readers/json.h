@@ -118,7 +118,7 @@ static inline const char *tm_json_number(tm_json_cursor *cursor, const char *p) 
         while (*p >= '0' && *p <= '9')
             p++;
         if (p == digits)
-            return tm_json_fail(cursor, p, "a number needs a digit behind its point");
+            return tm_json_fail(cursor, p, "a number needs a digit after its point");
     }
     if (*p == 'e' || *p == 'E') {
         p++;
@@ -166,7 +166,7 @@ static inline const char *tm_json_member(tm_json_cursor *cursor, const char *p, 
         return tm_json_fail(cursor, p, "a comma or } should follow the value");
     p = first ? p : tm_json_space(p + 1);
     if (*p != '"')
-        return tm_json_fail(cursor, p, "a key should stand here");
+        return tm_json_fail(cursor, p, "a key is expected here");
     p = tm_json_string(cursor, p + 1, key);
     if (!p)
         return NULL;

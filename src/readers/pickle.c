@@ -276,7 +276,7 @@ static tm_status refuse(const machine *m, uint64_t opcode) {
     HOSTILE(REFUSED)
 #undef REFUSED
     return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at,
-                   "no instruction that a pickle of plain data has (0x%02" PRIx64 ")", opcode);
+                   "not an instruction of a pickle of plain data (0x%02" PRIx64 ")", opcode);
 }
 
 static tm_status check_protocol(machine *m) {
@@ -297,7 +297,7 @@ static tm_status mark(machine *m) {
 
 static tm_status stop(machine *m) {
     if (m->stack.n != 1 || m->marks.n > 0)
-        return fail(m, "the pickle ends with other than one value");
+        return fail(m, "the pickle does not end with exactly one value");
     m->out->root = *(const tm_pickle_value *)m->stack.data;
     m->stopped = true;
     return TM_OK;

@@ -73,7 +73,7 @@ static bool mend_fraction(mender *m, const char *p, const char *end) {
 static const char *scalar(mender *m, const char *p) {
     const char *end = p + strcspn(p, ",]} \t\r\n\"");
     if (end >= m->cursor->end && !m->cursor->final)
-        return fail(m, m->cursor->end, "a value is cut");
+        return fail(m, m->cursor->end, "a value is cut short");
     size_t size = (size_t)(end - p);
     if (is_non_finite(p, size)) {
         m->out->counts[TM_COUNT_NON_FINITE]++;
@@ -139,7 +139,7 @@ static const char *at_key(mender *m, const char *p) {
     if (*p == '}')
         return close_container(m, p, m->state == AT_KEY);
     if (*p != '"')
-        return fail(m, p, "a key should stand here");
+        return fail(m, p, "a key is expected here");
     p = string(m, p, TM_STRING_KEY);
     if (!p)
         return NULL;

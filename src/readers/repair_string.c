@@ -185,7 +185,7 @@ static const char *lenient_end(tm_json_cursor *cursor, const char *start, tm_str
         if (v == CUT)
             break;
         if (v == YES || (faults->unescaped_quote && p - start > QUOTED_MAX))
-            return tm_json_fail(cursor, p, "this quote fits nothing");
+            return tm_json_fail(cursor, p, "this quote matches nothing");
         p += 1 + escaped;
     }
     return cut(cursor, start, faults);
@@ -203,7 +203,7 @@ const char *tm_repair_string_end(tm_json_cursor *cursor, const char *p, tm_strin
         if (v == YES)
             return end;
         if (v == CUT)
-            return tm_json_fail(cursor, cursor->end, "the text is cut");
+            return tm_json_fail(cursor, cursor->end, "the text is cut short");
     }
     return lenient_end(cursor, p, place, faults);
 }

@@ -8,20 +8,17 @@ static const struct {
     const char *begin, *end, *holds, *what;
 } known[] = {
     {NULL, ".qdstrm", NULL,
-     "this is a recording of Nsight Systems that was not imported: QdstrmImporter -i FILE, which "
-     "lies beside nsys in host-linux-x64, makes the .nsys-rep of it that tmerge reads"},
+     "this is a recording of Nsight Systems that was not imported: QdstrmImporter -i FILE (in "
+     "nsys's folder host-linux-x64) makes the .nsys-rep that tmerge reads"},
     {NULL, ".arrow", NULL,
-     "tmerge does not read Arrow: nsys export --type sqlite writes what it reads of a report of "
-     "Nsight Systems"},
+     "tmerge does not read Arrow: export Nsight Systems reports with nsys export --type sqlite"},
     {"ARROW1", NULL, NULL,
-     "tmerge does not read Arrow: nsys export --type sqlite writes what it reads of a report of "
-     "Nsight Systems"},
+     "tmerge does not read Arrow: export Nsight Systems reports with nsys export --type sqlite"},
     {"\x89HDF", NULL, NULL,
-     "this HDF5 file is no store of tmerge; of a report of Nsight Systems, nsys export --type "
-     "sqlite writes what tmerge reads"},
+     "this HDF5 file is not a tmerge store; export Nsight Systems reports with nsys export --type "
+     "sqlite"},
     {"PAR1", NULL, NULL,
-     "tmerge does not read Parquet: nsys export --type sqlite writes what it reads of a report of "
-     "Nsight Systems"},
+     "tmerge does not read Parquet: export Nsight Systems reports with nsys export --type sqlite"},
     {"\"Index\",\"KernelName\"", NULL, NULL,
      "tmerge does not read the tables of rocprof (ROCm's first profiler): record with rocprofv3 "
      "--sys-trace"},
@@ -29,18 +26,18 @@ static const struct {
      "tmerge does not read the tables of rocprof (ROCm's first profiler): record with rocprofv3 "
      "--sys-trace"},
     {"\"Name\",\"Calls\",\"TotalDurationNs\"", NULL, NULL,
-     "tmerge does not read the sums of rocprof: record with rocprofv3 --sys-trace"},
+     "tmerge does not read rocprof's summaries: record with rocprofv3 --sys-trace"},
     {"\"Kind\",", NULL, "\"Correlation_Id\"",
      "tmerge does not read the CSV of rocprofv3: record with --output-format rocpd or json"},
     {"{", NULL, "-chakra.",
-     "this is an execution trace of PyTorch (Chakra), which has no times of GPUs: give the trace "
-     "of torch.profiler of the same run"},
+     "this is an execution trace of PyTorch (Chakra), which has no GPU times: give the "
+     "torch.profiler trace of the same run"},
     {NULL, ".xplane.riegeli", NULL,
-     "tmerge does not read profiles that are packed by Riegeli: give the .xplane.pb that "
-     "jax.profiler writes"},
+     "tmerge does not read profiles packed with Riegeli: give the .xplane.pb that jax.profiler "
+     "writes"},
     {NULL, ".et", NULL,
-     "this is an execution trace (Chakra), which has no times of GPUs: give the trace of the "
-     "profiler of the same run"},
+     "this is an execution trace (Chakra), which has no GPU times: give the profiler's trace of "
+     "the same run"},
 };
 
 static bool ends_with(const char *path, const char *end) {
@@ -68,10 +65,8 @@ bool tm_unread_is_nccl_example(const char *head) {
 const char *tm_unread_what(const char *path, const char *head, size_t size) {
     if (tm_unread_is_nccl_example(head))
         return "tmerge does not read the dumps of NCCL's example profiler: a dump is of one "
-               "communicator and says neither how many ranks that has nor which host it is of. "
-               "NCCL's "
-               "inspector (2.28 and later) with NCCL_INSPECTOR_DUMP_VERBOSE=1 writes what tmerge "
-               "reads";
+               "communicator and does not say its number of ranks or its host. NCCL's inspector "
+               "(2.28 and later) with NCCL_INSPECTOR_DUMP_VERBOSE=1 writes what tmerge reads";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *begin = known[i].begin, *end = known[i].end, *holds = known[i].holds;
         if ((!begin || (size >= strlen(begin) && memcmp(head, begin, strlen(begin)) == 0)) &&

@@ -45,7 +45,7 @@ tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context, tm_erro
     tm_window *window = &walk->window;
     bool object = *window->p == '{', more;
     if (!object && *window->p != '[')
-        return tm_window_fail(window, window->p, "an object or array should stand here", err);
+        return tm_window_fail(window, window->p, "an object or array is expected here", err);
     window->p++;
     TM_TRY(tm_window_space(window, err));
     more = *window->p != (object ? '}' : ']');

@@ -134,9 +134,9 @@ tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) {
     for (;;) {
         const char *p = window->p;
         if (*p != '"' && p < window->cursor.end)
-            return tm_window_fail(window, p, "a key should stand here", err);
+            return tm_window_fail(window, p, "a key is expected here", err);
         p = *p == '"' ? tm_json_string(&window->cursor, p + 1, key)
-                      : tm_json_fail(&window->cursor, p, "a key should stand here");
+                      : tm_json_fail(&window->cursor, p, "a key is expected here");
         if (p) {
             p = tm_json_space(p);
             if (*p != ':') {
@@ -151,7 +151,7 @@ tm_status tm_window_key(tm_window *window, tm_json_text *key, tm_error *err) {
                 window->p = p;
                 return TM_OK;
             }
-            (void)tm_json_fail(&window->cursor, p, "a value should stand here");
+            (void)tm_json_fail(&window->cursor, p, "a value is expected here");
         }
         TM_TRY(tm_window_resume(window, window->p, err));
     }

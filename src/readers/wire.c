@@ -174,7 +174,7 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     left -= p - wire->p;
     if (out->value > (uint64_t)left)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(wire->source), at,
-                       "a field of %" PRIu64 " bytes begins here, and %s %" PRId64 " bytes later%s",
+                       "a field of %" PRIu64 " bytes begins here, but %s %" PRId64 " bytes later%s",
                        out->value, end == wire->size ? "the file ends" : "its message ends", left,
                        out->value > INT32_MAX ? "; protobuf's limit is 2 GB" : "");
     wire->p = p;

@@ -119,8 +119,9 @@ static tm_status take_kind(const reading *r, const char *text) {
 }
 
 static tm_status take_rule(const reading *r, int condition, const char *text, tm_name_rule *out) {
-    tm_status status = *text ? tm_pattern_compile(text, REG_NOSUB, &out->regex, r->err)
-                             : refuse(r, "takes an expression behind kernel= and operator=", "");
+    tm_status status =
+        *text ? tm_pattern_compile(text, REG_NOSUB, &out->regex, r->err)
+              : refuse(r, "takes a regular expression after kernel= and operator=", "");
     if (status != TM_OK) { /* regfree must not be called */
         free(r->part->texts[condition]);
         r->part->texts[condition] = NULL;
@@ -178,7 +179,7 @@ static tm_status take_factor(const reading *r, const char **end, double *factor)
     bool digits = colon && colon[1] && strspn(colon + 1, "0123456789.") == strlen(colon + 1);
     *factor = digits ? strtod(colon + 1, &behind) : -1.0;
     if (!digits || *behind || *factor > FACTOR_MAX)
-        return refuse(r, "takes a factor up to 1000 behind the last colon, such as rank=3:1.5",
+        return refuse(r, "takes a factor up to 1000 after the last colon, such as rank=3:1.5",
                       r->text);
     *end = colon;
     return TM_OK;

@@ -34,9 +34,8 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
     bool gpu, host;
     tm_status status = tm_serve_events_read(m->tiler->events, &own, &window, &gpu, &host, err);
     if (status == TM_OK && !(gpu && host))
-        status =
-            tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                    "too many events for one answer: zoom in, or let tmerge export write them");
+        status = tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "too many events for one answer: zoom in, or use tmerge export");
     if (status == TM_OK)
         status = tm_export_rank(m->x, &window, NULL, err);
     tm_timeline_destroy(&window);
@@ -47,7 +46,7 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
 static tm_status fail_late(const maker *m, size_t written, tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                    "%zu of %zu ranks were written in %lld ms, which is too long for one answer: "
-                   "zoom in, or let tmerge export write them",
+                   "zoom in, or use tmerge export",
                    written, m->wish->n_ranks, (long long)(m->budget_ns / MILLI));
 }
 

@@ -92,8 +92,8 @@ static tm_status fail_statement(const tm_sql_query *q, const char *text, tm_erro
     if (strcmp(sqlite3_errmsg(db), "integer overflow") ==
         0) /* from sum() over times since the epoch */
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "a sum is beyond 64 bits: total() sums as reals, and sum(begin_ns - least) "
-                       "from a moment on");
+                       "a sum is beyond 64 bits: use total(), which sums as reals, or sum(begin_ns "
+                       "- T) from a moment T on");
     if (at < 0 || (size_t)at > strlen(text))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s", sqlite3_errmsg(db));
     size_t n = strcspn(text + at, "\r\n");
@@ -107,7 +107,7 @@ static tm_status fail_query(const tm_sql_query *q, int code, const char *text, t
         return tm_sql_failed(q->sql, code, err);
     if (q->denied)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "the statement would %s, and a query only reads the store", q->denied);
+                       "the statement would %s, but a query only reads the store", q->denied);
     if (code == SQLITE_INTERRUPT)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "the query takes more than %" PRId64
@@ -148,14 +148,14 @@ static tm_status prepare_one(tm_sql_query *q, const char *text, tm_error *err) {
     if (!q->statement || sqlite3_column_count(q->statement) == 0 ||
         !sqlite3_stmt_readonly(q->statement))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "this is no query: it begins with SELECT, WITH "
-                       "or VALUES");
+                       "this is not a query: a query begins with SELECT, WITH or VALUES");
     while (code == SQLITE_OK && !second && *rest != '\0')
         code = sqlite3_prepare_v2(q->sql->db, rest, -1, &second, &rest);
     bool more = second != NULL || code != SQLITE_OK;
     (void)sqlite3_finalize(second);
-    return more ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "more than one statement: one at a time")
-                : TM_OK;
+    return more
+               ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "more than one statement: give one at a time")
+               : TM_OK;
 }
 
 static void drop_values(tm_sql_query *q) {

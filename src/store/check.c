@@ -63,7 +63,7 @@ static bool check_column(tm_check *check, tm_record table, const tm_record_colum
     else if (!has_words(type, column->words))
         tm_check_fault(check, "%s has an unexpected type", path);
     else if (lacks_text(check, dataset, "unit", column->unit))
-        tm_check_fault(check, "%s has not the unit '%s'", path, column->unit);
+        tm_check_fault(check, "%s does not have the unit '%s'", path, column->unit);
     tm_h5_close(type);
     tm_h5_close(dataset);
     return check->n_faults == before;
@@ -119,7 +119,7 @@ static void check_units(tm_check *check, hid_t dataset, const tm_table_def *def)
     for (int i = 0; i < def->n_columns && units; i++) {
         int member = H5Tget_member_index(type, def->columns[i].name);
         if (member >= 0 && !has_line(units, member, def->columns[i].unit))
-            tm_check_fault(check, "table %s: column %s has not the unit '%s'", def->name,
+            tm_check_fault(check, "table %s: column %s does not have the unit '%s'", def->name,
                            def->columns[i].name, def->columns[i].unit);
     }
     tm_h5_close(type);
@@ -165,8 +165,7 @@ static void check_all(tm_check *check, const tm_tables *known) {
         if (tm_intake_memory_out(check->store->intake))
             (void)tm_check_call(check, tm_fail_memory(&err), &err);
         else
-            tm_check_fault(check,
-                           "the store is damaged at byte %llu, in a dataset that is not known",
+            tm_check_fault(check, "the store is damaged at byte %llu, in an unknown dataset",
                            (unsigned long long)bad);
     }
 }

@@ -203,8 +203,8 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
     for (; *track < check->n_tracks && o->track_rank[*track] == o->rank[rank]; ++*track) {
         if (o->first[*track] != (int64_t)*row || o->count[*track] > n_events - *row) {
             tm_check_fault(check,
-                           "/tracks: row %zu does not begin where the one before ends, or "
-                           "ends behind the events",
+                           "/tracks: row %zu does not begin where the one before ends, or ends "
+                           "after the events",
                            *track);
             return false;
         }
@@ -232,7 +232,7 @@ static bool check_cover(tm_check *check, const owners *o) {
         if (!check_rank(check, o, rank, &track, &row))
             return false;
     if (track < check->n_tracks)
-        tm_check_fault(check, "/tracks: row %zu is of a rank that is not there, or out of order",
+        tm_check_fault(check, "/tracks: row %zu is of a rank that does not exist, or out of order",
                        track);
     else if (row < check->n_rows[TM_RECORD_EVENTS])
         tm_check_fault(check, "/events: row %zu is on no track", row);

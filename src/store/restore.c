@@ -32,7 +32,7 @@ tm_status tm_store_lay_out(const tm_store *store, const tm_timeline *ranks, size
             /* Rows of a rank have 32-bit numbers, one of which means none. TM_RANK_MAX ranks with
              * the maximum number of rows fit an int64, so the sums below do not overflow. */
             if (rows >= TM_NO_EVENT)
-                return tm_store_damaged(store, "/ranks counts rows that cannot be", err);
+                return tm_store_damaged(store, "/ranks has impossible row counts", err);
             bases[i + 1].first[t] = bases[i].first[t] + (int64_t)rows;
         }
     return TM_OK;
@@ -95,7 +95,7 @@ static tm_status open_column(const tm_store *store, int table, const tm_record_c
 tm_status tm_store_bad_value(const tm_store *store, int table, const tm_record_column *column,
                              tm_error *err) {
     return tm_fail(err, TM_ERR_INPUT, store->path, -1,
-                   "the store is damaged: column %s/%s has a value that cannot be",
+                   "the store is damaged: column %s/%s has an impossible value",
                    tm_record_tables[table].path, column->name);
 }
 
@@ -164,10 +164,10 @@ static tm_status count_ranks(restorer *r) {
     tm_store_close_column(column);
     if (r->n == 0)
         return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
-                       "the store holds events of no rank, only tables (tmerge show, tmerge hang)");
+                       "the store holds no events, only tables (tmerge show, tmerge hang)");
     return r->n <= TM_RANK_MAX
                ? TM_OK
-               : tm_store_damaged(r->store, "its number of ranks cannot be", r->err);
+               : tm_store_damaged(r->store, "its number of ranks is impossible", r->err);
 }
 
 /* Reads /ranks, which determines the layout of all other tables. */

@@ -173,7 +173,7 @@ static tm_status read_end(int fd, const footer *end, const char *path, tm_vec *e
     if (!tm_seal_read_at(fd, end->content_bytes, extents->data, bytes) ||
         end_sum(extents->data, end) != end->sum || !are_in_order(extents, end->content_bytes))
         return tm_fail(err, TM_ERR_INPUT, path, -1,
-                       "the store is damaged: the sums at its end are not as they were written");
+                       "the store is damaged: the checksums at its end do not match");
     return TM_OK;
 }
 
@@ -204,7 +204,7 @@ static tm_status explain_no_footer(int fd, uint64_t file_bytes, const char *path
     if (stated_end(fd) > file_bytes)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is damaged: it was cut short");
     return tm_fail(err, TM_ERR_INPUT, path, -1,
-                   "not a tmerge store, or one that was changed since it was written");
+                   "not a tmerge store, or changed since it was written");
 }
 
 tm_status tm_seal_read(int fd, uint64_t file_bytes, const char *path, tm_seal *out, tm_error *err) {

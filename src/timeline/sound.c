@@ -149,13 +149,13 @@ const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names) {
     name_check names = {n_names, true};
     tm_timeline frame = *timeline;
     if (timeline->rank < 0 || timeline->rank > TM_RANK_MAX || timeline->world_size > TM_RANK_MAX)
-        return "no job has as many ranks";
+        return "no job has this many ranks";
     if (!has_counts(timeline->counts) || !has_spans(timeline))
-        return "what is told of its traces cannot be";
+        return "what it says of its traces is impossible";
     if (!has_clock(&timeline->clock))
-        return "its clock cannot be";
+        return "its clock is impossible";
     if (!has_steps(timeline))
-        return "a step has a number or a time that cannot be";
+        return "a step has an impossible number or time";
     if (!has_tracks(timeline))
         return "its tracks do not hold its events in order";
     frame.n_events = 0;
@@ -168,7 +168,7 @@ const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, s
     name_check names = {n_names, true};
     tm_timeline *rows = piece->rows;
     if (!has_times(rows))
-        return "an event has a time that cannot be";
+        return "an event has an impossible time";
     if (!ascends(rank, piece))
         return "its tracks do not hold its events in order";
     if (!has_references(rank, rows))

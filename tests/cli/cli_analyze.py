@@ -157,7 +157,7 @@ def test_what_is_no_store_is_refused():
     for n in in_turn(0, 3):
         tmerge('analyze', 'none.h5', n=n).fails(
             3, 'none.h5: cannot be read: No such file or directory')
-    stays('tmerge.h5', 4, 'text.h5: this file is no tmerge store; --force overwrites it', '-o',
+    stays('tmerge.h5', 4, 'text.h5: this file is not a tmerge store; --force overwrites it', '-o',
           'text.h5')
 
 
@@ -215,12 +215,12 @@ def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
             # Only the process that has rank 2 detects this.
             (put_value('events/name', last + 1, n),
              damaged + 'rank 2: a text is not among the names'),
-            (put_attribute('world_size', 2**40), damaged + 'its world_size cannot be'),
+            (put_attribute('world_size', 2**40), damaged + 'its world_size is impossible'),
             (put_attribute('align', 'magic'),
              "the store was aligned by 'magic', which this tmerge does not know"),
             (put_attribute('comm_pattern', '('),
-             damaged + 'its comm_pattern is no regular expression'),
-            (put_attribute('peak', 'bf16'), damaged + 'its peak is none of a device')):
+             damaged + 'its comm_pattern is not a regular expression'),
+            (put_attribute('peak', 'bf16'), damaged + 'its peak rates are not valid')):
         spoil('three', change)
         stays('x.h5', 3, 'x.h5: ' + message, processes=(0, 3) if 'rank 2' in message else (0,))
 
@@ -231,7 +231,7 @@ def test_a_pattern_that_is_no_expression_is_wrong_usage():
     before = content('tmerge.h5')
     done = tmerge('analyze', 'tmerge.h5', '--comm-pattern=(', n=2).expect(2)
     equal(len(done.errors), 1, done.err)
-    contains(done.err, "'(' is no regular expression")
+    contains(done.err, "'(' is not a regular expression")
     equal(content('tmerge.h5'), before)
 
 
@@ -260,7 +260,7 @@ def test_throughput_is_what_was_given_over_the_mean_step_and_stays():
         2, "--tokens-per-step takes one number, not 'many'")
     put('bare.json', trace(kernels, 0))  # without steps
     has_line(merged('bare.json', '--samples-per-step=5', '-o', 'bare.h5').out,
-             '^Throughput: no samples/s, for no whole step is marked$')
+             '^Throughput: no samples/s, because no whole step is marked$')
 
 
 if __name__ == '__main__':

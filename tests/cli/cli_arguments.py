@@ -14,13 +14,13 @@ from common import (COMMANDS, FULL, TMERGE, command, contains, content, equal, f
 from watching import on_terminal
 
 ESCAPE = '\033['
-NAMES = '; tmerge list names them'
+NAMES = '; tmerge list lists them'
 
 # Arguments, and the only message that they give, with status 2.
 WRONG = [(arguments.split(), message) for arguments, message in [
     ('show x.h5 --colums=rank',
-     '--colums=rank is no option of tmerge show (did you mean --columns?); see tmerge show --help'),
-    *((arguments, f'{option} is no option of tmerge {of}; see tmerge {of} --help')
+     '--colums=rank is not an option of tmerge show (did you mean --columns?); see tmerge show --help'),
+    *((arguments, f'{option} is not an option of tmerge {of}; see tmerge {of} --help')
       for arguments, option, of in (
           ('--bogus x.json', '--bogus', 'merge'), ('x.json -z', '-z', 'merge'),
           ('merge --json x.json', '--json', 'merge'), ('show x.h5 --force', '--force', 'show'),
@@ -54,22 +54,22 @@ WRONG = [(arguments.split(), message) for arguments, message in [
           ('--step', 'a list such as 0,3,8-15', ('all', '1-')),
           ('--top', 'one number', ('x', '1-3', '1,3', '-1'))) for value in values),
     ('diff a.h5 b.h5 --top 1,3', "--top takes one number, not '1,3'"),
-    *((f'show x.h5 {name}', f"'{name}' is no analysis and no table{near}" + NAMES)
+    *((f'show x.h5 {name}', f"'{name}' is neither an analysis nor a table{near}" + NAMES)
       for name, near in (
           ('nothing', ''), ('overlap.', ' (did you mean overlap?)'),
           ('overlpa', ' (did you mean overlap?)'), ('over', ' (did you mean overlap?)'),
           ('kernels.kernl', ' (did you mean kernels.kernel?)'))),
-    ('list overlpa', "'overlpa' is no analysis, table or format (did you mean overlap?)" + NAMES),
-    ('list overlap --doc', '--doc is of every table; with a name it is not needed'),
-    ('show x.h5 job --all', "--all is of every table: no 'job' beside it"),
+    ('list overlpa', "'overlpa' is not an analysis, table or format (did you mean overlap?)" + NAMES),
+    ('list overlap --doc', '--doc prints every table; with a name it is not needed'),
+    ('show x.h5 job --all', "--all prints every table: 'job' cannot be given too"),
     ('show x.h5 --columns rank,,step',
      "--columns takes names of columns such as rank,wait_ns, not 'rank,,step'"),
     ('show x.h5 --sort=-', '--sort takes a column, or -COLUMN for the largest first'),
     ('query a.h5 SELECT --timeout=0', '--timeout takes a number from 1 to 16777216'),
     ('gate a.h5 b.h5', 'tmerge gate needs a limit, such as --max step=+2%'),
     ('gate a.h5 b.h5 --max step=2%',
-     "'step=2%' is no limit such as step=+2%: a figure (step, compute, comm, exposed, idle, wait, "
-     'input, utilization, memory, samples or tokens), = and by how much of itself it may change'),
+     "'step=2%' is not a limit such as step=+2%: a figure (step, compute, comm, exposed, idle, wait, "
+     'input, utilization, memory, samples or tokens), = and by how many percent it may change'),
 ]] + [(['show', 'x.h5', '--rank', '0 1'], "--rank takes a list such as 0,3,8-15, not '0 1'")] + [
     (['show', 'x.h5', '--where', where], f'--where, character {message}') for where, message in (
         ('', '1: a column is expected, such as in "rank = 3 and wait_ns > 2ms"'),
@@ -115,7 +115,7 @@ def test_every_command_of_the_list_has_help_that_names_each_option_once():
             given = [x for x in names if x]
             equal(len(given), len(set(given)), f'names of options of {name}')
         equal(rows[-1], ('', 'help'))
-        tmerge(name, '--bogus').fails(2, f'--bogus is no option of tmerge {name}; see tmerge {name} --help')
+        tmerge(name, '--bogus').fails(2, f'--bogus is not an option of tmerge {name}; see tmerge {name} --help')
 
 
 def test_lists_keep_to_the_width_of_the_terminal():
@@ -142,12 +142,12 @@ def test_a_message_is_one_line_that_a_terminal_breaks():
 
 def test_help_of_what_is_no_command_is_refused():
     equal(tmerge('missing.json', '--bogus', '--help').expect(0).out, tmerge('merge', '--help').out)
-    tmerge('help', 'shwo', page=True).fails(2, "'shwo' is no command (did you mean show?); tmerge help names them")
+    tmerge('help', 'shwo', page=True).fails(2, "'shwo' is not a command (did you mean show?); tmerge help lists them")
     tmerge('help', 'show', 'list', page=True).fails(2, 'tmerge help takes one command')
     equal(tmerge('-V', page=True).expect(0).out, tmerge('--version').out)
 
 
-NO_FILE = ', nor a file or folder of that name; tmerge help names the commands'
+NO_FILE = ', nor a file or folder of that name; tmerge help lists the commands'
 
 
 def test_a_mistyped_command_is_no_trace_but_a_file_of_its_name_is():
@@ -202,7 +202,7 @@ def test_a_wrong_regular_expression_is_a_wrong_argument():
     put('rank0.json', small_trace(0))
     done = tmerge('rank0.json', '--comm-pattern', '(')
     equal(len(done.expect(2).errors), 1)
-    holds(done.errors[0].startswith("tmerge: '(' is no regular expression: "), done.err)
+    holds(done.errors[0].startswith("tmerge: '(' is not a regular expression: "), done.err)
     equal(files(), ['rank0.json'])
 
 

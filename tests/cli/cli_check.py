@@ -8,7 +8,7 @@ from common import (FULL, Seal, contains, content, crc64, equal, files, holds, i
 from jobs import use
 import h5py
 
-OTHER = 'not a tmerge store, or one that was changed since it was written'
+OTHER = 'not a tmerge store, or changed since it was written'
 FEW = 1 if FULL else 8  # step between tested places
 
 
@@ -215,7 +215,7 @@ def test_a_store_that_h5py_changed_is_refused_with_and_without_a_new_seal():
             (lambda file: file.__delitem__('copies/bytes'),
              'the store has no column /copies/bytes: merge its traces again'),
             (lambda file: file['spans/end_ns'].attrs.__setitem__('unit', 'us'),
-             "/spans/end_ns has not the unit 'ns'"),
+             "/spans/end_ns does not have the unit 'ns'"),
             (change_names, 'the store is damaged: /names/offsets is not ascending'),
             (lambda file: file.attrs.__setitem__('format', 'other'), 'not a tmerge store')):
         put('changed.h5', data)

@@ -406,7 +406,7 @@ def test_chrome_json_of_several_ranks_is_read_back_as_these_ranks():
     has_line(done.out, 'truncated', 'ranks? 1, 3')
     equal([row['rank'] for row in rows('tmerge.h5', 'job.rank')], [1, 3])
     put('odd.json', text.replace(b'[1, 3]', b'[1, x]', 1))
-    tmerge('odd.json').fails(3, 'odd.json: byte 41: a rank should stand here')
+    tmerge('odd.json').fails(3, 'odd.json: byte 41: a rank is expected here')
 
 
 # CSV ------------------------------------------------------------------------------------------------
@@ -510,7 +510,7 @@ def test_a_window_holds_what_touches_it_whole():
     gap = one_rank(kernel('gemm', 100, 10), kernel('gemm', 150, 10))
     done = tmerge('export', gap, '--format', 'chrome', '--from', '0.00002', '--to',
                   '0.00003').expect(0)
-    equal(done.err, 'tmerge: warning: no event lies between --from and --to: the job lasts 60.0 us, '
+    equal(done.err, 'tmerge: warning: there is no event between --from and --to: the job lasts 60.0 us, '
                     'from 0 on\n')
     with open('tmerge.json', encoding='utf-8') as file:
         equal([e for e in json.load(file)['traceEvents'] if e['ph'] != 'M'], [])
@@ -611,7 +611,7 @@ def test_stacks_of_all_ranks_are_folded():
           ['(outside of any function) 4000', 'run;f  10000', 'run;f:g 14000'])
     export('tmerge.h5', 'folded', '-o', 'x')
     tmerge('export', 'tmerge.h5', '--format', 'folded', '-o', 'x').fails(
-        4, 'x: this file is no earlier export that can be known as one; --force overwrites it')
+        4, 'x: this file is not known to be an earlier export; --force overwrites it')
 
 
 def test_speedscope_has_the_stacks_with_both_times():
@@ -654,7 +654,7 @@ def test_wrong_usage_is_told():
             (['tmerge.h5', '--format', 'speedscope', '--rank', '0'],
              '--format speedscope writes the stacks of all ranks and times: no --rank, no --from, '
              'no --to'),
-            (['tmerge.h5', '--time', 'host'], '--time is of folded and speedscope'),
+            (['tmerge.h5', '--time', 'host'], '--time is only for folded and speedscope'),
             (['tmerge.h5', '--format', 'folded', '--time', 'all'],
              "--time takes host or device, not 'all'"),
             (['tmerge.h5', '--rank', '7'], '--rank: the store has no rank 7, but 0'),
@@ -683,7 +683,7 @@ def test_what_is_no_earlier_export_is_not_overwritten():
         for other in (b'mine\n', b''):
             put(name, other)
             tmerge('export', 'tmerge.h5', '--format', form).fails(
-                4, f'{name}: this file is no earlier export of this format; --force overwrites it')
+                4, f'{name}: this file is not an earlier export of this format; --force overwrites it')
             equal(content(name), other)
         export('tmerge.h5', form, '--force')
         first = content(name)
@@ -696,7 +696,7 @@ def test_what_is_no_earlier_export_is_not_overwritten():
     os.mkdir('folder')
     tmerge('export', 'tmerge.h5', '-o', 'folder').fails(4, 'folder: this is a folder')
     tmerge('export', 'tmerge.h5', '-o', 'none/x').fails(
-        4, 'none/x: its folder takes no file: No such file or directory')
+        4, 'none/x: no file can be made in its folder: No such file or directory')
 
 
 def test_a_disk_that_is_full_leaves_nothing():

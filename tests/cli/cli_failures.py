@@ -76,7 +76,7 @@ def bad_files():
            'byte 28: a comma or } should follow the value')
     yield 'rank0.json', b'{"schemaVersion": 1}', 'byte 20: the document has no traceEvents'
     for name, packed in (('plain', bad), ('gzip', gzipped(bad)), ('zstd', zstd_framed(bad))):
-        yield name, packed, f'byte {at}: a key should stand here'
+        yield name, packed, f'byte {at}: a key is expected here'
     for cut in (18, 60, 100):  # before the first event ends
         yield ('rank0.json', small[:cut], rf'byte {cut}: the file ends (in the middle of a value|'
                'inside traceEvents|inside its outermost object)')
@@ -91,7 +91,7 @@ def bad_files():
     yield ('rank0.json.gz', bytes(packed),
            f'byte {len(plain)}: gzip checksum is wrong: the file is damaged')
     yield ('rank0.json.gz', gzipped(plain) + b'rubbish',
-           f'byte {len(plain)}: there is rubbish behind the gzip stream')
+           f'byte {len(plain)}: there is garbage after the gzip stream')
     # As scripts merge them: the processes of each rank renamed, ids unchanged; nine shared ids are
     # no accident.
     yield 'rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0), SEVERAL
@@ -109,7 +109,7 @@ def bad_files():
     yield 'merged.json', trace([*kernels, kernel('gemm', 1, 9, pid=3), *names], 0), said.format(1)
     both = [names[0] | {'pid': 9}, names[2] | {'pid': 9}]  # as if process ids had been kept
     yield ('merged.json', trace([kernel('gemm', 1, 9, pid=9), *both], 0), 'holds the traces of several ranks, '
-           "which cannot be told apart; give the ranks' own traces")
+           "which cannot be separated; give the ranks' own traces")
 
 
 SEVERAL = ('holds the calls of several processes under the same ids, as when traces of several ranks '
@@ -136,7 +136,7 @@ def test_skip_bad_leaves_out_every_kind_of_bad_file_and_says_so():
     put('rank1.json', '')
     put('rank2.json', '{"traceEvents": [x')
     put('rank3.json.gz', gzipped(small_trace(3))[:-5] + b'wrong')
-    texts = ['./rank1.json: file is empty', './rank2.json: byte 17: a value should stand here']
+    texts = ['./rank1.json: file is empty', './rank2.json: byte 17: a value is expected here']
     done = tmerge('.', '--skip-bad', n=3).expect(0)
     equal((len(done.warnings), done.errors), (3, []), done.err)
     for text in texts:
@@ -167,9 +167,9 @@ def test_traces_recorded_far_apart_are_refused_unless_forced():
                                  (601, '10 minutes', '2023-11-14 22:23:21'), (599, None, None)):
         put('rank0.json', small_trace(0, base=BASE_NS + seconds * 10**9))
         if gap:
-            stops('rank0.json', 'these are no traces of one job: rank1.json (2023-11-14 22:13:20 '
+            stops('rank0.json', 'these are not traces of one job: rank1.json (2023-11-14 22:13:20 '
                   f'UTC) ends {gap} before rank0.json ({begins} UTC) begins (--force merges them '
-                  'all the same)')
+                  'anyway)')
         for rank in (1, 2):
             put(f'rank{rank}.json', small_trace(rank, at=50))
         done = merged('.', *(['--force'] if gap else []), n=2)
@@ -195,29 +195,29 @@ def cannot_write(output, why, *options, **more):
 def test_an_output_in_a_folder_that_takes_no_file_is_refused_first():
     permissions_count()
     os.mkdir('closed', 0o555)
-    cannot_write('closed/x.h5', 'its folder takes no file: Permission denied',
+    cannot_write('closed/x.h5', 'no file can be made in its folder: Permission denied',
                  before=without_dac_override)
 
 
 def test_an_output_that_cannot_be_a_file_is_refused_first():
-    cannot_write('none/x.h5', 'its folder takes no file: No such file or directory')
+    cannot_write('none/x.h5', 'no file can be made in its folder: No such file or directory')
     os.mkdir('folder.h5')
     os.mkfifo('fifo.h5')
     cannot_write('folder.h5', 'this is a folder', '--force')
-    cannot_write('fifo.h5', 'this is no regular file', '--force')
+    cannot_write('fifo.h5', 'this is not a regular file', '--force')
     cannot_write('', 'the name of the output is empty')
     os.chmod(put('program', 'x'), 0o777)
-    cannot_write('program/x.h5', 'its folder takes no file: Not a directory')
+    cannot_write('program/x.h5', 'no file can be made in its folder: Not a directory')
 
 
 @seldom
 def test_what_is_no_store_is_overwritten_only_with_force():
     for text in ('my thesis', b'\x89HDF\r\n\x1a\n of somebody else', ''):
         put('thesis.h5', text)
-        cannot_write('thesis.h5', 'this file is no tmerge store; --force overwrites it')
+        cannot_write('thesis.h5', 'this file is not a tmerge store; --force overwrites it')
     put('rank1.json', small_trace(1))
     tmerge('rank1.json', '-o', 'rank1.json').fails(
-        4, 'rank1.json: this file is no tmerge store; --force overwrites it')
+        4, 'rank1.json: this file is not a tmerge store; --force overwrites it')
     merged('rank1.json', '-o', 'thesis.h5', '--force')
     merged('rank1.json', '-o', 'thesis.h5')  # now it is a store
     equal(rows('thesis.h5', 'job.job')[0]['events'], 2)

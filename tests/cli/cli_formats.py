@@ -403,7 +403,7 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
     kinds = ', '.join(f'{form} of {forms.count(form)} ranks' for form in dict.fromkeys(forms))
     contains(done.out.replace('\n  ', ' '),
              f'! traces of several kinds: {kinds}; each kind names process groups in its own way: '
-             'collectives between them are matched where one group alone fits')
+             'collectives between them are matched if only one group fits')
     if set(forms) == {'kineto', 'nsys'}:  # only the group of all can be the communicator of all
         for name in ('verdict', 'collectives', 'last_arrivals'):
             equal([row[name] for row in found['stragglers.rank']],
@@ -466,9 +466,9 @@ def scrambled(data):
 
 # Damage to the second trace; the error, if it is one.
 DAMAGES = (
-    ('xplane', half, r'byte \d+: a field of \d+ bytes begins here, and the file ends \d+ bytes later'),
+    ('xplane', half, r'byte \d+: a field of \d+ bytes begins here, but the file ends \d+ bytes later'),
     ('xplane', scrambled, r'byte \d+: .+'),
-    ('xplane', lambda data: b'', "file is empty: .+ protobuf's limit of 2 GB.+"),
+    ('xplane', lambda data: b'', "file is empty; .+ protobuf's limit of 2 GB.+"),
     ('xplane', lambda data: b'\xff' * 1000, re.escape(UNKNOWN)),
     ('ascend', half, None),
     ('ascend', scrambled, r'byte \d+: .+'),
@@ -488,7 +488,7 @@ def test_a_bad_file_is_named_and_the_others_can_be_read_without_it():
             done = tmerge(*paths, n=n)
             if message is None:
                 done.expect(0)
-                contains(done.out, '! truncated, gave what they hold: the traces of rank 1\n')
+                contains(done.out, '! truncated, but read as far as they go: the traces of rank 1\n')
                 continue
             done.expect(3)
             equal((len(done.errors), done.out), (1, ''), done.err)
@@ -512,15 +512,15 @@ def test_ranks_that_are_missing_or_there_twice_are_told():
     for n in (0, 3) if FULL else (3,):
         done = tmerge(*hosts, 'yonder.xplane.pb', n=n).expect(0)
         contains(done.err, f'tmerge: warning: yonder.xplane.pb holds the same bytes as {hosts[0]}: '
-                           'one recording stands for two\n')
+                           'one recording counts as two\n')
         # Its folder gave its rank; here its name and position count.
         done = tmerge(*ranks, 'again.json', n=n).expect(0)
         contains(done.err, f'tmerge: warning: again.json holds the same bytes as {ranks[2]}: ')
         # An HCCL group is identified by the ranks that use it, if all are present.
         done = tmerge(ranks[0], ranks[2], ranks[3], n=n).expect(0)
         contains(done.out, '! 24 of 24 communication kernels could not be matched:\n'
-                           '  group unknown 24\n  (give the traces of all ranks: by who uses '
-                           "them HCCL's groups are known)\n")
+                           '  group unknown 24\n  (give the traces of all ranks: they show '
+                           "which ranks use which HCCL group)\n")
         lacks(done.out, 'No rank holds the job up')
 
 

@@ -199,13 +199,13 @@ def test_each_hang_is_told_with_its_culprits():
 def test_a_screen_names_who_and_where():
     given(*CASES['not all joined'][0])
     screen = tmerge('hang', 'trace_rank_*').expect(0).out
-    equal(screen, '''Flight recorders' dumps of 3 of 3 ranks
+    equal(screen, '''Flight recorder dumps of 3 of 3 ranks
 
   The job hangs: rank 2 has not come to all_reduce, number 3 of group
   default_pg.
   Ranks 0-1 came and wait since 00:00:03.000 UTC (step train.py:13). The last
-  that rank 2's CPU issued is all_gather, number 2 of group default_pg, at
-  00:00:02.000 UTC (step train.py:12).
+  operation that rank 2's CPU issued is all_gather, number 2 of group
+  default_pg, at 00:00:02.000 UTC (step train.py:12).
 ''')
 
 
@@ -270,7 +270,7 @@ def test_of_two_dumps_of_a_rank_the_newer_is_read():
     put('a_rank_2', pickle.dumps(dump(run_of(10, 10), size=3), 2))
     for n in 1, 3:
         done = tmerge('hang', '*_rank_*', n=n).expect(0)
-        contains(done.out, 'Nobody is missing: all came to all_reduce, number 20')
+        contains(done.out, 'No rank is missing: all came to all_reduce, number 20')
         contains(done.err, 'a newer dump of its rank is read')
     os.remove('a_rank_2')
 
@@ -281,11 +281,11 @@ def test_what_else_evidence_says():
             ([run_of(2, 1)] * 2 + [run_of(1, 1) + [call('all_reduce', 2, 'scheduled')]], (),
              'It has not started on the GPU of rank 2'),
             ([[call('all_\x1b[31mreduce', 1, 'started')], []], (), 'all_?[31mreduce'),
-            (CASES['another size, and one has not come elsewhere'][0], (), 'group b. Besides, rank 1 has not come to'),
+            (CASES['another size, and one has not come elsewhere'][0], (), 'than the others. Also, rank 1 has not come to'),
             # The ring buffer may have lost the receive of this send.
             ([[sent('send 0->1', record_id=7)], [sent('recv 1<-0', inputs=((5, 4),))]], (),
-             'If these two belong together, their sizes or types do not fit: rank 0 calls send 0->1'),
-            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'dumps or traces tell of 2 ranks'),
+             'If these two belong together, their sizes or types do not match: rank 0 calls send 0->1'),
+            ([run_of(2, 1)] * 2, ('--world-size', '1'), 'the dumps or traces are of 2 ranks'),
             (CASES['a pair does not end'][0], (), '4 ranks All came to all_reduce, number 1 of group tp'),
             (odd, (), ',...')):
         given(*ranks, groups={'tp': [0, 1], 'a': [0, 1], 'b': [2, 3, 4]})
@@ -359,9 +359,9 @@ def test_no_code_of_a_dump_is_run():
 
 
 def test_what_is_no_dump_is_said():
-    for content, why in ((b'{"traceEvents": []}', 'these are traces only'), (b'{"a": 1}', 'no dump of a flight recorder'),
-                         (b'[1]', 'no instruction that a pickle'),
-                         (pickle.dumps([1], 2), 'no dump of a flight recorder')):
+    for content, why in ((b'{"traceEvents": []}', 'these are traces only'), (b'{"a": 1}', 'not a flight recorder dump'),
+                         (b'[1]', 'not an instruction of a pickle'),
+                         (pickle.dumps([1], 2), 'not a flight recorder dump')):
         put('trace_rank_0', content)
         contains(tmerge('hang', 'trace_rank_0').expect(3).err, why)
 
@@ -376,7 +376,7 @@ def test_a_rank_is_told_by_name_content_or_map():
             put('map', 'b 1\n')
         out = tmerge('hang', *names).expect(0).out
         contains(out, 'dumps of 2 of 2 ranks')
-        contains(out, 'Nobody is missing')
+        contains(out, 'No rank is missing')
 
 
 def test_the_size_of_a_job_that_no_dump_tells_may_be_given():

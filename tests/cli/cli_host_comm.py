@@ -239,7 +239,7 @@ def test_a_job_on_one_cpu_is_told_what_it_waits_for():
                                             note(load, 100 * k + 1, 84), op('aten::mm', 100 * k + 86, 10))],
           world=1, groups={'0': [0]})
     out = merged('job').out
-    contains(out, 'its CPU computes 10.0 %')
+    contains(out, 'its CPU computes for 10.0 %')
     contains(' '.join(out.split()), 'it waited for its next batch')
     contains(out, 'Advice: Load data faster')
     lacks(out, 'ProfilerActivity')

@@ -33,8 +33,8 @@ def test_a_wrong_map_is_told_with_its_place():
                           ('-1 mars\n', "map: line 1: '-1 mars' should be RANK HOST"),
                           ('# x\n0\r\n', "map: line 2: '0' should be RANK HOST"),
                           ('0 ' + 'x' * 9000, f"map: line 1: '0 {'x' * 298}' should be RANK HOST"),
-                          ('0 a\n1 \0\n', 'map: line 2: a zero byte: this is no text'),
-                          ('1 a\n0 b\n1 a\n', 'map: line 3: rank 1 has a host by line 1')):
+                          ('0 a\n1 \0\n', 'map: line 2: a zero byte: this is not text'),
+                          ('1 a\n0 b\n1 a\n', 'map: line 3: rank 1 already has a host from line 1')):
         put('map', text)
         tmerge('job', '--host-map=map', n=2 if 'zero' in message else 0).fails(3, message)
     tmerge('job', '--host-map=none').fails(3, 'none: No such file or directory')

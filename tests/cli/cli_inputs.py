@@ -7,7 +7,7 @@ from common import (BASE_NS, FULL, TMERGE, UNKNOWN, contains, equal, event, file
                     zstd_framed)
 
 OVERLAP = ('{}: covers the same time of rank {} as {}; say which rank each is with --rank-map, or '
-           'keep the first alone with --skip-bad')
+           'keep only the first with --skip-bad')
 
 
 def sources(store='tmerge.h5'):
@@ -118,7 +118,7 @@ def test_names_too_many_for_a_command_line_come_by_a_list_a_pattern_or_their_fol
         equal(tmerge(*given, n=n).expect(3).errors, last, given)
     done = tmerge(*names, '-j2').expect(3)
     equal(done.errors, last)
-    equal(done.warnings, ['tmerge: warning: one process does it all, and not 2: mpirun takes no more '
+    equal(done.warnings, ['tmerge: warning: running in one process, not 2: mpirun takes no more '
                           'than 128 KiB of names: put their pattern in quotation marks, or name their '
                           'folder'])
 
@@ -129,7 +129,7 @@ def test_a_wrong_list_is_told_with_its_line():
             ('rank0.json\n\nnone.json\n', 'line 3: none.json: No such file or directory'),
             ('rank0.json\n*.none', 'line 2: *.none: no file matches this pattern'),
             ('@list', 'line 1: @list: No such file or directory'),
-            ('rank0.json\nx\0y\n', 'line 2: a zero byte: this is no text'),
+            ('rank0.json\nx\0y\n', 'line 2: a zero byte: this is not text'),
             ('', 'this list names nothing'), ('# rank0.json\n\n', 'this list names nothing')):
         put('list', text)
         tmerge('rank0.json', '@list').fails(3, f'list: {message}')
@@ -185,7 +185,7 @@ def test_the_position_does_not_depend_on_the_number_of_processes():
     equal(sources(stores[0]), {'e.json': 0, 'd.json': 2, 'c.json': 3, 'b.json': 4, 'a.json': 5})
 
 
-HELPER = ('helper', 'a helper process: it has no work of a device, and no rank of the job (--rank-map '
+HELPER = ('helper', 'a helper process: it has no device work and no rank of the job (--rank-map '
           'gives it one)')
 
 
@@ -252,7 +252,7 @@ def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
         put('own/merged.json', fused(change, *[named] if named else []))
         tmerge('own').expect(0)
         equal(left_out(), {'own/merged.json': (
-            'covered', "those of its ranks that have traces of their own, which are read instead")})
+            'covered', "only for its ranks that have traces of their own, which are read instead")})
         equal(rows('tmerge.h5', 'overlap.rank'), rows('own.h5', 'overlap.rank'))
         os.unlink('own/merged.json')
 
@@ -275,7 +275,7 @@ def test_a_bad_rank_map_is_an_error_with_its_line():
                             ('rank0.json 1234567890', 1,
                              "'rank0.json 1234567890' should be PATH RANK"),
                             ('rank0.json 1\n./rank0.json 1\nrank0.json 2\n', 3,
-                             'rank0.json has rank 1 by a line before'),
+                             'rank0.json already has rank 1 from an earlier line'),
                             ('rank0.json 1\nrank9.json 2', 2,
                              'rank9.json is not among the inputs')):
         put('map', text)
@@ -341,8 +341,8 @@ def test_copies_are_told_from_traces_of_one_size_and_begin():
     for rank, first in enumerate('aabab'):
         put(f'rank{rank}.json', trace([kernel(first, 0, 1)]
                                       + [kernel('gemm', i, 1) for i in range(1, 1000)]))
-    copy = ('tmerge: warning: rank{}.json holds the same bytes as rank{}.json: one recording stands '
-            'for two')
+    copy = ('tmerge: warning: rank{}.json holds the same bytes as rank{}.json: one recording counts '
+            'as two')
     done = tmerge(*(f'rank{i}.json' for i in range(5)), n=3).expect(0)
     equal(sorted(done.ours), [copy.format(1, 0), copy.format(3, 0), copy.format(4, 2)])
     equal(tmerge('rank1.json', 'rank2.json').expect(0).ours, [])
@@ -374,7 +374,7 @@ def test_missing_ranks_of_a_known_world_size_are_said():
     out = merged('some').out
     has_line(out, r'\b2 of at least 4 ranks have no trace here: 1, 2$')
     advice = {row['rule']: row for row in rows('tmerge.h5', 'advice.item')}['missing_ranks']
-    equal((advice['ranks'], advice['evidence'][:36]), ('1-2', '2 of at least 4 ranks gave no trace.'))
+    equal((advice['ranks'], advice['evidence'][:36]), ('1-2', '2 of at least 4 ranks have no trace.'))
     put('all/rank0.json', small_trace(0, world=1))
     lacks(merged('all').out, 'have no trace')
     # Ranks 0 and 1 are a group, whose waits are known; those of all ranks lack 3.
@@ -497,7 +497,7 @@ def test_what_profilers_write_besides_is_named_with_the_way_out():
                              '"pid": 9, "tid": 1, "ts": 3433.595001, "args": {"groupApiId": 0, "groupDepth": 1}},\n'
                              '{"name": "Group API", "cat": "GROUP_API", "ph": "e", "id": 0, "pid": 9, "tid": 1, '
                              '"ts": 3440.1},\n{}]\n', 'NCCL_INSPECTOR_DUMP_VERBOSE=1'),
-                            ('r.0.et', b'\x05\1', 'has no times of GPUs'),
+                            ('r.0.et', b'\x05\1', 'has no GPU times'),
                             ('vm.xplane.riegeli', b'\x83\xaf', '.xplane.pb')):
         put(name, data)
         done = tmerge(name, '-o', 't.h5').expect(3)

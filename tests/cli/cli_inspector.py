@@ -87,7 +87,7 @@ def test_a_run_of_another_day_beside_the_job_is_said():
              'recordings that share no communicator with an earlier one of their rank')
     write_alone('part')
     put('part/old.log', content('part/node0-pid101.log'))
-    contains(tmerge('part').expect(3).err, 'another trace tells the same rank of its communicator at the same time')
+    contains(tmerge('part').expect(3).err, 'another trace has the same rank of its communicator at the same time')
 
 
 def test_a_process_of_several_gpus_counts_what_it_cannot_place_once():
@@ -150,7 +150,7 @@ def test_a_job_of_three_formats_is_one():
     write_from('k/profile_rank_3.json', 'i/host1-pid43.log', 43)
     done = check_mixed(expected, 'k/profile_rank_0.json', 'n/profile_rank_1.sqlite', 'i')
     contains(done.out, f'ank {slow} (host1) makes the other ranks wait')
-    contains(done.out, 'of 2 ranks nothing but communication is recorded')
+    contains(done.out, 'of 2 ranks only communication is recorded')
     lacks(done.out, 'look at its GPU')  # rank 2's compute is unknown
     check_mixed(expected, *(f'{"kn"[r % 2]}/profile_rank_{r}.{("json", "sqlite")[r % 2]}' for r in range(4)))
     # a rank with a trace does not need the inspector's file
@@ -162,12 +162,12 @@ def test_a_job_of_three_formats_is_one():
 
 def test_what_does_not_tell_times_or_ranks_is_refused_with_the_way_out():
     write_alone('quiet', verbose=False)
-    tmerge('quiet').fails(3, 'quiet/node0-pid100.log: these records do not say when operations ran, so that '
-                          'no timeline can be made of them: NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL\'s inspector '
-                          'write it (its perf_summary_exporter.py sums the bandwidths)')
+    tmerge('quiet').fails(3, 'quiet/node0-pid100.log: these records do not say when operations ran, so '
+                          'no timeline can be made of them: record with NCCL_INSPECTOR_DUMP_VERBOSE=1 '
+                          '(perf_summary_exporter.py of NCCL\'s inspector sums the bandwidths)')
     write_alone('halves', size=2)  # two files are rank 0, and two are rank 1
     done = tmerge('halves').expect(3)
-    contains(done.err, 'another trace tells the same rank of its communicator at the same time')
+    contains(done.err, 'another trace has the same rank of its communicator at the same time')
     shutil.rmtree('halves')
     write_alone('halves', size=2)
     merged(*(f'halves/node{r // 2}-pid{100 + r}.log' for r in range(4)), '--rank-map',

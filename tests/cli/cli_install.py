@@ -56,7 +56,7 @@ def test_an_installed_tmerge_merges_and_its_plugin_reads_the_store():
     done = run([sys.executable, '-c', READ, 'tmerge.h5'], env={'HDF5_PLUGIN_PATH': folder})
     equal(int(done.expect(0).out.split()[-1]), count, 'events')
     os.remove(f'{folder}/libh5zstd_tmerge.so')
-    run([program, '--plugin-path']).fails(3, f'{folder}: the plugin for HDF5 is not there')
+    run([program, '--plugin-path']).fails(3, f'{folder}: the HDF5 plugin is missing')
 
 
 def test_each_option_is_in_the_manual_and_the_completions_of_its_command():

@@ -45,12 +45,12 @@ def test_processes_that_nothing_joins_are_told_once():
     for rank, said in ((0, 1), (1, 0)):
         env = dict(SLURM, SLURM_PROCID=rank, SLURM_STEP_NUM_TASKS=2, SLURM_STEP_TASKS_PER_NODE=2)
         done = tmerge('rank0.json', env=env).expect(2)
-        equal(done.err, 'tmerge: srun started 2 processes that cannot reach one another: srun '
-                        '--mpi=pmix or mpirun joins them\n' * said)
+        equal(done.err, 'tmerge: srun started 2 processes that cannot reach one another: use '
+                        'srun --mpi=pmix or mpirun\n' * said)
         # As another MPI's mpiexec, which this MPI does not support.
         done = tmerge('rank0.json', env={'PMI_RANK': rank, 'PMI_SIZE': 3}).expect(5)
-        equal(done.err, 'tmerge: 3 processes were started, but MPI joins 1: what started them has '
-                        'to be of the MPI that tmerge was built with\n' * said)
+        equal(done.err, 'tmerge: 3 processes were started, but MPI connects 1: start them with '
+                        'the MPI that tmerge was built with\n' * said)
     equal(files(), ['rank0.json'])
 
 
@@ -142,7 +142,7 @@ def test_processes_of_jobs_need_nothing_that_another_run_may_remove():
 
 def test_wrong_numbers_of_jobs_are_told():
     put('rank0.json', small_trace(0))
-    tmerge('rank0.json', '-j', '0').fails(2, '--jobs 0: it takes one process at least')
+    tmerge('rank0.json', '-j', '0').fails(2, '--jobs 0: at least one process is needed')
     tmerge('rank0.json', '-j', 'all').fails(2, "--jobs takes one number, not 'all'")
     tmerge('rank0.json', '-j', '2', n=3).fails(
         2, '--jobs 2, but 3 processes were started already: --jobs is for tmerge without mpirun or '
@@ -153,12 +153,12 @@ def test_wrong_numbers_of_jobs_are_told():
 def test_where_mpirun_cannot_start_processes_one_does_it_all():
     put('rank0.json', small_trace(0))
     merged('rank0.json', '-o', 'a.h5')
-    one = 'tmerge: warning: one process does it all, and not 2: '
+    one = 'tmerge: warning: running in one process, not 2: '
     folder = os.path.abspath('rank0.json')
     cases = [([], {'TMPDIR': folder}, 'mpirun needs a folder that it may write to: TMPDIR is '
               + folder)]
     if os.geteuid() == 0:
-        cases.append(([], {'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': ''}, 'as root mpirun wants '
+        cases.append(([], {'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': ''}, 'as root mpirun needs '
                       'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1'))
         cases.append((['unshare', '--net'], {}, 'mpirun needs a network interface that is up'))
     for before, env, why in cases:

@@ -139,7 +139,7 @@ def test_what_is_planted_is_named_as_what_it_is():
                   found['memory.device'][rank]['peak_bytes'], word)
         if word == 'growth':
             contains(items['memory_growth']['evidence'],
-                     'out of memory in about 35 steps at this growth, or sooner')
+                     'at this rate it is out of memory in about 35 steps, or sooner')
             # Kept memory, by the steps that took it.
             equal([r['step'] for r in found['memory.live'] if r['rank'] == 0
                    and r['block_bytes'] == 10 * MB], [1, 2, 3, 4, 5])

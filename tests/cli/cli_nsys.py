@@ -452,12 +452,12 @@ def test_a_database_of_another_program_is_named_with_the_way_out():
     """Also in a folder if there is nothing else; next to a trace it is left out."""
     for tables, said in (
             (['CommAnalyzerTime', 'StepTraceTime'],
-             'this database holds sums that torch_npu\'s profiler (Ascend) made: give '
-             'ascend_pytorch_profiler_RANK.db, which lies beside it, of each rank'),
+             'this database holds sums by torch_npu\'s profiler (Ascend): give each rank\'s '
+             'ascend_pytorch_profiler_RANK.db, which is in the same folder'),
             (['CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL'],
              'tmerge does not read the databases of nvprof: record with Nsight Systems'),
             ([], 'this SQLite database has no tables'),
-            (list('jihgfedcba'), 'this SQLite database is no trace that tmerge reads; its tables: '
+            (list('jihgfedcba'), 'this SQLite database is not a trace that tmerge reads; its tables: '
                                  'a, b, c, d, e, f, g, h and 2 more')):
         put('job/a.db', '')
         with sqlite3.connect('job/a.db') as db:

@@ -179,10 +179,10 @@ def test_an_export_that_is_given_with_its_report_is_read_instead_of_it():
         equal(notes(), [])
         equal([row['source'] for row in rows('tmerge.h5', 'job.rank')],
               [f'job/{name}.sqlite' for name in names])
-        equal(left_out(), {f'job/{name}.nsys-rep': ('exported', 'its export beside it is read')
+        equal(left_out(), {f'job/{name}.nsys-rep': ('exported', 'its export in the same folder is read instead')
                            for name in names})
         contains(said, '! 2 files left out; show job.left_out says which and why\n'
-                       '  (2 of them .nsys-rep whose .sqlite export was given too: that is read)')
+                       '  (2 of them .nsys-rep whose .sqlite export was given too and is read)')
 
 
 def test_an_export_that_is_not_given_or_older_than_its_report_gives_way_to_it():
@@ -190,7 +190,7 @@ def test_an_export_that_is_not_given_or_older_than_its_report_gives_way_to_it():
     reports(names)
     put(f'job/{names[0]}.sqlite', b'of an earlier run')
     os.utime(f'job/{names[0]}.sqlite', (1, 1))
-    message = 'this export is older than the report beside it, which is read'
+    message = 'this export is older than its report, which is read instead'
     for operand, left, said in ((f'job/{names[0]}.nsys-rep', {}, []), (
             'job', {f'job/{names[0]}.sqlite': ('outdated', message)},
             [f'tmerge: warning: left out job/{names[0]}.sqlite: {message}'])):
@@ -253,15 +253,15 @@ FAILURES = {
         'nsys failed with status 1, saying: to the wrong stream',
     'print("x" * 100000 + "the end", flush=True); sys.exit(2)':
         'nsys failed with status 2, saying: ' + 'x' * 152 + 'the end',
-    'pass': 'nsys ended with status 0 and left no SQLite database, saying nothing',
+    'pass': 'nsys ended with status 0 but left no SQLite database, without a message',
     'open(target, "w").write("rubbish")':
-        'nsys ended with status 0 and left no SQLite database, saying nothing',
+        'nsys ended with status 0 but left no SQLite database, without a message',
     'open(target, "w").write("x"); os.kill(os.getpid(), 9)':
-        'nsys was ended by signal 9, saying nothing',
+        'nsys was ended by signal 9, without a message',
     'open(target + "-wal", "w").write("x"); open(target + ".part", "w"); sys.exit(7)':
-        'nsys failed with status 7, saying nothing',
+        'nsys failed with status 7, without a message',
     # A child that it leaves running holds its stream open, for which tmerge would wait.
-    'subprocess.Popen(["sleep", "1234"]); sys.exit(8)': 'nsys failed with status 8, saying nothing',
+    'subprocess.Popen(["sleep", "1234"]); sys.exit(8)': 'nsys failed with status 8, without a message',
 }
 
 
@@ -296,7 +296,7 @@ def test_what_is_wrong_with_an_export_is_told_of_the_report():
     put('rank0.nsys-rep', 'import sqlite3; db = sqlite3.connect(target); '
                           'db.execute("CREATE TABLE users (name)"); db.commit()')
     tmerge('rank0.nsys-rep', env=with_nsys()).fails(
-        3, 'rank0.nsys-rep: in its export: this SQLite database is no trace that tmerge reads; its tables: '
+        3, 'rank0.nsys-rep: in its export: this SQLite database is not a trace that tmerge reads; its tables: '
            'users')
     equal(files(), ['rank0.nsys-rep'])
 
@@ -316,7 +316,7 @@ def test_a_folder_that_takes_no_file_is_told_before_anything_runs():
     reports(job(ranks=1))
     os.mkdir('locked', 0o555)
     tmerge('job', '-o', 'locked/a.h5', env=with_nsys(), before=without_dac_override).fails(
-        4, 'locked/a.h5: its folder takes no file: Permission denied')
+        4, 'locked/a.h5: no file can be made in its folder: Permission denied')
     equal(notes(), [])
 
 
@@ -430,7 +430,7 @@ def test_reports_are_only_exported_where_something_needs_it():
     reports(job(ranks=1))
     put('tmerge.h5', 'precious')
     tmerge('job', env=with_nsys()).fails(
-        4, 'tmerge.h5: this file is no tmerge store; --force overwrites it')
+        4, 'tmerge.h5: this file is not a tmerge store; --force overwrites it')
     equal(notes(), [])
 
 

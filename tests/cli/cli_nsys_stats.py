@@ -261,8 +261,8 @@ def test_unified_memory_by_address_is_that_of_plain_sql():
         del store['unified'], store['ranks/n_unified'], store['analysis/host/address']
     seal('old.h5')
     tmerge('check', 'old.h5').expect(0)
-    tmerge('show', 'old.h5', 'um_sum').fails(3, 'old.h5: the store has no table host.address, as it '
-                                             'is older; tmerge analyze adds it')
+    tmerge('show', 'old.h5', 'um_sum').fails(3, 'old.h5: the store is older and has no table '
+                                             'host.address; tmerge analyze adds it')
     contains(tmerge('show', 'old.h5', 'host').expect(0).out, 'host.unified')
     tmerge('analyze', 'old.h5').expect(0)
     equal([(row['address'], *(row[name] for name in UNIFIED)) for row in rows('old.h5', 'host.address')],

@@ -175,8 +175,8 @@ def test_an_export_of_an_earlier_tmerge_is_no_trace():
     """It does not say what its tracks were. cli_export tests that today's exports are read back."""
     put('t.pftrace', b'\x0a\x05\x50\x01\xb8\x05\x01' + thread(7, 1, 2))
     tmerge('t.pftrace', '-o', 't.h5').fails(
-        3, 't.pftrace: an earlier tmerge wrote this for Perfetto: give the store or the traces that it is of, '
-           'or export it again')
+        3, 't.pftrace: an earlier tmerge wrote this for Perfetto: give the store or the traces that it was '
+           'made from, or export it again')
 
 
 def test_what_is_no_trace_is_said_where():

@@ -179,7 +179,7 @@ def test_one_rank_is_read_without_the_others():
     holds('the store is damaged' in done.err, done.err)
 
 
-ONLY_READS = ', and a query only reads the store'
+ONLY_READS = ', but a query only reads the store'
 # Rejected SQL with its message; status 2.
 REFUSED = [
     ("ATTACH 'other.db' AS o", 'the statement would open another file' + ONLY_READS),
@@ -194,9 +194,9 @@ REFUSED = [
     ("SELECT * FROM pragma_table_info('events')",
      'the statement would write, or ask SQLite itself' + ONLY_READS),
     ('DELETE FROM events', 'table events may not be modified'),
-    ("VACUUM INTO 'other.db'", 'this is no query: it begins with SELECT, WITH or VALUES'),
-    ('', 'this is no query: it begins with SELECT, WITH or VALUES'),
-    ('SELECT 1; SELECT 2', 'more than one statement: one at a time'),
+    ("VACUUM INTO 'other.db'", 'this is not a query: a query begins with SELECT, WITH or VALUES'),
+    ('', 'this is not a query: a query begins with SELECT, WITH or VALUES'),
+    ('SELECT 1; SELECT 2', 'more than one statement: give one at a time'),
     ("SELECT readfile('other')", "no such function: readfile; at character 8: readfile('other')"),
     ("SELECT 'a", 'unrecognized token: "\'a"; at character 8: \'a'),
     ('SELECT "é", rnak FROM job_rank', 'no such column: é; at character 8: "é", rnak FROM job_rank'),
@@ -207,7 +207,7 @@ REFUSED = [
      'no such table: job.rnak (did you mean job.rank?); tmerge query STORE lists them'),
     ('SELECT zeroblob(2000000000)', 'string or blob too big'),
     ('SELECT sum(begin_ns) FROM events',
-     'a sum is beyond 64 bits: total() sums as reals, and sum(begin_ns - least) from a moment on'),
+     'a sum is beyond 64 bits: use total(), which sums as reals, or sum(begin_ns - T) from a moment T on'),
 ]
 ENDLESS = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) '
 
@@ -292,7 +292,7 @@ def test_a_part_is_exported_as_the_csv_export_has_it_and_over_an_earlier_one():
     equal(database.execute('SELECT rank, name, duration_ns FROM events').fetchall(), expected)
     put('other.sqlite', content('out.sqlite')[:68] + b'\0\0\0\0' + content('out.sqlite')[72:])
     tmerge('export', path, '--format=sqlite', '-o', 'other.sqlite').fails(
-        4, 'other.sqlite: this file is no earlier export of this format; --force overwrites it')
+        4, 'other.sqlite: this file is not an earlier export of this format; --force overwrites it')
 
 
 def test_a_database_that_cannot_be_written_whole_is_not_there():

@@ -152,7 +152,7 @@ def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
     done = merged('rank0.json', 'rank1.json')
     told(done.out, '! events skipped', '3 of 16; ranks 0, 1', 'unknown_work_time')
     out = ' '.join(done.out.split())
-    contains(out, 'what is said is only of what was recorded, and advice is only on recording')
+    contains(out, 'what is said covers only what was recorded, and advice is only on recording')
     contains(out, 'it came last in 1 of 1 collectives')
     equal(rows('tmerge.h5', 'job.job')[0]['duration_ns'], 920000)
     check, = rows('tmerge.h5', 'clock.check')
@@ -197,7 +197,7 @@ def test_a_truncated_trace_of_the_generator_is_flagged_among_the_others():
         put(path, content(path)[:os.path.getsize(path) * 2 // 3])
         for n in (0, 1, 2, 3) if FULL else (0, 3) if compress == 'gzip' else (0,):
             done = tmerge(job, '-o', f'{compress}{n}.h5', n=n).expect(0)
-            has_line(done.out, '! truncated, gave what they hold: the traces of rank 2')
+            has_line(done.out, '! truncated, but read as far as they go: the traces of rank 2')
             same_bytes(f'{compress}0.h5', f'{compress}{n}.h5')
         equal([row['truncated'] for row in rows(f'{compress}0.h5', 'job.rank')],
               [False, False, True, False])
@@ -240,7 +240,7 @@ def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
     equal(job['max_compute_ns'], max(compute[0], compute[3]))
     os.unlink(path(1))
     os.unlink(path(3))
-    has_line(merged('job').out, 'Imbalance: not known, for no two ranks have a whole step')
+    has_line(merged('job').out, 'Imbalance: not known, because no two ranks have a whole step')
 
 
 SKIPPED = {'ph': 'B', 'name': 'b', 'ts': 1}
@@ -251,7 +251,7 @@ def test_a_trace_that_is_mostly_skipped_is_told_by_itself():
     for n_skipped, said in ((1, False), (2, True)):
         put('rank0.json', json.dumps([json.loads(event(1))] + [SKIPPED] * n_skipped))
         out = merged('rank0.json').out
-        equal('! less than half of the events could be used of the traces of rank 0' in out, said)
+        equal('! less than half of the events could be used in the traces of rank 0' in out, said)
         told(out, '! events skipped', f'{n_skipped} of {n_skipped + 1}', 'other_phase')
         lacks(out, 'mostly_skipped')
 
@@ -265,19 +265,19 @@ def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
                          ([kernels[1], {**step, 'name': 'ProfilerStep#3'}], False)):
         put('rank0.json', json.dumps(events))
         out = ' '.join(merged('rank0.json').out.split())
-        equal('GPU time: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % (of all that was '
+        equal('GPU time: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % (of everything '
               'recorded; complete steps are 1.0 % of that time: compute 50.0 %, exposed comm 0.0 %, '
               'copies 0.0 %, idle 50.0 %)' in out, said)
-        equal('(of all that was recorded' in out, said)
+        equal('(of everything recorded' in out, said)
 
 
 # Log of a trace without GPU events, and the expected first message.
 NO_EVENTS = (
     ('', 'No GPU events: only what hosts did is known', 'ProfilerActivity.CUDA'),
-    ('vpu_work', 'No GPU events: none recognised', 'work of a device: vpu_work 1 (merge '
-     '--device-categories NAME,... says which are)'),
+    ('vpu_work', 'No GPU events: none recognised', 'device work: vpu_work 1 (name those that are: merge '
+     '--device-categories NAME,...)'),
     ('CUPTI_ERROR_NOT_INITIALIZED (15)', 'No GPU events: the profiler could not record them',
-     'CUPTI did not start: for lack of permission'),
+     'CUPTI did not start: permission is missing'),
     ('CUPTI_ERROR_NOT_INITIALIZED (15)", "failed with error CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)',
      'No GPU events: the profiler could not record them', 'NVreg_RestrictProfilingToAdminUsers=0'),
     ('CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED (39)',
@@ -303,7 +303,7 @@ def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     put('rank0.json', trace([kernel('gemm', 1, 2)], 0))
     put('rank1.json', '[' + event(1, cat='kernel') + ']')
     out = merged('rank0.json', 'rank1.json', '--force', page=True).out
-    has_line(out, 'how long together is not known: the times of some ranks count from 0')
+    has_line(out, 'the total length is not known: the times of some ranks count from 0')
     job, dated = rows('tmerge.h5', 'job.job')[0], rows('tmerge.h5', 'job.rank')[0]
     equal((job['begin_ns'], job['duration_ns']), (dated['begin_ns'], None))
     block = re.search(rb'id="timeline.job">([^<]*)<', content('tmerge.html')).group(1)
@@ -337,18 +337,18 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
             ('whole', in_part(()), None),
             ('steps', in_part(range(2, 20)), 'Kernels of 18 of 20 steps were not recorded (18 of 20 '
              'launches have no kernel); the GPU may have worked unrecorded for up to 16.4 ms; '
-             'what is said is only of what was recorded, and advice is only on recording'),
+             'what is said covers only what was recorded, and advice is only on recording'),
             ('graphs', in_part(range(1, 20, 2), 'hipGraphLaunch'), 'Kernels of 10 of 20 steps were '
-             'not recorded (the computing kernels of 10 graph launches were not recorded)'),
+             'not recorded (the compute kernels of 10 graph launches were not recorded)'),
             # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us; if it
             # ended at the next, 1 ms and 19 x 700 us remain.
             ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 of its stream: '
              '1.20 ms are in doubt (compute 15.5 ms with them, 14.3 ms without)'),
             # The last lasts 5.7 ms, although the host stopped waiting for it in the first; or 35.7
             # ms, longer than all else took. Without it there are 19 x 700 us.
-            ('waited', in_part((), late=(19,)), 'A kernel (gemm) lasts for longer than it can have: '
+            ('waited', in_part((), late=(19,)), 'A kernel (gemm) lasts longer than is possible: '
              '5.70 ms are in doubt (compute 19.0 ms with them, 13.3 ms without)'),
-            ('beyond', beyond_all(), 'A kernel (gemm) lasts for longer than it can have: '
+            ('beyond', beyond_all(), 'A kernel (gemm) lasts longer than is possible: '
              '35.7 ms are in doubt (compute 49.0 ms with them, 13.3 ms without)')):
         put(name + '.json', content_of)
         out = ' '.join(merged(name + '.json', '-o', name + '.h5').out.split())

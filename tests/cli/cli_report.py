@@ -54,7 +54,7 @@ def test_the_page_names_no_address_of_the_web():
 def test_what_is_no_page_of_tmerge_is_not_overwritten():
     put('rank0.json', small_trace(0))
     put('tmerge.html', FOREIGN)
-    message = 'tmerge.html: this file is no page of tmerge; --force overwrites it'
+    message = 'tmerge.html: this file is not a page of tmerge; --force overwrites it'
     tmerge('rank0.json', n=2, page=True).fails(4, message)
     equal(files(), ['rank0.json', 'tmerge.html'])
     merged_with = tmerge('rank0.json', '--no-html', page=True).expect(0)
@@ -67,7 +67,7 @@ def test_what_is_no_page_of_tmerge_is_not_overwritten():
     os.mkdir('folder.html')
     tmerge('report', 'tmerge.h5', '-o', 'folder.html').fails(4, 'folder.html: this is a folder')
     tmerge('report', 'tmerge.h5', '-o', 'no/page.html').fails(
-        4, 'no/page.html: its folder takes no file: No such file or directory')
+        4, 'no/page.html: no file can be made in its folder: No such file or directory')
 
 
 def test_wrong_usage_is_told():
@@ -75,7 +75,7 @@ def test_wrong_usage_is_told():
     tmerge('rank0.json', '--html', 'a.html', '--no-html', page=True).fails(
         2, '--html and --no-html exclude each other')
     tmerge('rank0.json', '-o', 'one', '--html', 'one', page=True).fails(
-        2, 'the store and its page have one name: one')
+        2, 'the store and its page have the same name: one')
     tmerge('report').fails(2, 'tmerge report needs one store; see --help')
     tmerge('report', 'rank0.json').fails(3, 'rank0.json: not a tmerge store')
     tmerge('report', 'a', 'b').fails(2, 'tmerge report needs one store; see --help')

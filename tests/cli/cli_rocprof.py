@@ -104,7 +104,7 @@ def test_processes_and_their_gpus_are_ranks():
                                 process(10, [dispatch(2, 'gemm', 1100, 1700),
                                              dispatch(1, 'gemm', 1200, 1400)])))
     done = tmerge('9_results.json', '-o', 't.h5').expect(0)
-    contains(done.err, '3 of 3 traces tell no rank')
+    contains(done.err, '3 of 3 traces have no rank')
     found = [(row['rank'], row['device'], row['host'], row['events'], row['begin_ns'])
              for row in rows('t.h5', 'job.rank')]
     equal(found, [(0, 0, 'node1', 1, 1000), (1, 1, 'node1', 1, 1200), (2, 2, 'node1', 1, 1100)])
@@ -207,7 +207,7 @@ def test_a_database_that_cannot_be_read_ends_with_the_file_and_the_reason():
         rocpd.write('9.db', a_rank(0), version=version)
         done = tmerge('9.db')
         if said:
-            done.fails(3, f'9.db: the schema of this rocpd database is version {said}, and tmerge reads '
+            done.fails(3, f'9.db: the schema of this rocpd database is version {said}, but tmerge reads '
                           'version 3: give the JSON of rocprofv3 --output-format json')
         else:
             done.expect(0)

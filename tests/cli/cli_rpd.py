@@ -157,7 +157,7 @@ def test_copies_that_name_no_gpu_are_of_the_only_one_of_their_process():
 def test_what_cannot_be_read_ends_with_the_file_and_the_reason():
     database('a.rpd', [(1, 11, 'hipLaunchKernel', 1000, 1010)], [(1, 0, 'KernelExecution', 'gemm', 1100, 1200)],
              version='4')
-    tmerge('a.rpd').fails(3, 'a.rpd: the schema of this rocmProfileData database is version 4, and tmerge '
+    tmerge('a.rpd').fails(3, 'a.rpd: the schema of this rocmProfileData database is version 4, but tmerge '
                              'reads 1 to 3')
     whole = content(database('a.rpd', [], []))
     put('a.rpd', whole[:len(whole) // 2])

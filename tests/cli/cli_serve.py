@@ -115,7 +115,7 @@ def test_the_page_is_that_of_the_file_but_for_what_it_may_ask():
     tmerge('report', 'job.h5').expect(0)
     with served('job.h5') as server:
         equal((server.store, server.address), ('job.h5', '127.0.0.1'))
-        contains(server.whom, 'to this machine alone')
+        contains(server.whom, 'to this machine only')
         status, headers, page = server.get()
         equal(status, 200)
         equal({name: headers[name] for name in
@@ -390,7 +390,7 @@ def test_where_it_cannot_serve_is_said():
     small_store()
     with served('job.h5') as s:
         tmerge('serve', 'job.h5', '--port', s.port).fails(
-            4, f'port {s.port} is in use; without --port a free one is taken')
+            4, f'port {s.port} is in use; without --port a free one is used')
     usage = 'tmerge serve needs one store; see --help'
     for arguments, status, message in (
             ([], 2, usage), (['job.h5'], 2, usage),
@@ -398,7 +398,7 @@ def test_where_it_cannot_serve_is_said():
             (['--address=0.0.0.0'], 2, '--address takes one address of this machine, not all of them'),
             (['--address=localhost'], 2, '--address takes an IPv4 address of this machine, such as '
              "127.0.0.1, not 'localhost'"),
-            (['--address=192.0.2.1'], 4, 'address 192.0.2.1, port 0: cannot be listened to: Cannot '
+            (['--address=192.0.2.1'], 4, 'cannot listen on address 192.0.2.1, port 0: Cannot '
              'assign requested address')):
         tmerge('serve', *(['job.h5'] if arguments else []), *arguments).fails(status, message)
     tmerge('serve', 'job.h5', n=2).expect(2)

@@ -113,7 +113,7 @@ def test_csv_has_the_same_values_as_json():
 def test_a_csv_is_one_table_and_several_are_a_folder():
     worked_out_job()
     tmerge('show', 'tmerge.h5', 'overlap.rank', 'ratio.rank', '--csv').fails(
-        2, '--csv prints one table, and these are 2 (overlap.rank, ratio.rank): name one, or have '
+        2, '--csv prints one table, but these are 2 (overlap.rank, ratio.rank): name one, or let '
         '--csv-dir FOLDER write a file of each')
     for _ in range(2):  # a second time to the same folder
         equal(show('overlap.rank', 'ratio', '--csv-dir=out', '--columns=rank'), '')
@@ -129,7 +129,7 @@ def test_both_names_of_a_table_are_known():
         equal(list(tables('tmerge.h5', name)), ['overlap.rank'])
         contains(tmerge('list', name).expect(0).out, 'overlap.rank')
     tmerge('show', 'tmerge.h5', 'overlap_rnak').fails(
-        2, "'overlap_rnak' is no analysis and no table (did you mean overlap.rank?); tmerge list names them")
+        2, "'overlap_rnak' is neither an analysis nor a table (did you mean overlap.rank?); tmerge list lists them")
 
 
 def test_rank_and_step_choose_rows():
@@ -202,19 +202,19 @@ def test_a_value_of_where_must_be_its_columns():
             ('rank = x', "8: 'x' is not a whole number, which rank of overlap.step is"),
             ('idle_ns > 5h', "11: '5h' is not a whole number, which idle_ns of overlap.step is (of ns, or as 5us, 5ms, 5s)"),
             ('partial = 1', "11: '1' is not yes or no, which partial of overlap.step is"),
-            ('rank ~ 1', '8: ~ looks into texts, and rank of overlap.step is a whole number'),
-            ('rank > null', '8: null is only equal (=) or not (!=)')):
+            ('rank ~ 1', '8: ~ searches texts, but rank of overlap.step is a whole number'),
+            ('rank > null', '8: null can only be compared with = and !=')):
         tmerge('show', path, 'overlap.step', '--where', text).fails(2, '--where, character ' + message)
     for arguments, message in (
             (['overlap.step', '--where', 'rnk = 3'], "overlap.step has no column 'rnk' (did you mean rank?)"),
             (['overlap.step', '--sort', 'idel_ns'], "overlap.step has no column 'idel_ns' (did you mean idle_ns?)"),
             (['overlap.step', '--columns', 'rank,nothing'], "overlap.step has no column 'nothing'")):
-        tmerge('show', path, *arguments).fails(2, message + '; tmerge list overlap.step names them')
+        tmerge('show', path, *arguments).fails(2, message + '; tmerge list overlap.step lists them')
     tmerge('show', path, '--sort', 'nothing').fails(2, "no table has a column 'nothing'; see tmerge list")
     # Of several tables those without the column are left out, with a warning.
     done = tmerge('show', path, 'overlap', '--where', 'step = 3', '--json').expect(0)
     equal(list(json.loads(done.out)['tables']), ['overlap.step'])
-    contains(done.err, 'warning: 3 of the tables lack a column that is asked for, and are left out')
+    contains(done.err, 'warning: 3 of the tables lack a requested column and are left out')
 
 
 def test_sort_and_columns_shape_a_table():
@@ -471,8 +471,8 @@ def test_one_rank_alone_says_what_it_can():
     # As in worked_out_job: 50 of 75 us are compute, 20 exposed communication, 4 copies, 1 idle.
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 140, 30),
                              dict(kernel('Memcpy HtoD', 171, 4), cat='gpu_memcpy')], 0))
-    says = ('One rank: its GPU computes 66.7 % of the 75.0 us from its first work to its last, and '
-            '26.7 % it communicates with no computation beside it')
+    says = ('One rank: its GPU computes for 66.7 % of the 75.0 us from its first work to its last, '
+            'and for 26.7 % it communicates with no computation beside it')
     for text in (merged('rank0.json', env={'COLUMNS': '200'}).out,
                  show(env={'COLUMNS': '200'})):
         equal(text.splitlines()[1], says)
@@ -481,7 +481,7 @@ def test_one_rank_alone_says_what_it_can():
     # 300 of 400 us are idle; the gap's next kernel has no launch.
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('gemm', 450, 50)], 0))
     has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
-             'It idles 300.0 us; for 300.0 us of them \\(100.0 %\\) what came next was in its queue '
+             'It idles 300.0 us; for 300.0 us of that \\(100.0 %\\) the next work was already queued '
              'and waited for something else, or its launch is not recorded')
     # It was launched at 120 us.
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('gemm', 450, 50, correlation=7),
@@ -498,15 +498,15 @@ def test_one_rank_alone_says_what_it_can():
         put('rank0.json', trace([dict(kernel('gemm', begin, us, device=gpu), pid=gpu)
                                  for gpu, begin, us in gpus], 0))
         out = merged('rank0.json', env={'COLUMNS': '200'}).out
-        contains(out, f'One rank: {whose} GPUs compute 32.5 % of the 400.0 us from its first work to '
-                 f'its last on average (device 0: 50.0 %, 1: 25.0 %, 2: 22.5 %{last}), and 67.5 %')
-        contains(out, 'On average one idles 270.0 us; for 260.0 us of them (96.3 %) another device of '
-                 'the rank was at work')
+        contains(out, f'One rank: {whose} GPUs compute for 32.5 % of the 400.0 us from its first work '
+                 f'to its last on average (device 0: 50.0 %, 1: 25.0 %, 2: 22.5 %{last}), and for 67.5 %')
+        contains(out, 'On average each idles 270.0 us; for 260.0 us of that (96.3 %) another device of '
+                 'the rank was busy')
         has_line(out, '^GPU time: compute 32.5 %, .* idle 67.5 %')
     # In a step of 200 us the GPU only has work from 150 to 190.
     put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 100, 200), kernel('gemm', 250, 40)], 0))
     contains(merged('rank0.json', env={'COLUMNS': '200'}).out, 'The step takes 200.0 us; 160.0 us of that '
-             'lie before its first recorded work or after its last')
+             'is before its first recorded work or after its last')
     # One of two GPUs works; the other only gets a copy of 2 us in each of ten steps, or counts as
     # not working if these are compute kernels: 1 of 2.
     for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):

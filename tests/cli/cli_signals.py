@@ -15,8 +15,7 @@ from watching import (NAMED, NAMELESS, TEMPORARY, children_of, ends, fault, is_o
                       sends, started, stopped_writing, wait_until, while_writing)
 import h5py
 
-CRASHED = ('tmerge: crashed, which it should not: a fault of tmerge, of MPI or of HDF5, or too '
-           'little memory')
+CRASHED = 'tmerge: crashed: a bug in tmerge, MPI or HDF5, or too little memory'
 
 
 def end_while_reading(number, whose):

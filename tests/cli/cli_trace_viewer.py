@@ -175,7 +175,7 @@ def test_a_file_beside_its_profile_is_left_out():
     left = {os.path.basename(row['source']): row['reason'] for row in rows('t.h5', 'job.left_out')}
     equal(left.get(f'{host}.trace.json.gz'), 'covered', 'the JSON')
     equal(left.get('perfetto_trace.json.gz'), 'covered', 'the JSON for Perfetto')
-    holds(any('which is of the same recording' in line for line in done.warnings), done.err)
+    holds(any('of the same recording, is read instead' in line for line in done.warnings), done.err)
     put('alone/host.trace.json.gz', text)  # by itself it is read
     tmerge('alone', '-o', 'a.h5').expect(0)
     equal([(row['format'], row['host']) for row in rows('a.h5', 'job.rank')],

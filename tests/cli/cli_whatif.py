@@ -154,7 +154,7 @@ def test_figures_hold_where_the_marked_steps_are_replayed():
         put('rank0.json', trace([step] + launches(1005, 1105, took=5), 0))
         merged('rank0.json', '-o', 'part.h5')
         job = rows('part.h5', 'whatif.job')[0]
-        equal((job['sure'], 'are replayed' in job['evidence']), (sure, not sure), begin)
+        equal((job['sure'], 'is replayed' in job['evidence']), (sure, not sure), begin)
 
 
 # Consistency --------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_figures_of_some_steps_are_theirs():
 def test_the_text_says_what_helps_most():
     path = made('job', slow_rank=3)
     text = whatif(path)
-    has_line(text, r'^A step takes 22\.\d ms; 15\.\d ms with everything as is usual in this job')
+    has_line(text, r'^A step takes 22\.\d ms; 15\.\d ms if everything took its usual time in this job')
     has_line(text, r'^  rank 3  +7\.\d\d ms  31\.\d %$')
     has_line(text, r'^  kind compute  +7\.\d\d ms  31\.\d %$')
     equal(len(whatif(path, '--top', '2').splitlines()), len(text.splitlines()) - 8, 'lines')
@@ -262,24 +262,24 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
             (('--fix', 'stage=2'), 'stage=2: the job has stages 0-1'),
             (('--fix', 'step=9'), 'step=9: the job has steps 7-8'),
             (('--fix', 'gc'),
-             'kind=gc: of kinds there are compute, copy, host, launch, transfer, input'),
+             'kind=gc: the kinds are compute, copy, host, launch, transfer, input'),
             (('--fix', 'kernel=^none$'), 'kernel=^none$: no GPU event has such a name; tmerge show '
                                          'STORE kernels has them'),
             (('--fix', 'operator=^none$'), 'operator=^none$: no such operator launched anything; '
                                            'tmerge show STORE operators has them'),
             (('--fix', 'rank=0+stage=1'),
-             'rank=0+stage=1: nothing that was recorded is all of this'),
+             'rank=0+stage=1: nothing recorded matches all of this'),
             (('--step', '1-6'), '--step: the job has none of these steps; it has 7-8'),
             (('--fix', 'rank=1', '--each', 'rank'),
-             '--fix and --scale make one scenario: without --each and --top'),
+             '--fix and --scale make one scenario: they exclude --each and --top'),
             (('--each', 'node'), "--each takes rank, host, stage, kind or kernel, not 'node'"),
             (('--json', '--csv-dir=x'), '--json and --csv-dir exclude each other'),
-            (('--scale', 'rank=1'), '--scale takes a factor up to 1000 behind the last colon, such '
+            (('--scale', 'rank=1'), '--scale takes a factor up to 1000 after the last colon, such '
                                     "as rank=3:1.5, not 'rank=1'")):
         tmerge('whatif', path, *options).fails(2, message)
     # Rank 1 belongs to the job but did nothing on a GPU, or no rank did.
-    for gpus, message in (((0,), 'those with GPU events, which are replayed, are ranks 0'),
-                          ((), 'no rank has GPU events, of which a replay is made')):
+    for gpus, message in (((0,), 'only ranks with GPU events are replayed, which are ranks 0'),
+                          ((), 'no rank has GPU events, which a replay needs')):
         for rank in (0, 1):
             put(f'part/{rank}.json', small_trace(rank) if rank in gpus else
                 trace([event('aten::mm', 'cpu_op', 100, 50)], rank))

@@ -30,7 +30,7 @@ SOURCE = os.environ.get('TMERGE_SOURCE') or os.path.normpath(
 SHARED = os.environ.get('TMERGE_SHARED') or os.path.join(SOURCE, '..', 'shared')
 MPIRUN = os.environ.get('MPIRUN', 'mpirun --oversubscribe -n').split()  # then a count
 UNKNOWN = ('this is not a trace of a known format (ops, ascend, rocprof, trace_viewer, inspector, kineto, '
-           'ascend_db, rocpd, rpd, nsys, perfetto, xplane; tmerge list says what they are)')
+           'ascend_db, rocpd, rpd, nsys, perfetto, xplane; tmerge list describes them)')
 SKIPPED = 111  # no mpirun exits with this (Open MPI 6, if it starts nothing, with 77)
 FULL = os.environ.get('TMERGE_FULL') == '1'  # whether the full set runs (tests/README.md)
 COUNTS = (1, 2, 3, 4, 8) if FULL else (3,)  # numbers of processes that must give the same result
@@ -337,7 +337,7 @@ def same_bytes(a, b):
 
 def unranked(n, of, how='by their place among the traces given'):
     """Returns the warning that n of some traces were numbered."""
-    return (f'tmerge: warning: {n} of {of} traces tell{"s" if n == 1 else ""} no rank: numbered {how}; if '
+    return (f'tmerge: warning: {n} of {of} traces ha{"s" if n == 1 else "ve"} no rank: numbered {how}; if '
             'the job numbered its ranks otherwise, give --rank-map FILE with lines PATH RANK')
 
 

@@ -143,7 +143,7 @@ static void check_grid(const share *s) {
         "the time evidence=Rank 3 costs most: it caused 83 % of all waiting (1.50 us of 1.80 us "
         "of GPU time, 0.50 us of it "
         "through other ranks that waited for it); it came last in 10 of 10 collectives (5.0 "
-        "expected by chance); record more steps, which tell chance from cause"};
+        "expected by chance); record more steps to tell chance from cause"};
     CHECK_ROWS(s, "stragglers.rank", ranks);
     check_five_steps(s, "rank=3 caused_wait_ns=200 direct_ns=200 indirect_ns=100 lateness_ns=200");
     CHECK_ROWS(s, "stragglers.job", job);

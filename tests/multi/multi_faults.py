@@ -129,7 +129,7 @@ def stops(name):
 
 
 def silent(host):
-    return [f'tmerge: {host} does not answer any more: that host, or the network between h1 and '
+    return [f'tmerge: {host} no longer responds: that host, or the network between h1 and '
             'it, has failed']
 
 

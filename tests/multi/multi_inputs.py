@@ -72,7 +72,7 @@ def test_what_is_missing_is_said_first_and_errors_name_the_host():
     spread((0, 1), (2, 3), (4, 5))
     only_h1 = [f'{LOCAL}/profile_rank_{rank}.json' for rank in (0, 1)]
     done = job('merge', *only_h1, '-o', 'two.h5', '--force', '--no-html').expect(0)
-    contains(done.err, '2 of 6 ranks are read, and 2 of 3 hosts (h2, ...) see none of these traces')
+    contains(done.err, '2 of 6 ranks are read, but 2 of 3 hosts (h2, ...) see none of these traces')
     host('h2', f'head -c 40 job/profile_rank_3.json > {LOCAL}/profile_rank_3.json;',
          f'printf "}}" >> {LOCAL}/profile_rank_3.json')
     contains(job('merge', LOCAL, '-o', 'none.h5', '--no-html').expect(3).err, '(on h2)')
@@ -99,7 +99,7 @@ def test_a_store_has_to_be_one_file():
     job('analyze', '/mnt/local/a.h5', '-o', 'b.h5', '--force').expect(0)
     host('h3', 'touch /mnt/local/a.h5')
     done = job('analyze', '/mnt/local/a.h5', '-o', 'c.h5').expect(3)
-    contains(done.err, 'another file here than on the host of the first process')
+    contains(done.err, 'a different file here than on the first process's host')
     contains(done.err, '(on h3)')
     # One process reads and writes for these, so no mixture is possible.
     synth('other', ranks=2, steps=3)

@@ -109,7 +109,7 @@ def test_one_process_speaks_for_all():
     put('rank0.json', small_trace(0))
     merged('rank0.json')
     for arguments, status, said in (
-            (['--bogus'], 2, ['--bogus is no option of tmerge merge; see tmerge merge --help']),
+            (['--bogus'], 2, ['--bogus is not an option of tmerge merge; see tmerge merge --help']),
             (['missing.json'], 3, ['missing.json: No such file or directory']),
             (['show', 'missing.h5'], 3, ['missing.h5: cannot be read: No such file or directory']),
             ([], 2, [])):
@@ -119,8 +119,8 @@ def test_one_process_speaks_for_all():
     for arguments in (['--version'], ['check', 'tmerge.h5'], ['show', 'tmerge.h5']):
         equal(srun(*ALL, TMERGE, *arguments).expect(0).out, tmerge(*arguments).out)
     done = srun('--mpi=none', '-N3', '-n6', TMERGE, 'rank0.json').expect(2)
-    equal(done.ours, ['tmerge: srun started 6 processes that cannot reach one another: srun '
-                      f'{JOINED} or mpirun joins them'])
+    equal(done.ours, ['tmerge: srun started 6 processes that cannot reach one another: use srun '
+                      f'{JOINED} or mpirun'])
 
 
 def test_a_failure_inside_mpi_names_the_host():

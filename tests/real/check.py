@@ -20,8 +20,8 @@ COSTS = 3.0  # per cent of the steps: a rank that costs this much must be named
 WORDS = {'none': [''], 'loader': ['data loading'], 'loader-all': ['Load data', 'batch'],
          'sleep': ['between them', 'host of'], 'gc': ['between them', 'host of'],
          'neighbour': ['its CPU', 'CPU of'], 'work': ['what only'],
-         'uneven': ['its CPU', 'CPU of', 'more work'], 'gc-turns': ['stalls of hosts'],
-         'uneven-turns': ['Even out', 'compute operators']}
+         'uneven': ['its CPU', 'CPU of', 'more work'], 'gc-turns': ['host stalls'],
+         'uneven-turns': ['Balance', 'compute operators']}
 
 
 def operations(folder, rank):

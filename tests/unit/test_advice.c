@@ -580,19 +580,19 @@ TEST(advice_speaks_of_what_the_traces_hold) {
     static const struct {
         const char *overlap, *rows, *has, *lacks;
     } cases[] = {
-        {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "turn"},
-        {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "turn"},
+        {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "halves"},
+        {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "halves"},
         /* unmatched time may be waiting: 120 of 150, 60 of 150 */
-        {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is of", "buckets"},
-        {HIDES_BADLY " exposed_unmatched_ns=60", "", "a batch in turn", "of this time"},
-        {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "a batch in turn", "buckets"},
+        {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
+        {HIDES_BADLY " exposed_unmatched_ns=60", "", "two halves of a batch", "of this time"},
+        {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "two halves of a batch", "buckets"},
         /* kernels over lists of tensors: an optimizer's functor means training, another does not */
         {HIDES_BADLY,
          "kernels.kernel " SMALL("multi_tensor_apply_kernel<FusedSgdMathFunctor<4>>") ";",
-         "smaller buckets", "turn"},
+         "smaller buckets", "halves"},
         {HIDES_BADLY,
          "kernels.kernel " SMALL("multi_tensor_apply_kernel<BinaryOpScalarFunctor>") ";",
-         "a batch in turn", "buckets"},
+         "two halves of a batch", "buckets"},
         {"",
          "steps.kind kind=DECODE phase=decode; kernels.kernel " SMALL(
              "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
@@ -604,7 +604,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"exposed_wait_ns=400",
          "stragglers.job verdict=event; stragglers.rank rank=2 caused_share=0.5; stragglers.rank "
          "rank=3 caused_share=0.4;",
-         "operations that hold", "rank 3 is"},
+         "operations with the most", "rank 3 is"},
         {"exposed_wait_ns=400",
          "stragglers.job verdict=none; stragglers.rank rank=2 caused_share=0.5;",
          "40.0 % of the GPU time (400 ns a rank) is exposed waiting for late ranks; rank 2 "
@@ -659,7 +659,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"exposed_wait_ns=400",
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=1; stragglers.rank rank=1 relative_speed=0.99;",
-         "Look at rank 1: the traces do not tell", "too late"},
+         "Look at rank 1: the traces do not show", "too late"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900;",
          "blocking copies", ".item()"},
         /* where short kernels and communication are launched: 6 of 8, and all of it; PyTorch's
@@ -674,11 +674,11 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
          "operator=record_param_comms inside=forward total_ns=9;",
-         "in turn. 100 % of communication is launched in \"forward\". ", "record_param"},
+         "of a batch. 100 % of communication is launched in \"forward\". ", "record_param"},
         {HIDES_BADLY,
          "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launcher kernel=k "
          "operator=record_param_comms total_ns=9;",
-         "in turn. 15.0 %", "launched"},
+         "of a batch. 15.0 %", "launched"},
         /* names where the host waited, as far as known */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900; sync.call "
@@ -707,7 +707,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
          "*unlinked=9 events=8;",
-         "Record what the host does, too", "in time"},
+         "Also record what the host does", "in time"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
          "*unlinked=9 events=9; idle.gap rank=0 duration_ns=90 cause=other before=k host=sync "
@@ -738,15 +738,15 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         /* 100 of 100 + 300 - 60 */
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=300;",
-         "without their waiting 29 % of communication hides; AllReduce shows most (300 ns a rank, "
-         "with waiting).",
+         "not counting that, 29 % of communication is hidden; most exposed is AllReduce (300 ns a "
+         "rank, with waiting).",
          "rank)."},
         /* 20 of computation are left, 390 of communication */
         {"compute_ns=30 comm_ns=400 overlap_ns=10 exposed_comm_ns=390",
          "overlap.kind *kind=allreduce exposed_comm_ns=390;", "Communicate less or faster",
          "Start communication"},
         {HIDES_BADLY, "overlap.kind *kind=other exposed_comm_ns=150;",
-         "; what tells no kind of collective shows most", "other shows"},
+         "; most exposed is communication of unknown kind", "is other"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
         /* Of 4 x 250 exposed 4 x 100 are waiting for late ranks, which no receive holds: of the
@@ -754,19 +754,19 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
          "overlap.kind *kind=recv exposed_comm_ns=120;",
-         "of the rest Receive shows most (120 ns a rank).", "Start communication"},
+         "of the rest, most exposed is Receive (120 ns a rank).", "Start communication"},
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=10",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
          "overlap.kind *kind=recv exposed_comm_ns=60;",
-         "; AllReduce shows most (190 ns a rank)", "micro-batches"},
+         "; most exposed is AllReduce (190 ns a rank)", "micro-batches"},
         /* 120 of 4 x 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
          "late_sender_ns=90; bubble.pair from_rank=1 to_rank=2 late_sender_ns=250;",
-         " 80 % of this time is of operations that are not split into waiting and transfer. In "
-         "such ones receivers waited 340 ns for their senders, all ranks together, hidden or not "
-         "(tmerge show bubble); how much of the rest is waiting the traces do not tell.",
-         "hold nobody up"},
+         " 80 % of this time is in operations that are not split into waiting and transfer. In "
+         "these, receivers waited 340 ns for their senders, over all ranks, hidden or not (tmerge "
+         "show bubble); the traces do not show how much of the rest is waiting.",
+         "hold no rank up"},
         /* half of 4 x 150, in a job of 8 ranks */
         {HIDES_BADLY " exposed_unmatched_ns=75", "world 8;",
          "Add the traces of the missing ranks first, for most of this may be waiting for them. "
@@ -776,23 +776,24 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100 exposed_unmatched_ns=100", "world 8;",
          "Otherwise communicate less", "Communicate"},
         {HIDES_BADLY " exposed_unmatched_ns=120", "overlap.kind *kind=recv exposed_comm_ns=150;",
-         " 80 % of this time is of operations that are not complete, or of kinds that hold nobody "
-         "up: how much of that",
+         " 80 % of this time is in incomplete operations, or in kinds that hold no rank up: the "
+         "traces do not show how much of that",
          "bubble.pair"},
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1; imbalance.step step=3 "
          "mean_compute_ns=300 imbalance_ns=88 max_rank=3;",
-         "Look at what rank 3 computes in step 3: no step is as uneven. In step 3 rank 3 computes "
+         "Look at what rank 3 computes in step 3: no other step is as uneven. In step 3 rank 3 "
+         "computes "
          "88 ns "
-         "more than the mean: 98 % of what all 3 steps are uneven.",
-         "Even out"},
+         "more than the mean: 98 % of the imbalance of all 3 steps.",
+         "Balance"},
         /* a rank that computes most in two of three steps is not a matter of one step */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=3; imbalance.step step=3 "
          "mean_compute_ns=300 imbalance_ns=88 max_rank=3; imbalance.job max_rank=3;",
-         "rank 3", "no step is as uneven"},
+         "rank 3", "no other step is as uneven"},
         /* one rank computes most, in few steps; then also because its GPU is slow */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
@@ -807,7 +808,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
-         "2 AllReduces of 1.5 MB in the mean took 40 ns (median) once all ranks here had come, "
+         "2 AllReduces of 1.5 MB on average took 40 ns (median) once all ranks here had come, "
          "where one of 64.0 MB takes 10 ns: size does not explain that",
          "Find what"},
         /* (90 - 10) 2 x 4 ns are over half of 4 x 150: it is no transfer to be made faster */
@@ -824,11 +825,11 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=39; collectives.kind " LARGER ";",
-         "communication hides", "once all ranks"},
+         "communication is hidden", "once all ranks"},
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
-         "communication hides", "once all ranks"},
+         "communication is hidden", "once all ranks"},
         /* which is of the gaps alone */
         {"",
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "

@@ -307,7 +307,7 @@ TEST(a_pattern_that_is_no_expression_is_wrong_usage) {
         assert_null(classifier);
         assert_int_equal(err.status, TM_ERR_USAGE);
         assert_int_equal(err.offset, -1);
-        snprintf(start, sizeof start, "'%s' is no regular expression: ", bad[i]);
+        snprintf(start, sizeof start, "'%s' is not a regular expression: ", bad[i]);
         assert_memory_equal(err.message, start, strlen(start));
         assert_true(strlen(err.message) > strlen(start)); /* followed by the reason */
     }

@@ -110,7 +110,7 @@ typedef struct step_case {
     const char *verdict, *headline;
 } step_case;
 
-#define B_LACKS "B has no step: kernels and operators are compared by the time of a call"
+#define B_LACKS "B has no step: kernels and operators are compared by the time per call"
 
 TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
     static const step_case cases[] = {
@@ -130,10 +130,7 @@ TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
          2,
          "too few steps",
          "Too few steps to judge the step time: 100.0 ms -> 200.0 ms"},
-        {{100, 100, 101, 99, 102},
-         5,
-         "same",
-         "No difference: everything that is compared is the same"},
+        {{100, 100, 101, 99, 102}, 5, "same", "No difference: everything compared is the same"},
         {{0}, 0, "only A", B_LACKS},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -188,8 +185,9 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     assert_verdict(&found, "diff.job", "job.job.ranks", "higher");
     assert_true(cell(&found, "diff.job", "launches.rank.launches", "b")->value.r == 2.0);
     assert_true(cell(&found, "diff.job", "job.job.ranks", "change_pct")->value.r == 100.0);
-    assert_remark(&found, 1,
-                  "Ranks: 1 in A, 2 in B; times are means over them, and their shares may differ");
+    assert_remark(
+        &found, 1,
+        "Ranks: 1 in A, 2 in B; times are means over ranks, whose shares of the work may differ");
     destroy(&a, &b, &found);
 }
 
@@ -415,7 +413,7 @@ TEST(remarks_name_other_formats_and_stragglers) {
 
 TEST(empty_stores_compare) {
     tm_tables a = open_tables(), b = open_tables(), found = compare(&a, &b);
-    assert_remark(&found, 0, "No difference: everything that is compared is the same");
+    assert_remark(&found, 0, "No difference: everything compared is the same");
     assert_int_equal(tm_tables_find(&found, "diff.side")->n_rows, 2);
     destroy(&a, &b, &found);
 }

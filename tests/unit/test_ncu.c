@@ -270,17 +270,17 @@ TEST(a_malformed_page_is_refused_with_its_byte) {
         const char *text, *message;
     } cases[] = {
         {"{\"traceEvents\": []}\n",
-         "no output of ncu --csv: no line begins with the column \"ID\""},
-        {"@ID,Kernel Name,x\n0,k,1\n", "no output of ncu --csv: it has no column \"Process ID\""},
+         "not output of ncu --csv: no line begins with the column \"ID\""},
+        {"@ID,Kernel Name,x\n0,k,1\n", "not output of ncu --csv: it has no column \"Process ID\""},
         {"x\n@ID,Process ID,Kernel Name,Metric Name\n",
-         "no output of ncu --csv: a page has both \"Metric Name\" and \"Metric Value\", or "
+         "not output of ncu --csv: a page has both \"Metric Name\" and \"Metric Value\", or "
          "neither"},
-        {RAW "0,5,k,\"(1, 1, 1)\",@1e\n", "'1e' is no number"},
-        {RAW "0,5,k,\"(1, 1, 1)\",@\"9,00\"\n", "'9,00' is no number"},
+        {RAW "0,5,k,\"(1, 1, 1)\",@1e\n", "'1e' is not a number"},
+        {RAW "0,5,k,\"(1, 1, 1)\",@\"9,00\"\n", "'9,00' is not a number"},
         {RAW "0,5,k,@\"(1, 1)\",3\n", "'(1, 1)' should be a shape like (256, 1, 1)"},
         {RAW "0,5,k,\"(1, 1, 1)\",3\n==PROF==\n@1,5,k\n",
-         "a record of 3 fields, where the header has 5"},
-        {DETAILS "@\"0\",\"77\",\"py\",\"k\"\n", "a record of 4 fields, where the header has 13"},
+         "a record has 3 fields, but the header has 5"},
+        {DETAILS "@\"0\",\"77\",\"py\",\"k\"\n", "a record has 4 fields, but the header has 13"},
         {RAW "0,5,@\"k\n", "a quote is not closed"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -257,7 +257,7 @@ static void change(const char *path, long at, const void *bytes, size_t n) {
 
 TEST(what_cannot_be_read_is_refused_with_words) {
     bad_file(write_export("CREATE TABLE users (name);", ""), "its tables: users");
-    bad_file(write_export(schemas[LATEST].tables, ""), "nothing that a process did");
+    bad_file(write_export(schemas[LATEST].tables, ""), "no activity of a process");
     const char *path = write_export(schemas[LATEST].tables, KERNEL("0", P144));
     char journal[96];
     snprintf(journal, sizeof journal, "%s-journal", path);
@@ -265,7 +265,7 @@ TEST(what_cannot_be_read_is_refused_with_words) {
     assert_non_null(file);
     assert_int_equal(fputc('x', file), 'x');
     fclose(file);
-    bad_file(path, "a journal lies beside it");
+    bad_file(path, "its journal is still there");
     assert_int_equal(remove(journal), 0);
     change(path, 28, "\0\0\0", 4); /* the number of pages */
     bad_file(path, "its writing was interrupted");

@@ -23,11 +23,11 @@ typedef struct stream_case {
 } stream_case;
 
 #define GZIP_CUT "gzip stream is cut short: the file ends inside a member"
-#define GZIP_RUBBISH "there is rubbish behind the gzip stream"
+#define GZIP_RUBBISH "there is garbage after the gzip stream"
 #define ZSTD_CUT "zstd stream is cut short: the file ends inside a frame"
-#define ZSTD_RUBBISH "there is rubbish behind the zstd stream"
+#define ZSTD_RUBBISH "there is garbage after the zstd stream"
 #define ZSTD_WINDOW                                                                                \
-    "zstd stream needs a window above 128 MiB, as zstd --long=28 and more make: compress it "      \
+    "zstd stream needs a window above 128 MiB (zstd --long=28 and more): compress it "             \
     "again with --long=27 or without --long"
 #define ZSTD_DICTIONARY "zstd stream was made with a dictionary: compress it again without one"
 

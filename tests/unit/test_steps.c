@@ -332,7 +332,7 @@ TEST(a_pattern_says_which_annotations_are_steps) {
     /* A number that does not count up is not the step's: steps are numbered in order. */
     CHECK_NUMBERS("decode", "0 1 ", STEP("DECODE bs=8", 0, 10, 1), STEP("DECODE bs=8", 10, 10, 1));
     assert_int_equal(tm_step_names_create("(", &step_names, &err), TM_ERR_USAGE);
-    assert_non_null(strstr(err.message, "'(' is no regular expression: "));
+    assert_non_null(strstr(err.message, "'(' is not a regular expression: "));
 }
 
 RUN_TESTS()

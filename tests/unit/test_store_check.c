@@ -93,9 +93,9 @@ static const struct {
     {AT(kernels[0][0].event), TM_NO_EVENT, "/kernels/event: row 0 is -1, which is no event"},
     {AT(ranks[2].n_attrs[TM_ATTR_KERNEL]), 2, "/kernels/event: row 2 is less than the one before"},
     {AT(tracks[0][1].first), 2,
-     "/tracks: row 1 does not begin where the one before ends, or ends behind the events"},
+     "/tracks: row 1 does not begin where the one before ends, or ends after the events"},
     {AT(tracks[1][1].count), 100,
-     "/tracks: row 3 does not begin where the one before ends, or ends behind the events"},
+     "/tracks: row 3 does not begin where the one before ends, or ends after the events"},
     {AT(ranks[2].rank), 1, "/ranks/rank: row 2 is not more than the one before"},
     {AT(ranks[0].n_tracks), 0, "/ranks: row 0 has other events than its tracks"},
 };
@@ -154,7 +154,7 @@ TEST(a_known_table_must_have_its_types_and_units) {
     columns[COMPUTE].unit = "us";
     fixture known = make(&def);
     assert_int_equal(check(path, &known.tables, &h, &found), TM_ERR_INPUT);
-    assert_string_equal(h.last, "table test.sample: column compute_ns has not the unit 'us'");
+    assert_string_equal(h.last, "table test.sample: column compute_ns does not have the unit 'us'");
     columns[COMPUTE].type = TM_TEXT;
     assert_int_equal(check(path, &known.tables, &h, &found), TM_ERR_INPUT);
     assert_string_equal(h.last, "the store's table test.sample has an unexpected type in column "

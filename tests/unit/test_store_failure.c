@@ -146,7 +146,7 @@ static void expect_no_store(const char *path, const char *message) {
 TEST(other_files_are_no_stores) {
     char path[128];
     const char *not = "not a tmerge store";
-    const char *changed = "not a tmerge store, or one that was changed since it was written";
+    const char *changed = "not a tmerge store, or changed since it was written";
     expect_no_store(store_file(state, "missing", path),
                     "cannot be read: No such file or directory");
     expect_no_store(*state, not );
@@ -186,8 +186,7 @@ TEST(a_store_that_was_cut_short_is_refused) {
         memcpy(&content, bytes + size - 32, sizeof content);
         assert_string_equal(err.message,
                             cut < content ? "the file is damaged: it was cut short"
-                                          : "not a tmerge store, or one that was changed since it "
-                                            "was written");
+                                          : "not a tmerge store, or changed since it was written");
         assert_string_equal(err.path, path);
     }
     free(bytes);

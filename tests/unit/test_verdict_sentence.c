@@ -173,26 +173,28 @@ static const scene scenes[] = {
         "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
         "Rank 3 caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
-        "there, for over the whole recording no rank takes longer by itself than chance explains",
+        "there; over the whole recording, no rank takes longer by itself than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
     SCENE(
         BUBBLE, 1.0, 10, 1, 0,
         "The pipeline's bubble: GPUs wait 0 % of the time, where 0 % is ideal",
         "Waiting for other stages and in collectives keeps GPUs from computing for 12.0 us of GPU "
         "time. For 0 stages and 0 forward passes a step (p - 1) / (m + p - 1) is ideal; by itself "
-        "no rank takes longer than chance explains (least p 0.2); only more micro-batches, fewer "
+        "no rank takes longer than chance explains (smallest p 0.2); only more micro-batches, "
+        "fewer "
         "stages or another schedule make it smaller",
         {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
           "The traces do not prove who is late; ranks wait 20 % of the time",
           "Rank 3 costs most: it caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
-          "it " LAST "but by itself no rank takes longer than chance explains (least p 0.2): who "
+          "it " LAST
+          "but by itself no rank takes longer than chance explains (smallest p 0.2): who "
           "is late changes, or too little is recorded",
           {0}),
-    SCENE(INCONCLUSIVE, 0.004, 10, 0, 0,
-          "Only 0.4 % of the communication could be compared: that names nobody, and clears "
-          "nobody",
-          NULL, {0}),
+    SCENE(
+        INCONCLUSIVE, 0.004, 10, 0, 0,
+        "Only 0.4 % of the communication could be compared: too little to name or to clear a rank",
+        NULL, {0}),
     SCENE(NONE, 1.0, 10, 0, 0, "No rank holds the job up",
           "Ranks wait 20 % of their windows (20.0 us of GPU time), but by itself no rank takes 1 % "
           "longer than the others: who is late changes",
@@ -252,9 +254,8 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
         if (strcmp(text, "No rank holds the job up") == 0) {
             tm_verdict_headline(&tables, &(tm_verdict_topic){&tolls, &judgement, true, false},
                                 text);
-            assert_string_equal(
-                text,
-                "None of these ranks holds the others up; no trace tells whether the job has more");
+            assert_string_equal(text, "None of these ranks holds the others up; the traces do not "
+                                      "say whether the job has more");
         }
         if (strstr(text, "this one step")) { /* which no trace marks */
             add_row(&tables, "job.job", "steps=0");
@@ -321,7 +322,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
          0},
         {" relative_speed=0.97", "idle_ns=40000",
          "its speed is 0.97x the median, its GPU idles 40.0 us against a median of 20.0 us: the "
-         "traces do not tell why it is late. A larger share",
+         "traces do not show why it is late. A larger share",
          0},
         {" relative_speed=0.96", "idle_ns=99000",
          "its speed is 0.96x the median, its GPU idles 99.0 us against a median of 20.0 us: the",
@@ -349,8 +350,8 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
          "its kernels run at normal speed (1.00x) while its GPU idles 31.0 us against a median of "
          "20.0 us: look at its host, not at its GPU",
          21900},
-        {" relative_speed=1", "idle_ns=31000", "the traces do not tell why it is late", 22000},
-        {" relative_speed=1", "idle_ns=30000", "the traces do not tell why it is late", 10000},
+        {" relative_speed=1", "idle_ns=31000", "the traces do not show why it is late", 22000},
+        {" relative_speed=1", "idle_ns=30000", "the traces do not show why it is late", 10000},
         /* 3 % of 600 us are 18, more than 11 */
         {" relative_speed=0.97", "idle_ns=31000 compute_ns=600000",
          "its speed is 0.97x the median, its GPU idles 31.0 us", 21900},
@@ -407,8 +408,8 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               SAME("3", "600000", "480000", "600000", "2")),
         /* it has 240 us more work, over twice the 119.9 that it idles longer; or 12 us */
         CAUSE("0.6", "compute_ns=600000 idle_ns=139900",
-              "it computes at 0.60x the median speed, in other or more kernels, for the same ones "
-              "take no longer: look at its share of the work (tokens, lengths, experts)",
+              "it computes at 0.60x the median speed, as it runs other or more kernels (the same "
+              "ones take no longer): look at its share of the work (tokens, lengths, experts)",
               SAME("3", "600000", "600000", "0", "3")),
         CAUSE("0.98", "compute_ns=600000 idle_ns=139900",
               "its kernels run at normal speed (1.00x) while its GPU idles 139.9 us against a "
@@ -416,10 +417,10 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               SAME("3", "600000", "600000", "0", "3")),
         /* more work explains nothing if no other rank is in its stage, or if another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
-              "the traces do not tell why it is late" MORE, PLACES("0", "1", "0")),
+              "the traces do not show why it is late" MORE, PLACES("0", "1", "0")),
         CAUSE("0.8", "compute_ns=900000 idle_ns=30000",
               "its speed is 1.00x the median, its GPU idles 30.0 us against a median of 30.0 us: "
-              "the traces do not tell why it is late" MORE,
+              "the traces do not show why it is late" MORE,
               PLACES("0", "1", "1"), SAME("3", "900000", "750000", "900000", "3"),
               SAME("6", "900000", "750000", "900000", "3")),
         /* its longest gaps: 50 ms of 90, or 40; or no stalls, as each is under 1 ms */
@@ -440,7 +441,7 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               "rocm-smi lists processes)",
               "idle.rank rank=2 other_ns=0 queued_ns=0",
               "idle.rank rank=3 other_ns=40000 queued_ns=40000"),
-        CAUSE("1", "idle_ns=99000", "the traces do not tell why it is late" MORE,
+        CAUSE("1", "idle_ns=99000", "the traces do not show why it is late" MORE,
               "idle.rank rank=2 other_ns=0 queued_ns=0",
               "idle.rank rank=3 other_ns=40000 queued_ns=39000"),
         CAUSE("1", "idle_ns=99000",
@@ -606,8 +607,9 @@ TEST(one_rank_alone_is_told_what_is_missing) {
     add_row(&tables, "clock.check", "collectives=5 matched=5");
     tm_verdict_evidence(
         &tables, &(tm_verdict_topic){&(tm_tolls){0}, &(tm_judgement){0}, true, true}, sentence);
-    assert_string_equal(sentence, "One rank's trace alone is here: where the job had more ranks, "
-                                  "give the traces of all together");
+    assert_string_equal(
+        sentence,
+        "Only one rank's trace is here: if the job had more ranks, give the traces of all of them");
     tm_tables_destroy(&tables);
 }
 
@@ -632,7 +634,7 @@ TEST(nothing_matched_is_explained) {
         /* a send and a receive in one operation wait for each other, but no rank waits for all
          * others */
         {"collectives=2 matched=2", true,
-         "The complete operations are of one rank each, or of kinds that do not make every rank "
+         "Each complete operation is of one rank only, or of a kind that does not make every rank "
          "wait for all others (broadcasts, sends and receives)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

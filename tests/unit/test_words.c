@@ -13,8 +13,8 @@ TEST(sentences_of_gpus_are_said_of_other_devices) {
          "device time of devices, not GPUsed, GPU_0, MYGPU, a_GPU or GPU2"},
         {"NPU", "CUDA or HIP graphs, torch.compile or CUDA graphs.",
          "graphs of kernels, torch.compile or graphs of kernels."},
-        {"TPU", "CUDA or HIP graphs: on a stream of its own, what is offloaded only where.",
-         "more of a step in one program: offload ahead of time, only where."},
+        {"TPU", "CUDA or HIP graphs: use a separate stream, and offload only where.",
+         "more of a step in one program: offload ahead of time, and only where."},
         {"XPU", "Copy from pinned memory (cudaMallocHost, hipHostMalloc), GPU",
          "Copy from pinned memory, XPU"},
         {"CPU",
@@ -82,7 +82,7 @@ TEST(verdict_and_advice_are_said_so) {
     const char *evidence = tm_table_cell(job, 0, "evidence")->value.text;
     assert_string_equal(
         evidence,
-        "The traces hold no NPU events: where the job has NPUs, have the profiler record them");
+        "The traces hold no NPU events: if the job has NPUs, let the profiler record them");
     close_job(&j);
 }
 

@@ -32,7 +32,7 @@ const figure = (page, label) => page.$$eval(".figures > div", (all, wanted) => {
 
 test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   assert.ok(!(await listed(page)).includes("stragglers"));
-  assert.match(await h1(page), /^One rank: its GPU computes \d+(\.\d)?\s% of the .* from its first work to its last/);
+  assert.match(await h1(page), /^One rank: its GPU computes for \d+(\.\d)?\s% of the .* from its first work to its last/);
   assert.deepEqual(await figure(page, "Load balance"), ["–", "one rank"]);
   assert.match(await main(page), /step’s time goes\s+step 0\s/);
   assert.doesNotMatch(await main(page), /across ranks/);
@@ -224,7 +224,7 @@ for (const name of ["no-events", "mostly-skipped"])
     assert.match(await h1(page), /^No GPU events: /);
     assert.deepEqual(await page.$$eval("nav.rail a", (all) => all.slice(all.findIndex((e) => e.classList.contains("blank"))).map((e) => e.textContent)),
       ["Idle, launches", "Memory, transfers", "Operators", "Kernels"], "what was not recorded stands last");
-    assert.match(await main(page), /have the profiler record them/);
+    assert.match(await main(page), /let the profiler record them/);
     assert.ok(!/100\s%|\b0\s%/.test(await page.innerText(".figures")), "a share of nothing");
     await visit(page, "#ranks");
     assert.match(await main(page), /No GPU events were recorded/);

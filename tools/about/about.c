@@ -51,10 +51,10 @@ static bool find_plugin(const char *program, const char *place, char *out, size_
 static tm_status print_plugin_path(tm_error *err) {
     char program[4096] = "", folder[sizeof program + sizeof TMERGE_PLUGIN_PLACE + sizeof PLUGIN];
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
-        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "/proc does not tell where tmerge lies");
+        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "/proc does not say where tmerge is");
     if (!find_plugin(program, "plugin", folder, sizeof folder) &&
         !find_plugin(program, TMERGE_PLUGIN_PLACE, folder, sizeof folder))
-        return tm_fail(err, TM_ERR_INPUT, folder, -1, "the plugin for HDF5 is not there");
+        return tm_fail(err, TM_ERR_INPUT, folder, -1, "the HDF5 plugin is missing");
     puts(folder);
     return TM_OK;
 }

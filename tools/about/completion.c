@@ -127,9 +127,7 @@ void tm_generate_zsh(void) {
         print_zsh_text(commands[i]->summary);
         puts("'");
     }
-    fputs("    'help:Tells the options of a command'\n"
-          ")\ntypeset -ga _tmerge_names=(",
-          stdout);
+    fputs("    'help:Lists the options of a command'\n)\ntypeset -ga _tmerge_names=(", stdout);
     print_names();
     puts(" )\n_tmerge_specs() {\n    case $1 in");
     for (size_t i = 0; i < n; i++)

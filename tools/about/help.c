@@ -32,13 +32,12 @@ void tm_help_usage(FILE *stream) {
     fputs("\n", stream);
     tm_console_beside(
         stream, "", 0,
-        "Without a command, merge is meant. tmerge help COMMAND tells its options. Large traces "
-        "are "
-        "read by a process for each core, or by those that srun --mpi=pmix or mpirun -n 8 starts "
-        "(with Open MPI --oversubscribe where these are more than the cores, and as root "
-        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1). "
-        "tmerge --version prints the version and what is built in, tmerge "
-        "--plugin-path the folder for HDF5_PLUGIN_PATH, with which h5py reads stores.");
+        "Without a command, tmerge merges. tmerge help COMMAND lists its options. Large traces are "
+        "read by one process for each core, or by those that srun --mpi=pmix or mpirun -n 8 starts "
+        "(with Open MPI, add --oversubscribe for more processes than cores; as root, set "
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1). tmerge --version prints the "
+        "version and what is built in, tmerge --plugin-path the folder for HDF5_PLUGIN_PATH, which "
+        "h5py needs to read stores.");
 }
 
 static int name_option(const tm_option *o, char *out, size_t size) {
@@ -96,8 +95,9 @@ tm_status tm_help_print(int n, char *const *words, tm_error *err) {
         const tm_command *const *commands = tm_generate_commands(&n_commands);
         for (size_t i = 0; i < n_commands; i++)
             tm_guess_try(&guess, commands[i]->name);
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "'%s' is no command%s; tmerge help names them",
-                       words[0], tm_guess_hint(&guess, "", hint));
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "'%s' is not a command%s; tmerge help lists them", words[0],
+                       tm_guess_hint(&guess, "", hint));
     }
     if (!tm_console_speaks())
         return TM_OK;
@@ -119,7 +119,7 @@ static tm_status check_word(const char *word, tm_error *err) {
         tm_guess_try(&guess, commands[i]->name);
     tm_guess_try(&guess, "help");
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "no such command: '%s'%s, nor a file or folder of that name; tmerge help names "
+                   "no such command: '%s'%s, nor a file or folder of that name; tmerge help lists "
                    "the commands",
                    word, tm_guess_hint(&guess, "tmerge ", hint));
 }
@@ -149,12 +149,13 @@ static void print_stores(int n, char *const *words) {
     } lines[] = {
         {"show", "", "what is in it: the verdict, and its tables"},
         {"report", "", "its page, for a browser"},
-        {"whatif", "--fix rank=0", "what would be gained if rank 0 were as its peers"},
+        {"whatif", "--fix rank=0", "what would be gained if rank 0 were like its peers"},
         {"export", "", "its events, for ui.perfetto.dev"},
         {"analyze", "", "all analyses again, by this tmerge"},
-        {"check", "", "whether it is whole"},
+        {"check", "", "whether it is intact"},
     };
-    fprintf(stderr, "%s is a store, which tmerge has made of traces. With it:\n", words[0]);
+    fprintf(stderr, "%s is a store that tmerge made from traces. What you can do with it:\n",
+            words[0]);
     if (n == 2)
         print_command("diff", words[0], words[1], "what changed from one to the other");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

@@ -60,9 +60,8 @@ static void print_synopsis(void) {
 static void print_commands(void) {
     size_t n;
     const tm_command *const *commands = tm_generate_commands(&n);
-    puts(".Sh COMMANDS\n"
-         "Without a command,\n.Cm merge\nis meant.\nEvery command has\n.Fl \\-help ,\n"
-         "which prints what stands here of it.");
+    puts(".Sh COMMANDS\nWithout a command,\n.Cm merge\nis meant.\nEvery command has\n.Fl \\-help "
+         ",\nwhich prints its part of this page.");
     for (size_t i = 0; i < n; i++) {
         printf(".Ss tmerge %s\n", commands[i]->name);
         print_text(commands[i]->summary);
@@ -77,29 +76,20 @@ static void print_commands(void) {
 static void print_formats(void) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
-    puts(".Sh TRACES\n"
-         "What a file is, is told by its content, also where it is compressed with gzip or zstd:\n"
-         ".Bl -tag -width Ds");
+    puts(".Sh TRACES\nThe format of a file is recognised by its content, also if it is compressed "
+         "with gzip or zstd:\n.Bl -tag -width Ds");
     for (size_t i = 0; i < n; i++)
         print_item(formats[i]->name, formats[i]->summary);
-    puts(".El\n"
-         ".Pp\n"
-         "An operand is a trace, a folder of traces, a pattern in quotation marks, which every "
-         "host\n"
-         "expands for itself, or\n.Ar @FILE :\n"
-         "operands in a file, one a line, each as it is to the end of its line, without quotation\n"
-         "marks or escapes.\n"
-         "Lines of blanks alone and those that begin with # are passed over; paths count from the\n"
-         "working folder, as typed ones do.\n"
-         "In a list, a name that begins with # is written with ./ before it, and for a line break "
-         "in\n"
-         "a name stands ?, as in any pattern.\n"
-         "A file that is called @FILE itself is meant itself.\n"
-         "Names without such means are limited: by the system, and to 128 KiB in all by\n"
-         ".Xr mpirun 1 .\n"
-         ".Pp\n"
-         "The rank of a trace is what\n.Fl \\-rank\\-map\nsays, else what the trace says, else a "
-         "number in its name, else its place among the operands, with a warning.");
+    puts(".El\n.Pp\nAn operand is a trace, a folder of traces, a pattern in quotation marks, which "
+         "every host\nexpands for itself, or\n.Ar @FILE :\noperands in a file, one a line, each "
+         "taken as it is to the end of its line, without quotation\nmarks or escapes.\nEmpty lines "
+         "and those that begin with # are skipped; paths are relative to the\nworking folder, like "
+         "typed ones.\nIn a list, write ./ before a name that begins with #, and ? for a line "
+         "break in\na name, as in any pattern.\nIf a file is itself called @FILE, that file is "
+         "meant.\nThe total length of names on the command line is limited: by the system, and to "
+         "128 KiB by\n.Xr mpirun 1 .\n.Pp\nThe rank of a trace is what\n.Fl \\-rank\\-map\nsays, "
+         "else what the trace says, else a number in its name, else its place among the operands, "
+         "with a warning.");
 }
 
 static void print_analyses(void) {

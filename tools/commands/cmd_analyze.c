@@ -11,15 +11,16 @@
 #include "tmerge/snapshot.h"
 
 static const tm_option options[] = {
-    {"output", 'o', "FILE.h5", "write another store (the store itself)"},
+    {"output", 'o', "FILE.h5", "the store to write (the store itself)"},
     {"comm-pattern", 0, "REGEX",
-     "kernels that communicate, besides the known ones; '' for no others"},
+     "kernels that communicate, in addition to the known ones; '' for no others"},
     {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the known names"},
     {"peak", 0, "TYPE=TFLOPS,...",
-     "what a device can compute at most, as in bf16=989.4; '' for what is known of it"},
+     "peak rates of a device, such as bf16=989.4; '' for the known ones"},
     TM_OPTIONS_RATES("; 0 for none"),
     TM_OPTIONS_CLOCKS,
-    {"ncu", 0, "FILE,...", "output of ncu --csv: what it measured of kernels, as kernels.roofline"},
+    {"ncu", 0, "FILE,...",
+     "output of ncu --csv: its measurements of kernels, for kernels.roofline"},
     {"memory-snapshot", 0, "FILE,...",
      "memory as PyTorch wrote it: snapshots (_dump_snapshot), exported timelines (.json, "
      ".raw.json.gz)"},

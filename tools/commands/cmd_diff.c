@@ -17,9 +17,9 @@
 static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
     TM_OPTION_CSV_DIR,
-    {"top", 0, "N", "only the N kernels and operators that changed most (10; in tables all)"},
+    {"top", 0, "N", "only the N kernels and operators that changed most (10; all in tables)"},
     {"html", 0, "FILE.html", "also writes a page that compares the two jobs"},
-    {"force", 0, NULL, "overwrite that page even where it is no page of tmerge"},
+    {"force", 0, NULL, "overwrite that page even if it is not a page of tmerge"},
     TM_OPTION_COLOR,
 };
 

@@ -20,29 +20,26 @@
 
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
-     "perfetto (Perfetto's own, any size: the default; tmerge reads it, too), chrome (Chrome's "
-     "JSON, "
-     "small windows, for tmerge and Chrome: Perfetto 56 leaves out what overlaps on a stream, and "
-     "rounds times to 256 "
-     "ns), csv (a line an event), sqlite (a database with all tables and events), archive (the "
-     "original traces, with tmerge's offsets of their clocks, which Perfetto 58 applies but cannot "
-     "find; older ones ignore them), or the call stacks of all ranks as folded (a line a stack, "
-     "for "
-     "flame graph tools) or speedscope (its JSON, for speedscope.app, which refuses PyTorch's own "
-     "traces)"},
+     "perfetto (Perfetto's own, any size: the default; tmerge reads it too), chrome (Chrome's "
+     "JSON, small windows, for tmerge and Chrome: Perfetto 56 leaves out what overlaps on a "
+     "stream, and rounds times to 256 ns), csv (a line an event), sqlite (a database with all "
+     "tables and events), archive (the original traces, with tmerge's offsets of their clocks, "
+     "which Perfetto 58 applies but cannot find; older ones ignore them), or the call stacks of "
+     "all ranks as folded (a line a stack, for flame graph tools) or speedscope (its JSON, for "
+     "speedscope.app, which refuses PyTorch's own traces)"},
     {"time", 0, "WHICH",
-     "of call stacks: host (own time of the host, the default) or device (of "
-     "what they launched)"},
+     "time of call stacks: host (own time of the host, the default) or device (of what they "
+     "launched)"},
     {"output", 'o', "FILE",
      "the file to write (tmerge.perfetto-trace, .json, .csv, .sqlite, .tar or .speedscope.json; "
      "standard "
      "output for folded), or - for standard output"},
     TM_OPTION_RANK,
     {"from", 0, "T",
-     "only events that end after T, in seconds from the job's begin; one that has begun before is "
+     "only events that end after T, in seconds from the job's begin; one that began earlier is "
      "written whole"},
     {"to", 0, "T", "only events that begin before T; one that ends later is written whole"},
-    {"force", 0, NULL, "overwrite the output even where it is no earlier export"},
+    {"force", 0, NULL, "overwrite the output even if it is not an earlier export"},
 };
 
 typedef struct selection {
@@ -119,7 +116,7 @@ static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_erro
     if (time && !s->of_devices && strcmp(time, "host") != 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time takes host or device, not '%s'", time);
     if (time && !s->format->of_stacks)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time is of folded and speedscope");
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time is only for folded and speedscope");
     return part && s->format->of_stacks
                ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
                          "--format %s writes the stacks of all ranks and times: no --rank, no "
@@ -153,9 +150,8 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
 /* Checks the output. The store itself is never overwritten, not even with --force. */
 static tm_status check_output(const tm_arguments *arguments, const selection *s, tm_error *err) {
     struct stat output = {0}, store = {0};
-    const tm_output_kind kind = {s->format->begins_size > 0
-                                     ? "earlier export of this format"
-                                     : "earlier export that can be known as one",
+    const tm_output_kind kind = {s->format->begins_size > 0 ? "an earlier export of this format"
+                                                            : "known to be an earlier export",
                                  is_export, s->format};
     if (s->to_stdout)
         return TM_OK;
@@ -211,11 +207,11 @@ static void warn_of_window(const job *j) {
     const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
     const tm_cell *duration = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "duration_ns") : NULL;
     if (!duration || duration->null) {
-        tm_console_warn("no event lies between --from and --to");
+        tm_console_warn("there is no event between --from and --to");
         return;
     }
     tm_shown_duration(duration->value.i, time, sizeof time);
-    tm_console_warn("no event lies between --from and --to: the job lasts %s, from 0 on", time);
+    tm_console_warn("there is no event between --from and --to: the job lasts %s, from 0 on", time);
 }
 
 /* Fails if the window is outside of the job, as for a step that does not exist. */

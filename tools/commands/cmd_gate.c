@@ -132,11 +132,9 @@ static tm_status gate_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_gate = {
     .name = "gate",
     .usage = "BEFORE AFTER --max FIGURE=+X%... [--json | --csv]",
-    .summary =
-        "Says whether a job has become slower than it may: status 0 no, 6 yes, 7 cannot be told",
-    .operands =
-        "A run's steps tell by how much its own steps vary; on other nodes or days the same "
-        "job may differ by more.",
+    .summary = "Says whether a job has become slower than allowed: status 0 no, 6 yes, 7 not known",
+    .operands = "A run shows only how much its own steps vary; on other nodes or days the same job "
+                "may differ by more.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = gate_run,

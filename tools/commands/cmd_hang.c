@@ -24,15 +24,15 @@
 
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5",
-     "also writes a store: the tables hang.*, and what merge makes of traces"},
+     "also writes a store: the tables hang.*, and merge's results for traces"},
     {"json", 0, NULL, "one JSON document with all rows of the tables hang.* (see list --doc)"},
-    {"world-size", 0, "N", "ranks of the job, where no dump tells them (gloo's)"},
+    {"world-size", 0, "N", "number of ranks of the job, if no dump says it (gloo's)"},
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a dump or trace is of"},
     {"step-pattern", 0, "REGEX",
      "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
     TM_OPTIONS_CLOCKS,
     {"skip-bad", 0, NULL,
-     "leave out traces that cannot be read, or that overlap one of their rank"},
+     "leave out traces that cannot be read, or that overlap another of their rank"},
     TM_OPTION_FORCE("; read traces that were recorded far apart"),
     TM_OPTIONS_STORE,
 };
@@ -132,14 +132,14 @@ static void print_dumps(const tm_table *job) {
     const int64_t dumps = tm_table_cell(job, 0, "dumps")->value.i;
     const int64_t cut = tm_table_cell(job, 0, "cut_short")->value.i;
     const char *missing = text(job, "no_dump");
-    printf("Flight recorders' dumps of %" PRId64 " of %" PRId64 " rank%s", dumps, ranks,
+    printf("Flight recorder dumps of %" PRId64 " of %" PRId64 " rank%s", dumps, ranks,
            ranks == 1 ? "" : "s");
     if (*missing)
         printf("; none of %s", missing);
     if (cut > 0)
         printf("; %" PRId64 " cut short", cut);
     if (!tm_table_cell(job, 0, "ranks_told")->value.i)
-        printf("; nothing tells how many ranks the job has (--world-size N)");
+        printf("; the number of ranks of the job is not known (--world-size N)");
     printf("\n\n");
 }
 
@@ -152,7 +152,7 @@ static void print_screen(const tm_pipeline *p) {
     print_sentence(text(job, "evidence"));
     print_sentence(text(job, "chain"));
     if (strcmp(text(job, "confidence"), "several") == 0)
-        print_sentence("Which of these it is, the dumps do not tell");
+        print_sentence("The dumps do not show which of these it is");
     if (p->output)
         printf("\nTables in %s: tmerge show %s hang\n", p->output, p->output);
 }
@@ -183,11 +183,12 @@ static void warn(const tm_pipeline *p, const hang *h) {
     const int64_t n_ranks =
         tm_table_cell(tm_tables_find(&p->tables, "hang.job"), 0, "ranks")->value.i;
     if (h->n_ranks > 0 && n_ranks > h->n_ranks)
-        tm_console_warn("--world-size %" PRId64 ": dumps or traces tell of %" PRId64 " ranks",
+        tm_console_warn("--world-size %" PRId64 ": the dumps or traces are of %" PRId64 " ranks",
                         h->n_ranks, n_ranks);
     if (p->loaded.n_by_position > 0)
-        tm_console_warn("%" PRId64 " of %" PRId64 " traces tell no rank and are numbered by their "
-                        "place: if that is wrong, give --rank-map FILE with lines PATH RANK",
+        tm_console_warn("%" PRId64 " of %" PRId64
+                        " traces do not say their rank and are numbered by their place: if that is "
+                        "wrong, give --rank-map FILE with lines PATH RANK",
                         p->loaded.n_by_position, p->loaded.n_traces);
 }
 
@@ -230,10 +231,10 @@ const tm_command tm_command_hang = {
     .name = "hang",
     .usage = "DUMP... [TRACE...] [-o FILE.h5] [--json]",
     .summary = "Says who is missing in a job that hangs, from dumps of PyTorch's flight recorder",
-    .operands = "A DUMP is what a rank's flight recorder wrote, as a pickle or JSON: a file, a "
-                "folder of these, a quoted pattern, or @FILE with one of these on each line. With "
-                "TRACEs of the same ranks, the call and step that each ends in are told, and times "
-                "are on the job's clock.",
+    .operands =
+        "A DUMP is what a rank's flight recorder wrote, as a pickle or JSON: a file, a folder of "
+        "these, a quoted pattern, or @FILE with one of these on each line. With TRACEs of the same "
+        "ranks, the call and step that each ends in are printed, and times are on the job's clock.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = hang_run,

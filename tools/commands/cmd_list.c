@@ -127,7 +127,7 @@ static tm_status fail_name(const char *name, tm_error *err) {
     for (size_t i = 0; i < n_diffs; i++)
         tm_guess_try(&guess, diffs[i]->name);
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "'%s' is no analysis, table or format%s; tmerge list names them", name,
+                   "'%s' is not an analysis, table or format%s; tmerge list lists them", name,
                    tm_guess_hint(&guess, "", hint));
 }
 
@@ -145,7 +145,7 @@ static tm_status list_run(const tm_arguments *arguments, tm_error *err) {
     bool all;
     if (arguments->n_operands > 0 && tm_argument(arguments, "doc"))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--doc is of every table; with a name it is not needed");
+                       "--doc prints every table; with a name it is not needed");
     if (!tm_console_speaks())
         return TM_OK;
     for (size_t i = 0; i < arguments->n_operands; i++)
@@ -161,7 +161,7 @@ static tm_status list_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_list = {
     .name = "list",
     .usage = "[NAME... | --doc]",
-    .summary = "Lists the formats, the analyses and their tables, or tells what is in some",
+    .summary = "Lists the formats, the analyses and their tables, or describes some of them",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = list_run,

@@ -19,25 +19,25 @@
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5",
      "the store to write (tmerge.h5); nsys exports reports (.nsys-rep) into a temporary folder "
-     "beside it"},
+     "next to it"},
     {"html", 0, "FILE.html", "the report page to write (the store's name with .html)"},
     {"no-html", 0, NULL, "write no report page"},
     {"all-recordings", 0, NULL,
-     "of a folder whose folders hold a recording each, read all and not one: iteration_10, "
-     "iteration_20 of torchtitan"},
+     "if a folder has one folder for each recording (iteration_10, iteration_20 of torchtitan), "
+     "read all of them"},
     {"rank-map", 0, "FILE", "lines PATH RANK: which rank a trace is of"},
     {"comm-pattern", 0, "REGEX",
-     "kernels that communicate, besides the known ones (POSIX extended)"},
+     "kernels that communicate, in addition to the known ones (POSIX extended)"},
     {"step-pattern", 0, "REGEX",
      "annotations that are steps, instead of ProfilerStep#N, step N, iteration N"},
     {"device-categories", 0, "NAME,...",
-     "categories of a trace that are work of a device, besides the known ones"},
+     "categories of events that are device work, in addition to the known ones"},
     {"peak", 0, "TYPE=TFLOPS,...",
-     "what a device can compute at most, where no table has it: bf16=989.4,fp8=1978.9"},
+     "peak rates of a device that no table has: bf16=989.4,fp8=1978.9"},
     TM_OPTIONS_RATES(""),
     TM_OPTIONS_CLOCKS,
     {"skip-bad", 0, NULL,
-     "leave out traces that cannot be read, or that overlap one of their rank"},
+     "leave out traces that cannot be read, or that overlap another of their rank"},
     TM_OPTION_FORCE("; merge traces that were recorded far apart"),
     TM_OPTIONS_STORE,
 };
@@ -73,11 +73,11 @@ static void warn_hosts(const tm_pipeline *p, const tm_inputs *inputs) {
         if (!sees_traces(inputs, h) && n_blind++ == 0)
             first = h;
     if (n_blind > 0 && p->loaded.world_size > n_ranks)
-        tm_console_warn("%lld of %lld ranks are read, and %d of %d hosts (%s%s) see none of these "
-                        "traces: name a folder, or put a pattern in quotation marks, which every "
-                        "host expands for itself",
-                        (long long)n_ranks, (long long)p->loaded.world_size, n_blind,
-                        inputs->hosts.n, inputs->hosts.names[first], n_blind > 1 ? ", ..." : "");
+        tm_console_warn(
+            "%lld of %lld ranks are read, but %d of %d hosts (%s%s) see none of these traces: name "
+            "a folder, or put a pattern in quotation marks, which every host expands for itself",
+            (long long)n_ranks, (long long)p->loaded.world_size, n_blind, inputs->hosts.n,
+            inputs->hosts.names[first], n_blind > 1 ? ", ..." : "");
 }
 
 static void warn_inputs(const tm_pipeline *p, const void *context) {
@@ -90,10 +90,10 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
             tm_console_warn("left out %s: %s", row[0].value.text, row[2].value.text);
     }
     if (p->loaded.n_by_position > 0)
-        tm_console_warn("%lld of %lld traces tell%s no rank: %s; if the job numbered its ranks "
+        tm_console_warn("%lld of %lld traces ha%s no rank: %s; if the job numbered its ranks "
                         "otherwise, give --rank-map FILE with lines PATH RANK",
                         (long long)p->loaded.n_by_position, (long long)p->loaded.n_traces,
-                        p->loaded.n_by_position == 1 ? "s" : "",
+                        p->loaded.n_by_position == 1 ? "s" : "ve",
                         p->loaded.n_by_position == p->loaded.n_by_path
                             ? "numbered from 0 in the order of paths and devices"
                             : "numbered by their place among the traces given");

@@ -12,8 +12,8 @@
 static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with the rows of the table query"},
     {"csv", 0, NULL, "the same as comma-separated values"},
-    {"timeout", 0, "SECONDS", "processor time after which the query is given up (600)"},
-    {"memory", 0, "MIB", "memory that it may take for sorting and grouping (1024)"},
+    {"timeout", 0, "SECONDS", "limit of the query's processor time (600)"},
+    {"memory", 0, "MIB", "limit of its memory for sorting and grouping (1024)"},
 };
 
 typedef struct request {

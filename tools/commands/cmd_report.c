@@ -12,7 +12,7 @@
 
 static const tm_option options[] = {
     {"output", 'o', "FILE.html", "the page to write (STORE with .html in place of .h5)"},
-    {"force", 0, NULL, "overwrite the output even where it is no page of tmerge"},
+    {"force", 0, NULL, "overwrite the output even if it is not a page of tmerge"},
 };
 
 static tm_status write_report(const char *store_path, const char *path, tm_error *err) {

@@ -16,8 +16,8 @@ static const char loopback[] = "127.0.0.1";
 static const tm_option options[] = {
     {"port", 0, "N", "the port (0: one that is free)"},
     {"address", 0, "ADDR",
-     "another address of this machine than 127.0.0.1, which others may reach: whoever has the URL "
-     "reads the store, and nothing is encrypted"},
+     "an address of this machine other than 127.0.0.1, which others may reach: whoever has the URL "
+     "can read the store, and nothing is encrypted"},
 };
 
 static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
@@ -31,14 +31,15 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     sigaction(SIGPIPE, &ignore, NULL); /* a client that disconnects early must not end the server */
     printf("Serving %s at\n  %s\n", store, at->url);
     if (strcmp(at->door.address, loopback) == 0)
-        printf("to this machine alone, and there to who has this URL; Ctrl-C ends it\n");
+        printf("to this machine only, and there to whoever has this URL; Ctrl-C ends it\n");
     else
-        printf("to who reaches %s and has this URL, and nothing is encrypted; Ctrl-C ends it\n",
+        printf("to whoever reaches %s and has this URL, and nothing is encrypted; Ctrl-C ends it\n",
                at->door.address);
     if (!tm_desk_has_levels(desk))
-        tm_console_warn("%s is of an older tmerge and has no levels of its timeline: where there "
-                        "are too many events to draw it stays coarse; tmerge analyze %s adds them",
-                        store, store);
+        tm_console_warn(
+            "%s is from an older tmerge and has no timeline levels: where there are too many "
+            "events to draw, the timeline stays coarse; tmerge analyze %s adds the levels",
+            store, store);
     const tm_http_plan plan = {&at->door, at->fd, tm_desk_answer, desk};
     status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* else main reports it */
     tm_desk_close(desk);

@@ -21,10 +21,9 @@ static const tm_option options[] = {
     TM_OPTION_RANK,
     {"step", 0, "LIST", "only these steps"},
     {"where", 0, "EXPR",
-     "only rows for which it holds: COLUMN OP VALUE, joined by and, or (and binds first); OP is = "
-     "!= < <= > >= or ~ (holds the text); a VALUE of times may have a unit (5ms; a moment then "
-     "counts "
-     "from the job's begin), one with blanks needs quotes, null is no value"},
+     "only rows that match: COLUMN OP VALUE, joined by and, or (and binds first); OP is = != < <= "
+     "> >= or ~ (contains the text); a VALUE of a time may have a unit (5ms; a moment then counts "
+     "from the job's begin), one with blanks needs quotes, null means no value"},
     {"columns", 0, "LIST", "only these columns, in this order"},
     {"sort", 0, "COLUMN",
      "by this column, smallest first, texts from A to Z and by their numbers; -COLUMN: largest "
@@ -33,8 +32,8 @@ static const tm_option options[] = {
      "only the N rows that come first by --sort, else that cost most, in the table's own measure "
      "(see list --doc)"},
     {"absolute", 0, NULL,
-     "times of day since the epoch; without it a text has them since the job's begin, with a + "
-     "before their unit (--json and --csv are absolute)"},
+     "moments in time since the epoch; without it they are since the job's begin, with a + before "
+     "their unit (--json and --csv are always absolute)"},
     TM_OPTION_COLOR,
 };
 
@@ -66,7 +65,7 @@ static tm_status fail_name(const char *name, const tm_tables *tables, tm_error *
         if (!tables->tables[t].def->internal)
             tm_guess_try(&guess, tables->tables[t].def->name);
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "'%s' is no analysis and no table%s; tmerge list names them", name,
+                   "'%s' is neither an analysis nor a table%s; tmerge list lists them", name,
                    tm_guess_hint(&guess, "", hint));
 }
 
@@ -100,7 +99,8 @@ static tm_status parse_request(const tm_arguments *arguments, request *out, tm_e
     if ((json || csv) && out->folder)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--csv-dir excludes --json and --csv");
     if (arguments->n_operands > 1 && tm_argument(arguments, "all"))
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--all is of every table: no '%s' beside it",
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--all prints every table: '%s' cannot be given too",
                        arguments->operands[1]);
     out->format = json ? "json" : csv ? "csv" : "text";
     TM_TRY(tm_console_colors(tm_argument(arguments, "color"), 1, &out->colors, err));
@@ -131,13 +131,12 @@ static tm_status fail_column(const request *r, const tm_tables *tables, const ch
     const tm_arguments *a = r->arguments;
     if (any_has(r, tables, &guess))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "no table has all of the columns that are asked for, '%s' and others",
-                       lacks);
+                       "no table has all of the requested columns, '%s' and others", lacks);
     if (a->n_operands != 2)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "no table has a column '%s'%s; see tmerge list",
                        lacks, tm_guess_hint(&guess, "", hint));
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "%s has no column '%s'%s; tmerge list %s names them", a->operands[1], lacks,
+                   "%s has no column '%s'%s; tmerge list %s lists them", a->operands[1], lacks,
                    tm_guess_hint(&guess, "", hint), a->operands[1]);
 }
 
@@ -177,13 +176,12 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
     }
     if (absent && (names_it(r->arguments, absent) || (out->n == 0 && !lacks)))
         return tm_fail(err, TM_ERR_INPUT, r->arguments->operands[0], -1,
-                       "the store has no table %s, as it is older; tmerge analyze adds it",
+                       "the store is older and has no table %s; tmerge analyze adds it",
                        absent->name);
     if (lacks && out->n == 0)
         return fail_column(r, tables, lacks, err);
     if (n_left > 0 && r->arguments->n_operands > 1 && tm_console_speaks())
-        tm_console_warn("%zu of the tables lack a column that is asked for, and are left out",
-                        n_left);
+        tm_console_warn("%zu of the tables lack a requested column and are left out", n_left);
     return TM_OK;
 }
 
@@ -234,7 +232,7 @@ static tm_status say_empty(const tm_rows *rows, tm_error *err) {
     size_t n = 0;
     TM_TRY(rows->each(rows, count_rows, &n, err));
     if (n == 0)
-        tm_console_warn("%s has no such rows: the traces hold none, or none is as chosen",
+        tm_console_warn("%s has no such rows: the traces hold none, or none matches",
                         rows->def->name);
     return TM_OK;
 }
@@ -281,7 +279,7 @@ static tm_status check_csv(const request *r, const chosen *tables, tm_error *err
     if (strcmp(r->format, "csv") != 0 || tables->n <= 1)
         return TM_OK;
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "--csv prints one table, and these are %zu (%s, %s%s): name one, or have "
+                   "--csv prints one table, but these are %zu (%s, %s%s): name one, or let "
                    "--csv-dir FOLDER write a file of each",
                    tables->n, tables->defs[0]->name, tables->defs[1]->name,
                    tables->n > 2 ? ", ..." : "");

@@ -86,7 +86,7 @@ static tm_status add_store(tm_trend *trend, const char *path, tm_error *err) {
     if (status == TM_OK)
         status = tm_trend_add(trend, path, &tables, err);
     if (status == TM_OK && !tm_gate_is_marked(&tables) && tm_console_speaks())
-        tm_console_warn("%s marks no steps: what is called a step is its whole recording", path);
+        tm_console_warn("%s marks no steps: its whole recording counts as one step", path);
     tm_tables_destroy(&tables);
     return status;
 }

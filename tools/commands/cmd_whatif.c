@@ -16,11 +16,11 @@
 enum { TOP = 10 };
 
 static const tm_option options[] = {
-    {"fix", 0, "X", "what if X were as on the other ranks: rank=3, host=NAME+kind=host, ..."},
+    {"fix", 0, "X", "what if X were like on the other ranks: rank=3, host=NAME+kind=host, ..."},
     {"scale", 0, "X:F", "what if X took F times as long: kernel=REGEX:0.5; both may be repeated"},
     {"each", 0, "WHAT", "every rank, host, stage, kind or kernel by what fixing it saves"},
     {"top", 0, "N", "only the N that save most"},
-    {"step", 0, "LIST", "all figures of these steps"},
+    {"step", 0, "LIST", "all figures for these steps only"},
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
     TM_OPTION_CSV_DIR,
     TM_OPTION_JOBS,
@@ -134,7 +134,7 @@ static void print_job(const question *q, const tm_table *job) {
                        2, times);
     printf("%sA step takes %s%s", q->colors.strong, times[0].text, q->colors.off);
     if (!ideal->null)
-        printf("; %s with everything as is usual in this job", times[1].text);
+        printf("; %s if everything took its usual time in this job", times[1].text);
     puts("");
     if (!tm_table_cell(job, 0, "sure")->value.i) {
         printf("%sNot sure:%s\n", q->colors.warning, q->colors.off);
@@ -159,7 +159,7 @@ static void print_overview(const question *q, const tm_table *job, tm_table *ite
     print_job(q, job);
     if (has_what(items, "plan")) {
         puts("");
-        print_title(q, "One rank after the other, each with those before it");
+        print_title(q, "Rank by rank, each together with those before it");
         print_items(items, "plan", INT64_MAX, true);
     }
     tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
@@ -192,8 +192,8 @@ static void print_doubt(const tm_table *job, const tm_table *items) {
                                          tm_table_cell(items, 0, "saved_most_ns")->value.i},
                        2, times);
     snprintf(text, sizeof text,
-             "a step is shorter by %s, or by %s without the time that nothing recorded explains; "
-             "what is saved must be above the doubt about clocks, too",
+             "a step is shorter by %s, or by %s without the time that nothing recorded explains; a "
+             "saving within the clocks' uncertainty is not sure either",
              times[0].text, times[1].text);
     print_sentence(text);
 }
@@ -224,9 +224,9 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
         printf("it would take %s: %s %s (%s)\n", times[1].text, times[2].text,
                saved->value.i < 0 ? "longer" : "shorter", share.text);
     if (path_ns == 0)
-        printf("  nothing of it lies on the critical path");
+        printf("  none of it is on the critical path");
     else
-        printf("  of the critical path %s a step are changed", times[3].text);
+        printf("  this changes %s a step of the critical path", times[3].text);
     if (saved->value.i != 0 && !next->null)
         printf("; then rank %lld has most of it", (long long)next->value.i);
     puts("");
@@ -241,8 +241,8 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     tm_table *items = tm_tables_find(tables, "whatif.item");
     (void)err;
     if (job->n_rows == 0)
-        puts("Nothing is known: no event of a device was recorded, or clocks cannot be compared "
-             "(tmerge show clock.rank).");
+        puts("Nothing is known: no device event was recorded, or clocks cannot be compared (tmerge "
+             "show clock.rank).");
     else if (q->scenario.text)
         print_scenario(q, job, items);
     else if (q->each)
@@ -367,7 +367,7 @@ static tm_status take_options(const tm_arguments *arguments, question *q, tm_err
                                    arguments->given[i].value, err));
     if (q->scenario.text && (q->each || q->top >= 0))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--fix and --scale make one scenario: without --each and --top");
+                       "--fix and --scale make one scenario: they exclude --each and --top");
     return tm_console_colors(tm_argument(arguments, "color"), 1, &q->colors, err);
 }
 

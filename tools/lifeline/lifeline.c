@@ -56,8 +56,8 @@ static void tell_loss(void) {
         return;
     if (life.how == TM_LINE_SILENT)
         size = snprintf(text, sizeof text,
-                        "tmerge: %s does not answer any more: that host, or the network between "
-                        "%s and it, has failed\n",
+                        "tmerge: %s no longer responds: that host, or the network between %s and "
+                        "it, has failed\n",
                         life.lost.host, life.self.host);
     else
         size = snprintf(text, sizeof text, "tmerge: process %d, on %s, was killed or has crashed\n",

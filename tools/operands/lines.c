@@ -19,7 +19,7 @@ tm_status tm_line_fail(const tm_line *line, tm_error *err, const char *format, .
 static tm_status visit(const tm_line *line, size_t size, tm_line_visitor *visitor, void *context,
                        tm_error *err) {
     if (strlen(line->text) < size)
-        return tm_line_fail(line, err, "a zero byte: this is no text");
+        return tm_line_fail(line, err, "a zero byte: this is not text");
     size -= size > 0 && line->text[size - 1] == '\n';
     size -= size > 0 && line->text[size - 1] == '\r';
     line->text[size] = '\0';

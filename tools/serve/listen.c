@@ -53,9 +53,9 @@ static tm_status bind_to(int fd, const struct sockaddr_in *wanted, tm_listen *ou
     }
     if (errno == EADDRINUSE)
         return tm_fail(err, TM_ERR_OUTPUT, NULL, -1,
-                       "port %d is in use; without --port a free one is taken",
+                       "port %d is in use; without --port a free one is used",
                        ntohs(wanted->sin_port));
-    return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "address %s, port %d: cannot be listened to: %s",
+    return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "cannot listen on address %s, port %d: %s",
                    out->door.address, ntohs(wanted->sin_port), strerror(errno));
 }
 

@@ -20,12 +20,12 @@ tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *
 
 /** Part of the help of `tmerge show`. */
 #define TM_REPORTS_HELP                                                                            \
-    "Reports of nsys stats are names, too:\n"                                                      \
+    "Reports of nsys stats can be named, too:\n"                                                   \
     "  cuda_api_sum  cuda_gpu_kern_sum  cuda_gpu_mem_time_sum  nvtx_sum  osrt_sum\n"               \
     "  mpi_event_sum  openmp_sum  openacc_sum  syscall_sum  um_cpu_page_faults_sum:\n"             \
     "    rows of stats.time\n"                                                                     \
     "  cuda_gpu_mem_size_sum: rows of stats.size\n"                                                \
     "  um_total_sum: host.unified, by rank; um_sum: host.address, by address too\n"                \
-    "Those of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, wddm_*) it has not.\n"
+    "Those of graphics and of Windows (opengl_*, vulkan_*, dx11_*, dx12_*, wddm_*) are missing.\n"
 
 #endif

@@ -206,7 +206,7 @@ static tm_status bind(const asked *a, int64_t origin_ns, const tm_table_def *def
                        .alternative = a->alternative};
     if (out->null && a->op != EQUAL && a->op != DIFFERENT)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--where, character %zu: null is only equal (=) or not (!=)", a->at);
+                       "--where, character %zu: null can only be compared with = and !=", a->at);
     bool good =
         out->null || c->type == TM_TEXT ||
         (c->type == TM_BOOL ? read_bool(a->value, out) : read_number(a->value, c, origin_ns, out));
@@ -217,7 +217,7 @@ static tm_status bind(const asked *a, int64_t origin_ns, const tm_table_def *def
                        strcmp(c->unit, "ns") == 0 ? " (of ns, or as 5us, 5ms, 5s)" : "");
     if (a->op == HOLDS && c->type != TM_TEXT)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--where, character %zu: ~ looks into texts, and %s of %s is %s", a->at,
+                       "--where, character %zu: ~ searches texts, but %s of %s is %s", a->at,
                        a->column, def->name, kinds[c->type]);
     return TM_OK;
 }

@@ -43,7 +43,7 @@ static void write_when(const tm_table *job, char *out, size_t size) {
         snprintf(out + strlen(out), size - strlen(out), "%s", all);
         append_date(number(job, 0, "begin_ns"), out, size);
     } else if (!tm_table_cell(job, 0, "begin_ns")->null) {
-        snprintf(out, size, "how long together is not known: the times of some ranks count from 0");
+        snprintf(out, size, "the total length is not known: the times of some ranks count from 0");
     }
 }
 
@@ -98,7 +98,7 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
         {"time", "recorded at times that do not overlap:"},
         {"world size", "the ranks of the job, as they say:"},
         {"process group", "the ranks of a process group, as they say:"},
-        {"kernels", "hardly a kernel's name in common:"},
+        {"kernels", "hardly any kernel name in common:"},
     };
     enum { VALUES_SHOWN = 4 };
     if (differs->n_rows == 0)
@@ -124,7 +124,7 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
         if (n > 0)
             tm_console_wrap(text, 0, tm_console_width());
     }
-    puts("  (show job.differs says more; what follows takes them for one)\n");
+    puts("  (show job.differs says more; what follows treats them as one job)\n");
 }
 
 /* Warns of data that was not recorded, before any figure that may be wrong because of it. */
@@ -212,8 +212,7 @@ static void print_in_steps(const tm_tables *tables, int64_t window, const char *
         (double)in_steps > 0.9 * (double)window || any_several(tables))
         return;
     write_shares(tables, true, idle, shares, sizeof shares);
-    snprintf(text, sizeof text,
-             "(of all that was recorded; complete steps are %s of that time: %s)",
+    snprintf(text, sizeof text, "(of everything recorded; complete steps are %s of that time: %s)",
              percent(in_steps, window).text, shares);
     tm_console_wrap(text, 0, tm_console_width());
 }
@@ -269,14 +268,15 @@ static void print_totals(const tm_tables *tables) {
     const char *idle = waits ? "idle" : "idle or waits";
     char shares[160];
     if (any_several(tables))
-        printf("(times of ranks with several %ss are of any of them%s; overlap.device has each)\n",
-               device, any_idle(tables) ? ", shares of those that work" : "");
+        printf(
+            "(ranks with several %ss: times when any of them is busy%s; overlap.device has each)\n",
+            device, any_idle(tables) ? ", shares of those that work" : "");
     write_shares(tables, false, idle, shares, sizeof shares);
     printf("%c%s time: %s\n", toupper((unsigned char)*device), device + 1, shares);
     const size_t lacking = tm_summary_count_lacking(tables);
     if (lacking > 0)
-        printf("(of the other ranks; of %zu rank%s nothing but communication is recorded)\n",
-               lacking, lacking == 1 ? "" : "s");
+        printf("(of the other ranks; of %zu rank%s only communication is recorded)\n", lacking,
+               lacking == 1 ? "" : "s");
     print_bounds(tables);
     print_in_steps(tables, window, idle);
     if (comm > 0) {
@@ -303,7 +303,7 @@ static void print_rates(const tm_tables *tables) {
         if (given->null)
             continue;
         if (rate->null)
-            printf("Throughput: no %s/s, for %s\n", rates[i].what,
+            printf("Throughput: no %s/s, because %s\n", rates[i].what,
                    tm_tables_find(tables, "steps.kind")->n_rows > 1 ? "steps are of several kinds"
                                                                     : "no whole step is marked");
         else
@@ -384,7 +384,7 @@ static void print_formats(const tm_table *ranks, const tm_table *formats, const 
         before = ", ";
     }
     printf("; each kind names process\n  groups in its own way: collectives between them are "
-           "matched where one group alone fits%s\n",
+           "matched if only one group fits%s\n",
            colors->off);
     for (size_t i = 0; i < formats->n_rows; i++) {
         const tm_cell *lacks = tm_table_cell(formats, i, "cannot_tell");
@@ -440,7 +440,7 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
         size_t first = row;
         if (steps_hash(steps, &row) == usual)
             continue;
-        print_one_more("! other steps than most ranks have:", number(steps, first, "rank"), &odd,
+        print_one_more("! steps that differ from most ranks':", number(steps, first, "rank"), &odd,
                        colors);
     }
     end_ranks(odd, colors);
@@ -513,7 +513,7 @@ static void print_truncated(const tm_table *ranks, const tm_colors *colors) {
     int n = 0;
     for (size_t i = 0; i < ranks->n_rows; i++)
         if (tm_table_cell(ranks, i, "truncated")->value.i)
-            print_one_more("! truncated, gave what they hold: the traces of rank",
+            print_one_more("! truncated, but read as far as they go: the traces of rank",
                            number(ranks, i, "rank"), &n, colors);
     end_ranks(n, colors);
 }
@@ -532,8 +532,8 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
         return;
     tm_shown_durations((const int64_t[]){most - least, most}, 2, times);
     snprintf(text, sizeof text,
-             "profilers were opened up to %s apart, and the first collective waited for the last: "
-             "up to %s of a rank are set apart (job.rank, opening_ns)",
+             "profilers started up to %s apart, and the first collective waited for the last: up "
+             "to %s of a rank is left out (job.rank, opening_ns)",
              times[0].text, times[1].text);
     fputs(colors->warning, stdout);
     tm_console_beside(stdout, "!", 2, text);
@@ -546,7 +546,7 @@ static void print_mostly_skipped(const tm_tables *tables, const tm_colors *color
     int n = 0;
     for (size_t i = 0; i < remarks->n_rows; i++)
         if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, MOSTLY_SKIPPED) == 0)
-            print_one_more("! less than half of the events could be used of the traces of rank",
+            print_one_more("! less than half of the events could be used in the traces of rank",
                            number(remarks, i, "rank"), &n, colors);
     end_ranks(n, colors);
 }
@@ -582,9 +582,8 @@ static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     char name[TM_SHOWN_MAX], text[512];
     tm_shown_cell(column, (tm_shown_unit){"", 0}, largest, name);
     snprintf(text, sizeof text,
-             "counts as computation, and by its name may communicate: %s%s, %s of the kernels' "
-             "time; where it does, --comm-pattern REGEX says so (show kernels.kernel, "
-             "may_communicate)",
+             "counts as computation, but by its name may communicate: %s%s, %s of the kernels' "
+             "time; if it does, give --comm-pattern REGEX (show kernels.kernel, may_communicate)",
              name, n > 1 ? " and others" : "", percent(suspect_ns, all_ns).text);
     fputs(colors->warning, stdout);
     tm_console_beside(stdout, "!", 2, text);
@@ -602,7 +601,7 @@ static void print_exported(const tm_table *left) {
             n += strcmp(tm_table_row(left, i)[1].value.text, "exported") == 0 &&
                  tm_converter_of(tm_table_row(left, i)[0].value.text) == converter;
         if (n > 0)
-            printf("  (%zu of them %s whose %s export was given too: that is read)\n", n,
+            printf("  (%zu of them %s whose %s export was given too and is read)\n", n,
                    converter->report_end, converter->trace_end);
     }
 }

@@ -62,14 +62,15 @@ static void print_remedy(const char *reason, const char *richer) {
         {"order unproven", "times alone prove no group", "writes metadata"},
         {"no metadata", NULL, "writes the metadata of more kernels"},
         {"one-sided", "the ranks' kernels do not correspond; no recording helps", NULL},
-        {"peer unknown", NULL, "says with whom a transfer is"},
+        {"peer unknown", NULL, "records the peers of transfers"},
         {"transfers differ", "record the same steps on all ranks", NULL},
         {"too few", "record more steps", NULL},
         {"tokens differ", "record the same steps on all ranks", "writes metadata"},
         {"incoherent", NULL, "writes metadata of collectives"},
         {"ambiguous", NULL, "writes metadata of collectives"},
         {"no counterpart", "give the traces of all ranks, over the same time", NULL},
-        {"ends need not meet", "its place tells a broadcast where no kernel beside it is missing",
+        {"ends need not meet",
+         "a broadcast is matched by its place if no kernel next to it is missing",
          "numbers collectives"},
     };
     size_t i = 0, n = sizeof remedies / sizeof *remedies;
@@ -113,7 +114,7 @@ void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_color
     const bool of_cpu = strcmp(tm_words_device(tables), "CPU") == 0;
     printf("%s! %" PRId64 " of %" PRId64 " %s could not be matched:", colors->warning, unmatched,
            sum_column(tm_tables_find(tables, "overlap.kind"), "count"),
-           of_cpu ? "operations of communication" : "communication kernels");
+           of_cpu ? "communication operations" : "communication kernels");
     for (size_t shown = 0; shown < REASONS_SHOWN; shown++) {
         size_t most = 0;
         for (size_t w = 1; w < N_WORDS; w++)
@@ -222,18 +223,19 @@ static bool write_state(const clocks *c, const char *align, char *out, size_t si
 
 static void warn_components(const clocks *c, const tm_colors *colors) {
     if (c->components > 1) {
-        printf("%s! the %s fall into %" PRId64 " parts that no collective links: between "
-               "them only the\n  wall clocks tell, however wrong they are (show clock.rank has "
-               "them)%s\n",
+        printf("%s! the %s fall into %" PRId64
+               " parts that no collective links: between them only\n  wall clocks are used, "
+               "however wrong they are (show clock.rank has them)%s\n",
                colors->warning, c->split ? "clocks" : "hosts", c->components, colors->off);
     }
     if (c->alone == c->ranks)
-        printf("%s! no clock can be compared with another: neither the times of the traces\n"
-               "  nor a collective tells (show clock.rank)%s\n",
+        printf("%s! no clock can be compared with another: neither the times of the traces\n  nor "
+               "collectives allow it (show clock.rank)%s\n",
                colors->warning, colors->off);
     else if (c->alone > 0)
-        printf("%s! the clock%s of %" PRId64 " rank%s cannot be compared with the others: "
-               "neither their times\n  nor a collective tells (show clock.rank says of which)%s\n",
+        printf("%s! the clock%s of %" PRId64
+               " rank%s cannot be compared with the others: neither their times\n  nor collectives "
+               "allow it (show clock.rank says which)%s\n",
                colors->warning, c->alone == 1 ? "" : "s", c->alone, c->alone == 1 ? "" : "s",
                colors->off);
 }
@@ -262,7 +264,7 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
     }
     printf(" was set by about ");
     print_time(llabs(set_ns));
-    printf(" while it recorded: its times are that wrong");
+    printf(" during the recording: its times are that wrong");
     if (c->n_set > 1 && !either)
         printf(";\n  %zu clocks were set in all (show clock.rank)", c->n_set);
     puts(colors->off);
@@ -276,7 +278,7 @@ static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors 
            c->late == 1 ? "" : "s");
     print_counted(c->late, "rank", " are wrong: kernels end up to ");
     print_time(c->latest_ns);
-    printf("\n  after the host had waited for them (show job.integrity says of which)%s\n",
+    printf("\n  after the host had waited for them (show job.integrity says which)%s\n",
            colors->off);
 }
 
@@ -295,7 +297,7 @@ static void warn_clocks(const clocks *c, const tm_tables *tables, const tm_color
     print_counted(c->early, "rank", one ? " is" : " are");
     printf(" wrong: kernels begin up to ");
     print_time(c->earliest_ns);
-    printf("\n  before their launch (show clock.rank says of which)%s\n", colors->off);
+    printf("\n  before their launch (show clock.rank says which)%s\n", colors->off);
 }
 
 static void warn_causality(const tm_table *check, bool fitted, const tm_colors *colors) {
@@ -317,8 +319,8 @@ static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
         at_least = at_least || (!cell->null && cell->value.i != 0);
     }
     if (at_least)
-        printf("%s! some groups that are inferred may have further ranks: their waits are "
-               "lower\n  bounds (show collectives.kind says of which)%s\n",
+        printf("%s! some inferred groups may have more ranks: their waits are lower bounds\n  "
+               "(show collectives.kind says which)%s\n",
                colors->warning, colors->off);
 }
 

@@ -570,9 +570,8 @@ static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;
     } kinds[] = {
-        {"compute", "computation"}, {"copy", "copies"},
-        {"host", "hosts"},          {"launch", "the lags before kernels"},
-        {"transfer", "transfers"},  {"input", "waiting for batches"},
+        {"compute", "computation"},   {"copy", "copies"},        {"host", "hosts"},
+        {"launch", "launch latency"}, {"transfer", "transfers"}, {"input", "waiting for batches"},
     };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (strcmp(limit, kinds[k].name) == 0)

@@ -46,10 +46,10 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
                  "jax.lax.scan, a larger batch; XLA launches what it compiles together as graphs "
                  "(--xla_gpu_enable_command_buffer in XLA_FLAGS).");
     else if (tm_facts_speaks_xla(f))
-        snprintf(out->text, sizeof out->text,
-                 "Launch fewer, larger kernels: compile more of the step at once (jit, "
-                 "tf.function with jit_compile=True), let XLA launch it as CUDA or HIP graphs, a "
-                 "larger batch.");
+        snprintf(
+            out->text, sizeof out->text,
+            "Launch fewer, larger kernels: compile more of the step at once (jit, tf.function with "
+            "jit_compile=True), let XLA launch it as CUDA or HIP graphs, use a larger batch.");
     else if (f->serves)
         snprintf(
             out->text, sizeof out->text,
@@ -66,7 +66,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     snprintf(out->text + strlen(out->text), sizeof out->text - strlen(out->text), "%s", where);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the kernels take under 100 us (mean %s), %s are shorter than the call that "
-             "launches them; GPUs do nothing for %s of their time (%s) %s%s.",
+             "launches them; GPUs idle for %s of their time (%s) %s%s.",
              tm_shown_percent(small, 0).text, mean, tm_shown_percent(shorter, 0).text,
              tm_shown_percent(out->measure, 1).text, time,
              host_bound ? "between kernels and until the next is launched" : "between kernels",
@@ -154,10 +154,10 @@ static void advise_copies(const tm_facts *f, const host_copies *sum, const char 
         snprintf(moved, sizeof moved, " move %.1f %s at %.1f GB/s", size, units[unit],
                  (double)sum->bytes / (double)sum->union_ns);
     snprintf(out->evidence, sizeof out->evidence,
-             "%" PRId64 " cop%s between GPUs and %s%s; with no computation beside them they take "
-             "%s of the GPU time (%s)%s.",
+             "%" PRId64 " cop%s between GPUs and %s%s; without concurrent computation they take %s "
+             "of the GPU time (%s)%s.",
              sum->n, sum->n == 1 ? "y" : "ies", what, moved, tm_shown_percent(out->measure, 1).text,
-             time, told > 0 ? ", without what output to hosts takes" : "");
+             time, told > 0 ? ", not counting output to hosts" : "");
 }
 
 void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
@@ -165,7 +165,7 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
     advise_copies(f, &sum, "pageable memory", out);
     bool loads = tm_facts_sum(f, "input.rank", "waits") > 0;
     if (2 * sum.alone_to_host_ns > sum.alone_ns)
-        snprintf(out->text, sizeof out->text, "Copy results to pinned memory%s, and seldom: %s.",
+        snprintf(out->text, sizeof out->text, "Copy results rarely, and to pinned memory%s: %s.",
                  f->torch ? " with non_blocking=True" : "",
                  f->torch ? "each .item() or .cpu() waits" : "a copy to pageable memory waits");
     else
@@ -183,15 +183,16 @@ void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     bool chosen = tm_facts_speaks_xla(f);
     advise_copies(f, &sum, "the host", out);
     if (3 * sum.alone_to_host_ns > sum.alone_ns)
-        snprintf(out->text, sizeof out->text, "Copy less %s the host, or beside computation: %s.",
+        snprintf(out->text, sizeof out->text,
+                 "Copy less %s the host, or overlap copies with computation: %s.",
                  3 * sum.alone_to_host_ns > 2 * sum.alone_ns ? "to" : "between the GPUs and",
-                 chosen ? "offload ahead of time, only where memory runs short"
-                        : "on a stream of its own, what is offloaded only where memory runs short");
+                 chosen ? "offload ahead of time, and only where memory runs short"
+                        : "use a separate stream, and offload only where memory runs short");
     else
         snprintf(out->text, sizeof out->text,
-                 "Copy less to the GPUs, or beside computation: prefetch%s, keep on the GPU what "
-                 "every step needs.",
-                 chosen ? " the next batch while a step runs" : " on a stream of its own");
+                 "Copy less to the GPUs, or overlap copies with computation: prefetch%s, and keep "
+                 "on the GPU what every step needs.",
+                 chosen ? " the next batch while a step runs" : " on a separate stream");
 }
 
 void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
@@ -224,11 +225,11 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
              : tm_facts_speaks_xla(f)
                  ? "Keep device memory between steps: let the allocator take it at the start (JAX: "
                    "XLA_PYTHON_CLIENT_PREALLOCATE; TensorFlow: no memory growth)."
-                 : "Keep device memory between steps: take it once, or from a pool.");
+                 : "Keep device memory between steps: allocate it once, or from a pool.");
     snprintf(out->evidence, sizeof out->evidence,
              "%" PRId64 " calls in %" PRId64
-             " steps of ranks take or give back device or pinned memory (cudaMalloc, cudaFree, "
-             "...) for %s; such calls may wait for the GPU.",
+             " steps of ranks allocate or free device or pinned memory (cudaMalloc, cudaFree, "
+             "...), which takes %s; such calls may wait for the GPU.",
              calls, steps, time);
 }
 
@@ -244,7 +245,7 @@ static const struct {
      "work in each.",
      "Let the host run ahead of the GPU: torch.compile or CUDA graphs, less Python between "
      "launches, a larger batch.",
-     "Let the host run ahead of the GPU: schedule the next step beside the one that runs, use a "
+     "Let the host run ahead of the GPU: schedule the next step while the current one runs, use a "
      "larger batch, and CUDA or HIP graphs for all batch sizes that it runs.",
      "host"},
     {"sync_ns", "the host had waited for the GPU and left its queue empty",
@@ -252,31 +253,30 @@ static const struct {
      "Wait for the GPU less often: .item(), .cpu(), prints of tensors and synchronize() empty its "
      "queue.",
      NULL, "host"},
-    {"alloc_ns", "the host takes or gives back memory, or loads code",
-     "Keep memory and code between steps: take memory once, or from a pool, and load code before "
-     "the first step.",
+    {"alloc_ns", "the host allocates or frees memory, or loads code",
+     "Keep memory and code between steps: allocate memory once, or from a pool, and load code "
+     "before the first step.",
      "Keep memory and code between steps: leave the caching allocators on, drop empty_cache(), and "
      "run each kernel once before the first step.",
      NULL, "host"},
-    {"host_comm_ns", "the host is in calls of communication",
-     "Let communication not hold the host: asynchronous calls, on memory of the GPU.", NULL, NULL,
+    {"host_comm_ns", "the host is in communication calls",
+     "Do not let communication block the host: use asynchronous calls, on GPU memory.", NULL, NULL,
      "host"},
     {"kernel_wait_ns", "gaps between kernels", "Launch fewer, larger kernels.", NULL, NULL,
      "launch"},
     {"other_ns",
      "kernels that were launched in time wait for something that was not recorded, or their launch "
      "was not",
-     "Find what kernels that are in the GPU's queue wait for: work that was queued before the "
-     "recording began, another process on the same GPU (nvidia-smi or rocm-smi lists them), "
-     "another GPU, or the host's memory.",
+     "Find what the kernels in the GPU's queue wait for: work that was queued before the recording "
+     "began, another process on the same GPU (nvidia-smi or rocm-smi lists them), another GPU, or "
+     "the host's memory.",
      NULL, NULL, "launch"},
     {"input_ns", "the host waits for the next batch", "Load data faster.", NULL, NULL, "input"},
-    {"turns_ns", "another GPU of the same rank is at work",
-     "Have the GPUs of a rank work at the same time: micro-batches in a pipeline, or a process for "
+    {"turns_ns", "another GPU of the same rank is busy",
+     "Let the GPUs of a rank work at the same time: micro-batches in a pipeline, or a process for "
      "each GPU.",
-     "Have the GPUs of a rank work at the same time: in place of device_map or DataParallel a "
-     "process "
-     "for each GPU (DistributedDataParallel, FSDP, tensor parallel), or micro-batches in a "
+     "Let the GPUs of a rank work at the same time: instead of device_map or DataParallel, use a "
+     "process for each GPU (DistributedDataParallel, FSDP, tensor parallel), or micro-batches in a "
      "pipeline.",
      NULL, "host"},
 };
@@ -320,9 +320,9 @@ static void say_call(const tm_facts *f, char *out, size_t size) {
     const char *call = tm_table_cell(calls, 0, "call")->value.text;
     if (at < size)
         snprintf(out + at, size - at, ".%s",
-                 strstr(call, "emcpy") ? " A copy that blocks waits for the work before it on its "
-                                         "stream."
-                                       : "");
+                 strstr(call, "emcpy")
+                     ? " A blocking copy waits for the work before it on its stream."
+                     : "");
 }
 
 /* Returns the call that the host is in for most of the longest gaps of a cause; "" if it is mostly
@@ -441,9 +441,9 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
                "(tmerge show idle.gap); do what is done once, such as loading code, before the "
                "recording.";
     if (strcmp(idle_causes[cause].column, "other_ns") == 0 && has_no_launch(f)) {
-        what = "for reasons that the traces do not hold: of most work no call that launches it was "
-               "recorded";
-        text = "Record what the host does, too: without its calls nothing tells why GPUs are idle.";
+        what = "for reasons that the traces do not hold: for most work, the call that launched it "
+               "was not recorded";
+        text = "Also record what the host does: without its calls nothing shows why GPUs are idle.";
         out->apart = true;
     }
     if (strcmp(idle_causes[cause].column, "sync_ns") == 0)
@@ -461,8 +461,8 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     tm_facts_by_rank(f, most, part);
     snprintf(out->text, sizeof out->text, "%s%s", text, where);
     snprintf(out->evidence, sizeof out->evidence,
-             "Kernels run for %s of the %s; GPUs do nothing for %s of their time (%s) "
-             "that no other cause explains; mostly %s (%s).",
+             "Kernels run for %s of the %s; GPUs idle for %s of their time (%s) that no other item "
+             "explains; mostly %s (%s).",
              tm_shown_percent(used, 0).text, tm_facts_whole(f),
              tm_shown_percent(out->measure, 1).text, time, what, part);
 }
@@ -495,13 +495,13 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
     tm_facts_by_rank(f, fit, time);
     snprintf(out->text, sizeof out->text,
-             "Let matrix products use tensor cores, where the GPUs have them: %s, or TF32 "
-             "from Ampere on%s, sizes in multiples of 8.",
-             of_torch ? "torch.autocast" : "numbers of 16 bits",
+             "Let matrix products use tensor cores if the GPUs have them: %s, or TF32 from Ampere "
+             "on%s, sizes in multiples of 8.",
+             of_torch ? "torch.autocast" : "16-bit numbers",
              of_torch ? " (torch.set_float32_matmul_precision)" : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "Operators that tensor cores could run take %s of the computing (%s), most "
-             "of it %.64s; by their names no kernels use them.",
+             "Operators that tensor cores could run take %s of the compute time (%s), most of it "
+             "%.64s; judging by names, no kernel uses them.",
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
@@ -524,18 +524,17 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
     out->measure = fmin(by_tf32 ? tf32 / 3.0 : fp32, 100.0);
     tm_facts_by_rank(f, by_tf32 ? tf32_ns : fp32_ns, time);
     snprintf(out->text, sizeof out->text, "%s",
-             by_tf32 ? f->torch ? "Multiply in 16 bits what the model allows: torch.autocast with "
-                                  "bfloat16. Tensor cores do twice as many of these as of TF32."
-                                : "Multiply in 16 bits what the model allows: tensor cores do "
-                                  "twice as many of these as of TF32."
+             by_tf32 ? f->torch ? "Multiply in 16 bits where the model allows it: torch.autocast "
+                                  "with bfloat16. Tensor cores do this at twice the rate of TF32."
+                                : "Multiply in 16 bits where the model allows it: tensor cores do "
+                                  "this at twice the rate of TF32."
              : f->torch
-                 ? "Multiply in 16 bits what the model allows (torch.autocast), or on NVIDIA "
-                   "GPUs from Ampere on as TF32 "
-                   "(torch.set_float32_matmul_precision(\"high\"))."
-                 : "Multiply in 16 bits what the model allows, or on NVIDIA GPUs from Ampere "
-                   "on as TF32.");
+                 ? "Multiply in 16 bits where the model allows it (torch.autocast), or on NVIDIA "
+                   "GPUs from Ampere on in TF32 (torch.set_float32_matmul_precision(\"high\"))."
+                 : "Multiply in 16 bits where the model allows it, or on NVIDIA GPUs from Ampere "
+                   "on in TF32.");
     snprintf(out->evidence, sizeof out->evidence,
-             "By their names kernels that multiply numbers of %s take %s of the computing (%s).",
+             "Kernels that by their names multiply in %s take %s of the compute time (%s).",
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
@@ -555,14 +554,13 @@ void tm_look_attention(const tm_facts *f, tm_advice *out) {
     out->measure = fmin(tm_facts_percent(unfused, all), 100.0);
     tm_facts_by_rank(f, unfused, time);
     snprintf(out->text, sizeof out->text,
-             "Let attention run as one kernel (flash, memory-efficient or cuDNN)%s: it takes 16 "
-             "bits, and not every mask, bias or size of heads.",
-             f->torch ? "; torch.nn.attention.sdpa_kernel with one backend alone warns why it "
-                        "cannot"
+             "Let attention run as one kernel (flash, memory-efficient or cuDNN)%s: it needs 16 "
+             "bits, and does not support every mask, bias or head size.",
+             f->torch ? "; torch.nn.attention.sdpa_kernel with a single backend warns why it cannot"
                       : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "Products, softmax and elementwise kernels that operators of attention launch take %s "
-             "of the computing (%s); kernels that do attention in one take %s.",
+             "Matrix products, softmax and elementwise kernels that attention operators launch "
+             "take %s of the compute time (%s); fused attention kernels take %s.",
              tm_shown_percent(out->measure, 0).text, time,
              tm_shown_percent(tm_facts_percent(fused, all), 0).text);
 }
@@ -579,12 +577,12 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     out->cost_ns = optimizer - (int64_t)(healthy * (double)steps);
     tm_facts_by_rank(f, optimizer, time);
     snprintf(out->text, sizeof out->text,
-             "Make the optimizer's step cheaper: %ssharded states, fewer steps by gradient "
+             "Make the optimizer's step cheaper: %ssharded states, fewer steps through gradient "
              "accumulation.",
              tm_facts_speaks_xla(f) ? "in the same program as the gradients, "
                                     : "fused=True or foreach=True, torch.compile, ");
     snprintf(out->evidence, sizeof out->evidence,
-             "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and the cost is "
-             "what it takes beyond that.",
+             "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and only the time "
+             "beyond that is counted as cost.",
              out->measure, tm_facts_whole(f), time);
 }

@@ -31,11 +31,11 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
     char longest[48] = "", odd[96] = "", step[32];
     tm_shown_duration(most, step, sizeof step);
     if (most > 2 * mean) /* only a few of them are slow */
-        snprintf(odd, sizeof odd, " in the mean, %s in the slowest step", step);
+        snprintf(odd, sizeof odd, " on average, %s in the slowest step", step);
     if (f->job->n_ranks > 1)
         snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);
     snprintf(out->evidence, sizeof out->evidence,
-             "GPUs do nothing for %s of the %s (%s) while their rank waits for the next batch, "
-             "%s a batch%s%s.",
+             "GPUs idle for %s of the %s (%s) while their rank waits for the next batch, %s a "
+             "batch%s%s.",
              tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, odd, longest);
 }

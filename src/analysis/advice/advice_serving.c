@@ -35,12 +35,12 @@ void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
     tm_facts_by_rank(f, out->cost_ns, time);
     tm_shown_duration(sum / n, mean, sizeof mean);
     snprintf(out->text, sizeof out->text,
-             "Shorten what the engine does between steps: schedule the next step beside the one "
-             "that runs (asynchronous or overlapped scheduling), sample on the GPU, and take "
-             "tokenizing and sending of answers out of the loop.");
+             "Shorten what the engine does between steps: schedule the next step while the current "
+             "one runs (asynchronous or overlapped scheduling), sample on the GPU, and move "
+             "tokenizing and the sending of answers out of the loop.");
     snprintf(out->evidence, sizeof out->evidence,
-             "GPUs do nothing for up to %s of their time (%s) between the end of a step and the "
-             "begin of the next: %s on average.",
+             "GPUs idle for up to %s of their time (%s) between the end of a step and the start of "
+             "the next: %s on average.",
              tm_shown_percent(out->measure, 1).text, time, mean);
 }
 
@@ -101,6 +101,7 @@ void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
              "Decode more requests in a step: a higher limit of running requests, more room for "
              "the KV cache, fewer replicas.");
     snprintf(out->evidence, sizeof out->evidence,
-             "Decodes of %.0f requests take %s, of %.0f %s: %s less for each request.", h[0].batch,
-             times[0].text, h[1].batch, times[1].text, tm_shown_percent(out->measure, 0).text);
+             "Decodes of %.0f requests take %s, those of %.0f take %s: %s less for each request.",
+             h[0].batch, times[0].text, h[1].batch, times[1].text,
+             tm_shown_percent(out->measure, 0).text);
 }

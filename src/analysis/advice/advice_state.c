@@ -129,7 +129,7 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     out->cost_ns = rest;
     tm_shown_durations((const int64_t[]){v.shortest_ns, v.longest_ns}, 2, lengths);
     snprintf(out->text, sizeof out->text,
-             "Find what the long steps do besides: %slogging, garbage collection, batches of other "
+             "Find what else the long steps do: %slogging, garbage collection, batches of other "
              "sizes%s.",
              f->trains ? "checkpoints, evaluation, " : "",
              f->serves ? ", or of sizes without a graph" : "");
@@ -185,15 +185,16 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
     int64_t rank = tm_facts_int(f, "memory.device", row, "rank"), retries = given_back(f, rank);
     char back[96] = "";
     if (retries > 0)
-        snprintf(back, sizeof back,
-                 "; it gives memory back to the device %" PRId64 " times in steps", retries);
+        snprintf(back, sizeof back, "; it returns memory to the device %" PRId64 " times in steps",
+                 retries);
     if (is_limited(f, row)) {
-        snprintf(out->evidence, sizeof out->evidence,
-                 "Rank %" PRId64 " allocates %.1f of the %.1f GiB that its allocator may hand out "
-                 "(%s) at its peak%s%.64s%s.",
-                 rank, held_gib(f, row), room_gib(f, row),
-                 tm_shown_percent(tm_facts_real(f, "memory.device", row, "capacity_pct"), 0).text,
-                 taker->null ? "" : " in ", taker->null ? "" : taker->value.text, back);
+        snprintf(
+            out->evidence, sizeof out->evidence,
+            "Rank %" PRId64
+            " allocates %.1f of the %.1f GiB that its allocator may use (%s) at its peak%s%.64s%s.",
+            rank, held_gib(f, row), room_gib(f, row),
+            tm_shown_percent(tm_facts_real(f, "memory.device", row, "capacity_pct"), 0).text,
+            taker->null ? "" : " in ", taker->null ? "" : taker->value.text, back);
         return;
     }
     snprintf(
@@ -256,9 +257,9 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
              "memory was never %s.",
              is_limited(f, fullest) ? "allocated" : "held by the allocator");
     snprintf(out->evidence, sizeof out->evidence,
-             "The fullest device, of rank %" PRId64 ", held %.1f of %.1f GiB at most (%s) "
-             "while it was recorded; 85 to 95 %% is ideal. Whether a larger batch is faster, or "
-             "trains as well, a trace does not say.",
+             "The fullest device, of rank %" PRId64
+             ", held %.1f of %.1f GiB at most (%s) while it was recorded; 85 to 95 %% is ideal. A "
+             "trace does not say whether a larger batch is faster or trains as well.",
              tm_facts_int(f, "memory.device", fullest, "rank"), held_gib(f, fullest),
              room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
@@ -312,7 +313,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
     const tm_cell *left = tm_table_cell(devices, worst, "steps_left");
     if (!left->null)
         snprintf(until, sizeof until,
-                 "; out of memory in about %" PRId64 " steps at this growth, or sooner",
+                 "; at this rate it is out of memory in about %" PRId64 " steps, or sooner",
                  left->value.i);
     snprintf(out->text, sizeof out->text,
              "Find what keeps memory from step to step: %slists and caches that only grow%s.",
@@ -321,8 +322,8 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
                  : "",
              f->trains ? "" : ", unless they are meant to");
     snprintf(out->evidence, sizeof out->evidence,
-             "Rank %" PRId64 " has %.2f MB more allocated after each step, in %" PRId64
-             " steps running%s.",
+             "Rank %" PRId64 " has %.2f MB more allocated after each step, for %" PRId64
+             " steps in a row%s.",
              tm_facts_int(f, "memory.device", worst, "rank"), (double)growth / 1e6,
              tm_facts_int(f, "memory.device", worst, "growing_steps"), until);
 }
@@ -384,8 +385,9 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     compare_steps(f, worst, &high, &other);
     out->measure = tm_facts_percent(high - other, other);
     snprintf(out->text, sizeof out->text,
-             "Find what step %" PRId64 " does besides, for it decides what fits: a longer sequence "
-             "or larger batch, %smemory that is gathered or copied.",
+             "Find what else step %" PRId64
+             " does, because it decides what fits: a longer sequence or larger batch, %smemory "
+             "that is gathered or copied.",
              tm_facts_int(f, "memory.device", worst, "spike_step"),
              f->trains ? "an evaluation, a checkpoint, " : "");
     snprintf(out->evidence, sizeof out->evidence,
@@ -434,14 +436,14 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){worst, skew < 0 ? 0 : skew}, 2, times);
     snprintf(out->text, sizeof out->text,
-             "Do not yet trust who came last: keep the hosts' clocks in step (PTP, chrony), or "
+             "Do not yet trust who came last: synchronise the hosts' clocks (PTP, chrony), or "
              "record %s, so that more collectives link them.",
              tm_facts_marks_steps(f) ? "more steps" : "for longer");
     snprintf(out->evidence, sizeof out->evidence,
-             "Clocks are aligned to %s where arrivals differ by %s; in %" PRId64 " of %" PRId64
+             "Clocks are aligned to %s while arrivals differ by %s; in %" PRId64 " of %" PRId64
              " collectives a rank still ends before another begins%s.",
              times[0].text, times[1].text, broken, matched,
-             set ? "; a clock was set while it recorded" : "");
+             set ? "; a clock was set during the recording" : "");
 }
 
 /* A job in doubt gets no other advice based on device events. */
@@ -455,12 +457,11 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
         return;
     bool lost = tm_facts_sum(f, "job.integrity", "launches_lost") > 0;
     snprintf(out->text, sizeof out->text, "Record again%s%s.",
-             lost ? ", so that each launch has its kernel: fewer steps, larger buffers of the "
-                    "profiler, each kernel of CUDA graphs"
-                  : ": kernels cannot have lasted for so long",
+             lost ? ", so that each launch has its kernel: fewer steps, larger profiler buffers, "
+                    "each kernel of CUDA graphs"
+                  : ": no kernel can have lasted that long",
              out->measure < 100.0 ? ""
-                                  : ". What else could be advised would rest on figures that "
-                                    "may be wrong");
+                                  : ". Any other advice would rest on figures that may be wrong");
     snprintf(out->evidence, sizeof out->evidence, "In doubt: %s.", what);
 }
 
@@ -487,10 +488,10 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     tm_rank_text_end(&ranks, SIZE_MAX);
     out->measure = tm_facts_percent(missing, world);
     snprintf(out->text, sizeof out->text,
-             "Add the traces of the missing ranks: whom they kept waiting is not seen, and "
-             "collectives that lack them, but for barriers, have no wait.");
+             "Add the traces of the missing ranks: whom they delayed is not known, and collectives "
+             "that lack them have no wait, except barriers.");
     int used = snprintf(out->evidence, sizeof out->evidence,
-                        "%" PRId64 " of %s%" PRId64 " ranks gave no trace", missing,
+                        "%" PRId64 " of %s%" PRId64 " ranks have no trace", missing,
                         told ? "" : "at least ", world);
     int64_t found = tm_facts_int(f, "clock.check", 0, "collectives");
     snprintf(out->evidence + used, sizeof out->evidence - (size_t)used,

@@ -73,7 +73,8 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     tm_late_by_work(&c, work->null ? "" : work->value.text);
     /* No table shows its work in a part of a step. */
     c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
-    const char *what = "the traces do not tell whether its GPU, its share of the work or its host";
+    const char *what =
+        "the traces do not show whether its GPU, its share of the work or its host is the cause";
     if (c.kind == TM_LATE_GPU) {
         place = "the GPU of ";
         what = c.same_kernels ? "its kernels are slow (clock, heat, neighbours)"
@@ -81,13 +82,13 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
                                 "work than the others";
     } else if (c.kind == TM_LATE_WORK) {
         place = "the work of ";
-        what = "it has more than the others, and the same kernels take no longer there (tokens, "
-               "lengths, experts)";
+        what = "it has more than the others, and the same kernels take no longer (tokens, lengths, "
+               "experts)";
     } else if (c.kind == TM_LATE_EXTRA) {
         place = "what only ";
         does = " runs";
         what = "kernels that its peers do not run make it late (logging, evaluation, debugging, "
-               "another choice of kernels; tmerge show stragglers.extra)";
+               "different kernels; tmerge show stragglers.extra)";
         c.call = NULL;
     } else if (tm_late_for_input(f->tables, &c, rank, from, to)) {
         place = "the data loading of ";
@@ -99,7 +100,7 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
                "not recorded, such as another process (nvidia-smi or rocm-smi lists them)";
     } else if (c.kind == TM_LATE_HOST) {
         place = "the host of ";
-        what = "it launches its kernels too late (load, pinning of cores, garbage collection, "
+        what = "it launches its kernels too late (load, core pinning, garbage collection, "
                "synchronisation)";
     }
     snprintf(out->what, sizeof out->what, "%s", what);
@@ -269,8 +270,9 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
                  rank, n_steps < few ? "; in so few steps it may be chance" : "");
     else if (n_steps < few)
         snprintf(out->text, sizeof out->text,
-                 "Look whether rank %" PRId64 " always has more work: its share of the model, its "
-                 "batch, its experts; in so few steps it may be chance.",
+                 "Check whether rank %" PRId64
+                 " always has more work: its share of the model, its batch, its experts; in so few "
+                 "steps it may be chance.",
                  rank);
     else
         snprintf(out->text, sizeof out->text,
@@ -312,11 +314,12 @@ static void write_one_step(const uneven *u, tm_advice *out) {
     tm_shown_duration(u->most_ns, time, sizeof time);
     snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u->most_rank);
     snprintf(out->text, sizeof out->text,
-             "Look at what rank %" PRId64 " computes in step %" PRId64 ": no step is as uneven.",
+             "Look at what rank %" PRId64 " computes in step %" PRId64
+             ": no other step is as uneven.",
              u->most_rank, u->most_step);
     snprintf(out->evidence, sizeof out->evidence,
-             "In step %" PRId64 " rank %" PRId64 " computes %s more than the mean: %.0f %% of what "
-             "all %" PRId64 " steps are uneven.",
+             "In step %" PRId64 " rank %" PRId64
+             " computes %s more than the mean: %.0f %% of the imbalance of all %" PRId64 " steps.",
              u->most_step, u->most_rank, time, tm_facts_percent(u->most_ns, u->above_ns), u->n);
 }
 
@@ -355,8 +358,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
         write_one_rank(f, u.rank, u.n, out);
     } else {
         snprintf(out->text, sizeof out->text,
-                 "Even out the work%s between ranks: lengths of sequences, padding, routing to "
-                 "experts.",
+                 "Balance the work%s between ranks: sequence lengths, padding, expert routing.",
                  tm_facts_marks_steps(f) ? " of a step" : "");
     }
     if (u.n == 1)
@@ -364,11 +366,10 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
                  "Rank %" PRId64 " computes %s (%.0f %%) more than the mean.", u.rank, time,
                  percent);
     else
-        snprintf(
-            out->evidence, sizeof out->evidence,
-            "In a step the rank with most computation has %s (%.0f %%) more than the mean; rank "
-            "%" PRId64 " is that rank in %" PRId64 " of %" PRId64 " steps.",
-            time, percent, u.rank, u.led, u.n);
+        snprintf(out->evidence, sizeof out->evidence,
+                 "In a step, the rank with the most computation has %s (%.0f %%) more than the "
+                 "mean; rank %" PRId64 " is that rank in %" PRId64 " of %" PRId64 " steps.",
+                 time, percent, u.rank, u.led, u.n);
 }
 
 /* Returns whether a kind is a transfer between two ranks, such as pipeline stages. */
@@ -431,18 +432,18 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
         snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
     out->item = "kind";
     out->limit = kind;
-    snprintf(out->text, sizeof out->text,
-             "Look at what the host%s%s %s between launches (tmerge show idle.gap)%s: %sgarbage "
-             "collection, logging.%s",
-             strchr(whose, ',') || !*ranks ? "s" : "", whose,
-             strchr(whose, ',') || !*ranks ? "do" : "does",
-             event ? ", above all before the operations that hold most waiting (tmerge show "
-                     "collectives)"
-                   : "",
-             f->trains ? "data loading, checkpoints, " : "",
-             tm_facts_verdict_is(f, "inconclusive")
-                 ? " More recorded steps would tell chance from cause."
-                 : "");
+    snprintf(
+        out->text, sizeof out->text,
+        "Look at what the host%s%s %s between launches (tmerge show idle.gap)%s: %sgarbage "
+        "collection, logging.%s",
+        strchr(whose, ',') || !*ranks ? "s" : "", whose,
+        strchr(whose, ',') || !*ranks ? "do" : "does",
+        event ? ", especially before the operations with the most waiting (tmerge show collectives)"
+              : "",
+        f->trains ? "data loading, checkpoints, " : "",
+        tm_facts_verdict_is(f, "inconclusive")
+            ? " Recording more steps would tell chance from cause."
+            : "");
 }
 
 /* Finds waiting that neither a straggler nor uneven work explains; it is not caused by
@@ -460,8 +461,8 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
              "%s of the GPU time (%s) is exposed waiting for %s%s%s.",
              tm_shown_percent(fmax(out->measure, 0.0), 1).text, time,
              bubble ? "other stages, with their transfers," : "late ranks",
-             named                    ? " besides those that are named"
-             : tm_facts_uneven(f) > 0 ? " besides what uneven work explains"
+             named                    ? " other than those named"
+             : tm_facts_uneven(f) > 0 ? " beyond what uneven work explains"
              : bubble                 ? " and in collectives"
                                       : "",
              bubble ? "" : behind);
@@ -470,13 +471,13 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
         look_at_hosts(f, host_work, out);
     else if (tm_facts_verdict_is(f, "inconclusive"))
         snprintf(out->text, sizeof out->text,
-                 "Find what delays ranks, those first that make others wait most (tmerge show "
+                 "Find what delays ranks, first those that make others wait most (tmerge show "
                  "stragglers); record %s chance from cause.",
-                 tm_facts_marks_steps(f) ? "more steps, which tell" : "for longer, which tells");
+                 tm_facts_marks_steps(f) ? "more steps to tell" : "for longer to tell");
     else if (tm_facts_verdict_is(f, "event"))
         snprintf(out->text, sizeof out->text,
-                 "Look at what happened just before the operations that hold most waiting "
-                 "(tmerge show collectives): %sgarbage collection, logging.",
+                 "Look at what happened just before the operations with the most waiting (tmerge "
+                 "show collectives): %sgarbage collection, logging.",
                  f->trains ? "data loading, checkpoint, " : "");
     else if (bubble)
         snprintf(out->text, sizeof out->text,
@@ -593,7 +594,7 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
         "first operation of a group may set it up%s).",
         count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), count > 1 ? "s" : "",
         (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6,
-        count > 1 ? " in the mean" : "", times[0].text, count > 1 ? " (median)" : "",
+        count > 1 ? " on average" : "", times[0].text, count > 1 ? " (median)" : "",
         has_all_ranks(f) ? "" : " here",
         (double)tm_facts_int(f, "collectives.kind", larger, "bytes") / 1e6, times[1].text,
         has_all_ranks(f) ? "" : ", and any may wait for ranks without a trace");
@@ -616,14 +617,14 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     tm_shown_duration(late_senders, time, sizeof time);
     if (late_senders > 0)
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " %s is of operations that are not split into waiting and transfer. In such ones "
-                 "receivers waited %s for their senders, all ranks together, hidden or not "
-                 "(tmerge show bubble); how much of the rest is waiting the traces do not tell.",
+                 " %s is in operations that are not split into waiting and transfer. In these, "
+                 "receivers waited %s for their senders, over all ranks, hidden or not (tmerge "
+                 "show bubble); the traces do not show how much of the rest is waiting.",
                  share, time);
     else
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " %s is of operations that are not complete, or of kinds that hold nobody up: how "
-                 "much of that is waiting for others the traces do not tell.",
+                 " %s is in incomplete operations, or in kinds that hold no rank up: the traces do "
+                 "not show how much of that is waiting for others.",
                  share);
 }
 
@@ -651,13 +652,13 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, of_kind, kind_time);
     snprintf(out->evidence, sizeof out->evidence,
-             "%s of the GPU time (%s) is communication with no computation beside it%s; %s%s of "
-             "communication hides; %s%s shows most (%s%s).",
+             "%s of the GPU time (%s) is exposed communication%s; %s%s of communication is hidden; "
+             "%smost exposed is %s (%s%s).",
              tm_shown_percent(out->measure, 1).text, time,
-             waiting > 0 ? ", besides what late ranks cause" : "",
-             waiting > 0 ? "without their waiting " : "", tm_shown_percent(hidden, 0).text,
-             rest_alone ? "of the rest " : "",
-             strcmp(kind, "other") == 0 ? "what tells no kind of collective" : tm_words_kind(kind),
+             waiting > 0 ? ", beyond what late ranks cause" : "",
+             waiting > 0 ? "not counting that, " : "", tm_shown_percent(hidden, 0).text,
+             rest_alone ? "of the rest, " : "",
+             strcmp(kind, "other") == 0 ? "communication of unknown kind" : tm_words_kind(kind),
              kind_time, waiting > 0 && !rest_alone ? ", with waiting" : "");
     add_doubt(f, rest, out);
     add_excess(f, rest, out);
@@ -683,16 +684,16 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     out->apart = kind && strcmp(kind, "recv") == 0; /* faster transfers do not remove a bubble */
     if (out->apart)
         snprintf(out->text, sizeof out->text,
-                 "Let receives wait less for their senders: more micro-batches, interleaved "
+                 "Make receives wait less for their senders: more micro-batches, interleaved "
                  "stages, stages of equal length.");
     else
         snprintf(
             out->text, sizeof out->text,
-            "%s%start communication earlier, beside computation: %sasynchronous calls on a stream "
-            "of their own%s.",
+            "%s%start communication earlier, to overlap computation: %sasynchronous calls on a "
+            "stream of their own%s.",
             before, *before ? "s" : "S",
             f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
-            f->trains ? "" : ", two parts of a batch in turn");
+            f->trains ? "" : ", alternating two halves of a batch");
     if (kind)
         tm_facts_launcher(f, TM_LAUNCHED_COMMUNICATION, out->text + strlen(out->text),
                           sizeof out->text - strlen(out->text));

@@ -142,19 +142,19 @@ void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
                      "TF_GPU_THREAD_MODE=gpu_private"
                    : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) the host launches and the GPU does nothing%s.%s", s.share,
-             s.whole, s.time,
-             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", besides what small kernels explain" : "",
+             "For %s of the %s (%s) the host launches and the GPU idles%s.%s", s.share, s.whole,
+             s.time,
+             f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", beyond what small kernels explain" : "",
              bounds_3_15(f, IDLE_TPU));
 }
 
 void tm_look_xla_output(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "output_ns"), out);
     snprintf(out->text, sizeof out->text,
-             "Give less to the host, or less often: metrics and samples every so many steps, "
-             "summaries computed on the GPU, checkpoints beside computation.");
+             "Send less to the host, or less often: metrics and samples every N steps, summaries "
+             "computed on the GPU, checkpoints overlapped with computation.");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs only give output to their host, and compute nothing: "
+             "For %s of the %s (%s) GPUs only send output to their host, and compute nothing: "
              "copies to it, outfeed, host send." BOUNDS_5_20,
              s.share, s.whole, s.time);
 }
@@ -162,12 +162,12 @@ void tm_look_xla_output(const tm_facts *f, tm_advice *out) {
 void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "device_to_device_ns"), out);
     snprintf(out->text, sizeof out->text,
-             "Copy less on and between GPUs: keep arrays where, and in the layout in which, the "
-             "next program takes them; donate buffers that are not used again%s.",
+             "Copy less on and between GPUs: keep arrays in the place and layout that the next "
+             "program needs; donate buffers that are not used again%s.",
              f->jax ? " (donate_argnums of jax.jit)" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs only copy or set memory, their own or another's. XProf "
-             "shows this part, and has no bound for it: here those for collectives count.",
+             "shows this part without a bound: here, those for collectives apply.",
              s.share, s.whole, s.time);
 }
 
@@ -177,7 +177,7 @@ static int64_t explained(const tm_facts *f) {
 }
 
 static const char *beside_late(const tm_facts *f) {
-    return explained(f) > 0 ? ", besides what late ranks explain" : "";
+    return explained(f) > 0 ? ", beyond what late ranks explain" : "";
 }
 
 void tm_look_xla_barrier(const tm_facts *f, tm_advice *out) {
@@ -211,7 +211,7 @@ static void say_largest(const tm_facts *f, char *out, size_t size) {
         return;
     const tm_cell *program = tm_table_cell(table, largest, "program");
     tm_shown_duration(most, time, sizeof time);
-    snprintf(out, size, "; most time, %s over all ranks, has \"%.80s\"%s%.80s%s", time,
+    snprintf(out, size, "; the most time, %s over all ranks, is in \"%.80s\"%s%.80s%s", time,
              tm_table_cell(table, largest, "operation")->value.text, program->null ? "" : " of \"",
              program->null ? "" : program->value.text, program->null ? "" : "\"");
 }
@@ -222,16 +222,16 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, rest - f->costs[TM_RULE_XLA_BARRIER], out);
     say_largest(f, largest, sizeof largest);
     snprintf(out->text, sizeof out->text,
-             "Communicate less, or beside computation: asynchronous collectives%s, other sharding, "
-             "fewer bits, larger messages.",
+             "Communicate less, or overlap it with computation: asynchronous collectives%s, other "
+             "sharding, fewer bits, larger messages.",
              f->jax && !is_tpu(f) ? " (--xla_gpu_enable_latency_hiding_scheduler=true in XLA_FLAGS)"
                                   : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs only communicate or wait for others%s%s.%s", s.share,
              s.whole, s.time, beside_late(f), largest,
-             bounds_3_15(f, " XProf's bounds for TPUs are 6 % for all-reduces, from which it takes "
-                            "the share of input, and 30 % for all collectives; here no instant "
-                            "counts twice, and nothing is taken off."));
+             bounds_3_15(f, " XProf's bounds for TPUs are 6 % for all-reduces, from which it "
+                            "subtracts the share of input, and 30 % for all collectives; here no "
+                            "instant counts twice, and nothing is subtracted."));
 }
 
 /* Exposed copies and collectives have their own items. */
@@ -246,11 +246,11 @@ void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(out->cost_ns, all);
     tm_facts_by_rank(f, out->cost_ns, time);
     snprintf(out->text, sizeof out->text,
-             "Start transfers earlier, or make them smaller: what computes between a -start and "
+             "Start transfers earlier, or make them smaller: the computation between a -start and "
              "its -done is too short to hide them.");
     snprintf(out->evidence, sizeof out->evidence,
-             "%s of the time of XLA's operations (%s) is waiting for what was started before "
-             "(-done), besides what other items explain. XProf calls over 10 %% a bottleneck.",
+             "%s of the time of XLA's operations (%s) is waiting for what was started earlier "
+             "(-done), beyond what other items explain. XProf calls over 10 %% a bottleneck.",
              tm_shown_percent(out->measure, 1).text, time);
 }
 
@@ -258,7 +258,7 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "shuffle_ns"), out);
     snprintf(out->text, sizeof out->text,
              "Rearrange less data: keep arrays in the layout and order that the next operation "
-             "takes, gather and scatter whole rows; on TPUs of sizes that are multiples of 128.");
+             "needs, gather and scatter whole rows; on TPUs, use sizes that are multiples of 128.");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs run operations that only rearrange data: broadcast, data "
              "formatting, gather, scatter, slice, sort and the like. XProf calls 30 %% and more a "
@@ -271,11 +271,11 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
 void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "sparse_core_ns"), out);
     snprintf(out->text, sizeof out->text,
-             "Give SparseCores less, or start it earlier: let lookups of embeddings run beside the "
+             "Give SparseCores less work, or start it earlier: overlap embedding lookups with the "
              "dense layers, balance tables over cores, look up fewer or smaller rows.");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) SparseCores work and their TPU core computes nothing. XProf "
-             "calls over 10 %% a bottleneck, and counts what is beside computing, too.",
+             "calls over 10 %% a bottleneck, and also counts what overlaps computation.",
              s.share, s.whole, s.time);
 }
 
@@ -284,16 +284,14 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     if (tm_facts_int(f, "job.job", 0, "steps") == 0)
         return;
     spent s = spend(f, tm_facts_sum_pod(f, "other_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
-    snprintf(
-        out->text, sizeof out->text,
-        "Look at what hosts do between launches: Python beside the step (logging, conversions, "
-        "reading results) is the usual reason; dispatch steps ahead of it%s.",
-        f->jax ? ": float(), print() and numpy.asarray() of a result wait for its step, as "
-                 "block_until_ready() does, so do them rarely and of steps before"
-               : "");
+    snprintf(out->text, sizeof out->text,
+             "Look at what hosts do between launches: Python outside the step (logging, "
+             "conversions, reading results) is the usual reason; dispatch steps ahead of it%s.",
+             f->jax ? ": float(), print() and numpy.asarray() of a result wait for its step, as "
+                      "block_until_ready() does, so do this rarely, and for earlier steps"
+                    : "");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs do nothing, and neither input nor a launch explains "
-             "it%s.%s",
+             "For %s of the %s (%s) GPUs idle, and neither input nor a launch explains it%s.%s",
              s.share, s.whole, s.time,
              f->costs[TM_RULE_SMALL_KERNELS] > 0 ? ", nor do small kernels" : "",
              bounds_3_15(f, IDLE_TPU));
@@ -308,13 +306,12 @@ void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = nextafter(100.0 - bits, 0.0);
     snprintf(out->text, sizeof out->text,
-             "Compute in bfloat16 or float16 what the model allows: matrix products of 16 bits run "
+             "Compute in bfloat16 or float16 where the model allows it: 16-bit matrix products run "
              "at twice the rate or more, and move half the bytes.");
-    snprintf(
-        out->evidence, sizeof out->evidence,
-        "%s of the computing whose types are told is in 16 bits or fewer; XProf asks for 10 %% "
-        "at least. Computing takes %s of the %s.",
-        tm_shown_percent(bits, 1).text,
-        tm_shown_percent(tm_facts_percent(compute, tm_facts_sum_pod(f, "step_ns")), 1).text,
-        tm_facts_whole(f));
+    snprintf(out->evidence, sizeof out->evidence,
+             "%s of the computation of known type is in 16 bits or fewer; XProf asks for at least "
+             "10 %%. Computation takes %s of the %s.",
+             tm_shown_percent(bits, 1).text,
+             tm_shown_percent(tm_facts_percent(compute, tm_facts_sum_pod(f, "step_ns")), 1).text,
+             tm_facts_whole(f));
 }

@@ -62,7 +62,7 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     for (size_t i = 0; i < hosts->n_rows; i++) {
         const tm_cell *own = tm_table_cell(hosts, i, "host");
         if (!own->null && strcmp(own->value.text, host->host) == 0)
-            snprintf(out, size, "; of its input pipeline's own time %s is \"%.160s\"",
+            snprintf(out, size, "; %s of its input pipeline's own time is \"%.160s\"",
                      tm_shown_percent(tm_facts_real(f, "pipeline.host", i, "slowest_pct"), 0).text,
                      tm_table_cell(hosts, i, "slowest_stage")->value.text);
     }
@@ -104,15 +104,14 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     name_stage(f, &worst, stage, sizeof stage);
     snprintf(out->text, sizeof out->text,
              "Feed %s\"%.100s\"%s, where steps are input-bound for %s of their time: read and "
-             "preprocess in parallel and ahead%s, or from quicker storage.",
+             "preprocess in parallel and ahead%s, or use faster storage.",
              alone ? "host " : "all hosts faster, not only ", worst.host, alone ? " faster" : "",
              tm_shown_percent(out->measure, 1).text, how_ahead(f, worst.host));
-    snprintf(
-        out->evidence, sizeof out->evidence,
-        "Steps are input-bound for %s of their time on host \"%.100s\"%s (XProf: moderately from "
-        "5 %% on, highly from 20 %%): its GPUs wait for what it feeds them, or do nothing while "
-        "it fetches the next batch%s.",
-        tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
+    snprintf(out->evidence, sizeof out->evidence,
+             "Steps are input-bound for %s of their time on host \"%.100s\"%s (XProf: moderately "
+             "from 5 %% on, highly from 20 %%): its GPUs wait for what it feeds them, or idle "
+             "while it fetches the next batch%s.",
+             tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
 }
 
 /* Pipeline stages of the host whose devices spend the most time on input, including copies. */
@@ -152,15 +151,14 @@ static stages worst_stages(const tm_facts *f) {
 
 /* Writes the evidence. The cost for steps is in `input`. */
 static void say_stages(const stages *s, int least, const char *what, tm_advice *out) {
-    snprintf(
-        out->evidence, sizeof out->evidence,
-        "Of the own time of the input pipeline of host \"%.100s\" %s is reading and preprocessing, "
-        "%s handing data over; its GPUs spend %s of their time on input. Where input takes over "
-        "10 %%, XProf calls %d %% and more bound by %s; it scales the stages to the time in which "
-        "devices are fed: here they count as they were recorded.",
-        s->host, tm_shown_percent(100.0 - s->enqueue_pct, 1).text,
-        tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text, least,
-        what);
+    snprintf(out->evidence, sizeof out->evidence,
+             "On host \"%.100s\", the input pipeline spends %s of its own time on reading and "
+             "preprocessing, %s on handing data over; its GPUs spend %s of their time on input. If "
+             "input takes over 10 %%, XProf calls %d %% and more bound by %s; it scales the stages "
+             "to the time in which devices are fed: here they count as recorded.",
+             s->host, tm_shown_percent(100.0 - s->enqueue_pct, 1).text,
+             tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text,
+             least, what);
 }
 
 void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {
@@ -170,7 +168,7 @@ void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {
     out->measure = 100.0 - s.enqueue_pct;
     name_ranks(f, s.host, out);
     snprintf(out->text, sizeof out->text,
-             "Have host \"%.100s\" do less for each batch: read and preprocess in parallel and "
+             "Let host \"%.100s\" do less for each batch: read and preprocess in parallel and "
              "ahead, cache, and do once, offline, what every epoch repeats.",
              s.host);
     say_stages(&s, 50, "the host's processing", out);
@@ -183,9 +181,8 @@ void tm_look_xla_input_transfer(const tm_facts *f, tm_advice *out) {
     out->measure = s.enqueue_pct;
     name_ranks(f, s.host, out);
     snprintf(out->text, sizeof out->text,
-             "Hand data over in fewer, larger pieces and ahead of the step that takes them, on "
-             "host \"%.100s\"; send what is narrow (bytes of images) as it is, and convert it on "
-             "the GPU.",
+             "Hand data over in fewer, larger pieces and ahead of the step that needs them, on "
+             "host \"%.100s\"; send narrow data (image bytes) as it is, and convert it on the GPU.",
              s.host);
     say_stages(&s, 30, "data transfer", out);
 }

@@ -364,90 +364,89 @@ static const struct box {
     tm_whose whose;
 } boxes[] = {
     {"gpu_utilization", "%", USED_LEAST, UNKNOWN, gpu_utilization,
-     "Share of the steps in which a kernel runs and does more than wait for other ranks, without "
-     "marks of steps of the time from a GPU's first event to its last; under 50 % is serious.",
+     "Share of the steps in which a kernel runs and does more than wait for other ranks; without "
+     "step marks, share of the time from a GPU's first event to its last. Under 50 % is serious.",
      "overview.rank, idle.rank", TM_OF_ANY},
     {"step_variation", "%", UNKNOWN, 10, step_variation,
-     "Standard deviation of the whole steps, of their mean; without the first of a recording, into "
-     "which work from before it runs.",
+     "Standard deviation of the whole steps as a share of their mean; without a recording's first "
+     "step, into which earlier work runs.",
      "imbalance.step, overview.step", TM_OF_ANY},
     {"memory", "%", 50, 95, memory,
-     "Peak of the fullest device, reserved where that is recorded, of its capacity, or of what its "
-     "allocator may hand out. 85 to 95 % is "
-     "the guides' ideal; under 50 % there is room for a larger batch.",
+     "Peak memory of the fullest device (reserved memory if recorded) as a share of its capacity, "
+     "or of its allocator's limit. 85 to 95 % is the guides' ideal; under 50 % there is room for a "
+     "larger batch.",
      "memory.device, memory.category", TM_OF_ANY},
     {"memory_growth", "devices", UNKNOWN, 0, memory_growth,
      "Devices whose memory grows step by step.", "memory.device, memory.live", TM_OF_ANY},
     {"forward_backward", "%", 75, UNKNOWN, forward_backward,
-     "Forward and backward, of the steps without waits for data: 35 to 40 and 40 to 45 % of a step "
-     "are usual.",
+     "Forward and backward, as a share of the steps without waits for data: 35 to 40 and 40 to 45 "
+     "% are usual.",
      "phases.step", TM_OF_OTHERS},
     {"optimizer", "%", UNKNOWN, 15, optimizer,
-     "The optimizer, of the steps without waits for data; with gradient accumulation of all its "
-     "micro-batches.",
+     "The optimizer, as a share of the steps without waits for data; with gradient accumulation, "
+     "of all its micro-batches.",
      "phases.step", TM_OF_OTHERS},
     {"data_loading", "%", UNKNOWN, 10, data_loading,
-     "Steps in which a rank waits for its next batch, whether its GPU is idle or not.",
+     "Step time in which a rank waits for its next batch, whether its GPU is idle or not.",
      "input.rank, input.step", TM_OF_OTHERS},
     {"exposed_communication", "%", UNKNOWN, 10, exposed_communication,
-     "GPU time with communication and no computation beside it, waits for late ranks included.",
+     "GPU time with communication and no concurrent computation, including waits for late ranks.",
      "overlap.rank, overlap.kind, collectives.kind", TM_OF_ANY},
     {"waits", "%", UNKNOWN, WAITS_MOST, waits,
-     "The part of it in which a GPU waits inside of a collective for ranks that come later.",
+     "The part of it in which a GPU waits inside a collective for ranks that come later.",
      "stragglers.rank, collectives.kind", TM_OF_ANY},
     {"copies", "%", UNKNOWN, 2, copies,
-     "GPU time with copies to or from the host and no computation beside them.",
+     "GPU time with copies to or from the host and no concurrent computation.",
      "transfers.kind, transfers.size", TM_OF_ANY},
     {"synchronisation", "%", UNKNOWN, 2, synchronisation,
-     "GPU time lost because the host had waited for the GPU and its queue was empty; each time as "
-     "long as it had waited at most.",
+     "GPU time lost because the host had waited for the GPU and its queue ran empty; each loss "
+     "counts at most as long as that wait.",
      "sync.call, idle.gap", TM_OF_ANY},
     {"balance", "%", UNKNOWN, 10, balance,
-     "Computation of the rank with most of it in a step, beyond the mean of the ranks; all steps "
-     "together.",
+     "Computation of the rank with the most of it in a step, beyond the mean of the ranks, over "
+     "all steps.",
      "imbalance.step, overlap.step", TM_OF_ANY},
     {"stragglers", "findings", UNKNOWN, 0, stragglers,
      "Ranks, hosts or groups that take longer by themselves than chance explains.",
      "stragglers.finding, whatif.item", TM_OF_OTHERS},
     {"stragglers", "findings", UNKNOWN, 0, stragglers,
      "Ranks, hosts or groups that take longer by themselves than chance explains. XProf names "
-     "hosts "
-     "that lie 3.5 scaled median deviations off, from 3 hosts on; where all are alike that still "
-     "names one in 28 % of jobs of 3 hosts and 13 % of jobs of 8 (simulated). Here permutations "
-     "decide.",
+     "hosts that are 3.5 scaled median deviations off if there are at least 3; if all are alike, "
+     "that still names one in 28 % of jobs of 3 hosts and 13 % of jobs of 8 (simulated). Here "
+     "permutations decide.",
      "stragglers.finding, whatif.item", TM_OF_XLA},
     {"short_kernels", "%", UNKNOWN, 50, short_kernels,
-     "Computing kernels that take under 100 us, by number.", "kernels.kernel, launches.rank",
-     TM_OF_ANY},
+     "Compute kernels that take under 100 us, as a share of their number.",
+     "kernels.kernel, launches.rank", TM_OF_ANY},
     {"low_precision", "%", 50, UNKNOWN, low_precision,
-     "Matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, of those whose "
-     "kernels tell it.",
+     "Matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, as a share of "
+     "those whose kernels' names show it.",
      "classes.kernel, classes.rank", TM_OF_ANY},
     {"fused_attention", "%", 50, UNKNOWN, fused_attention,
-     "Attention in kernels that never write its scores (flash), of attention and its softmax.",
+     "Attention in kernels that never write its scores (flash), as a share of attention and its "
+     "softmax.",
      "classes.kernel, kernels.kernel", TM_OF_ANY},
     /* Bounds of XProf: convert/op_stats_to_input_pipeline_analysis.cc,
      * op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
     {"input", "%", UNKNOWN, 5, tm_box_xla_input,
-     "Steps in which a GPU does nothing but wait for its input or take it; XProf calls 5 % "
-     "and more moderately, 20 % and more highly input-bound.",
+     "Step time in which a GPU only waits for its input or receives it; XProf calls 5 % and more "
+     "moderately, 20 % and more highly input-bound.",
      "pod.rank, pipeline.stage", TM_OF_XLA},
     {"output", "%", UNKNOWN, 5, tm_box_xla_output,
-     "Steps in which a GPU does nothing but give its output; XProf calls 5 % and more moderately, "
-     "20 % and more highly output-bound.",
+     "Step time in which a GPU only sends its output; XProf calls 5 % and more moderately, 20 % "
+     "and more highly output-bound.",
      "pod.rank, transfers.kind", TM_OF_XLA},
     {"kernel_launch", "%", UNKNOWN, 3, tm_box_xla_launch,
-     "Steps in which the host launches and the GPU does nothing; XProf calls 3 % and more "
-     "moderate, "
+     "Step time in which the host launches and the GPU idles; XProf calls 3 % and more moderate, "
      "15 % and more high.",
      "pod.rank, launches.rank", TM_OF_XLA},
     {"collectives", "%", UNKNOWN, 3, tm_box_xla_collectives,
-     "Steps in which a GPU does nothing but communicate or wait for others to come; XProf calls "
-     "3 % and more moderate, 15 % and more high.",
+     "Step time in which a GPU only communicates or waits for others to come; XProf calls 3 % and "
+     "more moderate, 15 % and more high.",
      "pod.rank, pod.collective", TM_OF_XLA_GPU},
     {"collectives", "%", UNKNOWN, 6, tm_box_xla_collectives,
-     "Steps in which a GPU does nothing but communicate or wait for others to come; XProf's bounds "
-     "for TPUs are 6 % for all-reduces, from which it takes the share of input, and 30 % for all.",
+     "Step time in which a GPU only communicates or waits for others to come; XProf's bounds for "
+     "TPUs are 6 % for all-reduces, from which it subtracts the share of input, and 30 % for all.",
      "pod.rank, pod.collective", TM_OF_XLA_TPU},
     {"barrier", "%", UNKNOWN, 10, tm_box_xla_barrier,
      "The part of it in barriers before programs' collectives, where GPUs wait until all have "
@@ -455,29 +454,28 @@ static const struct box {
      "XProf calls over 10 % a bottleneck, and leaves it out of its all-reduce.",
      "pod.rank, pod.collective", TM_OF_XLA},
     {"device_to_device", "%", UNKNOWN, 3, tm_box_xla_device_copies,
-     "Steps in which a GPU does nothing but copy or set memory, its own or another's; XProf shows "
-     "it without a bound: here that for collectives counts.",
+     "Step time in which a GPU only copies or sets memory, its own or another's; XProf shows it "
+     "without a bound: here, that for collectives applies.",
      "pod.rank, transfers.kind", TM_OF_XLA},
     {"other_time", "%", UNKNOWN, 3, tm_box_xla_other,
-     "Steps of which the profile does not tell what they are spent on; XProf calls 3 % and more "
-     "moderate, "
-     "15 % and more high.",
+     "Step time that the profile does not explain; XProf calls 3 % and more moderate, 15 % and "
+     "more high.",
      "pod.rank, idle.gap", TM_OF_XLA},
     {"compute_16_bit", "%", 10, UNKNOWN, tm_box_xla_bits,
-     "Computing with types of 16 bits or fewer, of that whose type is told; XProf asks for 10 % at "
-     "least.",
+     "Computation in types of 16 bits or fewer, as a share of that of known type; XProf asks for "
+     "at least 10 %.",
      "pod.rank, hlo.op", TM_OF_XLA},
     {"asynchronous", "%", UNKNOWN, 10, tm_box_xla_async,
-     "Waiting for transfers and collectives that were started before (-done), of the time of XLA's "
-     "operations; XProf calls over 10 % a bottleneck.",
+     "Waiting for transfers and collectives that were started earlier (-done), as a share of the "
+     "time of XLA's operations; XProf calls over 10 % a bottleneck.",
      "hlo.category, hlo.op", TM_OF_XLA},
     {"data_shuffle", "%", UNKNOWN, 30, tm_box_xla_shuffle,
-     "Steps in which a GPU runs operations that only rearrange data (broadcast, data formatting, "
-     "gather, scatter, slice, sort, ...); XProf calls 30 % and more a bottleneck.",
+     "Step time in which a GPU runs operations that only rearrange data (broadcast, data "
+     "formatting, gather, scatter, slice, sort, ...); XProf calls 30 % and more a bottleneck.",
      "pod.rank, hlo.category", TM_OF_XLA},
     {"sparse_core", "%", UNKNOWN, 10, tm_box_xla_sparse,
-     "Steps in which SparseCores work and their TPU core computes nothing; XProf calls over 10 % "
-     "a bottleneck, and counts what is beside computing, too.",
+     "Step time in which SparseCores work and their TPU core computes nothing; XProf calls over 10 "
+     "% a bottleneck, and also counts what overlaps computation.",
      "pod.rank, pod.step", TM_OF_XLA},
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
@@ -491,13 +489,13 @@ static const struct consequence {
     {"gpu_utilization", "data_loading", "without GPUs idle for data", utilization_fed},
     {"gpu_utilization", "waits", "counting waits as use", kernels_run},
     {"exposed_communication", "waits", "without them", exposed_without_waits},
-    {"exposed_communication", "stragglers", "besides waits for these", exposed_for_others},
-    {"exposed_communication", "balance", "did no rank compute more than the mean",
+    {"exposed_communication", "stragglers", "without waits for these", exposed_for_others},
+    {"exposed_communication", "balance", "if no rank computed more than the mean",
      exposed_balanced},
-    {"waits", "stragglers", "besides those for these", waits_for_others},
-    {"waits", "balance", "did no rank compute more than the mean", waits_balanced},
-    {"step_variation", "stragglers", "outside of their episodes", step_variation_calm},
-    {"step_variation", "balance", "did no rank compute more than the mean",
+    {"waits", "stragglers", "without those for these", waits_for_others},
+    {"waits", "balance", "if no rank computed more than the mean", waits_balanced},
+    {"step_variation", "stragglers", "outside their episodes", step_variation_calm},
+    {"step_variation", "balance", "if no rank computed more than the mean",
      step_variation_balanced},
     {"balance", "stragglers", "over the other ranks", balance_of_others},
 };
@@ -582,7 +580,7 @@ static tm_status checklist_job(const tm_job *job, tm_tables *out, tm_error *err)
 
 const tm_analysis tm_analysis_checklist = {
     .name = "checklist",
-    .summary = "the guides' boxes: what is in its range, and what is not",
+    .summary = "the tuning guides' checklist: what is in its range, and what is not",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .job = checklist_job,

@@ -303,7 +303,7 @@ static tm_status contention_job(const tm_job *job, tm_tables *out, tm_error *err
 
 const tm_analysis tm_analysis_contention = {
     .name = "contention",
-    .summary = "how much slower kernels are with communication beside them",
+    .summary = "how much slower kernels are while communication runs",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = contention_rank,

@@ -108,8 +108,8 @@ tm_status tm_peaks_parse(const char *text, tm_peaks *out, tm_error *err) {
         if (number == TM_N_NUMBERS || !(value > 0.0) || value > 1e9 || !end ||
             (*end && *end != ','))
             return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                           "--peak wants TYPE=TFLOPS,... with fp64, fp32, tf32, fp16, bf16, fp8, "
-                           "fp4, int8 or mixed, as in bf16=989.4, and not '%.40s'",
+                           "--peak takes TYPE=TFLOPS,... with fp64, fp32, tf32, fp16, bf16, fp8, "
+                           "fp4, int8 or mixed, such as bf16=989.4, not '%.40s'",
                            p);
         peaks.tflops[number] = value;
         p = *end ? end + 1 : end;

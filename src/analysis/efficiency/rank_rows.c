@@ -438,17 +438,16 @@ static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_er
         tm_cell_set_real(&row[R_PEAK], f->peaks[most]);
     const char *lacks = tm_number_word(most_used(f, true));
     if (!is_covered(f))
-        snprintf(reason, sizeof reason,
-                 "Operations are known of less than %.0f %% of the computing time.",
+        snprintf(reason, sizeof reason, "FLOP are known for less than %.0f %% of the compute time.",
                  LEAST_COVERAGE);
     else if (!has_peaks(f))
         snprintf(reason, sizeof reason,
-                 "How much %s can compute of %s is not known: --peak TYPE=TFLOPS says it.",
+                 "The peak rate of %s in %s is not known: give it as --peak TYPE=TFLOPS.",
                  row[R_DEVICE].null ? "the device" : row[R_DEVICE].value.text, lacks);
     else if (is_ahead(f))
         snprintf(reason, sizeof reason,
-                 "The host ran ahead of its devices, so the steps do not hold their time: the "
-                 "share is known of all their time alone.");
+                 "The host ran ahead of its devices, so the steps do not cover their time: the "
+                 "share is known only over all their time.");
     TM_TRY(tm_table_set_text(table, &row[R_REASON], *reason ? reason : NULL, err));
     return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
 }

@@ -399,7 +399,7 @@ static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_idle = {
     .name = "idle",
-    .summary = "why the GPU does nothing: host, input, communication, small gaps",
+    .summary = "why the GPU idles: host, input, communication, small gaps",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .reads = TM_READS_GAPS,

@@ -488,7 +488,7 @@ static tm_status transfers_job(const tm_job *job, tm_tables *out, tm_error *err)
 
 const tm_analysis tm_analysis_transfers = {
     .name = "transfers",
-    .summary = "copies: how much, how fast, beside what, and whether the host waits for them",
+    .summary = "copies: how much, how fast, overlapping what, and whether the host waits for them",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = transfers_rank,

@@ -316,7 +316,7 @@ static void add_came(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const tm_vec *who = f->waiting.n > 0 ? &f->waiting : &f->came;
     words at = {.n = 0};
     add_ranks(t, who);
-    add(t, f->waiting.n > 0 ? " came and wait%s" : " came, and it is over for %s",
+    add(t, f->waiting.n > 0 ? " came and wait%s" : " came, and it has finished for %s",
         f->waiting.n > 0 ? (who->n == 1 ? "s" : "") : (who->n == 1 ? "it" : "them"));
     add_time(&at, f->first_ns);
     if (at.n > 0 && f->waiting.n > 0)
@@ -337,7 +337,9 @@ static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
         return;
     }
     add_time(&at, tm_hang_int(w->dumps, d, HD_LAST_NS, 0));
-    add(t, "The last that rank %" PRId64 "'s CPU issued is %s, number %" PRId64 " of group %s",
+    add(t,
+        "The last operation that rank %" PRId64 "'s CPU issued is %s, number %" PRId64
+        " of group %s",
         rank, op, tm_hang_int(w->dumps, d, HD_LAST_SEQ, 0),
         group == TM_HANG_NO_ROW ? "?" : group_name(w, group));
     if (at.n > 0)
@@ -346,7 +348,7 @@ static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
         add(t, " (%s)", frames);
     const bool is_over = tm_hang_int(w->dumps, d, HD_LAST_STATE, 0) == TM_FLIGHT_COMPLETED;
     if (is_over && strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0)
-        add(t, "; gloo records no sends and receives, so it may wait in one");
+        add(t, "; gloo records no sends and receives, so it may be waiting in one");
 }
 
 /* Adds what the rank's trace shows at its end, if it has one. */
@@ -362,7 +364,7 @@ static void add_seen(words *t, const tm_hang_world *w, int64_t rank) {
         add(t, ", in step %" PRId64, seen[HS_STEP].value.i);
     if (seen[HS_CALL].null)
         return;
-    add(t, seen[HS_OPEN].value.i ? "; its CPU was then in %s" : "; the last call that it has is %s",
+    add(t, seen[HS_OPEN].value.i ? "; its CPU was then in %s" : "; the last call in it is %s",
         seen[HS_CALL].value.text);
     if (at.n > 0)
         add(t, seen[HS_OPEN].value.i ? ", since %s" : ", at %s", at.text);
@@ -381,34 +383,33 @@ static bool is_whole(const tm_hang_world *w) {
 static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = front_at(w, c->front);
     if (c->reason == TM_HANG_NOTHING) {
-        add(t, is_whole(w) ? "Nobody waits: every operation in the dumps is over"
-                           : "Of ranks with a whole dump nobody waits: every operation in the "
-                             "dumps is over");
+        add(t, is_whole(w) ? "No rank is waiting: every operation in the dumps has finished"
+                           : "No rank with a complete dump is waiting: every operation in the "
+                             "dumps has finished");
     } else if (c->reason == TM_HANG_UNKNOWN) {
-        add(t,
-            "Some operations are not over, but the dumps do not tell for whom they wait; no rank "
-            "is named");
+        add(t, "Some operations have not finished, but the dumps do not show whom they wait for; "
+               "no rank is named");
     } else if (c->reason == TM_HANG_RUNNING) {
         add(t,
-            "The job was running: when the dumps were written, nobody had waited for longer than "
-            "%.3g s; no rank is named",
+            "The job was running: when the dumps were written, no rank had waited longer than %.3g "
+            "s; no rank is named",
             (double)c->longest_ns / 1e9);
     } else if (c->reason == TM_HANG_OPEN) {
         bool missed = false;
         for (size_t i = 0; i < w->fronts.n; i++)
             missed = missed || ((const tm_hang_front *)w->fronts.data)[i].absent.n > 0;
-        add(t, missed ? "All came to " : "Nobody is missing: all came to ");
+        add(t, missed ? "All came to " : "No rank is missing: all came to ");
         add_operation(t, w, f);
-        add(t, ", which was not over when the dumps were written. If it does not end, look at the "
-               "network, or at the GPUs; no rank is named");
+        add(t, ", which had not finished when the dumps were written. If it never does, look at "
+               "the network or the GPUs; no rank is named");
     } else if (c->reason == TM_HANG_UNTOLD) {
-        add(t, "It cannot be told who is missing from ");
+        add(t, "The dumps do not show who is missing from ");
         add_operation(t, w, f);
         add(t, "; no rank is named");
     } else {
-        add(t, "The dumps are of different times, or of different runs: ");
+        add(t, "The dumps are from different times or different runs: ");
         add_operation(t, w, f);
-        add(t, ", is over for ");
+        add(t, ", has finished for ");
         add_ranks(t, &f->came);
         add(t, ". It needs ");
         add_ranks(t, &f->absent);
@@ -437,17 +438,17 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
     add(t, "The job hangs: ");
     add_ranks(t, &here);
     if (c->reason == TM_HANG_DIFFERS && f->is_p2p)
-        add(t, " send and receive with sizes or types that do not fit: ");
+        add(t, " send and receive with sizes or types that do not match: ");
     else if (c->reason == TM_HANG_DIFFERS && 2 * here.n < f->came.n)
-        add(t, " came with another call than the others to number %" PRId64 " of group %s", f->seq,
-            group_name(w, f->group));
-    else if (c->reason == TM_HANG_DIFFERS)
-        add(t, " came with calls that do not fit one another to number %" PRId64 " of group %s",
+        add(t, " came to number %" PRId64 " of group %s with a different call than the others",
             f->seq, group_name(w, f->group));
+    else if (c->reason == TM_HANG_DIFFERS)
+        add(t, " came to number %" PRId64 " of group %s with calls that do not match", f->seq,
+            group_name(w, f->group));
     else if (c->reason == TM_HANG_LOST)
         add(t, " left no dump, and the others came to ");
     else if (c->reason == TM_HANG_CIRCLE && c->sure)
-        add(t, " call%s groups in another order than the others, and ha%s not come to ",
+        add(t, " call%s groups in a different order than the others, and ha%s not come to ",
             one ? "s" : "", one ? "s" : "ve");
     else if (c->reason == TM_HANG_CIRCLE)
         add(t, " wait for one another in several groups, first in ");
@@ -457,7 +458,7 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
         add_operation(t, w, f);
     tm_vec_free(&here);
     if (c->front_besides < w->fronts.n) {
-        add(t, ". Besides, ");
+        add(t, ". Also, ");
         add_ranks(t, &c->besides);
         add(t, " ha%s not come to ", c->besides.n == 1 ? "s" : "ve");
         add_operation(t, w, front_at(w, c->front_besides));
@@ -482,7 +483,7 @@ static void add_not_started(words *t, const tm_hang_world *w, const tm_hang_fron
         return;
     add(t, ". It has not started on the GPU of rank %" PRId64, first);
     if (n > 1)
-        add(t, ", and %zu more", n - 1);
+        add(t, ", nor on those of %zu more", n - 1);
 }
 
 /* Adds the ranks for which it is unknown whether they came, and why. */
@@ -496,7 +497,7 @@ static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f)
         add_ranks(t, &f->perhaps);
         add(t, cut       ? " came is not known: what is left of the dump ends before"
                : f->told ? " came is not known: the records of that time are lost"
-                         : " should come is not known: no dump tells the group's ranks");
+                         : " should come is not known: no dump lists the group's ranks");
     }
 }
 
@@ -540,14 +541,14 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
         add(t, " cannot be read");
     }
     if (c->reason == TM_HANG_OPEN && f->is_p2p && f->came.n > 1) {
-        add(t, ". If these two belong together, their sizes or types do not fit: ");
+        add(t, ". If these two belong together, their sizes or types do not match: ");
         if (!add_forms(t, w, f))
             return false;
     } else if (c->reason == TM_HANG_OPEN) {
         add_not_started(t, w, f);
     }
     if (c->reason == TM_HANG_LOST)
-        add(t, ". A rank that was killed, or whose process does not answer, leaves none");
+        add(t, ". A rank that was killed, or whose process does not respond, leaves none");
     if (c->also.n > 0) {
         add(t, ". There is no dump of ");
         add_ranks(t, &c->also);
@@ -573,7 +574,7 @@ static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c)
         add_ranks(t, who);
         add(t, " wait%s in ", who->n == 1 ? "s" : "");
         add_operation(t, w, &f[i]);
-        add(t, f[i].problem == TM_HANG_MISMATCH ? ", with calls that do not fit one another" : "");
+        add(t, f[i].problem == TM_HANG_MISMATCH ? ", with calls that do not match" : "");
         if (f[i].absent.n > 0) {
             add(t, ", for ");
             add_ranks(t, &f[i].absent);

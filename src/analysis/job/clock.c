@@ -266,7 +266,7 @@ static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_clock = {
     .name = "clock",
-    .summary = "how the hosts' clocks stood to one another, and what was matched",
+    .summary = "how far apart the hosts' clocks were, and what was matched",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = clock_rank,

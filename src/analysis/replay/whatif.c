@@ -311,8 +311,8 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     char clocks[32];
     if (!is_matched(r))
         snprintf(out, size,
-                 "%.0f %% of the communication joins no ranks: how they delay one another is not "
-                 "known, so neither is what fixing one of them saves.",
+                 "%.0f %% of the communication is not matched between ranks: how they delay one "
+                 "another, and so what fixing one of them saves, is not known.",
                  unmatched);
     else if (lacks_ranks(r))
         snprintf(out, size,
@@ -325,35 +325,33 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
                  "different hosts are not known.",
                  clocks);
     } else if (replayed_pct(r) < LEAST_REPLAYED_PCT)
-        snprintf(
-            out, size,
-            "Of the marked steps %.0f %% are replayed, from the job's first GPU event on: what "
-            "lies before it (only hosts at work) is no part of these figures.",
-            replayed_pct(r));
+        snprintf(out, size,
+                 "Only %.0f %% of the marked steps' time is replayed, from the job's first GPU "
+                 "event on: the time before it (only hosts work) is not part of these figures.",
+                 replayed_pct(r));
     else if (fabs(error) > DOUBT_PCT)
         snprintf(out, size,
-                 "%.1f %% of the steps' time is explained by nothing that was recorded (a host "
-                 "that waits without a recorded call, a queue that is full): what is saved may be "
-                 "any amount between the least and the most that is shown.",
+                 "%.1f %% of the steps' time is not explained by anything recorded (a host that "
+                 "waits without a recorded call, a full queue): what is saved may be any amount "
+                 "between the smallest and the largest shown.",
                  fabs(error));
     else if (slowdown(r) < LEAST_SLOWDOWN)
         snprintf(out, size,
-                 "With all ranks at their peers' the steps would be longer: the ranks do not run "
-                 "the same program.");
+                 "If all ranks took the time of their peers, steps would be longer: the ranks do "
+                 "not run the same program.");
     else if (r->operations)
-        snprintf(
-            out, size,
-            "Operations follow one another as the schedule of the pipeline has it. Replayed so, "
-            "without the %.1f %% of the steps' time that nothing recorded explains, ideal is "
-            "what each type of operation takes in this job. Not modelled: contention, another "
-            "course of the program.",
-            fabs(error));
+        snprintf(out, size,
+                 "Operations are replayed in the order of the pipeline's schedule, without the "
+                 "%.1f %% of the steps' time that nothing recorded explains; ideal is the usual "
+                 "time of each type of operation in this job. Not modelled: contention, a "
+                 "different course of the program.",
+                 fabs(error));
     else
         snprintf(out, size,
-                 "Replayed as recorded every event has its recorded time; %.1f %% of the steps' "
-                 "time is explained by nothing that was recorded, %s of the communication joins "
-                 "no ranks. Not modelled: contention, queues that fill anew, another course of "
-                 "the program.",
+                 "Replayed as recorded, every event has its recorded time; %.1f %% of the steps' "
+                 "time is not explained by anything recorded, %s of the communication is not "
+                 "matched between ranks. Not modelled: contention, queues that fill up, a "
+                 "different course of the program.",
                  fabs(error), tm_shown_percent(unmatched, 1).text);
 }
 

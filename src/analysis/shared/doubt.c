@@ -84,7 +84,7 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
     if (table->n_rows == 1)
         return;
     if (n == 1)
-        snprintf(text, sizeof text, "of rank %" PRId64 ", ", rank);
+        snprintf(text, sizeof text, "on rank %" PRId64 ", ", rank);
     else
         snprintf(text, sizeof text, "on %" PRId64 " of %zu ranks, most on rank %" PRId64 ": ", n,
                  table->n_rows, rank);
@@ -96,7 +96,7 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
 static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
     int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
     if (graphs == lost)
-        snprintf(out, size, "the computing kernels of %" PRId64 " graph launch%s were not recorded",
+        snprintf(out, size, "the compute kernels of %" PRId64 " graph launch%s were not recorded",
                  graphs, graphs == 1 ? "" : "es");
     else
         snprintf(out, size, "%" PRId64 " of %" PRId64 " launches have no kernel", lost,
@@ -120,7 +120,7 @@ static void append_lost(const tm_table *table, size_t row, char out[TM_DOUBT_TEX
 }
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
-    char text[320], how[64] = "lasts for longer than it can have", more[48] = "";
+    char text[320], how[64] = "lasts longer than is possible", more[48] = "";
     tm_shown_text times[3]; /* [ns] in doubt, compute with these kernels, compute without them */
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
@@ -129,7 +129,7 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
                                          count(table, row, "compute_least_ns")},
                        3, times);
     if (n > 1)
-        snprintf(more, sizeof more, ", and %" PRId64 " more do so", n - 1);
+        snprintf(more, sizeof more, ", and %" PRId64 " more do", n - 1);
     if (passed > 0)
         snprintf(how, sizeof how, "ends after the next %" PRId64 " of its stream", passed);
     snprintf(text, sizeof text, "a kernel (%.80s) %s%s: %s are in doubt",
@@ -165,8 +165,8 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
 }
 
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
-    char what[TM_DOUBT_TEXT], end[128] = "shares are only of what was recorded, without a verdict, "
-                                         "and advice is only on recording";
+    char what[TM_DOUBT_TEXT], end[128] = "shares cover only what was recorded, there is no "
+                                         "verdict, and advice is only on recording";
     bool job = tm_doubt_of_job(tables);
     const tm_table *table = rows_of(tables);
     double most = 0.0;
@@ -176,7 +176,7 @@ bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
         most = moves(table, i) > most ? moves(table, i) : most;
     if (job && !tm_doubt_between(tables))
         snprintf(end, sizeof end,
-                 "what is said is only of what was recorded, and advice is only on recording");
+                 "what is said covers only what was recorded, and advice is only on recording");
     else if (!job)
         snprintf(end, sizeof end, "figures of %s could be off by %s",
                  table->n_rows > 1 ? "a rank" : "it", tm_shown_percent(most, 0).text);

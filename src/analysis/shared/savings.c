@@ -141,12 +141,9 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
         const char *kind, *text;
     } kinds[] = {
-        {"compute", "compute kernels"},
-        {"copy", "copies"},
-        {"host", "the work of hosts between launches"},
-        {"launch", "the lags before kernels"},
-        {"input", "the waiting for batches"},
-        {"gc", "Python's garbage collection"},
+        {"compute", "compute kernels"},         {"copy", "copies"},
+        {"host", "host work between launches"}, {"launch", "launch latency"},
+        {"input", "waiting for batches"},       {"gc", "Python's garbage collection"},
     };
     const char *where = usual_text(t);
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
@@ -158,7 +155,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
         snprintf(out, size, "Bringing kernel %.60s%s to %s", name, strlen(name) > 60 ? "..." : "",
                  where);
     else if (strcmp(name, "stall") == 0)
-        snprintf(out, size, "Removing stalls of hosts that %s have not",
+        snprintf(out, size, "Removing host stalls that %s do not have",
                  t->alone ? "the other steps" : "the other ranks");
     else
         snprintf(out, size, "Bringing transfers to what is usual for their group and size");
@@ -255,8 +252,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         out[0] = '\0';
     } else if (lacks_peers(t)) {
         snprintf(out, size,
-                 "Each stage of the pipeline has one rank, so that no other does the same work: "
-                 "what fixing one saves is not known");
+                 "Each pipeline stage has one rank, so no other rank does the same work: what "
+                 "fixing one saves is not known");
     } else {
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
         char all[128] = "";
@@ -320,7 +317,7 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
     const tm_cell *after = tm_table_cell(t->items, item, "next_rank");
     amount_text(t, item, t->items->n_rows, amount, sizeof amount);
     if (!after->null)
-        snprintf(next, sizeof next, ", for rank %" PRId64 " is nearly as late", after->value.i);
+        snprintf(next, sizeof next, ", since rank %" PRId64 " is nearly as late", after->value.i);
     snprintf(out, size, "Fixing only %s saves %s%s%s%s", it, amount, next, instead[0] ? ". " : "",
              instead);
 }

@@ -121,14 +121,14 @@ void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
     const bool known = s.differ.least > 0 && s.other.least > 0;
     if (usual / more < much)
         snprintf(out, TM_UNEVEN_MAX,
-                 "The same kernels, as many, take %s time in %.90s: %s layers than their launch "
+                 "The same kernels, equally many, take %s time in %.90s: %s layers than launch "
                  "shapes show, or %s GPUs",
                  more > 0.0 ? "more" : "less", s.names, more > 0.0 ? "larger" : "smaller",
                  more > 0.0 ? "slower" : "faster");
     else if (more > 0.0 && s.differ.own_ns >= much * more * s.other.usual_ns / (double)s.other.n) {
         tm_shown_duration(llround(s.differ.own_ns / (double)s.differ.n), own, sizeof own);
         snprintf(out, TM_UNEVEN_MAX,
-                 "Of its work %s is in kernels that no other stage runs, as a model's head or "
+                 "%s of its work is in kernels that no other stage runs, such as a model's head or "
                  "embedding",
                  own);
     } else if (known && s.moved == 0)
@@ -162,10 +162,9 @@ void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {
         return;
     const double own = tm_table_cell(slow, 0, "busbw_gbps")->value.r;
     const double others = tm_table_cell(slow, 0, "others_busbw_gbps")->value.r;
-    snprintf(
-        out, TM_NETWORK_TEXT_MAX,
-        "Transfers %s %.120s run at %.2f of the bandwidth of the others' (%.1f, not %.1f GB/s)",
-        strstr(hosts, " and ") ? "between" : "that cross", hosts, own / others, own, others);
+    snprintf(out, TM_NETWORK_TEXT_MAX,
+             "Transfers %s %.120s run at %.2f of the others' bandwidth (%.1f, not %.1f GB/s)",
+             strstr(hosts, " and ") ? "between" : "that cross", hosts, own / others, own, others);
 }
 
 void tm_network_look(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {

@@ -31,27 +31,26 @@ enum { N_BESIDES = sizeof besides / sizeof *besides };
 static const part causes[] = {
     {"input_ns", "the host waited for its next batch"},
     {"host_comm_ns", "the host was in a call that communicates"},
-    {"alloc_ns", "the host took or gave back memory, or loaded code"},
-    {"sync_ns", "the host had waited for the device, whose queue was empty then"},
+    {"alloc_ns", "the host allocated or freed memory, or loaded code"},
+    {"sync_ns", "the host had waited for the device, whose queue then ran empty"},
     {"host_work_ns", "the host launched too late"},
     {"kernel_wait_ns", "it is the device's own time between kernels"},
-    {"turns_ns", "another device of the rank was at work"},
-    {"other_ns",
-     "what came next was in its queue and waited for something else, or its launch is not "
-     "recorded"},
+    {"turns_ns", "another device of the rank was busy"},
+    {"other_ns", "the next work was already queued and waited for something else, or its launch is "
+                 "not recorded"},
 };
 
 /* Of other_ns nearly all, if queued_ns says so. */
 static const part queued = {"queued_ns",
-                            "what came next was in its queue and waited for something else"};
+                            "the next work was already queued and waited for something else"};
 enum { QUEUED_PCT = 95 };
 
 /* Activities between operators of a CPU that is its own device. */
 static const part cpu_causes[] = {
     {"input_ns", "it waited for its next batch"},
     {"host_comm_ns", "it was in a call that communicates"},
-    {"host_work_ns", "it was at other work between operators"},
-    {"other_ns", "it was at other work"},
+    {"host_work_ns", "it did other work between operators"},
+    {"other_ns", "it did other work"},
 };
 
 /* Returns an integer of a table; 0 if it is null. */
@@ -94,10 +93,10 @@ static void add_idle(const tm_table *idle, bool several, bool of_cpu, char out[T
                        times);
     if (longest > idle_ns / 2)
         snprintf(gap, sizeof gap, "; the longest gap takes %s", times[2].text);
-    snprintf(out + strlen(out), TM_ALONE_MAX - strlen(out), "%s%s %s; for %s of them (%s) %s%s",
+    snprintf(out + strlen(out), TM_ALONE_MAX - strlen(out), "%s%s %s; for %s of that (%s) %s%s",
              *out ? ". " : "",
              of_cpu    ? "It runs no operator for"
-             : several ? "On average one idles"
+             : several ? "On average each idles"
                        : "It idles",
              times[0].text, times[1].text, share(ns, idle_ns).text, cause->what, gap);
 }
@@ -171,7 +170,7 @@ static void add_outside(const tm_tables *tables, int64_t window_ns, char out[TM_
         return;
     tm_shown_durations((const int64_t[]){steps_ns, steps_ns - window_ns}, 2, times);
     snprintf(out, TM_ALONE_MAX,
-             "The step%s %s; %s of that lie before its first recorded work or after its last",
+             "The step%s %s; %s of that is before its first recorded work or after its last",
              n == 1 ? " takes" : "s take", times[0].text, times[1].text);
 }
 
@@ -191,12 +190,12 @@ bool tm_alone_text(const tm_tables *tables, char headline[TM_ALONE_MAX],
     const bool no_work = of_cpu && strcmp(rest->column, "idle_ns") == 0;
     tm_shown_duration(window_ns, window, sizeof window);
     if (ns > 0)
-        snprintf(beside, sizeof beside, ", and %s %s%s", share(ns, window_ns).text,
+        snprintf(beside, sizeof beside, ", and for %s %s%s", share(ns, window_ns).text,
                  several ? "" : "it ", no_work ? "runs no operator" : rest->what);
     bool doubted = tm_doubt_of_job(tables);
     snprintf(headline, TM_ALONE_MAX,
-             "One rank: %s%s %s of the %s from its first work to its last%s%s",
-             doubted ? "by what was recorded " : "", whose,
+             "One rank: %s%s for %s of the %s from its first work to its last%s%s",
+             doubted ? "in what was recorded, " : "", whose,
              share(tm_device_mean(tables, 0, "compute_ns"), window_ns).text, window, each, beside);
     add_outside(tables, window_ns, evidence);
     if (!doubted && idle->n_rows == 1 && tm_device_mean(tables, 0, "idle_ns") > window_ns / 50)

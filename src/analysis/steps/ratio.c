@@ -78,7 +78,7 @@ static tm_status ratio_rank(const tm_rank_view *view, tm_tables *out, tm_error *
 
 const tm_analysis tm_analysis_ratio = {
     .name = "ratio",
-    .summary = "communication to computation, and the share of the window that it shows",
+    .summary = "ratio of communication to computation, and how much of the window it is exposed",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = ratio_rank,

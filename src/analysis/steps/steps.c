@@ -282,7 +282,7 @@ static tm_status steps_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_steps = {
     .name = "steps",
-    .summary = "of which kind each step is, and how long the steps of each kind take",
+    .summary = "which kind each step is, and how long the steps of each kind take",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = steps_rank,

@@ -214,7 +214,7 @@ static tm_status structure_job(const tm_job *job, tm_tables *out, tm_error *err)
 
 const tm_analysis tm_analysis_structure = {
     .name = "structure",
-    .summary = "what a step is made of: micro-batches, what is computed again, phases",
+    .summary = "what a step is made of: micro-batches, recomputation, phases",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = structure_rank,

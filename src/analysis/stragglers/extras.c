@@ -79,12 +79,12 @@ void tm_extras_text(const tm_late_cause *cause, const char *when, char *out, siz
         snprintf(in, sizeof in, "in %" PRId64 " of %" PRId64 " steps ", cause->extra.steps,
                  cause->extra.of_steps);
     if (cause->extra.name)
-        snprintf(most, sizeof most, ", most in \"%.48s%s\",", cause->extra.name,
+        snprintf(most, sizeof most, ", mostly in \"%.48s%s\",", cause->extra.name,
                  strlen(cause->extra.name) > 48 ? "..." : "");
     snprintf(out, size,
-             "%s%sit runs %.*f kernel%s %sthat its peers do not run (%s%s and %s of the host up "
+             "%s%sit runs %.*f kernel%s %sthat its peers do not run (%s%s and %s of host time up "
              "to their launches): look at what only this rank does (logging, evaluation, "
-             "debugging, another choice of kernels)",
+             "debugging, different kernels)",
              when, in, is_whole(kernels) ? 0 : 1, kernels, kernels == 1.0 ? "" : "s",
              all ? "a step " : "", times[0].text, most, times[1].text);
 }

@@ -12,18 +12,15 @@
 static const struct {
     const char *error, *what;
 } causes[] = {
-    {"INSUFFICIENT_PRIVILEGES",
-     "the driver lets none but administrators record GPUs. Load it with "
-     "NVreg_RestrictProfilingToAdminUsers=0, or run as one (in a container with "
-     "--cap-add=SYS_ADMIN)"},
-    {"MULTIPLE_SUBSCRIBERS",
-     "another profiler (nsys, ncu, a debugger, a monitor in the process) had CUPTI already. Run "
-     "without it"},
-    {"MAX_LIMIT_REACHED",
-     "another profiler (nsys, ncu, a debugger, a monitor in the process) had CUPTI already. Run "
-     "without it"},
-    {"", "CUPTI did not start: for lack of permission (NVreg_RestrictProfilingToAdminUsers), or as "
-         "another profiler had it"},
+    {"INSUFFICIENT_PRIVILEGES", "the driver lets only administrators record GPUs. Load it with "
+                                "NVreg_RestrictProfilingToAdminUsers=0, or run as administrator "
+                                "(in a container with --cap-add=SYS_ADMIN)"},
+    {"MULTIPLE_SUBSCRIBERS", "another profiler (nsys, ncu, a debugger, a monitor in the process) "
+                             "was already using CUPTI. Run without it"},
+    {"MAX_LIMIT_REACHED", "another profiler (nsys, ncu, a debugger, a monitor in the process) was "
+                          "already using CUPTI. Run without it"},
+    {"", "CUPTI did not start: permission is missing (NVreg_RestrictProfilingToAdminUsers), or "
+         "another profiler was using it"},
 };
 
 /* Returns the first text in a column of job.rank, NULL if all are null. */
@@ -83,10 +80,10 @@ static void captures_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX
     char graphs[128];
     graphs_text(tables, graphs, sizeof graphs);
     snprintf(headline, TM_SENTENCE_MAX,
-             "The traces hold the capture of %s, before the engine serves", graphs);
+             "The traces hold the capture of %s, from before the engine serves requests", graphs);
     snprintf(evidence, TM_SENTENCE_MAX,
-             "The kernels that a graph captures do not run, and the few others tell nothing of a "
-             "run: record steps that serve requests");
+             "Kernels do not run while a graph captures them, and the few others say nothing about "
+             "a run: record steps that serve requests");
 }
 
 bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
@@ -111,26 +108,26 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: none has a time");
         snprintf(evidence, TM_SENTENCE_MAX,
                  "All %" PRId64
-                 " kernels, copies and sets were left out: the profiler wrote 0, or a "
-                 "time that cannot be; record them again, with another version of it",
+                 " kernels, copies and sets were left out: the profiler wrote 0 or an impossible "
+                 "time; record them again with another profiler version",
                  unknown);
     } else if (categories) {
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: none recognised");
         snprintf(evidence, TM_SENTENCE_MAX,
-                 "Nothing tells whether events of these categories are work of a device: %.600s "
-                 "(merge --device-categories NAME,... says which are)",
+                 "It is not known whether events of these categories are device work: %.600s (name "
+                 "those that are: merge --device-categories NAME,...)",
                  categories);
     } else {
         bool gpu = strcmp(tm_words_device(tables), "GPU") == 0;
         const char *format = first_text(tm_tables_find(tables, "job.format"), "format");
         bool jax = format && strcmp(format, "xplane") == 0;
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only what hosts did is known");
-        snprintf(evidence, TM_SENTENCE_MAX,
-                 "The traces hold no GPU events: where the job has GPUs, have the profiler record "
-                 "them%s",
-                 jax   ? "; what XLA ran on CPUs is told from JAX 0.8 on"
-                 : gpu ? " (of PyTorch: ProfilerActivity.CUDA)"
-                       : "");
+        snprintf(
+            evidence, TM_SENTENCE_MAX,
+            "The traces hold no GPU events: if the job has GPUs, let the profiler record them%s",
+            jax   ? "; JAX 0.8 and later record what XLA ran on CPUs"
+            : gpu ? " (of PyTorch: ProfilerActivity.CUDA)"
+                  : "");
     }
     return true;
 }

@@ -101,10 +101,11 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  when, c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed,
                  c.same_kernels ? "" : " or its share of the work");
     else if (c.kind == TM_LATE_WORK)
-        snprintf(out, size,
-                 "%sit computes at %.2fx the median speed, in other or more kernels, for the same "
-                 "ones take no longer: look at its share of the work (tokens, lengths, experts)",
-                 when, c.speed);
+        snprintf(
+            out, size,
+            "%sit computes at %.2fx the median speed, as it runs other or more kernels (the same "
+            "ones take no longer): look at its share of the work (tokens, lengths, experts)",
+            when, c.speed);
     else if (c.kind == TM_LATE_QUEUE)
         snprintf(out, size,
                  "%s%s, most of it with kernels in its queue that were launched in time: look at "
@@ -116,7 +117,7 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
         host_text(tables, f, &c, when, out, size);
     else if (c.speed >= 0.0)
         snprintf(out, size,
-                 "%sits speed is %.2fx the median, %s: the traces do not tell why it is late", when,
+                 "%sits speed is %.2fx the median, %s: the traces do not show why it is late", when,
                  c.speed, idle);
     else
         snprintf(out, size, "%s%s", known ? when : "", known ? idle : "");
@@ -158,21 +159,20 @@ static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENT
     if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
     else if (tm_tables_find(tables, "job.rank")->n_rows == 1)
-        snprintf(
-            out, TM_SENTENCE_MAX,
-            "One rank's trace alone is here: where the job had more ranks, give the traces of all "
-            "together");
+        snprintf(out, TM_SENTENCE_MAX,
+                 "Only one rank's trace is here: if the job had more ranks, give the traces of all "
+                 "of them");
     else if (!aligned)
         snprintf(out, TM_SENTENCE_MAX,
                  "Clocks are not compared (--align=none): merge again without it");
     else if (count_of(check, "transfers_alone") > 0)
         snprintf(out, TM_SENTENCE_MAX,
-                 "The traces hold, of communication, the transfer alone, from when its last rank "
-                 "had come: who waited for whom is not in them");
+                 "Of communication, the traces hold only the transfer after the last rank arrived: "
+                 "they do not show who waited for whom");
     else if (count_of(check, "matched") > 0)
         snprintf(out, TM_SENTENCE_MAX,
-                 "The complete operations are of one rank each, or of kinds that do not make every "
-                 "rank wait for all others (broadcasts, sends and receives)");
+                 "Each complete operation is of one rank only, or of a kind that does not make "
+                 "every rank wait for all others (broadcasts, sends and receives)");
     else
         incomplete_text(check, out);
 }
@@ -361,12 +361,12 @@ static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e
     }
     snprintf(out, size, "too little is recorded to test ranks");
     if (found->tested)
-        snprintf(out, size, "by itself no rank takes longer than chance explains (least p %.2g)",
+        snprintf(out, size, "by itself no rank takes longer than chance explains (smallest p %.2g)",
                  found->least_p);
     if (uneven || found->bubble > 1.1 * found->ideal + 0.01)
-        append(out, size,
-               "; what is above that is transfers, uneven stages, or senders that come late now "
-               "and then");
+        append(
+            out, size,
+            "; any excess is due to transfers, uneven stages, or senders that are sometimes late");
     else if (tm_fixes_read(tables).most_pct < TM_FIX_LEAST_PCT)
         append(out, size,
                "; only more micro-batches, fewer stages or another schedule make it smaller");
@@ -441,10 +441,10 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     if (j->kind == TM_VERDICT_NONE)
         snprintf(text, sizeof text, "%s",
                  e->sized ? "no rank holds the job up"
-                          : "none of these ranks holds the others up; no trace tells whether the "
-                            "job has more");
+                          : "none of these ranks holds the others up; the traces do not say "
+                            "whether the job has more");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_CLEARED)
-        snprintf(text, sizeof text, "that names nobody, and clears nobody");
+        snprintf(text, sizeof text, "too little to name or to clear a rank");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
         inconclusive_headline(e, text);
     else if (j->kind == TM_VERDICT_BUBBLE)
@@ -482,9 +482,8 @@ static const char *look_at_host(tm_late_kind kind) {
     return kind == TM_LATE_GPU ? "all of them compute longer than the others: look at what their "
                                  "GPUs share (power, "
                                  "cooling) or their share of the work"
-           : kind == TM_LATE_WORK
-               ? "all of them have more work than the others, and the same kernels take no longer "
-                 "there: look at their share of it"
+           : kind == TM_LATE_WORK ? "all of them have more work than the others, and the same "
+                                    "kernels take no longer: look at their share of the work"
            : kind == TM_LATE_EXTRA
                ? "all of them run what the other ranks do not (tmerge show stragglers.extra): look "
                  "at what only this host does"
@@ -622,7 +621,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         append(out, TM_SENTENCE_MAX, text);
     }
     if (all->n > TOLD_MAX)
-        append(out, TM_SENTENCE_MAX, ". tmerge show stragglers tells of the others");
+        append(out, TM_SENTENCE_MAX, ". tmerge show stragglers lists the others");
     const tm_late_cause cause =
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
     const tm_late_kind kind =
@@ -665,19 +664,20 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
     char cost[32];
     if (j->kind == TM_VERDICT_EVENT) {
         tm_shown_duration(event->caused_ns, cost, sizeof cost);
-        snprintf(out, size,
-                 "%s of the waiting is in %" PRId64
-                 " operation%s (tmerge show collectives): something "
-                 "happened there%s",
-                 cost, event->units, event->units == 1 ? "" : "s",
-                 j->found.tested ? ", for over the whole recording no rank takes longer by itself "
-                                   "than chance explains"
-                                 : "");
+        snprintf(
+            out, size,
+            "%s of the waiting is in %" PRId64
+            " operation%s (tmerge show collectives): something happened there%s",
+            cost, event->units, event->units == 1 ? "" : "s",
+            j->found.tested
+                ? "; over the whole recording, no rank takes longer by itself than chance explains"
+                : "");
     } else if (!j->found.tested) {
         snprintf(out, size, "record %s chance from cause",
-                 marks_steps(tables) ? "more steps, which tell" : "for longer, which tells");
+                 marks_steps(tables) ? "more steps to tell" : "for longer to tell");
     } else if (j->found.least_p <= TM_CHANCE_MOST) {
-        snprintf(out, size, "but who takes longer by itself than chance explains (p %.2g) %s",
+        snprintf(out, size,
+                 "but any rank that takes longer by itself than chance explains (p %.2g) %s",
                  j->found.least_p,
                  j->found.spared     ? "would save under 1 % of a step if fixed"
                  : j->found.unsteady ? "does so in some steps and not in others, as with unequal "
@@ -687,7 +687,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
     } else {
         const double hint = 0.1; /* far above the limit, more of the same data proves nothing */
         snprintf(out, size,
-                 "but by itself no rank takes longer than chance explains (least p %.2g): %s",
+                 "but by itself no rank takes longer than chance explains (smallest p %.2g): %s",
                  j->found.least_p,
                  j->found.open && j->found.least_p >= hint
                      ? "what was not recorded may be why it is late"
@@ -705,10 +705,11 @@ static void none_text(const tm_tables *tables, const tm_tolls *t, const tm_judge
     if (j->matched_share < TM_MATCHED_CLEARED) {
         char rest[32];
         share_text(1.0 - j->matched_share, rest, sizeof rest);
-        snprintf(out, TM_SENTENCE_MAX,
-                 "In what could be compared waiting is %s of the ranks' windows: %s of GPU time. "
-                 "%s of the communication joins no ranks: who waits there is not known",
-                 share, time, rest);
+        snprintf(
+            out, TM_SENTENCE_MAX,
+            "In what could be compared, waiting is %s of the ranks' windows: %s of GPU time. %s of "
+            "the communication is not matched between ranks: who waits there is not known",
+            share, time, rest);
     } else if (tm_waits_little(t->wait_ns, j->window_ns))
         snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
                  share, time);

@@ -141,13 +141,13 @@ const tm_format tm_format_ascend = {
     .name = "ascend",
     .summary =
         "Traces of Ascend NPUs by torch_npu's profiler (trace_view.json), plain, gzip or zstd",
-    .cannot_tell = "The memory of tensors and the occupancy of kernels are not recorded; groups of "
-                   "HCCL are told apart by three digits where no communication.json lies beside a "
-                   "trace, so two that share them count as one.",
+    .cannot_tell = "The memory of tensors and the occupancy of kernels are not recorded; without a "
+                   "communication.json next to a trace, HCCL groups are identified by three digits "
+                   "only, so two that share them count as one.",
     .in_folders = in_folders,
     .sniff = ascend_sniff,
     .read = ascend_read,
     .is_covered = ascend_is_covered,
     .advice_unknown_group =
-        "give the traces of all ranks: by who uses them HCCL's groups are known",
+        "give the traces of all ranks: they show which ranks use which HCCL group",
 };

@@ -170,5 +170,5 @@ const tm_format tm_format_ascend_db = {
     .read = ascend_db_read,
     .is_covered = tm_ascend_msprof_is_covered,
     .advice_unknown_group =
-        "give the traces of all ranks: by who uses them HCCL's groups are known",
+        "give the traces of all ranks: they show which ranks use which HCCL group",
 };

@@ -86,7 +86,7 @@ static const char *next_item(parser *p, const char *at, bool first, char close) 
 static const char *parse_member(parser *p, const char *at, bool object) {
     if (object) {
         if (*at != '"')
-            return tm_json_fail(&p->cursor, at, "a key should stand here");
+            return tm_json_fail(&p->cursor, at, "a key is expected here");
         at = parse_string(p, at);
         at = at ? tm_json_space(at) : NULL;
         if (at && *at != ':')
@@ -108,7 +108,7 @@ static const char *parse_container(parser *p, const char *at) {
     const size_t height = p->stack.n;
     bool first = true;
     if (++p->depth > DEPTH_MAX)
-        return tm_json_fail(&p->cursor, at, "lists lie too deep in one another");
+        return tm_json_fail(&p->cursor, at, "lists are nested too deeply");
     at = next_item(p, at + 1, true, close);
     for (; at && *at != close && !p->cut; first = false) {
         at = next_item(p, at, first, close);

@@ -103,9 +103,9 @@ static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_
                                  "the file ends in its first record");
     if (status == TM_OK && out->events.n == 0 && out->counts[TM_COUNT_NO_TIME] > 0)
         status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                         "these records do not say when operations ran, so that no timeline can be "
-                         "made of them: NCCL_INSPECTOR_DUMP_VERBOSE=1 has NCCL's inspector write "
-                         "it (its perf_summary_exporter.py sums the bandwidths)");
+                         "these records do not say when operations ran, so no timeline can be made "
+                         "of them: record with NCCL_INSPECTOR_DUMP_VERBOSE=1 "
+                         "(perf_summary_exporter.py of NCCL's inspector sums the bandwidths)");
     if (status == TM_OK)
         tell_rank(out, unit, &r.members);
     const tm_inspector_member *lowest = r.members.keys.data;

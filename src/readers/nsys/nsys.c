@@ -113,8 +113,8 @@ const tm_format tm_format_nsys = {
     .read_unit = nsys_read_unit,
     .converter = &tm_nsys_converter,
     .advice_unnamed_group =
-        "NCCL tells groups in NVTX payloads: nsys profile -t cuda,nvtx, and export\n"
-        "  --include-blobs=true of a newer nsys, which takes older reports; those of\n"
+        "NCCL names groups in NVTX payloads: nsys profile -t cuda,nvtx, then export\n"
+        "  with --include-blobs=true (newer nsys; they take older reports); those of\n"
         "  MPI are recorded by Nsight Systems 2023 and later",
     .advice_unknown_group =
         "give the traces of all ranks, or record from before NCCL's communicators\n"

@@ -41,10 +41,10 @@ static tm_status tell_failure(const char *report, const tm_child_end *end, tm_er
     else if (end->status != 0)
         snprintf(how, sizeof how, "failed with status %d", end->status);
     else
-        snprintf(how, sizeof how, "ended with status 0 and left no SQLite database");
+        snprintf(how, sizeof how, "ended with status 0 but left no SQLite database");
     write_command(report, command, sizeof command);
     return tm_fail(err, TM_ERR_INPUT, report, -1, "nsys %s, %s%s; to try it by hand: %.300s", how,
-                   *end->said ? "saying: " : "saying nothing", end->said, command);
+                   *end->said ? "saying: " : "without a message", end->said, command);
 }
 
 /* Prefixes "./" to a path that starts with a dash, which nsys would take for an option. */

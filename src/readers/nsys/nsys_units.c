@@ -364,8 +364,8 @@ static tm_status list_units(const tm_db *db, bool known, tm_vec *pairs, tm_vec *
     TM_TRY(list_processes(db, pairs, err));
     if (pairs->n == 0)
         return tm_fail(err, TM_ERR_INPUT, db->path, -1,
-                       "this report holds nothing that a process did: no kernels, copies, calls of "
-                       "MPI or the OS, nor ranges of NVTX");
+                       "this report holds no activity of a process: no kernels, copies, MPI or OS "
+                       "calls, or NVTX ranges");
     if (!known || pairs->n > 1)
         TM_TRY(find_ranks(db, pairs, err));
     TM_TRY(tm_nsys_read_clock(db, &clock, err));

@@ -55,7 +55,7 @@ static tm_status read_array(tm_window *window, each_event *each, void *context, 
         window->p++; /* skips a bracket or comma */
         TM_TRY(tm_window_space(window, err));
         if (*window->p != '{')
-            return tm_window_fail(window, window->p, "an event should stand here", err);
+            return tm_window_fail(window, window->p, "an event is expected here", err);
         TM_TRY(read_event(window, each, context, err));
         TM_TRY(tm_window_space(window, err));
     } while (*window->p == ',');
@@ -141,7 +141,7 @@ const tm_format tm_format_ops = {
     .name = "ops",
     .summary = "Operation-level traces of training jobs (ByteDance's straggler analysis): JSON, "
                "plain, gzip or zstd",
-    .cannot_tell = "Of communication the transfer alone is recorded: a rank's wait cannot be told "
+    .cannot_tell = "Of communication, only the transfer is recorded: a rank's wait cannot be told "
                    "from its other idle time.",
     .sniff = ops_sniff,
     .read = ops_read,

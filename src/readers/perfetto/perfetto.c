@@ -31,8 +31,8 @@ static tm_status read_unit(tm_source *source, const tm_unit *unit, tm_names *nam
     tm_pf_convert_close(convert);
     if (status == TM_OK && out->is_fused)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "this Perfetto trace is of several ranks, which tmerge does not tell apart: "
-                       "give the traces that it was made of");
+                       "this Perfetto trace is of several ranks, which tmerge cannot separate: "
+                       "give the traces that it was made from");
     if (status == TM_OK && out->truncated && out->events.n == 0)
         return tm_fail_nothing(err, tm_source_path(source), -1,
                                "the file ends before its first event");
@@ -54,9 +54,8 @@ const tm_format tm_format_perfetto = {
     .name = "perfetto",
     .summary =
         "Perfetto traces (.pftrace, .perfetto-trace) of PyTorch, rocprofv3, rocprof-sys, tmerge",
-    .cannot_tell =
-        "PyTorch's .pftrace has no rank, size of the job or memory of tensors, which its "
-        "JSON has: ranks come from the names of files.",
+    .cannot_tell = "PyTorch's .pftrace has no rank, job size or tensor memory, which its JSON has: "
+                   "ranks come from file names.",
     .by_path = true,
     .sniff = tm_pf_sniff,
     .read = perfetto_read,

@@ -241,10 +241,9 @@ static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
     TM_TRY(tm_wire_peek(&c->walk.wire, sizeof TM_EXPORT_PACKET - 1, err));
     if (c->unit || !tm_pf_is_export((const char *)wire->p, (size_t)(wire->end - wire->p)))
         return TM_OK;
-    return tm_fail(
-        err, TM_ERR_INPUT, tm_source_path(c->source), -1,
-        "an earlier tmerge wrote this for Perfetto: give the store or the traces that it "
-        "is of, or export it again");
+    return tm_fail(err, TM_ERR_INPUT, tm_source_path(c->source), -1,
+                   "an earlier tmerge wrote this for Perfetto: give the store or the traces that "
+                   "it was made from, or export it again");
 }
 
 /* Returns the rank of a track; -1 for other tracks. */

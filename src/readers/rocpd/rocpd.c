@@ -26,8 +26,8 @@ static const char *const places[] = {"*/*_results.db", NULL};
 const tm_format tm_format_rocpd = {
     .name = "rocpd",
     .summary = "ROCm profiler databases (rocprofv3's default, .db; rocprof-sys)",
-    .cannot_tell = "Times count from the start of each host, and of collectives only the kernel is "
-                   "read: neither its group nor its size; hosts are joined by collectives alone.",
+    .cannot_tell = "Times count from the start of each host. Of collectives only the kernel is "
+                   "read, not its group or size; hosts are aligned only by collectives.",
     .in_folders = places,
     .by_path = true,
     .sniff = tm_db_sniff,

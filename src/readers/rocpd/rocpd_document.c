@@ -112,7 +112,7 @@ static tm_status check_version(const tm_rocpd_document *d, tm_error *err) {
     for (char *c = v.text; *c != '\0'; c++)
         *c = *c > ' ' && *c <= '~' ? *c : '?';
     return tm_fail(err, TM_ERR_INPUT, d->db.path, -1,
-                   "the schema of this rocpd database is version %s%s, and tmerge reads version 3: "
+                   "the schema of this rocpd database is version %s%s, but tmerge reads version 3: "
                    "give the JSON of rocprofv3 --output-format json",
                    v.text, v.packed ? " with compressed columns" : "");
 }

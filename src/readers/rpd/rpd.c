@@ -24,8 +24,8 @@ const tm_format tm_format_rpd = {
     .name = "rpd",
     .summary = "rocmProfileData databases (rpd_tracer, runTracer.sh; .rpd)",
     .cannot_tell = "Times count from the start of each host, which is not named: give --host-map "
-                   "where a job has several. Of collectives only the kernel is recorded, neither "
-                   "its group nor its size; sizes of copies are recorded modulo 4 GiB.",
+                   "if a job has several. Of collectives only the kernel is recorded, not its "
+                   "group or size; sizes of copies are recorded modulo 4 GiB.",
     .by_path = true,
     .sniff = tm_db_sniff,
     .claims = tm_rpd_claims,

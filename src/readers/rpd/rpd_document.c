@@ -98,7 +98,7 @@ static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *
     else if (strcmp(tag, "schema_version") == 0 && (value < 0 || value > 3))
         return tm_fail(err, TM_ERR_INPUT, d->db.path, -1,
                        "the schema of this rocmProfileData database is version %" PRId64
-                       ", and tmerge reads 1 to 3",
+                       ", but tmerge reads 1 to 3",
                        value);
     return TM_OK;
 }

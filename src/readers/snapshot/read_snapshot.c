@@ -194,7 +194,7 @@ static tm_status read_pickle(reading *r, const tm_pickle *pickle, tm_source *sou
     r->known = calloc(pickle->containers.n + 1, sizeof *r->known);
     if (!segments || segments->type != TM_PICKLE_LIST)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "no snapshot of torch.cuda.memory: the pickle has no list of segments");
+                       "not a snapshot of torch.cuda.memory: the pickle has no list of segments");
     return r->file && r->known && add_all(r, segments) ? TM_OK : tm_fail_memory(err);
 }
 

@@ -25,7 +25,7 @@ static const char *parse_number(void *context, tm_json_cursor *cursor, const cha
     reading *r = context;
     int64_t value = 0;
     if (*p != '-' && (*p < '0' || *p > '9'))
-        return tm_json_fail(cursor, p, "a number should stand here");
+        return tm_json_fail(cursor, p, "a number is expected here");
     const char *end = tm_json_number(cursor, p);
     if (!end || (end == cursor->end && !cursor->final))
         return end ? tm_json_fail(cursor, end, "the number goes on") : NULL;
@@ -132,7 +132,7 @@ static tm_status each_outer(void *context, const tm_json_text *key, tm_error *er
         r->n = n_second;
     }
     if (r->sized && (r->elements != 1 || r->n != r->times.n))
-        return fail(r, "a memory timeline of sizes ends behind a row for each time", err);
+        return fail(r, "a memory timeline of sizes ends after a row for each time", err);
     if (r->elements > 0 && !r->sized)
         TM_TRY(add_record(r, err));
     r->elements++;

@@ -96,8 +96,8 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
     *size = info.st_size;
     if (locked || has_journal(path))
         return tm_fail(err, TM_ERR_INPUT, path, -1,
-                       "this database is %s: wait until it is written, or write it again",
-                       locked ? "being written" : "not complete, a journal lies beside it");
+                       "this database is %s; wait until it is written, or write it again",
+                       locked ? "being written" : "incomplete: its journal is still there");
     return check_header(path, header, info.st_size, err);
 }
 

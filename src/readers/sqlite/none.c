@@ -5,7 +5,7 @@
 
 #include "readers/formats.h"
 
-#define LEFT_OUT "which this tmerge was built not to read (TMERGE_SQLITE=OFF leaves SQLite out)"
+#define LEFT_OUT "which this tmerge cannot read (it was built with TMERGE_SQLITE=OFF)"
 
 static bool sniff(const char *head, size_t size, bool whole) {
     static const char magic[] = "SQLite format 3";

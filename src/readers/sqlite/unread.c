@@ -8,9 +8,10 @@
 static const struct {
     const char *table, *what;
 } known[] = {
-    {"tmerge_columns", "tmerge itself wrote this database: give the store or the traces it is of"},
-    {"StepTraceTime", "this database holds sums that torch_npu's profiler (Ascend) made: give "
-                      "ascend_pytorch_profiler_RANK.db, which lies beside it, of each rank"},
+    {"tmerge_columns",
+     "tmerge itself wrote this database: give the store or the traces it was made from"},
+    {"StepTraceTime", "this database holds sums by torch_npu's profiler (Ascend): give each rank's "
+                      "ascend_pytorch_profiler_RANK.db, which is in the same folder"},
     {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
      "tmerge does not read the databases of nvprof: record with Nsight Systems"},
 };
@@ -63,5 +64,5 @@ tm_status tm_db_fail_unread(const tm_db *db, tm_error *err) {
     if (n == 0)
         return tm_fail(err, TM_ERR_INPUT, db->path, -1, "this SQLite database has no tables");
     return tm_fail(err, TM_ERR_INPUT, db->path, -1,
-                   "this SQLite database is no trace that tmerge reads; its tables: %s", tables);
+                   "this SQLite database is not a trace that tmerge reads; its tables: %s", tables);
 }

@@ -185,10 +185,9 @@ static tm_status viewer_read(tm_source *source, tm_names *names, tm_trace *out, 
 const tm_format tm_format_trace_viewer = {
     .name = "trace_viewer",
     .summary = "TensorFlow and JAX profiles for the trace viewer (.trace.json), plain, gzip or "
-               "zstd; read where their .xplane.pb is not there",
-    .cannot_tell =
-        "The trace viewer's JSON tells no time of day and no facts of devices: hosts are "
-        "joined by steps and collectives alone.",
+               "zstd; read if their .xplane.pb is missing",
+    .cannot_tell = "The trace viewer's JSON has no time of day and no device properties: hosts are "
+                   "aligned only by steps and collectives.",
     .by_path = true,
     .sniff = viewer_sniff,
     .read = viewer_read,

@@ -337,7 +337,7 @@ tm_status tm_space_open(tm_source *source, tm_space *out, tm_error *err) {
     if (status == TM_ERR_INPUT && was_text)
         return tm_fail(err, status, found.path, found.offset,
                        "this file was saved as text, which replaced every byte above 7F by EF BF "
-                       "BD: it cannot be read; copy the profile anew, as binary");
+                       "BD: it cannot be read; copy the profile again, in binary mode");
     if (status != TM_OK && err)
         *err = found;
     return status;

@@ -159,12 +159,10 @@ static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xpl
 const tm_format tm_format_xplane = {
     .name = "xplane",
     .summary = "TensorFlow and JAX: profiles (*.xplane.pb), one file for each host",
-    .cannot_tell =
-        "Collectives of GPUs come without group and size where the profile does not hold "
-        "their programs, or groups depend on how processes are numbered; no waits "
-        "between streams are recorded; steps of TPUs that nothing marks are the runs "
-        "of a program, counted from where each recording begins; before JAX 0.8 no device of "
-        "a CPU",
+    .cannot_tell = "GPU collectives have no group or size if the profile lacks their programs or "
+                   "groups depend on how processes are numbered; waits between streams are not "
+                   "recorded; unmarked steps of TPUs are the runs of a program, counted from the "
+                   "start of each recording; before JAX 0.8 there is no CPU device",
     .in_folders = in_folders,
     .one_folder = true,
     .by_path = true,
