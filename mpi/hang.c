@@ -9,6 +9,7 @@
 #include "agree.h"
 #include "analysis/hang/fronts.h"
 #include "analysis/hang/notes.h"
+#include "analysis/hang/ras.h"
 #include "analysis/hang/seen.h"
 #include "identity/names.h"
 #include "load/share.h"
@@ -188,6 +189,39 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
     return read_one(r, best, err);
 }
 
+/* Reads an answer of RAS. */
+static tm_status read_answer(reader *r, const char *path, tm_tables *out, tm_error *err) {
+    tm_source *source = NULL;
+    tm_error why = {.offset = -1};
+    tm_ras *ras = tm_ras_create();
+    if (!ras)
+        return tm_fail_memory(err);
+    tm_status status = tm_source_open(path, &source, &why);
+    if (status == TM_OK)
+        status = tm_ras_read(ras, source, &why);
+    tm_source_close(source);
+    if (status == TM_OK)
+        status = tm_hang_ras_rows(ras, out, &why);
+    r->n_read += status == TM_OK;
+    tm_ras_destroy(ras);
+    if (status == TM_OK || status == TM_ERR_FAULT) {
+        *err = why;
+        return status;
+    }
+    char text[TM_PATH_MAX + TM_MESSAGE_MAX];
+    tm_error_text(&why, text, sizeof text);
+    return leave_out(r, path, "unreadable", text, err);
+}
+
+static tm_status read_answers(reader *r, const tm_vec *answers, tm_tables *out, tm_error *err) {
+    const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
+    const tm_input *v = answers->data;
+    for (size_t i = 0; i < answers->n; i++)
+        if (tm_share_reader(&readers, v[i].seen, i) == r->self)
+            TM_TRY(read_answer(r, v[i].path, out, err));
+    return TM_OK;
+}
+
 static tm_status read_own(reader *r, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     for (size_t i = 0; i < r->n; i++)
@@ -227,7 +261,8 @@ static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_ve
     return status;
 }
 
-static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *err) {
+static tm_status read_all(MPI_Comm comm, reader *r, const tm_vec *answers, tm_tables *out,
+                          tm_error *err) {
     tm_vec spans = TM_VEC(tm_hang_span), mixed = TM_VEC(tm_hang_form);
     r->flight = tm_flight_create();
     r->notes = tm_hang_notes_create();
@@ -236,6 +271,8 @@ static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *er
         status = find_doubles(r, err);
     if (status == TM_OK)
         status = read_own(r, err);
+    if (status == TM_OK)
+        status = read_answers(r, answers, out, err);
     if (status == TM_OK)
         status = tm_hang_seen_ask(out, err);
     status = tm_mpi_agree(comm, status, err);
@@ -251,7 +288,7 @@ static tm_status read_all(MPI_Comm comm, reader *r, tm_tables *out, tm_error *er
 }
 
 /* Kinds of input. */
-enum { IS_DUMP, IS_TRACE, IS_OTHER };
+enum { IS_DUMP, IS_ANSWER, IS_TRACE, IS_OTHER };
 
 /* Returns the kind of an input. Unreadable files count as dumps, whose reader reports the error. */
 static unsigned char kind_of(const tm_input *input) {
@@ -266,6 +303,8 @@ static unsigned char kind_of(const tm_input *input) {
         tm_source_read(source, head, HEAD, &n, &unread) == TM_OK)
         guess = tm_flight_is_dump(head, n);
     tm_source_close(source);
+    if (tm_ras_is_answer(head, n))
+        return IS_ANSWER;
     if (guess == TM_FLIGHT_YES)
         return IS_DUMP;
     if (tm_file_sniff(input->path, &info, &unread) == TM_OK && info.kind == TM_FILE_TRACE)
@@ -290,27 +329,28 @@ tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, con
             kinds[i] = kind_of(&inputs[i]);
     MPI_Allreduce(MPI_IN_PLACE, kinds, (int)n, MPI_UNSIGNED_CHAR, MPI_MAX, comm);
     bool ok = true;
+    tm_vec *const lists[] = {&out->dumps, &out->answers, &out->traces};
     for (size_t i = 0; i < n && ok; i++)
-        ok = kinds[i] == IS_OTHER ||
-             tm_vec_append(kinds[i] == IS_TRACE ? &out->traces : &out->dumps, &inputs[i], 1);
+        ok = kinds[i] == IS_OTHER || tm_vec_append(lists[kinds[i]], &inputs[i], 1);
     free(kinds);
     return tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
 }
 
-tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_input *inputs, size_t n, const tm_hosts *hosts,
+tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm_hosts *hosts,
                            tm_tables *out, tm_error *err) {
+    const size_t n = inputs->dumps.n;
     tm_table *left_out = tm_tables_find(out, "job.left_out");
-    reader r = {.inputs = inputs, .n = n, .hosts = hosts, .left_out = left_out};
+    reader r = {.inputs = inputs->dumps.data, .n = n, .hosts = hosts, .left_out = left_out};
     MPI_Comm_rank(comm, &r.self);
     MPI_Comm_size(comm, &r.n_processes);
     r.candidates = calloc(n + 1, sizeof *r.candidates);
-    tm_status status = read_all(comm, &r, out, err);
+    tm_status status = read_all(comm, &r, &inputs->answers, out, err);
     free(r.candidates);
     MPI_Allreduce(MPI_IN_PLACE, &r.n_read, 1, MPI_INT64_T, MPI_SUM, comm);
     if (status == TM_OK && r.n_read == 0) {
         const bool told = left_out->n_rows > 0;
         status =
-            told ? tm_fail(err, TM_ERR_INPUT, NULL, -1, "no dump can be read; the first: %.400s",
+            told ? tm_fail(err, TM_ERR_INPUT, NULL, -1, "nothing can be read; the first: %.400s",
                            tm_table_row(left_out, 0)[2].value.text)
                  : TM_OK;
         status = tm_mpi_agree(comm, status, err);

@@ -1,5 +1,5 @@
 """tmerge hang: ranks missing in a hanging job, from dumps of PyTorch's flight recorder, as pickles
-and as JSON."""
+and as JSON, and from answers of NCCL's RAS."""
 import json
 import os
 import pickle
@@ -338,6 +338,78 @@ def test_times_of_dumps_move_by_the_clocks_of_their_ranks():
     holds(abs(offsets[0] - offsets[1]) > SECOND / 1000, offsets)
     for row, offset, seq in zip(found['hang.rank'], offsets, (3, 2)):
         holds(abs(row['time_ns'] - (NOW + seq) * SECOND - offset) < SECOND / 1000, (row['time_ns'], offset))
+
+
+def entry(rank, status, **more):
+    """A rank as NCCL's src/ras/client_support.cc writes it, on one host."""
+    return {'rank': rank, 'host': '10.0.0.1', 'pid': 100 + rank, 'cuda_dev': rank, 'nvml_dev': rank,
+            'status': status, **more}
+
+
+def answer(launched, dead=True, version='2.30.4'):
+    """A communicator whose ranks have launched so many AllReduce; None: no answer of its process."""
+    states = {'init_state': 0, 'async_error': 0, 'finalize_called': False, 'destroy_flag': False, 'abort_flag': False}
+    ranks = [entry(r, states, collective_counts={'Broadcast': 0, 'Reduce': 0, 'AllGather': 0, 'ReduceScatter': 0,
+                                                 'AllReduce': n}) for r, n in enumerate(launched) if n is not None]
+    missing = [entry(r, {'unresponsive': True, 'considered_dead': dead}) for r, n in enumerate(launched) if n is None]
+    return json.dumps({
+        'nccl_version': version, 'cuda_runtime_version': 13000, 'cuda_driver_version': 13000,
+        'timestamp': '2026-03-04 05:06:07', 'communicators_count': 1, 'communicators': [
+            {'hash': '0x93d70002', 'secondary_hash': '0x91:0x92', 'size': len(launched), 'ranks_count': len(ranks),
+             'missing_ranks_count': len(missing), 'ranks': ranks, 'missing_ranks': missing}],
+        'ras': {'collection_time_sec': 0.001, 'timeouts_count': 0}}, indent=2)
+
+
+def test_an_answer_of_ras_alone_tells_who_is_dead_and_who_is_behind():
+    put('ras.json', answer([12, None, 11]))
+    done = tmerge('hang', 'ras.json', '-o', 'hang.h5').expect(0)
+    contains(done.out, '''An answer of NCCL's RAS, no dumps
+
+  Dead: rank 1 (process 101 on 10.0.0.1, GPU 1). In communicator 0x93d70002 of 3
+  ranks, rank 2 is behind: it has launched 11 AllReduce, another 12.
+  NCCL 2.30.4's RAS tells of 1 communicator and 3 processes at 2026-03-04
+  05:06:07, local time. ''')
+    stored = tables('hang.h5', 'hang.job', 'hang.rank', 'hang.ras')
+    equal([(r['state'], r['dumps'], r['culprits']) for r in stored['hang.job']], [('unknown', 0, None)])
+    equal([r['process'] for r in stored['hang.rank']], ['alive', 'dead', 'alive'])
+    equal([(r['rank'], r['state'], r['launched'], r['others'], r['pid']) for r in stored['hang.ras']],
+          [(1, 'dead', None, None, 101), (2, 'behind', 11, 12, 102)])
+    one = tmerge('hang', 'ras.json', '--json').expect(0).out
+    equal(tmerge('hang', 'ras.json', '--json', n=3).expect(0).out, one)
+    # As NCCL 2.28 writes it, without the comma after nvml_dev of the missing rank.
+    put('ras.json', answer([12, None, 11], version='2.28.9').replace('"nvml_dev": 1,', '"nvml_dev": 1'))
+    contains(' '.join(tmerge('hang', 'ras.json').expect(0).out.split()), 'Its JSON lacks 1 comma')
+
+
+def test_beside_dumps_ras_tells_how_the_ranks_without_one_are():
+    waits = [call('all_reduce', 1, 'scheduled')]
+    for launched, dead, word in ([1, None, 1], True, 'dead'), ([1, None, 1], False, 'unreachable'), ([1, 0, 1], True, 'alive'):
+        given(waits, None, waits)
+        put('ras.json', answer(launched, dead))
+        told = json.loads(tmerge('hang', 'trace_rank_*', 'ras.json', '--json').expect(0).out)['tables']
+        job = told['hang.job']['rows'][0]
+        equal((job['state'], job['reason'], job['culprits']), ('hangs', 'no dump', '1'), word)
+        contains(job['ras'], f'Of the ranks without a dump, rank 1 is {word}')
+        equal([(r['role'], r['process']) for r in told['hang.rank']['rows']],
+              [('waits', 'alive'), ('culprit', word), ('waits', 'alive')])
+    put('ras.json', answer([1, 1]))
+    contains(' '.join(tmerge('hang', 'trace_rank_*', 'ras.json').expect(0).out.split()),
+             'Its 2 ranks are not those of the dumps')
+
+
+def test_a_broken_answer_of_ras_is_said_and_costs_no_dump():
+    whole = answer([12, 12])
+    given(run_of(2, 1), run_of(2, 1))
+    for content, why in ((whole[:300], 'ras.json: byte 300: the answer of ncclras ends early'),
+                         ('NCCL version 2.26.2 compiled with CUDA 12.6\n', 'give what ncclras -f json prints')):
+        put('ras.json', content)
+        contains(tmerge('hang', 'ras.json').expect(3).err, why)
+        beside = tmerge('hang', 'trace_rank_*', 'ras.json').expect(0)
+        contains(beside.err, why)
+        contains(beside.out, 'dumps of 2 of 2 ranks')
+    put('ras.json', whole)
+    put('ras_2.json', whole)
+    contains(tmerge('hang', 'ras.json', 'ras_2.json').expect(3).err, 'ras_2.json: a second answer of ncclras')
 
 
 class Hostile:

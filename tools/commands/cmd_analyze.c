@@ -81,7 +81,7 @@ static tm_status read_besides(const tm_arguments *arguments, analyze *a, tm_erro
 /* Keeps the results of tmerge hang, because they come from dumps, which the store does not
  * contain. */
 static tm_status keep_hang(const tm_pipeline *p, const tm_store *from, tm_error *err) {
-    static const char *const kept[] = {"hang.job", "hang.collective", "hang.rank"};
+    static const char *const kept[] = {"hang.job", "hang.collective", "hang.rank", "hang.ras"};
     for (size_t i = 0; i < sizeof kept / sizeof *kept && p->self == 0; i++)
         if (tm_store_has_table(from, kept[i]))
             TM_TRY(tm_store_read_table(from, tm_tables_find(&p->tables, kept[i]), err));

@@ -66,11 +66,14 @@ static tm_status read_inputs(tm_pipeline *p, void *context, tm_error *err) {
     TM_TRY(tm_inputs_list(p->comm, p->arguments, &h->inputs, err));
     const tm_hosts *hosts = &h->inputs.hosts;
     TM_TRY(tm_mpi_hang_split(p->comm, h->inputs.list.data, h->inputs.list.n, hosts, &h->of, err));
-    if (h->of.dumps.n == 0)
+    if (h->of.dumps.n == 0 && h->of.answers.n == 0)
         return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                        "%s: tmerge hang needs dumps of flight recorders (see --help)",
                        h->of.traces.n > 0 ? "these are traces only" : "nothing here is a dump");
-    TM_TRY(tm_mpi_hang_read(p->comm, h->of.dumps.data, h->of.dumps.n, hosts, &p->tables, err));
+    if (h->of.answers.n > 1)
+        return tm_fail(err, TM_ERR_INPUT, ((const tm_input *)h->of.answers.data)[1].path, -1,
+                       "a second answer of ncclras: give only the one that belongs to the dumps");
+    TM_TRY(tm_mpi_hang_read(p->comm, &h->of, hosts, &p->tables, err));
     if (h->of.traces.n > 0)
         TM_TRY(read_traces(p, h, err));
     if (h->n_ranks > p->loaded.world_size)
@@ -132,6 +135,10 @@ static void print_dumps(const tm_table *job) {
     const int64_t dumps = tm_table_cell(job, 0, "dumps")->value.i;
     const int64_t cut = tm_table_cell(job, 0, "cut_short")->value.i;
     const char *missing = text(job, "no_dump");
+    if (dumps == 0) {
+        printf("An answer of NCCL's RAS, no dumps\n\n");
+        return;
+    }
     printf("Flight recorder dumps of %" PRId64 " of %" PRId64 " rank%s", dumps, ranks,
            ranks == 1 ? "" : "s");
     if (*missing)
@@ -151,6 +158,7 @@ static void print_screen(const tm_pipeline *p) {
     fputs(p->colors.off, stdout);
     print_sentence(text(job, "evidence"));
     print_sentence(text(job, "chain"));
+    print_sentence(text(job, "ras"));
     if (strcmp(text(job, "confidence"), "several") == 0)
         print_sentence("The dumps do not show which of these it is");
     if (p->output)
@@ -158,9 +166,9 @@ static void print_screen(const tm_pipeline *p) {
 }
 
 static tm_status print_json(const tm_pipeline *p, tm_error *err) {
-    const tm_table *const shown[] = {tm_tables_find(&p->tables, "hang.job"),
-                                     tm_tables_find(&p->tables, "hang.collective"),
-                                     tm_tables_find(&p->tables, "hang.rank")};
+    const tm_table *const shown[] = {
+        tm_tables_find(&p->tables, "hang.job"), tm_tables_find(&p->tables, "hang.collective"),
+        tm_tables_find(&p->tables, "hang.rank"), tm_tables_find(&p->tables, "hang.ras")};
     char *document = NULL;
     TM_TRY(tm_tables_json(shown, sizeof shown / sizeof *shown, p->output, &document, err));
     fputs(document, stdout);
@@ -210,7 +218,7 @@ static tm_status finish(tm_pipeline *p, void *context, tm_error *err) {
 }
 
 static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
-    hang h = {.of = {TM_VEC(tm_input), TM_VEC(tm_input)}};
+    hang h = {.of = {TM_VEC(tm_input), TM_VEC(tm_input), TM_VEC(tm_input)}};
     const tm_pipeline_input input = {
         .read = read_inputs, .without = finish, .print = print, .context = &h};
     if (arguments->n_operands == 0)
@@ -222,6 +230,7 @@ static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
                        (int)TM_HANG_RANKS_MAX);
     tm_status status = tm_pipeline_run(arguments, NULL, &input, err);
     tm_vec_free(&h.of.dumps);
+    tm_vec_free(&h.of.answers);
     tm_vec_free(&h.of.traces);
     tm_inputs_free(&h.inputs);
     return status;
@@ -229,12 +238,14 @@ static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
 
 const tm_command tm_command_hang = {
     .name = "hang",
-    .usage = "DUMP... [TRACE...] [-o FILE.h5] [--json]",
+    .usage = "DUMP... [ANSWER] [TRACE...] [-o FILE.h5] [--json]",
     .summary = "Says who is missing in a job that hangs, from dumps of PyTorch's flight recorder",
     .operands =
         "A DUMP is what a rank's flight recorder wrote, as a pickle or JSON: a file, a folder of "
-        "these, a quoted pattern, or @FILE with one of these on each line. With TRACEs of the same "
-        "ranks, the call and step that each ends in are printed, and times are on the job's clock.",
+        "these, a quoted pattern, or @FILE with one of these on each line. ANSWER is the output of "
+        "ncclras -f json (NCCL 2.28.7 or later), with or without dumps: it says which processes "
+        "are dead, and which ranks are behind. With TRACEs of the same ranks, the call and step "
+        "that each ends in are printed, and times are on the job's clock.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = hang_run,

@@ -86,6 +86,16 @@ size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return tm_hang_int(w->calls, f->call, HC_RANK, -1) == rank ? f->call : f->answer;
 }
 
+/* Joins the answer of RAS if its ranks are those of the dumps. False if out of memory. */
+static bool find_processes(tm_hang_world *w) {
+    if (w->ras.n_ranks == 0 || w->ras.n_ranks != w->n_ranks)
+        return true;
+    w->processes = calloc((size_t)w->n_ranks, sizeof *w->processes);
+    if (w->processes)
+        tm_hang_ras_processes(&w->ras, w->processes);
+    return w->processes != NULL;
+}
+
 /* Determines the number of ranks of the job from all available evidence. */
 static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
@@ -113,9 +123,13 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
         }
     }
     tm_vec_free(&ranks);
+    if (!w->told && w->ras.n_ranks >= n && w->ras.n_ranks > 0) {
+        w->told = true;
+        n = w->ras.n_ranks;
+    }
     w->n_ranks = n;
     w->dump_of = ok ? malloc(((size_t)n + 1) * sizeof *w->dump_of) : NULL;
-    if (!w->dump_of)
+    if (!w->dump_of || !find_processes(w))
         return tm_fail_memory(err);
     for (int64_t r = 0; r < n; r++)
         w->dump_of[r] = TM_HANG_NO_ROW;
@@ -168,6 +182,7 @@ void tm_hang_world_free(tm_hang_world *w) {
     tm_vec_free(&w->fronts);
     tm_vec_free(&w->unreadable);
     free(w->dump_of);
+    free(w->processes);
 }
 
 static void sort_ranks(tm_hang_front *f) {
@@ -493,6 +508,7 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                            .lanes = tm_tables_find(tables, tm_hang_lane_def.name),
                            .calls = tm_tables_find(tables, tm_hang_call_def.name),
                            .seen = tm_tables_find(tables, tm_hang_seen_def.name),
+                           .ras = tm_hang_ras_of(tables),
                            .n_ranks = n_ranks,
                            .told = n_ranks > 0,
                            .unreadable = TM_VEC(int64_t),

@@ -4,6 +4,7 @@
 #define TMERGE_HANG_FRONTS_H
 
 #include "base/vec.h"
+#include "ras.h"
 #include "tmerge/table.h"
 
 /** Upper limit of ranks; larger rank numbers in a dump are rejected. */
@@ -44,8 +45,10 @@ typedef struct tm_hang_world {
     bool any_open;      /* some operation is not over */
     bool told;          /* a dump or the user states n_ranks */
     size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW: none that can be read; owned */
-    tm_vec unreadable;  /* of int64_t, ascending: ranks with an unreadable dump */
-    tm_vec fronts;      /* of tm_hang_front */
+    tm_hang_ras ras;
+    tm_hang_process *processes; /* [n_ranks] owned; NULL: no answer of RAS on these ranks */
+    tm_vec unreadable;          /* of int64_t, ascending: ranks with an unreadable dump */
+    tm_vec fronts;              /* of tm_hang_front */
 } tm_hang_world;
 
 #define TM_HANG_NO_ROW SIZE_MAX

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ras.h"
 #include "say.h"
 #include "seen.h"
 #include "tables.h"
@@ -103,8 +104,9 @@ const tm_table_def tm_hang_call_def = {.name = "hang.call",
                                        .internal = true};
 
 static const tm_table_def *const tables[] = {
-    &tm_hang_job_def,   &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_dump_def,
-    &tm_hang_group_def, &tm_hang_lane_def,       &tm_hang_call_def, &tm_hang_seen_def};
+    &tm_hang_job_def,  &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_ras_def,
+    &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
+    &tm_hang_seen_def, &tm_hang_answer_def};
 
 /* Removes rows with the same key as the one before: later dumps of a rank, repeated groups. */
 static void leave_doubles(tm_table *table) {
@@ -175,7 +177,7 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
         .culprits = TM_VEC(int64_t), .also = TM_VEC(int64_t), .besides = TM_VEC(int64_t)};
     tm_table *dumps = tm_tables_find(out, tm_hang_dump_def.name);
     (void)job;
-    if (dumps->n_rows == 0)
+    if (dumps->n_rows == 0 && tm_hang_ras_of(out).answer->n_rows == 0)
         return TM_OK;
     leave_doubles(dumps);
     leave_doubles(tm_tables_find(out, tm_hang_group_def.name));

@@ -1,15 +1,14 @@
 #include "say.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/list.h"
 #include "seen.h"
 #include "tables.h"
+#include "text.h"
 #include "tmerge/flight.h"
 
 enum {
@@ -28,12 +27,14 @@ enum {
     J_VERDICT,
     J_EVIDENCE,
     J_CHAIN,
+    J_RAS,
     N_J
 };
 
 static const tm_column job_columns[N_J] = {
     [J_RANKS] = {"ranks", TM_INT, "",
-                 "Number of ranks of the job, from the dumps or --world-size."},
+                 "Number of ranks of the job, from the dumps, NCCL's RAS or --world-size; null: "
+                 "unknown."},
     [J_TOLD] = {"ranks_told", TM_BOOL, "",
                 "Whether the number of ranks is stated anywhere; if not, ranks above the highest "
                 "with a dump may be missing."},
@@ -41,10 +42,11 @@ static const tm_column job_columns[N_J] = {
     [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks without a dump; null: none."},
     [J_CUT] = {"cut_short", TM_INT, "",
                "Number of dumps that end early; their readable part is used."},
-    [J_STATE] = {"state", TM_TEXT, "",
-                 "hangs: a rank waits for one that does not come; unknown: an operation that all "
-                 "reached does not end, or the dumps do not show which rank is missing; running: "
-                 "no rank has waited for a second; clear: no rank waits."},
+    [J_STATE] =
+        {"state", TM_TEXT, "",
+         "hangs: a rank waits for one that does not come; unknown: an operation that all "
+         "reached does not end, or the dumps do not show which rank is missing, or there are none; "
+         "running: no rank has waited for a second; clear: no rank waits."},
     [J_REASON] = {"reason", TM_TEXT, "",
                   "mismatch: ranks issued different operations, sizes or types (others may be "
                   "missing elsewhere as well); not issued: others wait for ranks that wait for no "
@@ -60,17 +62,21 @@ static const tm_column job_columns[N_J] = {
     [J_VERDICT] = {"verdict", TM_TEXT, "", "The finding, as a sentence."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "The evidence for the verdict."},
     [J_CHAIN] = {"chain", TM_TEXT, "", "Other ranks that wait as a consequence."},
+    [J_RAS] =
+        {"ras", TM_TEXT, "",
+         "What NCCL's RAS says of processes and communicators; null: no answer of it was read. "
+         "Without dumps its finding is the verdict."},
 };
 
 const tm_table_def tm_hang_job_def = {
     .name = "hang.job",
     .doc = "One row: the ranks that a stuck job waits for. Only if dumps of flight recorders were "
-           "read (tmerge hang).",
+           "read, or an answer of NCCL's RAS (tmerge hang).",
     .columns = job_columns,
     .n_columns = N_J,
     .n_keys = 0,
     .top = -1,
-    .n_prose = 3,
+    .n_prose = 4,
 };
 
 enum {
@@ -140,6 +146,7 @@ enum {
     R_ENTRIES,
     R_CUT,
     R_DUMP,
+    R_PROCESS,
     R_TRACE_END,
     R_STEP,
     R_STEP_BEGIN,
@@ -167,6 +174,9 @@ static const tm_column rank_columns[N_R] = {
     [R_ENTRIES] = {"entries", TM_INT, "", "Number of entries in its dump."},
     [R_CUT] = {"cut_short", TM_BOOL, "", "Whether the dump ends early."},
     [R_DUMP] = {"dump", TM_TEXT, "", "Path of the dump; null: none."},
+    [R_PROCESS] = {"process", TM_TEXT, "",
+                   "Its process by NCCL's RAS: alive; unreachable: it did not answer; dead: it has "
+                   "not answered for a minute; null: not told."},
     [R_TRACE_END] =
         {"trace_end_ns", TM_INT, "ns",
          "End of its trace, since the epoch; null without a trace with time of day. All times here "
@@ -196,41 +206,7 @@ const tm_table_def tm_hang_rank_def = {
 
 /* Sentences. */
 
-enum { TEXT = 2048, LIST = 200, NAME = 200 };
-
-typedef struct words {
-    char text[TEXT];
-    size_t n;
-} words;
-
-static void add(words *w, const char *format, ...) TM_PRINTF(2, 3);
-static void add(words *w, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(w->text + w->n, TEXT - w->n, format, args);
-    va_end(args);
-    w->n = n < 0 ? w->n : w->n + (size_t)n < TEXT ? w->n + (size_t)n : TEXT - 1;
-}
-
-/* Adds "rank 3" or "ranks 0-2"; long lists are truncated. */
-static void add_ranks(words *w, const tm_vec *ranks) {
-    enum { MORE = 24 };
-    char list[LIST + MORE];
-    tm_list_write(ranks->data, ranks->n, list, sizeof list);
-    if (strlen(list) >= LIST) {
-        list[LIST] = '\0';
-        snprintf(strrchr(list, ',') + 1, MORE, "...");
-    }
-    add(w, "rank%s %s", ranks->n == 1 ? "" : "s", list);
-}
-
-static void add_time(words *w, int64_t ns) {
-    const time_t seconds = (time_t)(ns / 1000000000);
-    struct tm parts;
-    if (ns > 0 && gmtime_r(&seconds, &parts))
-        add(w, "%02d:%02d:%02d.%03d UTC", parts.tm_hour, parts.tm_min, parts.tm_sec,
-            (int)(ns % 1000000000 / 1000000));
-}
+typedef tm_hang_words words;
 
 /* Returns NULL for fronts.n, which means none. */
 static const tm_hang_front *front_at(const tm_hang_world *w, size_t i) {
@@ -255,25 +231,26 @@ static const char *op_of(const tm_hang_world *w, const tm_hang_front *f) {
 
 /* Adds "all_reduce, number 12 of group default_pg". */
 static void add_operation(words *t, const tm_hang_world *w, const tm_hang_front *f) {
-    add(t, "%s, number %" PRId64 " of group %s", op_of(w, f), f->seq, group_name(w, f->group));
+    tm_hang_add(t, "%s, number %" PRId64 " of group %s", op_of(w, f), f->seq,
+                group_name(w, f->group));
 }
 
 /* Adds a call with its inputs and outputs. */
 static void add_call(words *t, const tm_hang_world *w, size_t row) {
     const char *in = tm_hang_text(w->calls, row, HC_INPUTS);
     const char *out = tm_hang_text(w->calls, row, HC_OUTPUTS);
-    add(t, "%s", tm_hang_text(w->calls, row, HC_OP));
+    tm_hang_add(t, "%s", tm_hang_text(w->calls, row, HC_OP));
     if (*in && strcmp(in, "[]") != 0)
-        add(t, " of %s", in);
+        tm_hang_add(t, " of %s", in);
     if (*out && strcmp(out, "[]") != 0 && strcmp(in, out) != 0)
-        add(t, " to %s", out);
+        tm_hang_add(t, " to %s", out);
 }
 
 /* Adds "ranks 0-2 call all_reduce of [[4]] Float; rank 3 calls ...", up to four forms. */
 static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) {
     enum { SHOWN = 4 };
     int64_t forms[SHOWN];
-    char first[TEXT] = "";
+    char first[TM_HANG_TEXT] = "";
     size_t n = 0;
     const int64_t *v = f->came.data;
     for (size_t i = 0; i < f->came.n && n < SHOWN; i++) {
@@ -295,13 +272,13 @@ static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) 
                 return false;
             }
         }
-        add(t, n > 0 ? "; " : "");
-        add_ranks(t, &same);
-        add(t, " call%s ", same.n == 1 ? "s" : "");
+        tm_hang_add(t, n > 0 ? "; " : "");
+        tm_hang_add_ranks(t, &same);
+        tm_hang_add(t, " call%s ", same.n == 1 ? "s" : "");
         const size_t from = t->n;
         add_call(t, w, row);
         if (n > 0 && strcmp(t->text + from, first) == 0)
-            add(t, ", but the calls coalesced with it differ");
+            tm_hang_add(t, ", but the calls coalesced with it differ");
         else if (n == 0)
             snprintf(first, sizeof first, "%s", t->text + from);
         forms[n++] = form;
@@ -315,14 +292,14 @@ static void add_came(words *t, const tm_hang_world *w, const tm_hang_front *f) {
         f->call == TM_HANG_NO_ROW ? "" : tm_hang_text(w->calls, f->call, HC_FRAMES);
     const tm_vec *who = f->waiting.n > 0 ? &f->waiting : &f->came;
     words at = {.n = 0};
-    add_ranks(t, who);
-    add(t, f->waiting.n > 0 ? " came and wait%s" : " came, and it has finished for %s",
-        f->waiting.n > 0 ? (who->n == 1 ? "s" : "") : (who->n == 1 ? "it" : "them"));
-    add_time(&at, f->first_ns);
+    tm_hang_add_ranks(t, who);
+    tm_hang_add(t, f->waiting.n > 0 ? " came and wait%s" : " came, and it has finished for %s",
+                f->waiting.n > 0 ? (who->n == 1 ? "s" : "") : (who->n == 1 ? "it" : "them"));
+    tm_hang_add_time(&at, f->first_ns);
     if (at.n > 0 && f->waiting.n > 0)
-        add(t, " since %s", at.text);
+        tm_hang_add(t, " since %s", at.text);
     if (*frames)
-        add(t, " (%s)", frames);
+        tm_hang_add(t, " (%s)", frames);
 }
 
 /* Adds a rank's last recorded operation. */
@@ -333,22 +310,22 @@ static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
     const char *frames = tm_hang_text(w->dumps, d, HD_FRAMES);
     words at = {.n = 0};
     if (!*op) {
-        add(t, "Rank %" PRId64 " recorded no operation at all", rank);
+        tm_hang_add(t, "Rank %" PRId64 " recorded no operation at all", rank);
         return;
     }
-    add_time(&at, tm_hang_int(w->dumps, d, HD_LAST_NS, 0));
-    add(t,
-        "The last operation that rank %" PRId64 "'s CPU issued is %s, number %" PRId64
-        " of group %s",
-        rank, op, tm_hang_int(w->dumps, d, HD_LAST_SEQ, 0),
-        group == TM_HANG_NO_ROW ? "?" : group_name(w, group));
+    tm_hang_add_time(&at, tm_hang_int(w->dumps, d, HD_LAST_NS, 0));
+    tm_hang_add(t,
+                "The last operation that rank %" PRId64 "'s CPU issued is %s, number %" PRId64
+                " of group %s",
+                rank, op, tm_hang_int(w->dumps, d, HD_LAST_SEQ, 0),
+                group == TM_HANG_NO_ROW ? "?" : group_name(w, group));
     if (at.n > 0)
-        add(t, ", at %s", at.text);
+        tm_hang_add(t, ", at %s", at.text);
     if (*frames)
-        add(t, " (%s)", frames);
+        tm_hang_add(t, " (%s)", frames);
     const bool is_over = tm_hang_int(w->dumps, d, HD_LAST_STATE, 0) == TM_FLIGHT_COMPLETED;
     if (is_over && strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0)
-        add(t, "; gloo records no sends and receives, so it may be waiting in one");
+        tm_hang_add(t, "; gloo records no sends and receives, so it may be waiting in one");
 }
 
 /* Adds what the rank's trace shows at its end, if it has one. */
@@ -357,17 +334,19 @@ static void add_seen(words *t, const tm_hang_world *w, int64_t rank) {
     words end = {.n = 0}, at = {.n = 0};
     if (!seen || (seen[HS_CALL].null && seen[HS_STEP].null))
         return;
-    add_time(&end, seen[HS_END].null ? 0 : seen[HS_END].value.i);
-    add_time(&at, seen[HS_CALL_BEGIN].null ? 0 : seen[HS_CALL_BEGIN].value.i);
-    add(t, ". The trace of rank %" PRId64 " ends%s%s", rank, end.n > 0 ? " at " : "", end.text);
+    tm_hang_add_time(&end, seen[HS_END].null ? 0 : seen[HS_END].value.i);
+    tm_hang_add_time(&at, seen[HS_CALL_BEGIN].null ? 0 : seen[HS_CALL_BEGIN].value.i);
+    tm_hang_add(t, ". The trace of rank %" PRId64 " ends%s%s", rank, end.n > 0 ? " at " : "",
+                end.text);
     if (!seen[HS_STEP].null)
-        add(t, ", in step %" PRId64, seen[HS_STEP].value.i);
+        tm_hang_add(t, ", in step %" PRId64, seen[HS_STEP].value.i);
     if (seen[HS_CALL].null)
         return;
-    add(t, seen[HS_OPEN].value.i ? "; its CPU was then in %s" : "; the last call in it is %s",
-        seen[HS_CALL].value.text);
+    tm_hang_add(t,
+                seen[HS_OPEN].value.i ? "; its CPU was then in %s" : "; the last call in it is %s",
+                seen[HS_CALL].value.text);
     if (at.n > 0)
-        add(t, seen[HS_OPEN].value.i ? ", since %s" : ", at %s", at.text);
+        tm_hang_add(t, seen[HS_OPEN].value.i ? ", since %s" : ", at %s", at.text);
 }
 
 /* Whether all ranks have a complete dump. */
@@ -383,14 +362,17 @@ static bool is_whole(const tm_hang_world *w) {
 static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
     const tm_hang_front *f = front_at(w, c->front);
     if (c->reason == TM_HANG_NOTHING) {
-        add(t, is_whole(w) ? "No rank is waiting: every operation in the dumps has finished"
+        tm_hang_add(t, is_whole(w)
+                           ? "No rank is waiting: every operation in the dumps has finished"
                            : "No rank with a complete dump is waiting: every operation in the "
                              "dumps has finished");
     } else if (c->reason == TM_HANG_UNKNOWN) {
-        add(t, "Some operations have not finished, but the dumps do not show whom they wait for; "
+        tm_hang_add(
+            t, "Some operations have not finished, but the dumps do not show whom they wait for; "
                "no rank is named");
     } else if (c->reason == TM_HANG_RUNNING) {
-        add(t,
+        tm_hang_add(
+            t,
             "The job was running: when the dumps were written, no rank had waited longer than %.3g "
             "s; no rank is named",
             (double)c->longest_ns / 1e9);
@@ -398,22 +380,24 @@ static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c
         bool missed = false;
         for (size_t i = 0; i < w->fronts.n; i++)
             missed = missed || ((const tm_hang_front *)w->fronts.data)[i].absent.n > 0;
-        add(t, missed ? "All came to " : "No rank is missing: all came to ");
+        tm_hang_add(t, missed ? "All came to " : "No rank is missing: all came to ");
         add_operation(t, w, f);
-        add(t, ", which had not finished when the dumps were written. If it never does, look at "
+        tm_hang_add(
+            t, ", which had not finished when the dumps were written. If it never does, look at "
                "the network or the GPUs; no rank is named");
     } else if (c->reason == TM_HANG_UNTOLD) {
-        add(t, "The dumps do not show who is missing from ");
+        tm_hang_add(t, "The dumps do not show who is missing from ");
         add_operation(t, w, f);
-        add(t, "; no rank is named");
+        tm_hang_add(t, "; no rank is named");
     } else {
-        add(t, "The dumps are from different times or different runs: ");
+        tm_hang_add(t, "The dumps are from different times or different runs: ");
         add_operation(t, w, f);
-        add(t, ", has finished for ");
-        add_ranks(t, &f->came);
-        add(t, ". It needs ");
-        add_ranks(t, &f->absent);
-        add(t, ", whose dump%s not have it; no rank is named", f->absent.n == 1 ? " does" : "s do");
+        tm_hang_add(t, ", has finished for ");
+        tm_hang_add_ranks(t, &f->came);
+        tm_hang_add(t, ". It needs ");
+        tm_hang_add_ranks(t, &f->absent);
+        tm_hang_add(t, ", whose dump%s not have it; no rank is named",
+                    f->absent.n == 1 ? " does" : "s do");
     }
 }
 
@@ -435,32 +419,33 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
     }
     tm_vec here = TM_VEC(int64_t);
     const bool ok = missed_here(f, c, &here), one = here.n == 1;
-    add(t, "The job hangs: ");
-    add_ranks(t, &here);
+    tm_hang_add(t, "The job hangs: ");
+    tm_hang_add_ranks(t, &here);
     if (c->reason == TM_HANG_DIFFERS && f->is_p2p)
-        add(t, " send and receive with sizes or types that do not match: ");
+        tm_hang_add(t, " send and receive with sizes or types that do not match: ");
     else if (c->reason == TM_HANG_DIFFERS && 2 * here.n < f->came.n)
-        add(t, " came to number %" PRId64 " of group %s with a different call than the others",
-            f->seq, group_name(w, f->group));
+        tm_hang_add(t,
+                    " came to number %" PRId64 " of group %s with a different call than the others",
+                    f->seq, group_name(w, f->group));
     else if (c->reason == TM_HANG_DIFFERS)
         add(t, " came to number %" PRId64 " of group %s with calls that do not match", f->seq,
             group_name(w, f->group));
     else if (c->reason == TM_HANG_LOST)
-        add(t, " left no dump, and the others came to ");
+        tm_hang_add(t, " left no dump, and the others came to ");
     else if (c->reason == TM_HANG_CIRCLE && c->sure)
-        add(t, " call%s groups in a different order than the others, and ha%s not come to ",
-            one ? "s" : "", one ? "s" : "ve");
+        tm_hang_add(t, " call%s groups in a different order than the others, and ha%s not come to ",
+                    one ? "s" : "", one ? "s" : "ve");
     else if (c->reason == TM_HANG_CIRCLE)
-        add(t, " wait for one another in several groups, first in ");
+        tm_hang_add(t, " wait for one another in several groups, first in ");
     else
-        add(t, " ha%s not come to ", one ? "s" : "ve");
+        tm_hang_add(t, " ha%s not come to ", one ? "s" : "ve");
     if (c->reason != TM_HANG_DIFFERS || f->is_p2p)
         add_operation(t, w, f);
     tm_vec_free(&here);
     if (c->front_besides < w->fronts.n) {
-        add(t, ". Also, ");
-        add_ranks(t, &c->besides);
-        add(t, " ha%s not come to ", c->besides.n == 1 ? "s" : "ve");
+        tm_hang_add(t, ". Also, ");
+        tm_hang_add_ranks(t, &c->besides);
+        tm_hang_add(t, " ha%s not come to ", c->besides.n == 1 ? "s" : "ve");
         add_operation(t, w, front_at(w, c->front_besides));
     }
     return ok;
@@ -481,9 +466,9 @@ static void add_not_started(words *t, const tm_hang_world *w, const tm_hang_fron
     }
     if (!started || n == 0)
         return;
-    add(t, ". It has not started on the GPU of rank %" PRId64, first);
+    tm_hang_add(t, ". It has not started on the GPU of rank %" PRId64, first);
     if (n > 1)
-        add(t, ", nor on those of %zu more", n - 1);
+        tm_hang_add(t, ", nor on those of %zu more", n - 1);
 }
 
 /* Adds the ranks for which it is unknown whether they came, and why. */
@@ -493,19 +478,19 @@ static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f)
         cut = cut &&
               tm_hang_int(w->dumps, w->dump_of[((const int64_t *)f->perhaps.data)[i]], HD_CUT, 0);
     if (f->perhaps.n > 0) {
-        add(t, ". Whether ");
-        add_ranks(t, &f->perhaps);
-        add(t, cut       ? " came is not known: what is left of the dump ends before"
-               : f->told ? " came is not known: the records of that time are lost"
-                         : " should come is not known: no dump lists the group's ranks");
+        tm_hang_add(t, ". Whether ");
+        tm_hang_add_ranks(t, &f->perhaps);
+        tm_hang_add(t, cut       ? " came is not known: what is left of the dump ends before"
+                       : f->told ? " came is not known: the records of that time are lost"
+                                 : " should come is not known: no dump lists the group's ranks");
     }
 }
 
 static void add_besides(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    add(t, ". There ");
+    tm_hang_add(t, ". There ");
     add_came(t, w, front_at(w, c->front_besides));
     for (size_t i = 0; i < c->besides.n && i < 2; i++) {
-        add(t, ". ");
+        tm_hang_add(t, ". ");
         add_last(t, w, ((const int64_t *)c->besides.data)[i]);
         add_seen(t, w, ((const int64_t *)c->besides.data)[i]);
     }
@@ -526,7 +511,7 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
     tm_vec here = TM_VEC(int64_t);
     const bool ok = missed_here(f, c, &here);
     for (size_t i = 0; i < here.n && i < 2 && told; i++) {
-        add(t, ". ");
+        tm_hang_add(t, ". ");
         add_last(t, w, ((const int64_t *)here.data)[i]);
     }
     for (size_t i = 0; i < here.n && i < 2; i++)
@@ -536,23 +521,23 @@ static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes 
     if (c->front_besides < w->fronts.n)
         add_besides(t, w, c);
     if (w->unreadable.n > 0) {
-        add(t, ". The dump%s of ", w->unreadable.n == 1 ? "" : "s");
-        add_ranks(t, &w->unreadable);
-        add(t, " cannot be read");
+        tm_hang_add(t, ". The dump%s of ", w->unreadable.n == 1 ? "" : "s");
+        tm_hang_add_ranks(t, &w->unreadable);
+        tm_hang_add(t, " cannot be read");
     }
     if (c->reason == TM_HANG_OPEN && f->is_p2p && f->came.n > 1) {
-        add(t, ". If these two belong together, their sizes or types do not match: ");
+        tm_hang_add(t, ". If these two belong together, their sizes or types do not match: ");
         if (!add_forms(t, w, f))
             return false;
     } else if (c->reason == TM_HANG_OPEN) {
         add_not_started(t, w, f);
     }
-    if (c->reason == TM_HANG_LOST)
-        add(t, ". A rank that was killed, or whose process does not respond, leaves none");
+    if (c->reason == TM_HANG_LOST && !w->processes)
+        tm_hang_add(t, ". A rank that was killed, or whose process does not respond, leaves none");
     if (c->also.n > 0) {
-        add(t, ". There is no dump of ");
-        add_ranks(t, &c->also);
-        add(t, ", which may be missing too");
+        tm_hang_add(t, ". There is no dump of ");
+        tm_hang_add_ranks(t, &c->also);
+        tm_hang_add(t, ", which may be missing too");
     }
     return ok;
 }
@@ -570,18 +555,18 @@ static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c)
         if (n++ >= SHOWN)
             continue;
         const tm_vec *who = f[i].waiting.n > 0 ? &f[i].waiting : &f[i].came;
-        add(t, n == 1 ? "Then " : "; ");
-        add_ranks(t, who);
-        add(t, " wait%s in ", who->n == 1 ? "s" : "");
+        tm_hang_add(t, n == 1 ? "Then " : "; ");
+        tm_hang_add_ranks(t, who);
+        tm_hang_add(t, " wait%s in ", who->n == 1 ? "s" : "");
         add_operation(t, w, &f[i]);
-        add(t, f[i].problem == TM_HANG_MISMATCH ? ", with calls that do not match" : "");
+        tm_hang_add(t, f[i].problem == TM_HANG_MISMATCH ? ", with calls that do not match" : "");
         if (f[i].absent.n > 0) {
-            add(t, ", for ");
-            add_ranks(t, &f[i].absent);
+            tm_hang_add(t, ", for ");
+            tm_hang_add_ranks(t, &f[i].absent);
         }
     }
     if (n > SHOWN)
-        add(t, "; and %zu more (hang.collective)", n - SHOWN);
+        tm_hang_add(t, "; and %zu more (hang.collective)", n - SHOWN);
     return true;
 }
 
@@ -614,6 +599,17 @@ static tm_status set_named(const tm_hang_world *w, const tm_hang_causes *c, tm_t
     return status;
 }
 
+/* Writes what RAS says: its finding as the verdict if there are no dumps. */
+static tm_status set_ras(const tm_hang_world *w, tm_table *t, tm_cell *row, bool alone,
+                         tm_error *err) {
+    words finding = {.n = 0}, answer = {.n = 0};
+    if (!tm_hang_say_ras(w, alone, &finding, &answer))
+        return tm_fail_memory(err);
+    if (finding.n > 0 && alone)
+        TM_TRY(tm_table_set_text(t, &row[J_VERDICT], finding.text, err));
+    return tm_table_set_text(t, &row[J_RAS], tm_hang_or_null(answer.text), err);
+}
+
 static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_table *t,
                          tm_error *err) {
     static const char *const reasons[] = {
@@ -638,13 +634,15 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
     tm_status status = ok ? set_ranks(t, &row[J_MISSING], &lost, err) : tm_fail_memory(err);
     tm_vec_free(&lost);
     TM_TRY(status);
-    tm_cell_set_int(&row[J_RANKS], w->n_ranks);
+    if (w->n_ranks > 0)
+        tm_cell_set_int(&row[J_RANKS], w->n_ranks);
     tm_cell_set_bool(&row[J_TOLD], w->told);
     tm_cell_set_int(&row[J_DUMPS], n_dumps);
     tm_cell_set_int(&row[J_CUT], cut);
     const bool named = c->culprits.n > 0;
     TM_TRY(tm_table_set_text(t, &row[J_STATE],
                              named                          ? "hangs"
+                             : n_dumps == 0                 ? "unknown"
                              : c->reason == TM_HANG_NOTHING ? "clear"
                              : c->reason == TM_HANG_RUNNING ? "running"
                                                             : "unknown",
@@ -663,7 +661,8 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
     }
     TM_TRY(tm_table_set_text(t, &row[J_VERDICT], verdict.text, err));
     TM_TRY(tm_table_set_text(t, &row[J_EVIDENCE], tm_hang_or_null(evidence.text), err));
-    return tm_table_set_text(t, &row[J_CHAIN], tm_hang_or_null(chain.text), err);
+    TM_TRY(tm_table_set_text(t, &row[J_CHAIN], tm_hang_or_null(chain.text), err));
+    return set_ras(w, t, row, n_dumps == 0, err);
 }
 
 static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, tm_error *err) {
@@ -744,6 +743,8 @@ static tm_status set_seen(const tm_hang_world *w, int64_t rank, tm_table *t, tm_
 
 static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64_t rank,
                           size_t front, tm_table *t, tm_error *err) {
+    static const char *const processes[] = {
+        [TM_HANG_ALIVE] = "alive", [TM_HANG_UNREACHABLE] = "unreachable", [TM_HANG_DEAD] = "dead"};
     const size_t d = w->dump_of[rank];
     tm_cell *row = tm_table_add_row(t);
     if (!row)
@@ -769,6 +770,8 @@ static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64
         }
     }
     TM_TRY(set_seen(w, rank, t, row, err));
+    if (w->processes)
+        TM_TRY(tm_table_set_text(t, &row[R_PROCESS], processes[w->processes[rank]], err));
     return d == TM_HANG_NO_ROW ? TM_OK : add_last_of(w, d, t, row, err);
 }
 

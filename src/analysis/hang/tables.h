@@ -76,5 +76,22 @@ enum {
     HC_BEFORE,
     N_HC
 };
+enum {
+    HR_COMM,
+    HR_MEMBER,
+    HR_RANK,
+    HR_HASH,
+    HR_SIZE,
+    HR_STATE,
+    HR_OPERATION,
+    HR_LAUNCHED,
+    HR_MOST,
+    HR_ERROR,
+    HR_HOST,
+    HR_PID,
+    HR_GPU,
+    N_HR
+};
+enum { HA_RANKS, HA_COMMS, HA_PROCESSES, HA_LEFT_OUT, HA_COMMAS, HA_VERSION, HA_TIME, N_HA };
 
 #endif

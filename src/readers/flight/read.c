@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "readers/json_values.h"
 #include "tmerge/flight.h"
-#include "values.h"
 
 /* Keys of an entry. Before version 2.1 the sequence number was called seq_id. */
 #define FIELDS(X)                                                                                  \
@@ -477,8 +477,13 @@ tm_status tm_flight_read(tm_flight *f, tm_source *source, tm_error *err) {
     TM_TRY(tm_source_rewind(source, err));
     const bool json = head[strspn(head, " \t\r\n")] == '{';
     f->has_values = true;
-    TM_TRY(json ? tm_flight_read_json(source, &f->values, &f->cut, err)
-                : tm_pickle_read_cut(source, &f->values, &f->cut, err));
+    if (json) {
+        tm_json_lapses lapses = {.cut = false};
+        TM_TRY(tm_json_values_read(source, false, &f->values, &lapses, err));
+        f->cut = lapses.cut;
+    } else {
+        TM_TRY(tm_pickle_read_cut(source, &f->values, &f->cut, err));
+    }
     return take_dump(f, source, err);
 }
 

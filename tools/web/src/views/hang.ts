@@ -84,12 +84,35 @@ function ranks(job: Job, from: number | null): HTMLElement {
   );
 }
 
+function answer(job: Job): HTMLElement {
+  const table = job.table("hang.ras");
+  return section(
+    "What NCCL's RAS reports",
+    note("Each rank of a communicator that is missing, failed or behind."),
+    grid(table, {
+      columns: [
+        { column: "communicator" },
+        { column: "size" },
+        { column: "member", label: "its rank" },
+        { column: "rank", label: "global rank" },
+        { column: "state" },
+        { column: "operation" },
+        { column: "launched" },
+        { column: "others" },
+        { column: "host" },
+        { column: "pid", label: "process" },
+        { column: "gpu", label: "GPU" },
+      ],
+    }),
+  );
+}
+
 const SEVERAL = "Which of these it is, the dumps do not tell.";
 
 export const hang: View = {
   id: "hang",
   title: "Hang",
-  needs: ["hang.job", "hang.collective", "hang.rank"],
+  needs: ["hang.job", "hang.collective", "hang.rank", "hang.ras"],
   judges: ["hang.job"],
   shown: (job) => job.table("hang.job").n > 0,
   state: (job) => (job.table("hang.job").text(0, "state") === "hangs" ? "bad" : undefined),
@@ -100,12 +123,16 @@ export const hang: View = {
       heading(prose(table.text(0, "verdict")), prose(table.text(0, "evidence"))),
       table.text(0, "chain") === null ? "" : note(prose(table.text(0, "chain"))),
       table.text(0, "confidence") === "several" ? note(SEVERAL) : "",
-      note(
-        `Of ${f.count(table.num(0, "dumps") ?? 0, "dump")} of ${f.count(table.num(0, "ranks") ?? 0, "rank")}`,
-        table.text(0, "no_dump") !== null && `; none of rank ${prose(table.text(0, "no_dump"))}`,
-        ".",
-      ),
+      table.num(0, "dumps") === 0
+        ? note("No dumps of flight recorders.")
+        : note(
+            `Of ${f.count(table.num(0, "dumps") ?? 0, "dump")} of ${f.count(table.num(0, "ranks") ?? 0, "rank")}`,
+            table.text(0, "no_dump") !== null && `; none of rank ${prose(table.text(0, "no_dump"))}`,
+            ".",
+          ),
+      table.text(0, "ras") === null ? "" : note(prose(table.text(0, "ras"))),
       job.table("hang.collective").n > 0 ? operations(job, from) : "",
+      job.table("hang.ras").n > 0 ? answer(job) : "",
       ranks(job, from),
     );
   },

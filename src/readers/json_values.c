@@ -1,19 +1,20 @@
-#include "values.h"
+#include "json_values.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "readers/json.h"
+#include "json.h"
 
 enum { DEPTH_MAX = 32, PIECE = 1 << 16, BYTES_MAX = 1 << 28 };
 
 typedef struct parser {
     tm_json_cursor cursor;
     tm_pickle *out;
-    tm_vec stack; /* of tm_pickle_value: items of the open containers */
-    tm_vec text;  /* of char: a text with its escapes decoded */
+    tm_vec stack;   /* of tm_pickle_value: items of the open containers */
+    tm_vec text;    /* of char: a text with its escapes decoded */
+    int64_t commas; /* missing ones */
     int depth;
-    bool cut, memory;
+    bool cut, memory, lax;
 } parser;
 
 static const char *out_of_memory(parser *p) {
@@ -79,6 +80,10 @@ static const char *next_item(parser *p, const char *at, bool first, char close) 
     at = tm_json_space(at);
     if (*at == close || first)
         return at;
+    if (p->lax && *at == '"' && close == '}') {
+        p->commas++;
+        return at;
+    }
     return *at == ',' ? tm_json_space(at + 1)
                       : tm_json_fail(&p->cursor, at, "a comma or an end should follow the value");
 }
@@ -160,7 +165,7 @@ static tm_status read_all(tm_source *source, tm_vec *bytes, tm_error *err) {
     while (n > 0) {
         if (bytes->n >= BYTES_MAX)
             return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), (int64_t)bytes->n,
-                           "larger than any dump of a flight recorder");
+                           "larger than 256 MiB, which such a file never is");
         if (!tm_vec_append(bytes, NULL, PIECE))
             return tm_fail_memory(err);
         bytes->n -= PIECE;
@@ -177,15 +182,16 @@ static tm_status read_all(tm_source *source, tm_vec *bytes, tm_error *err) {
     return TM_OK;
 }
 
-tm_status tm_flight_read_json(tm_source *source, tm_pickle *out, bool *cut, tm_error *err) {
-    parser p = {.out = out, .stack = TM_VEC(tm_pickle_value), .text = TM_VEC(char)};
+tm_status tm_json_values_read(tm_source *source, bool lax, tm_pickle *out, tm_json_lapses *lapses,
+                              tm_error *err) {
+    parser p = {.out = out, .lax = lax, .stack = TM_VEC(tm_pickle_value), .text = TM_VEC(char)};
     tm_vec bytes = TM_VEC(char);
     tm_status status = tm_pickle_init(out) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = read_all(source, &bytes, err);
     if (status == TM_OK)
         status = parse(&p, source, &bytes, err);
-    *cut = p.cut;
+    *lapses = (tm_json_lapses){p.cut, (int64_t)bytes.n, p.commas};
     tm_vec_free(&bytes);
     tm_vec_free(&p.stack);
     tm_vec_free(&p.text);

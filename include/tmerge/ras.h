@@ -1,0 +1,72 @@
+/* What NCCL's RAS subsystem answers about a running job: the JSON of `ncclras -f json`, which NCCL
+ * 2.28.7 and later write. */
+#ifndef TMERGE_RAS_H
+#define TMERGE_RAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tmerge/source.h"
+
+/** Upper limit of the size of a communicator. */
+enum { TM_RAS_SIZE_MAX = 1 << 22 };
+
+/** How a rank of a communicator is. The words of hang.ras.state are made of the order. */
+typedef enum tm_ras_state {
+    TM_RAS_RUNNING,
+    TM_RAS_STARTING,    /* the communicator is not yet initialised */
+    TM_RAS_ENDING,      /* the program called ncclCommFinalize or ncclCommDestroy */
+    TM_RAS_ABORTED,     /* the program or NCCL aborted it */
+    TM_RAS_FAILED,      /* NCCL reports an error */
+    TM_RAS_GONE,        /* its process answers, but has no such communicator */
+    TM_RAS_UNREACHABLE, /* its process did not answer in time */
+    TM_RAS_DEAD         /* its process has not answered for so long that NCCL gave it up */
+} tm_ras_state;
+
+/** How many operations of one kind a rank has launched. */
+typedef struct tm_ras_count {
+    const char *operation; /* "AllReduce"; borrowed, like all texts here, until the next read */
+    int64_t launched;
+} tm_ras_count;
+
+typedef struct tm_ras_member {
+    int64_t rank; /* in the communicator */
+    const char *host;
+    int64_t pid, gpu; /* -1: unknown; gpu: as the driver numbers it */
+    tm_ras_state state;
+    int64_t error; /* TM_RAS_FAILED: the ncclResult_t */
+    const tm_ras_count *counts;
+    size_t n_counts; /* 0 from TM_RAS_GONE on */
+} tm_ras_member;
+
+typedef struct tm_ras_comm {
+    const char *hash; /* "0x6c1f4a9d2b7e8305" */
+    int64_t size;
+    const tm_ras_member *members;
+    size_t n_members; /* at most size */
+} tm_ras_comm;
+
+typedef struct tm_ras tm_ras;
+
+/** Creates a reader without an answer. NULL if memory is out. */
+tm_ras *tm_ras_create(void);
+void tm_ras_destroy(tm_ras *ras);
+
+/** Returns whether the first bytes of a file are those of an answer, as JSON or as text. */
+bool tm_ras_is_answer(const char *head, size_t size);
+
+/**
+ * Reads an answer and replaces the previous one.
+ * @return  TM_OK; TM_ERR_INPUT: no JSON of an answer, or one that ends early; TM_ERR_FAULT
+ */
+tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHECK;
+
+const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
+const char *tm_ras_version(const tm_ras *ras); /* of NCCL; "" if not recorded */
+const char *tm_ras_time(const tm_ras *ras);    /* local time of the job; "" if not recorded */
+int64_t tm_ras_left_out(const tm_ras *ras);    /* entries that are no rank of their communicator */
+int64_t tm_ras_commas(const tm_ras *ras); /* missing ones that were added: NCCL 2.28 forgets one
+                                             for each rank without an answer */
+
+#endif

@@ -1,0 +1,325 @@
+#include "ras.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "base/vec.h"
+#include "tables.h"
+
+static const tm_column ras_columns[N_HR] = {
+    [HR_COMM] = {"place", TM_INT, "", "Place of the communicator in the answer, from 1."},
+    [HR_MEMBER] = {"member", TM_INT, "", "Rank in the communicator."},
+    [HR_RANK] = {"rank", TM_INT, "",
+                 "Global rank, by the only communicator that has all processes; null: unknown."},
+    [HR_HASH] = {"communicator", TM_TEXT, "", "NCCL's hash of the communicator."},
+    [HR_SIZE] = {"size", TM_INT, "", "Number of ranks of the communicator."},
+    [HR_STATE] =
+        {"state", TM_TEXT, "",
+         "dead: its process has not answered for a minute; unreachable: its process did "
+         "not answer; gone: its process has no such communicator; failed; aborted; ending: "
+         "the communicator is finalized; starting: it is not initialised; behind: it "
+         "launched fewer collectives than others; differs: it launched others."},
+    [HR_OPERATION] =
+        {"operation", TM_TEXT, "",
+         "Of a rank that is behind or differs, the collective whose count differs most "
+         "from that of the rank that launched most."},
+    [HR_LAUNCHED] = {"launched", TM_INT, "", "How many of these it launched."},
+    [HR_MOST] = {"others", TM_INT, "", "How many the rank launched that launched most."},
+    [HR_ERROR] = {"error", TM_INT, "", "Of a rank that failed, NCCL's result (ncclResult_t)."},
+    [HR_HOST] = {"host", TM_TEXT, "", "Address of its host; null: unknown."},
+    [HR_PID] = {"pid", TM_INT, "", "Its process; null: unknown."},
+    [HR_GPU] = {"gpu", TM_INT, "", "Its GPU, as the driver numbers it; null: unknown."},
+};
+
+const tm_table_def tm_hang_ras_def = {
+    .name = "hang.ras",
+    .doc = "A row for each rank of a communicator that NCCL's RAS reports as missing, failed or "
+           "behind. Only if an answer of ncclras was read (tmerge hang).",
+    .columns = ras_columns,
+    .n_columns = N_HR,
+    .n_keys = 2,
+    .top = -1,
+};
+
+static const tm_column answer_columns[N_HA] = {
+    [HA_RANKS] = {"ranks", TM_INT, "", "Ranks of the job; 0: unknown."},
+    [HA_COMMS] = {"communicators", TM_INT, "", "Communicators."},
+    [HA_PROCESSES] = {"processes", TM_INT, "", "Processes."},
+    [HA_LEFT_OUT] = {"left_out", TM_INT, "", "Entries that are no rank of their communicator."},
+    [HA_COMMAS] = {"commas", TM_INT, "", "Missing commas that were added."},
+    [HA_VERSION] = {"version", TM_TEXT, "", "Version of NCCL."},
+    [HA_TIME] = {"time", TM_TEXT, "", "Local time of the answer."},
+};
+
+const tm_table_def tm_hang_answer_def = {.name = "hang.answer",
+                                         .doc = "One row: the answer of ncclras.",
+                                         .columns = answer_columns,
+                                         .n_columns = N_HA,
+                                         .n_keys = 1,
+                                         .top = -1,
+                                         .internal = true};
+
+/* Global ranks. */
+
+/* The device of a process, which is one rank of the job. */
+typedef struct device {
+    const char *host;
+    int64_t pid, gpu;
+    int64_t rank; /* in the communicator that it comes from */
+} device;
+
+static int by_device(const void *a, const void *b) {
+    const device *x = a, *y = b;
+    const int host = strcmp(x->host, y->host);
+    return host != 0          ? host
+           : x->pid == y->pid ? tm_order_i64(x->gpu, y->gpu)
+                              : tm_order_i64(x->pid, y->pid);
+}
+
+static device device_of(const tm_ras_member *m) {
+    return (device){m->host, m->pid, m->gpu, m->rank};
+}
+
+/* Returns the rank of the same device; -1: there is none. */
+static int64_t rank_of(const tm_vec *world, const tm_ras_member *m) {
+    const device wanted = device_of(m);
+    const device *found = world->n > 0 && m->pid >= 0
+                              ? bsearch(&wanted, world->data, world->n, sizeof wanted, by_device)
+                              : NULL;
+    return found ? found->rank : -1;
+}
+
+/* Takes the devices of a communicator, sorted; none if the answer does not tell all of them. False
+ * if out of memory. */
+static bool take_devices(const tm_ras_comm *c, tm_vec *out) {
+    bool whole = c->n_members > 0 && (int64_t)c->n_members == c->size;
+    out->n = 0;
+    for (size_t i = 0; i < c->n_members && whole; i++) {
+        const device d = device_of(&c->members[i]);
+        whole = d.pid >= 0;
+        if (whole && !tm_vec_append(out, &d, 1))
+            return false;
+    }
+    if (out->n > 1)
+        tm_sort(out->data, out->n, sizeof(device), by_device);
+    const device *v = out->data;
+    for (size_t i = 1; i < out->n && whole; i++)
+        whole = by_device(&v[i - 1], &v[i]) != 0;
+    out->n = whole ? out->n : 0;
+    return true;
+}
+
+/* Whether all devices of all communicators are in it, and no other of its size numbers them in
+ * another way. */
+static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
+    for (size_t c = 0; c < n; c++)
+        for (size_t i = 0; i < comms[c].n_members; i++) {
+            const tm_ras_member *m = &comms[c].members[i];
+            const int64_t rank = rank_of(world, m);
+            if (m->pid >= 0 &&
+                (rank < 0 || (comms[c].size == (int64_t)world->n && rank != m->rank)))
+                return false;
+        }
+    return world->n > 0;
+}
+
+/* Finds the communicator that has all processes: PyTorch's default group, whose ranks are the
+ * global ones. Leaves @p world empty if there is none. False if out of memory. */
+static bool find_world(const tm_ras_comm *comms, size_t n, tm_vec *world) {
+    const tm_ras_comm *largest = NULL;
+    for (size_t c = 0; c < n; c++)
+        largest = !largest || comms[c].size > largest->size ? &comms[c] : largest;
+    if (largest && !take_devices(largest, world))
+        return false;
+    world->n = is_world(world, comms, n) ? world->n : 0;
+    return true;
+}
+
+static bool count_processes(const tm_ras_comm *comms, size_t n, int64_t *out) {
+    tm_vec all = TM_VEC(device);
+    bool ok = true;
+    for (size_t c = 0; c < n && ok; c++)
+        for (size_t i = 0; i < comms[c].n_members && ok; i++) {
+            device d = device_of(&comms[c].members[i]);
+            d.gpu = 0;
+            ok = d.pid < 0 || tm_vec_append(&all, &d, 1);
+        }
+    if (all.n > 1)
+        tm_sort(all.data, all.n, sizeof(device), by_device);
+    const device *v = all.data;
+    *out = 0;
+    for (size_t i = 0; i < all.n; i++)
+        *out += i == 0 || by_device(&v[i - 1], &v[i]) != 0;
+    tm_vec_free(&all);
+    return ok;
+}
+
+/* Counts. */
+
+static int64_t launched(const tm_ras_member *m) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < m->n_counts; i++)
+        sum += m->counts[i].launched < INT64_MAX - sum ? m->counts[i].launched : 0;
+    return sum;
+}
+
+/* Returns the member that launched most, the first of several; NULL if none has counts. */
+static const tm_ras_member *farthest(const tm_ras_comm *c) {
+    const tm_ras_member *found = NULL;
+    for (size_t i = 0; i < c->n_members; i++)
+        if (c->members[i].n_counts > 0 && (!found || launched(&c->members[i]) > launched(found)))
+            found = &c->members[i];
+    return found;
+}
+
+static int64_t count_of(const tm_ras_member *m, const char *operation) {
+    for (size_t i = 0; i < m->n_counts; i++)
+        if (strcmp(m->counts[i].operation, operation) == 0)
+            return m->counts[i].launched;
+    return 0;
+}
+
+/* How a rank's counts stand to those of the farthest one. */
+typedef struct lag {
+    const char *operation; /* of which the counts differ most; NULL: of none */
+    int64_t own, other;
+    bool differs; /* it launched more of some */
+} lag;
+
+/* All ranks of a communicator launch the same collectives in the same order, so a rank that is
+ * behind has launched no more of any kind than the others. */
+static lag lag_of(const tm_ras_member *m, const tm_ras_member *most) {
+    lag l = {.operation = NULL};
+    for (size_t i = 0; i < most->n_counts; i++) {
+        const tm_ras_count *of = &most->counts[i];
+        const int64_t own = count_of(m, of->operation);
+        const int64_t gap = own > of->launched ? own - of->launched : of->launched - own;
+        const int64_t known = l.own > l.other ? l.own - l.other : l.other - l.own;
+        l.differs = l.differs || own > of->launched;
+        if (gap > known) {
+            l.operation = of->operation;
+            l.own = own;
+            l.other = of->launched;
+        }
+    }
+    return l;
+}
+
+/* Rows. */
+
+static const char *const states[] = {
+    [TM_RAS_RUNNING] = NULL,
+    [TM_RAS_STARTING] = "starting",
+    [TM_RAS_ENDING] = "ending",
+    [TM_RAS_ABORTED] = "aborted",
+    [TM_RAS_FAILED] = "failed",
+    [TM_RAS_GONE] = "gone",
+    [TM_RAS_UNREACHABLE] = "unreachable",
+    [TM_RAS_DEAD] = "dead",
+};
+
+static tm_status set_state(tm_table *t, tm_cell *row, const tm_ras_member *m, const lag *l,
+                           tm_error *err) {
+    if (m->state != TM_RAS_RUNNING)
+        return tm_table_set_text(t, &row[HR_STATE], states[m->state], err);
+    tm_cell_set_int(&row[HR_LAUNCHED], l->own);
+    tm_cell_set_int(&row[HR_MOST], l->other);
+    TM_TRY(tm_table_set_text(t, &row[HR_OPERATION], l->operation, err));
+    return tm_table_set_text(t, &row[HR_STATE], l->differs ? "differs" : "behind", err);
+}
+
+/* Adds what is known of a member but its state and global rank. */
+static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_member *m,
+                            tm_cell **out, tm_error *err) {
+    tm_cell *row = *out = tm_table_add_row(t);
+    if (!row)
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[HR_MEMBER], m->rank);
+    tm_cell_set_int(&row[HR_SIZE], c->size);
+    if (m->state == TM_RAS_FAILED)
+        tm_cell_set_int(&row[HR_ERROR], m->error);
+    if (m->pid >= 0) {
+        tm_cell_set_int(&row[HR_PID], m->pid);
+        TM_TRY(tm_table_set_text(t, &row[HR_HOST], m->host, err));
+    }
+    if (m->gpu >= 0)
+        tm_cell_set_int(&row[HR_GPU], m->gpu);
+    return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
+}
+
+static tm_status add_comm(tm_table *t, const tm_ras_comm *comms, size_t place, const tm_vec *world,
+                          tm_error *err) {
+    const tm_ras_comm *c = &comms[place];
+    const tm_ras_member *most = farthest(c);
+    for (size_t i = 0; i < c->n_members; i++) {
+        const tm_ras_member *m = &c->members[i];
+        const lag l = most && m->n_counts > 0 ? lag_of(m, most) : (lag){.operation = NULL};
+        const int64_t rank = rank_of(world, m);
+        tm_cell *row;
+        if (m->state == TM_RAS_RUNNING && !l.operation)
+            continue;
+        TM_TRY(add_member(t, c, m, &row, err));
+        tm_cell_set_int(&row[HR_COMM], (int64_t)place + 1);
+        if (rank >= 0)
+            tm_cell_set_int(&row[HR_RANK], rank);
+        TM_TRY(set_state(t, row, m, &l, err));
+    }
+    return TM_OK;
+}
+
+static tm_status add_answer(const tm_ras *ras, tm_table *t, int64_t n_ranks, tm_error *err) {
+    size_t n;
+    int64_t processes;
+    const tm_ras_comm *comms = tm_ras_comms(ras, &n);
+    tm_cell *row = tm_table_add_row(t);
+    if (!row || !count_processes(comms, n, &processes))
+        return tm_fail_memory(err);
+    tm_cell_set_int(&row[HA_RANKS], n_ranks);
+    tm_cell_set_int(&row[HA_COMMS], (int64_t)n);
+    tm_cell_set_int(&row[HA_PROCESSES], processes);
+    tm_cell_set_int(&row[HA_LEFT_OUT], tm_ras_left_out(ras));
+    tm_cell_set_int(&row[HA_COMMAS], tm_ras_commas(ras));
+    TM_TRY(tm_table_set_text(t, &row[HA_VERSION], tm_ras_version(ras), err));
+    return tm_table_set_text(t, &row[HA_TIME], tm_ras_time(ras), err);
+}
+
+tm_status tm_hang_ras_rows(const tm_ras *ras, tm_tables *out, tm_error *err) {
+    size_t n;
+    tm_vec world = TM_VEC(device);
+    const tm_ras_comm *comms = tm_ras_comms(ras, &n);
+    tm_status status = find_world(comms, n, &world) ? TM_OK : tm_fail_memory(err);
+    for (size_t c = 0; c < n && status == TM_OK; c++)
+        status = add_comm(tm_tables_find(out, tm_hang_ras_def.name), comms, c, &world, err);
+    if (status == TM_OK)
+        status =
+            add_answer(ras, tm_tables_find(out, tm_hang_answer_def.name), (int64_t)world.n, err);
+    tm_vec_free(&world);
+    return status;
+}
+
+/* The job. */
+
+tm_hang_ras tm_hang_ras_of(const tm_tables *tables) {
+    tm_hang_ras r = {.rows = tm_tables_find(tables, tm_hang_ras_def.name),
+                     .answer = tm_tables_find(tables, tm_hang_answer_def.name)};
+    if (r.answer->n_rows > 0)
+        r.n_ranks = tm_table_row(r.answer, 0)[HA_RANKS].value.i;
+    return r;
+}
+
+bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state) {
+    return strcmp(row[HR_STATE].value.text, states[state]) == 0;
+}
+
+void tm_hang_ras_processes(const tm_hang_ras *r, tm_hang_process *out) {
+    for (size_t i = 0; i < r->rows->n_rows; i++) {
+        const tm_cell *row = tm_table_row(r->rows, i);
+        if (row[HR_RANK].null)
+            continue;
+        if (tm_hang_ras_is(row, TM_RAS_DEAD))
+            out[row[HR_RANK].value.i] = TM_HANG_DEAD;
+        else if (tm_hang_ras_is(row, TM_RAS_UNREACHABLE))
+            out[row[HR_RANK].value.i] = TM_HANG_UNREACHABLE;
+    }
+}

@@ -1,0 +1,32 @@
+/* What NCCL's RAS says of the job: which ranks of which communicator are behind, which processes
+ * are dead; and its join with the ranks of the dumps. */
+#ifndef TMERGE_HANG_RAS_H
+#define TMERGE_HANG_RAS_H
+
+#include "tmerge/ras.h"
+#include "tmerge/table.h"
+
+extern const tm_table_def tm_hang_ras_def, tm_hang_answer_def;
+
+/** Adds the rows of an answer: those of hang.ras, and one of hang.answer. */
+tm_status tm_hang_ras_rows(const tm_ras *ras, tm_tables *out, tm_error *err) TM_MUST_CHECK;
+
+/** The tables of an answer. */
+typedef struct tm_hang_ras {
+    const tm_table *rows, *answer; /* answer: no row if none was read */
+    int64_t n_ranks; /* of the job, from the communicator that has all processes; 0: unknown */
+} tm_hang_ras;
+
+tm_hang_ras tm_hang_ras_of(const tm_tables *tables);
+
+/** Returns whether a row of hang.ras is of a state. */
+bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state);
+
+/** What RAS says of a process. */
+typedef enum tm_hang_process { TM_HANG_ALIVE, TM_HANG_UNREACHABLE, TM_HANG_DEAD } tm_hang_process;
+
+/** Sets the process of each global rank.
+ * @param out  [ras->n_ranks] all TM_HANG_ALIVE */
+void tm_hang_ras_processes(const tm_hang_ras *ras, tm_hang_process *out);
+
+#endif

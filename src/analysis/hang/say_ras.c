@@ -1,0 +1,205 @@
+/* Writes what NCCL's RAS says of a job as sentences. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "say.h"
+#include "tables.h"
+#include "text.h"
+
+/* Adds "rank 2 (process 7 on 10.0.0.2, GPU 2)", or the rank in the communicator. */
+static void add_who(tm_hang_words *t, const tm_cell *row) {
+    if (row[HR_RANK].null)
+        tm_hang_add(t, "rank %" PRId64 " of communicator %s", row[HR_MEMBER].value.i,
+                    row[HR_HASH].value.text);
+    else
+        tm_hang_add(t, "rank %" PRId64, row[HR_RANK].value.i);
+    if (row[HR_PID].null)
+        return;
+    tm_hang_add(t, " (process %" PRId64 " on %s", row[HR_PID].value.i, row[HR_HOST].value.text);
+    if (!row[HR_GPU].null)
+        tm_hang_add(t, ", GPU %" PRId64, row[HR_GPU].value.i);
+    tm_hang_add(t, ")");
+}
+
+static bool is_same_process(const tm_cell *a, const tm_cell *b) {
+    return !a[HR_PID].null && !b[HR_PID].null && a[HR_PID].value.i == b[HR_PID].value.i &&
+           !a[HR_GPU].null && !b[HR_GPU].null && a[HR_GPU].value.i == b[HR_GPU].value.i &&
+           strcmp(a[HR_HOST].value.text, b[HR_HOST].value.text) == 0;
+}
+
+/* Adds the first few processes of a state, each once, after what it is. */
+static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state,
+                      const char *what) {
+    enum { SHOWN = 4 };
+    const tm_cell *shown[SHOWN];
+    size_t n = 0;
+    bool more = false;
+    for (size_t i = 0; i < rows->n_rows && !more; i++) {
+        const tm_cell *row = tm_table_row(rows, i);
+        size_t k = 0;
+        if (!tm_hang_ras_is(row, state))
+            continue;
+        while (k < n && !is_same_process(shown[k], row))
+            k++;
+        more = k == SHOWN;
+        if (k < n || more)
+            continue;
+        shown[n++] = row;
+        tm_hang_add(t, "%s", n > 1 ? ", " : t->n > 0 ? ". " : "");
+        if (n == 1)
+            tm_hang_add(t, "%s: ", what);
+        add_who(t, row);
+    }
+    tm_hang_add(t, more ? ", and more (hang.ras)" : "");
+}
+
+static int by_number(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static bool is_lag(const tm_cell *row) {
+    return !row[HR_LAUNCHED].null;
+}
+
+static bool is_like(const tm_cell *a, const tm_cell *b) {
+    return is_lag(a) && is_lag(b) && a[HR_COMM].value.i == b[HR_COMM].value.i &&
+           a[HR_RANK].null == b[HR_RANK].null &&
+           strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
+}
+
+/* Adds the ranks of a communicator that are behind, or differ, as the row does. False if out of
+ * memory. */
+static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
+    const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
+    tm_vec ranks = TM_VEC(int64_t);
+    bool ok = true;
+    for (size_t i = 0; i < rows->n_rows && ok; i++) {
+        const tm_cell *row = tm_table_row(rows, i);
+        ok = !is_like(first, row) || tm_vec_append(&ranks, &row[column].value.i, 1) != NULL;
+    }
+    if (ranks.n > 1)
+        tm_sort(ranks.data, ranks.n, sizeof(int64_t), by_number);
+    tm_hang_add(t, "%sIn communicator %s of %" PRId64 " ranks, %s", t->n > 0 ? ". " : "",
+                first[HR_HASH].value.text, first[HR_SIZE].value.i,
+                first[HR_RANK].null ? "its " : "");
+    tm_hang_add_ranks(t, &ranks);
+    if (strcmp(first[HR_STATE].value.text, "behind") == 0)
+        tm_hang_add(t, ranks.n == 1 ? " is behind: " : " are behind: ");
+    else
+        tm_hang_add(t, " launched other collectives than the others: ");
+    if (ranks.n == 1)
+        tm_hang_add(t, "it");
+    else
+        tm_hang_add(t, "%s %" PRId64, first[HR_RANK].null ? "its rank" : "rank",
+                    first[column].value.i);
+    tm_hang_add(t, " has launched %" PRId64 " %s, another %" PRId64, first[HR_LAUNCHED].value.i,
+                first[HR_OPERATION].value.text, first[HR_MOST].value.i);
+    tm_vec_free(&ranks);
+    return ok;
+}
+
+/* Adds the first few communicators with ranks that are behind or differ. */
+static bool add_lags(tm_hang_words *t, const tm_table *rows) {
+    enum { SHOWN = 3 };
+    size_t n = 0;
+    bool ok = true;
+    for (size_t i = 0; i < rows->n_rows && ok; i++) {
+        const tm_cell *row = tm_table_row(rows, i);
+        bool told = !is_lag(row);
+        for (size_t k = i;
+             k-- > 0 && !told && tm_table_row(rows, k)[HR_COMM].value.i == row[HR_COMM].value.i;)
+            told = is_like(tm_table_row(rows, k), row);
+        if (told || n++ >= SHOWN)
+            continue;
+        ok = add_lagging(t, rows, row);
+    }
+    if (n > SHOWN)
+        tm_hang_add(t, ". More communicators are in hang.ras");
+    return ok;
+}
+
+static bool add_finding(const tm_table *rows, tm_hang_words *t) {
+    static const struct {
+        tm_ras_state state;
+        const char *what;
+    } parts[] = {{TM_RAS_DEAD, "Dead"},
+                 {TM_RAS_UNREACHABLE, "Without an answer"},
+                 {TM_RAS_FAILED, "Failed"},
+                 {TM_RAS_ABORTED, "Aborted"},
+                 {TM_RAS_GONE, "Alive, but without its communicator"},
+                 {TM_RAS_ENDING, "Ending its communicator"},
+                 {TM_RAS_STARTING, "Still starting its communicator"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        add_state(t, rows, parts[i].state, parts[i].what);
+    const bool ok = add_lags(t, rows);
+    if (t->n == 0)
+        tm_hang_add(t, "Every process answers, and in no communicator is a rank behind");
+    return ok;
+}
+
+static bool has_lags(const tm_table *rows) {
+    bool has = false;
+    for (size_t i = 0; i < rows->n_rows && !has; i++)
+        has = is_lag(tm_table_row(rows, i));
+    return has;
+}
+
+/* Adds what the finding rests on. */
+static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
+    const tm_cell *row = tm_table_row(r->answer, 0);
+    const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
+    tm_hang_add(t, "NCCL %s's RAS tells of %" PRId64 " communicator%s and %" PRId64 " process%s",
+                row[HA_VERSION].value.text, comms, comms == 1 ? "" : "s", processes,
+                processes == 1 ? "" : "es");
+    if (*row[HA_TIME].value.text)
+        tm_hang_add(t, " at %s, local time", row[HA_TIME].value.text);
+    if (row[HA_RANKS].value.i == 0)
+        tm_hang_add(t, ". No communicator has all processes, so global ranks are not known");
+    if (row[HA_COMMAS].value.i > 0)
+        tm_hang_add(t, ". Its JSON lacks %" PRId64 " comma%s, as NCCL 2.28 writes it",
+                    row[HA_COMMAS].value.i, row[HA_COMMAS].value.i == 1 ? "" : "s");
+    if (row[HA_LEFT_OUT].value.i > 0)
+        tm_hang_add(t, ". Left out: %" PRId64 " that are no ranks of their communicator",
+                    row[HA_LEFT_OUT].value.i);
+    if (has_lags(r->rows))
+        tm_hang_add(t, ". A rank of a job that runs is behind for moments: if a second answer has "
+                       "the same counts, it hangs. NCCL counts no sends, receives and CUDA graphs");
+}
+
+/* Adds how the processes are of which there is no dump. False if out of memory. */
+static bool add_lost(const tm_hang_world *w, tm_hang_words *t) {
+    static const char *const are[] = {
+        [TM_HANG_ALIVE] = "alive", [TM_HANG_UNREACHABLE] = "unreachable", [TM_HANG_DEAD] = "dead"};
+    tm_vec ranks = TM_VEC(int64_t);
+    bool ok = true, any = false;
+    for (int state = TM_HANG_DEAD; state >= TM_HANG_ALIVE && ok; state--) {
+        ranks.n = 0;
+        for (int64_t r = 0; r < w->n_ranks && ok; r++)
+            ok = w->dump_of[r] != TM_HANG_NO_ROW || (int)w->processes[r] != state ||
+                 tm_vec_append(&ranks, &r, 1);
+        if (ranks.n == 0)
+            continue;
+        tm_hang_add(t, any ? ", " : ". Of the ranks without a dump, ");
+        tm_hang_add_ranks(t, &ranks);
+        tm_hang_add(t, " %s %s", ranks.n == 1 ? "is" : "are", are[state]);
+        any = true;
+    }
+    tm_vec_free(&ranks);
+    return ok;
+}
+
+bool tm_hang_say_ras(const tm_hang_world *w, bool alone, tm_hang_words *finding,
+                     tm_hang_words *answer) {
+    if (w->ras.answer->n_rows == 0)
+        return true;
+    add_answer(&w->ras, answer);
+    if (!add_finding(w->ras.rows, finding))
+        return false;
+    if (alone)
+        return true;
+    if (!w->processes && w->ras.n_ranks > 0)
+        tm_hang_add(answer, ". Its %" PRId64 " ranks are not those of the dumps", w->ras.n_ranks);
+    tm_hang_add(answer, ". %s", finding->text);
+    return !w->processes || add_lost(w, answer);
+}

@@ -1,0 +1,24 @@
+/* Reads a JSON document into the same values as a pickle. */
+#ifndef TMERGE_JSON_VALUES_H
+#define TMERGE_JSON_VALUES_H
+
+#include "pickle.h"
+
+/** What a document lacked. */
+typedef struct tm_json_lapses {
+    bool cut;       /* it ends early: what there is was read */
+    int64_t size;   /* bytes of the document */
+    int64_t commas; /* missing between the members of an object */
+} tm_json_lapses;
+
+/**
+ * Reads one JSON document of at most 2^28 bytes. A truncated one is read to its end.
+ * @param lax     also reads objects whose members have no comma between them
+ * @param out     free it with tm_pickle_free even after a failure
+ * @param lapses  set on TM_OK
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_json_values_read(tm_source *source, bool lax, tm_pickle *out, tm_json_lapses *lapses,
+                              tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,53 @@
+/* Arbitrary bytes as an answer of NCCL's RAS: rejected if invalid, else the job it tells of can be
+ * analysed. */
+#include <string.h>
+
+#include "analysis/hang/ras.h"
+#include "require.h"
+#include "tmerge/analysis.h"
+
+static void check_members(const tm_ras_comm *comm) {
+    require(comm->size >= 0 && (int64_t)comm->n_members <= comm->size);
+    for (size_t i = 0; i < comm->n_members; i++)
+        require(comm->members[i].rank < comm->size &&
+                (i == 0 || comm->members[i].rank > comm->members[i - 1].rank));
+}
+
+/* Analyses it like tmerge hang, without dumps. */
+static void analyse(const tm_ras *ras) {
+    tm_tables tables;
+    size_t n;
+    tm_error err;
+    const tm_job job = {.world_size = 2};
+    require(tm_analysis_tables(&tables, &err) == TM_OK);
+    require(tm_hang_ras_rows(ras, &tables, &err) == TM_OK);
+    const tm_analysis *const *all = tm_analyses(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i]->name, "hang") == 0)
+            require(all[i]->job(&job, &tables, &err) == TM_OK);
+    require(tm_tables_find(&tables, "hang.job")->n_rows == 1);
+    tm_tables_destroy(&tables);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    tm_source *source;
+    tm_error err = {.offset = -1};
+    tm_ras *ras = tm_ras_create();
+    require(ras != NULL);
+    (void)tm_ras_is_answer((const char *)data, size);
+    if (tm_source_open_memory(data, size, "fuzz.json", &source, &err) == TM_OK) {
+        size_t n = 0;
+        const tm_status status = tm_ras_read(ras, source, &err);
+        const tm_ras_comm *comms = tm_ras_comms(ras, &n);
+        for (size_t i = 0; i < n && status == TM_OK; i++)
+            check_members(&comms[i]);
+        if (status == TM_OK)
+            analyse(ras);
+        else
+            require(status == TM_ERR_INPUT && err.message[0] != '\0' && err.offset >= -1 &&
+                    err.path[0] != '\0');
+        tm_source_close(source);
+    }
+    tm_ras_destroy(ras);
+    return 0;
+}
