@@ -160,7 +160,7 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
         {"",
          "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job "
          "verdict=event "
-         "headline=Bringing~the~work~of~hosts~between~launches~to~the~median~rank's~saves~6.0~%~of"
+         "headline=Bringing~host~work~between~launches~to~the~median~rank's~saves~6.0~%~of"
          "~a~step~(60~ns); whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; "
          "whatif.item what=kind name=host ranks=4 saved_ns=60 saved_pct=6 sure=true;",
          "late_ranks warning 0 upper all"},
@@ -835,7 +835,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "
                                       "sure=true; whatif.item what=limit name=launch saved_ns=83 "
                                       "saved_pct=8.3;",
-         "if the lags before kernels took no time; fused kernels may save more.", "serving"},
+         "if launch latency took no time; fused kernels may save more.", "serving"},
         /* of a bound the larger end: 228 of 1,000 */
         {HIDES_BADLY,
          "whatif.job sure=true unmatched_pct=0 step_ns=1000; whatif.item what=limit name=transfer "

@@ -428,8 +428,8 @@ static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *
                     " came to number %" PRId64 " of group %s with a different call than the others",
                     f->seq, group_name(w, f->group));
     else if (c->reason == TM_HANG_DIFFERS)
-        add(t, " came to number %" PRId64 " of group %s with calls that do not match", f->seq,
-            group_name(w, f->group));
+        tm_hang_add(t, " came to number %" PRId64 " of group %s with calls that do not match",
+                    f->seq, group_name(w, f->group));
     else if (c->reason == TM_HANG_LOST)
         tm_hang_add(t, " left no dump, and the others came to ");
     else if (c->reason == TM_HANG_CIRCLE && c->sure)
