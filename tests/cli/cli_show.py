@@ -487,7 +487,7 @@ def test_one_rank_alone_says_what_it_can():
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('gemm', 450, 50, correlation=7),
                              event('cudaLaunchKernel', 'cuda_runtime', 120, 5, correlation=7)], 0))
     has_line(merged('rank0.json', env={'COLUMNS': '200'}).out,
-             'what came next was in its queue and waited for something else; the longest gap takes '
+             'the next work was already queued and waited for something else; the longest gap takes '
              '300.0 us$')
     # Three GPUs in turn: 200, 100 and 90 of 400 us, on average 130 (32.5 %); they idle for 200, 300
     # and 310, on average 270; no GPU works for 10 of these: 260 (96.3 %) are another's turn. A

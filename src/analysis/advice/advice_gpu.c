@@ -70,7 +70,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(small, 0).text, mean, tm_shown_percent(shorter, 0).text,
              tm_shown_percent(out->measure, 1).text, time,
              host_bound ? "between kernels and until the next is launched" : "between kernels",
-             besides ? ", besides the longest gap" : "");
+             besides ? ", not counting the longest gap" : "");
 }
 
 /* Copies between GPUs and hosts, over all ranks. */
