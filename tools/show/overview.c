@@ -15,7 +15,7 @@ static const char *const needed[] = {
     "job.job",        "job.rank",        "job.differs", "overview.job",          "overlap.kind",
     "stragglers.job", "whatif.job",      "clock.check", "collectives.unmatched", "overlap.rank",
     "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job",         "whatif.split",
-    "steps.kind"};
+    "steps.kind",     "clock.rank"};
 
 static size_t rows_of(const tm_tables *tables, const char *table) {
     return tm_tables_find(tables, table)->n_rows;
