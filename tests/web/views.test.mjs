@@ -15,13 +15,15 @@ before(() => {
   jobs.stack = stuck("stack", trace("stack_rank_0.json", [call("f", 0, 100, 1), call("g", 10, 50, 2)]));
 });
 
-/* Rank 1 has not reached the second all_reduce: a store with flight recorder dumps, and its page. */
+/* Rank 1 has not reached the second all_reduce: a store with flight recorder dumps and what RAS reports, and its page. */
 function stuck(name, traced) {
   const entry = (n) => ({ record_id: n, frames: [{ name: "step", filename: "/home/me/train.py", line: 10 }], process_group: ["0", "default_pg"], collective_seq_id: n, p2p_seq_id: 0, profiling_name: "nccl:all_reduce", time_created_ns: 1_700_000_000_000_000_000 + n * 1000,
     state: n > 1 ? "started" : "completed", retired: n === 1, input_sizes: [[4]], input_dtypes: ["Float"], output_sizes: [[4]], output_dtypes: ["Float"], is_p2p: false });
   for (const rank of [0, 1]) writeFileSync(`trace_rank_${rank}`, JSON.stringify({ version: "2.10", pg_config: { 0: { name: "0", desc: "default_pg", ranks: "[0, 1]" } }, pg_status: {}, entries: rank === 0 ? [entry(1), entry(2)] : [entry(1)] }));
+  const member = (rank) => ({ rank, host: "10.137.190.124", pid: 323032 + rank, cuda_dev: rank, nvml_dev: rank, status: { init_state: 0, async_error: 0 }, collective_counts: { ReduceScatter: 2 - rank } });
+  writeFileSync("ras.json", JSON.stringify({ nccl_version: "2.30.4", communicators_count: 1, communicators: [{ hash: "0x6c1f4a9d2b7e8305", size: 2, ranks: [member(0), member(1)], missing_ranks: [] }] }));
   const job = { store: `${name}.h5`, page: `${name}.html` };
-  tmerge("hang", "trace_rank_0", "trace_rank_1", traced, "-o", job.store);
+  tmerge("hang", "trace_rank_0", "trace_rank_1", "ras.json", traced, "-o", job.store);
   tmerge("report", job.store, "-o", job.page);
   return job;
 }

@@ -162,6 +162,10 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     if (row[HA_LEFT_OUT].value.i > 0)
         tm_hang_add(t, ". Left out: %" PRId64 " that are no ranks of their communicator",
                     row[HA_LEFT_OUT].value.i);
+}
+
+/* Adds what the counts do not show. */
+static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
     if (has_lags(r->rows))
         tm_hang_add(t, ". A rank of a job that runs is behind for moments: if a second answer has "
                        "the same counts, it hangs. NCCL counts no sends, receives and CUDA graphs");
@@ -194,12 +198,12 @@ bool tm_hang_say_ras(const tm_hang_world *w, bool alone, tm_hang_words *finding,
     if (w->ras.answer->n_rows == 0)
         return true;
     add_answer(&w->ras, answer);
-    if (!add_finding(w->ras.rows, finding))
-        return false;
-    if (alone)
-        return true;
-    if (!w->processes && w->ras.n_ranks > 0)
+    bool ok = add_finding(w->ras.rows, finding);
+    if (!alone && !w->processes && w->ras.n_ranks > 0)
         tm_hang_add(answer, ". Its %" PRId64 " ranks are not those of the dumps", w->ras.n_ranks);
-    tm_hang_add(answer, ". %s", finding->text);
-    return !w->processes || add_lost(w, answer);
+    if (!alone)
+        tm_hang_add(answer, ". %s", finding->text);
+    ok = ok && (alone || !w->processes || add_lost(w, answer));
+    add_caveat(&w->ras, answer);
+    return ok;
 }

@@ -100,7 +100,7 @@ function answer(job: Job): HTMLElement {
         { column: "launched" },
         { column: "others" },
         { column: "host" },
-        { column: "pid", label: "process" },
+        { column: "pid", label: "process", draw: (row) => String(table.num(row, "pid") ?? f.NONE) },
         { column: "gpu", label: "GPU" },
       ],
     }),
