@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backoff.h"
 #include "base/hash.h"
-#include "patience.h"
 
 bool tm_mpi_is_one(MPI_Comm comm, uint64_t value, bool counts) {
     /* Minimum of the values and of their complements, which gives the maximum. */

@@ -4,8 +4,8 @@
 
 #include "agree.h"
 #include "aligner.h"
+#include "backoff.h"
 #include "base/sums.h"
-#include "patience.h"
 #include "shuffle.h"
 
 static tm_status reduce_sum(void *context, int64_t *values, size_t n, tm_error *err) {
@@ -44,13 +44,13 @@ static tm_rank_clock clock_of(const tm_aligner *a, size_t i, const tm_clock_mode
         .middle_ns = f->middle_ns,
         .drift_ppb = model->drift_ppb,
         .uncertainty_ns = nanoseconds(worst),
-        .spread_ns = nanoseconds(a->domains[a->seats[i].domain].gpu_ns),
+        .spread_ns = nanoseconds(a->domains[a->slots[i].domain].gpu_ns),
         .bounded = model->bounded,
         .low_ns = model->low_ns + shift,
         .high_ns = model->high_ns + shift,
         .anchors = model->anchors,
         .step_ns = model->step_ns,
-        .domain = a->seats[i].domain,
+        .domain = a->slots[i].domain,
         .component = model->component,
         .way = model->method == TM_CLOCK_FIT    ? TM_CLOCK_FITTED
                : model->method == TM_CLOCK_WALL ? TM_CLOCK_AS_RECORDED
@@ -62,7 +62,7 @@ static tm_rank_clock clock_of(const tm_aligner *a, size_t i, const tm_clock_mode
 static void take_models(tm_aligner *a, const tm_clock_fit *fit) {
     for (size_t i = 0; i < a->facts.n; i++) {
         tm_rank_clock *clock = &a->clocks[i];
-        *clock = clock_of(a, i, &fit->models[a->seats[i].domain]);
+        *clock = clock_of(a, i, &fit->models[a->slots[i].domain]);
         if (a->n_domains == 1) { /* a single clock needs no alignment */
             clock->way = TM_CLOCK_AS_RECORDED;
             clock->uncertainty_ns = clock->spread_ns;
@@ -72,11 +72,11 @@ static void take_models(tm_aligner *a, const tm_clock_fit *fit) {
 
 /* Converts the records to the job's clock. */
 static void apply(tm_aligner *a) {
-    const tm_clock_seats seats = {a->seats, a->facts.n};
+    const tm_clock_slots slots = {a->slots, a->facts.n};
     tm_comm_record *records = a->out->records.data;
     for (size_t i = 0; i < a->out->records.n; i++) {
         tm_comm_record *r = &records[i];
-        const tm_rank_clock *clock = &a->clocks[tm_clock_seat_of(&seats, r->rank) - a->seats];
+        const tm_rank_clock *clock = &a->clocks[tm_clock_slot_of(&slots, r->rank) - a->slots];
         int64_t duration = r->end_ns - r->begin_ns, end = tm_rank_clock_true(clock, r->end_ns);
         r->begin_ns = tm_rank_clock_true(clock, r->begin_ns);
         r->end_ns = r->begin_ns + duration;
@@ -89,12 +89,12 @@ static void apply(tm_aligner *a) {
 
 /* Returns whether the clocks of all members are comparable. */
 static bool is_comparable(const tm_aligner *a, const tm_instance *instance) {
-    const tm_clock_seats seats = {a->seats, a->facts.n};
+    const tm_clock_slots slots = {a->slots, a->facts.n};
     const tm_comm_record *members = (const tm_comm_record *)a->out->records.data + instance->first;
     const tm_rank_clock *first = NULL;
     for (size_t i = 0; i < instance->n; i++) {
         const tm_rank_clock *clock =
-            &a->clocks[tm_clock_seat_of(&seats, members[i].rank) - a->seats];
+            &a->clocks[tm_clock_slot_of(&slots, members[i].rank) - a->slots];
         first = first ? first : clock;
         if (members[i].wrong_clock || clock->component != first->component ||
             (clock->way == TM_CLOCK_UNKNOWN && clock->domain != first->domain))
@@ -147,11 +147,11 @@ static void mark_suspects(tm_aligner *a, const tm_vec *rows, const bool *suspect
 }
 
 static tm_status fit(tm_aligner *a, tm_error *err) {
-    const tm_clock_seats seats = {a->seats, a->facts.n};
+    const tm_clock_slots slots = {a->slots, a->facts.n};
     const tm_clock_reducer reducer = {a, reduce_sum, reduce_max, gather};
     tm_vec rows = TM_VEC(tm_clock_end);
     tm_clock_fit found = {0};
-    tm_status status = tm_clock_rows(a->out, &seats, &rows, err);
+    tm_status status = tm_clock_rows(a->out, &slots, &rows, err);
     status = tm_mpi_agree(a->comm, status, err);
     if (status == TM_OK) {
         const tm_clock_input input = {.ends = rows.data,
@@ -172,12 +172,12 @@ static tm_status fit(tm_aligner *a, tm_error *err) {
 }
 
 static tm_status align_all(tm_aligner *a, tm_error *err) {
-    TM_TRY(tm_aligner_seat(a, err));
+    TM_TRY(tm_aligner_slot(a, err));
     TM_TRY(fit(a, err));
     const tm_clock_compared all = {.by_host = false};
     TM_TRY(tm_aligner_compare(a, &all, err));
     for (size_t i = 0; i < a->facts.n; i++) {
-        const tm_clock_late *late = tm_aligner_late(a, a->seats[i].rank);
+        const tm_clock_late *late = tm_aligner_late(a, a->slots[i].rank);
         a->clocks[i].n_residuals = late ? late->n : 0;
         a->clocks[i].residual_ns = late ? llround(late->all_ns) : 0;
     }

@@ -25,8 +25,8 @@ typedef struct tm_aligner {
 
     tm_vec facts; /* of tm_fact: all ranks of the job, ascending */
     tm_vec lates; /* of tm_clock_late: ranks whose ends were compared, ascending */
-    tm_clock_seat *seats;
-    tm_rank_clock *clocks; /* one for each fact, in the order of seats */
+    tm_clock_slot *slots;
+    tm_rank_clock *clocks; /* one for each fact, in the order of slots */
     tm_clock_host *hosts;
     tm_clock_domain *domains;
     int32_t n_hosts, n_domains;
@@ -37,8 +37,8 @@ typedef struct tm_aligner {
  * like the functions below, with the same status on every process. */
 tm_status tm_aligner_gather(tm_aligner *aligner, tm_error *err) TM_MUST_CHECK;
 
-/** Finds which ranks share a clock: sets hosts, domains and the seats of all ranks. */
-tm_status tm_aligner_seat(tm_aligner *aligner, tm_error *err) TM_MUST_CHECK;
+/** Finds which ranks share a clock: sets hosts, domains and the slots of all ranks. */
+tm_status tm_aligner_slot(tm_aligner *aligner, tm_error *err) TM_MUST_CHECK;
 
 /** Summarises for each rank how its ends differ from those of other ranks; sets lates. */
 tm_status tm_aligner_compare(tm_aligner *aligner, const tm_clock_compared *how,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "agree.h"
-#include "patience.h"
+#include "backoff.h"
 
 /* Small enough for a buffer on the stack, so that a piece can be received and dropped even if
  * memory is out. */

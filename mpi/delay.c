@@ -33,14 +33,14 @@ static int visit_origin(const void *record, int n_processes) {
     return ((const tm_visit *)record)->origin;
 }
 
-static int debt_origin(const void *record, int n_processes) {
+static int pending_cost_origin(const void *record, int n_processes) {
     (void)n_processes;
-    return ((const tm_debt *)record)->origin;
+    return ((const tm_pending_cost *)record)->origin;
 }
 
-static int claim_owner(const void *record, int n_processes) {
+static int cost_share_owner(const void *record, int n_processes) {
     (void)n_processes;
-    return ((const tm_claim *)record)->owner;
+    return ((const tm_cost_share *)record)->owner;
 }
 
 static int cost_owner(const void *record, int n_processes) {
@@ -119,19 +119,22 @@ static tm_status prepare(propagation *p, tm_error *err) {
 
 /* Passes all costs to the holders of their ranks, and from there to the owners of operations. */
 static tm_status pass(propagation *p, tm_error *err) {
-    tm_vec debts = TM_VEC(tm_debt), claims = TM_VEC(tm_claim), here = TM_VEC(tm_claim);
-    tm_status status = tm_mpi_shuffle(p->comm, &p->flow.debts, debt_origin, &debts, err);
+    tm_vec pending_costs = TM_VEC(tm_pending_cost), cost_shares = TM_VEC(tm_cost_share),
+           here = TM_VEC(tm_cost_share);
+    tm_status status =
+        tm_mpi_shuffle(p->comm, &p->flow.pending_costs, pending_cost_origin, &pending_costs, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(p->comm, tm_rank_waits_pass(&p->held, &debts, &claims, err), err);
+        status = tm_mpi_agree(p->comm,
+                              tm_rank_waits_pass(&p->held, &pending_costs, &cost_shares, err), err);
     if (status == TM_OK)
-        status = tm_mpi_shuffle(p->comm, &claims, claim_owner, &here, err);
+        status = tm_mpi_shuffle(p->comm, &cost_shares, cost_share_owner, &here, err);
     if (status == TM_OK) {
         status = tm_delay_split(p->collectives, p->fractions, &here, &p->flow, err);
         tm_delay_settle(&p->flow.costs);
         status = tm_mpi_agree(p->comm, status, err);
     }
-    tm_vec_free(&debts);
-    tm_vec_free(&claims);
+    tm_vec_free(&pending_costs);
+    tm_vec_free(&cost_shares);
     tm_vec_free(&here);
     return status;
 }
@@ -179,7 +182,7 @@ static tm_status find_stages(MPI_Comm comm, tm_collectives *collectives, tm_erro
 static tm_status propagate(propagation *p, tm_error *err) {
     tm_status status = prepare(p, err);
     for (int i = 0; i < TM_DELAY_ROUNDS && status == TM_OK; i++) {
-        int any = p->flow.debts.n > 0;
+        int any = p->flow.pending_costs.n > 0;
         MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, p->comm);
         if (!any)
             break;
@@ -214,7 +217,7 @@ tm_status tm_mpi_delay(MPI_Comm comm, const tm_timeline *timelines, size_t n,
     tm_rank_waits_free(&p.held);
     free(p.fractions);
     tm_vec_free(&p.visits);
-    tm_vec_free(&p.flow.debts);
+    tm_vec_free(&p.flow.pending_costs);
     tm_vec_free(&p.flow.costs);
     return status;
 }

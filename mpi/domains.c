@@ -3,9 +3,9 @@
 
 #include "agree.h"
 #include "aligner.h"
+#include "backoff.h"
 #include "base/median.h"
 #include "base/sorted.h"
-#include "patience.h"
 #include "shuffle.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
@@ -21,7 +21,7 @@
 void tm_aligner_free(tm_aligner *a) {
     tm_vec_free(&a->facts);
     tm_vec_free(&a->lates);
-    free(a->seats);
+    free(a->slots);
     free(a->clocks);
     free(a->hosts);
     free(a->domains);
@@ -76,12 +76,12 @@ tm_status tm_aligner_gather(tm_aligner *a, tm_error *err) {
     size_t n = a->facts.n;
     if (n > 1)
         qsort(a->facts.data, n, a->facts.size, by_rank);
-    a->seats = calloc(n + 1, sizeof *a->seats);
+    a->slots = calloc(n + 1, sizeof *a->slots);
     a->clocks = calloc(n + 1, sizeof *a->clocks);
     a->hosts = calloc(n + 1, sizeof *a->hosts);
     a->domains = calloc(n + 1, sizeof *a->domains);
     a->leads = calloc(a->out->instances.n + 1, sizeof *a->leads);
-    ok = a->seats && a->clocks && a->hosts && a->domains && a->leads;
+    ok = a->slots && a->clocks && a->hosts && a->domains && a->leads;
     return tm_mpi_agree(a->comm, ok ? TM_OK : tm_fail_memory(err), err);
 }
 
@@ -93,7 +93,7 @@ static tm_status number_hosts(tm_aligner *a, tm_error *err) {
     tm_status status =
         ranks ? tm_hosts_number(ranks, a->facts.n, &a->n_hosts, err) : tm_fail_memory(err);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++)
-        a->seats[i] = (tm_clock_seat){facts[i].rank, ranks[i].number, 0};
+        a->slots[i] = (tm_clock_slot){facts[i].rank, ranks[i].number, 0};
     free(ranks);
     return status;
 }
@@ -108,11 +108,11 @@ static int by_late_rank(const void *a, const void *b) {
 }
 
 tm_status tm_aligner_compare(tm_aligner *a, const tm_clock_compared *how, tm_error *err) {
-    const tm_clock_seats seats = {a->seats, a->facts.n};
+    const tm_clock_slots slots = {a->slots, a->facts.n};
     tm_vec own = TM_VEC(tm_clock_difference), here = TM_VEC(tm_clock_difference);
     tm_vec sums = TM_VEC(tm_clock_late);
     tm_vec_free(&a->lates);
-    tm_status status = tm_clock_compare(a->out, &seats, how, &own, NULL, err);
+    tm_status status = tm_clock_compare(a->out, &slots, how, &own, NULL, err);
     status = tm_mpi_agree(a->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(a->comm, &own, difference_owner, &here, err);
@@ -136,11 +136,11 @@ const tm_clock_late *tm_aligner_late(const tm_aligner *a, int64_t rank) {
 
 /* Finds the classes of collectives whose ends vary least within hosts. */
 static tm_status find_quiet(tm_aligner *a, bool classes[TM_CLOCK_CLASSES], tm_error *err) {
-    const tm_clock_seats seats = {a->seats, a->facts.n};
+    const tm_clock_slots slots = {a->slots, a->facts.n};
     const tm_clock_compared all = {.by_host = true};
     int64_t *counts = calloc((size_t)TM_CLOCK_CLASSES * TM_SPREAD_BINS, sizeof *counts);
     tm_status status =
-        counts ? tm_clock_compare(a->out, &seats, &all, NULL, counts, err) : tm_fail_memory(err);
+        counts ? tm_clock_compare(a->out, &slots, &all, NULL, counts, err) : tm_fail_memory(err);
     status = tm_mpi_agree(a->comm, status, err);
     if (status == TM_OK) {
         tm_mpi_reduce(a->comm, counts, TM_CLOCK_CLASSES * TM_SPREAD_BINS, MPI_INT64_T, MPI_SUM);
@@ -168,12 +168,12 @@ static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
     tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
     size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* index of a host's next rank */
     for (size_t i = 0; i < a->facts.n && next; i++)
-        next[a->seats[i].host + 1]++;
+        next[a->slots[i].host + 1]++;
     for (int32_t host = 0; host < a->n_hosts && next; host++)
         next[host + 1] += next[host];
     for (size_t i = 0; i < a->facts.n && ends && next; i++) {
-        const tm_clock_late *late = tm_aligner_late(a, a->seats[i].rank);
-        int32_t host = a->seats[i].host;
+        const tm_clock_late *late = tm_aligner_late(a, a->slots[i].rank);
+        int32_t host = a->slots[i].host;
         tm_clock_rank_end *end = &ends[next[host]++];
         *end = (tm_clock_rank_end){.host = host};
         if (late)
@@ -203,7 +203,7 @@ static tm_status split_hosts(tm_aligner *a, tm_error *err) {
     free(ends);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++)
         if (facts[i].own_clock)
-            a->hosts[a->seats[i].host].shared = false;
+            a->hosts[a->slots[i].host].shared = false;
     return tm_mpi_agree(a->comm, status, err);
 }
 
@@ -217,13 +217,13 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
     int32_t *of_host = calloc((size_t)a->n_hosts + 1, sizeof *of_host); /* a host's domain + 1 */
     tm_status status = tm_mpi_agree(a->comm, of_host ? TM_OK : tm_fail_memory(err), err);
     for (size_t i = 0; i < a->facts.n && status == TM_OK; i++) {
-        tm_clock_seat *seat = &a->seats[i];
-        const tm_clock_host *host = &a->hosts[seat->host];
-        bool fresh = !host->shared || of_host[seat->host] == 0;
+        tm_clock_slot *slot = &a->slots[i];
+        const tm_clock_host *host = &a->hosts[slot->host];
+        bool fresh = !host->shared || of_host[slot->host] == 0;
         if (fresh)
-            of_host[seat->host] = ++a->n_domains;
-        seat->domain = of_host[seat->host] - 1;
-        tm_clock_domain *domain = &a->domains[seat->domain];
+            of_host[slot->host] = ++a->n_domains;
+        slot->domain = of_host[slot->host] - 1;
+        tm_clock_domain *domain = &a->domains[slot->domain];
         double drift = facts[i].tied ? TIED_DRIFT_PPB : FREE_DRIFT_PPB;
         if (fresh) /* middle_ns and length_ns temporarily hold begin and end; set after this loop */
             *domain = (tm_clock_domain){.middle_ns = facts[i].begin_ns,
@@ -251,7 +251,7 @@ static tm_status make_domains(tm_aligner *a, tm_error *err) {
     return status;
 }
 
-tm_status tm_aligner_seat(tm_aligner *a, tm_error *err) {
+tm_status tm_aligner_slot(tm_aligner *a, tm_error *err) {
     TM_TRY(tm_mpi_agree(a->comm, number_hosts(a, err), err));
     TM_TRY(split_hosts(a, err));
     return make_domains(a, err);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "agree.h"
+#include "backoff.h"
 #include "bytes.h"
-#include "patience.h"
 #include "report/timeline.h"
 
 /* Requests of process 0 to the others; NO_MORE ends them. */

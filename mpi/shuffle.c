@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agree.h"
-#include "patience.h"
+#include "backoff.h"
 
 /* Counts and offsets by process, in records. */
 typedef struct exchange {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agree.h"
-#include "patience.h"
+#include "backoff.h"
 #include "store/pack.h"
 #include "store_chunks.h"
 #include "store_layout.h"

@@ -12,8 +12,8 @@
 enum { TAG_ROWS = 11 };
 
 static tm_status send_table(MPI_Comm comm, tm_table *table, tm_error *err) {
-    tm_status status = tm_table_put_aside(table, err);
-    const tm_vec *packs = status == TM_OK ? table->aside : NULL;
+    tm_status status = tm_table_compress(table, err);
+    const tm_vec *packs = status == TM_OK ? table->compressed : NULL;
     /* Sends a message even if packing failed, because process 0 waits for it. */
     tm_status sent =
         tm_mpi_send_bytes(comm, 0, TAG_ROWS, packs ? packs->data : NULL, packs ? packs->n : 0, err);
@@ -128,9 +128,9 @@ tm_status tm_mpi_join_keys(MPI_Comm comm, tm_key_part part, tm_table *table, tm_
     assert(table->def->n_columns <= 64); /* null bits are one word */
     writer w = {table->def, part, {.size = size}};
     tm_vec joined = {.size = size};
-    tm_status status = tm_table_put_aside(table, err);
+    tm_status status = tm_table_compress(table, err);
     if (status == TM_OK)
-        status = tm_table_each_aside(table, write_row, &w, err);
+        status = tm_table_each_compressed(table, write_row, &w, err);
     status = tm_mpi_agree(comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(comm, &w.records, owner_of, &joined, err);
@@ -156,9 +156,9 @@ static joins find_joins(MPI_Comm comm, const tm_analysis *analysis, const tm_tab
     assert(analysis->n_tables <= MOST_TABLES);
     for (size_t t = 0; t < analysis->n_tables; t++) {
         const tm_table *table = tm_tables_find(tables, analysis->tables[t]->name);
-        const uint64_t aside = table->aside ? table->aside->n : 0;
-        bytes += analysis->tables[t]->n_merged > 0 ? aside : 0;
-        own[1 + t] = analysis->tables[t]->n_merged > 0 && aside + table->n_rows > 0;
+        const uint64_t compressed = table->compressed ? table->compressed->n : 0;
+        bytes += analysis->tables[t]->n_merged > 0 ? compressed : 0;
+        own[1 + t] = analysis->tables[t]->n_merged > 0 && compressed + table->n_rows > 0;
     }
     own[0] = 1 + bytes / PART_BYTES < MOST_PARTS ? 1 + bytes / PART_BYTES : MOST_PARTS;
     MPI_Allreduce(MPI_IN_PLACE, own, 1 + (int)analysis->n_tables, MPI_UINT64_T, MPI_MAX, comm);

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "launch.h"
-#include "lifeline/mpirun.h"
 #include "line/line.h"
+#include "liveness/mpirun.h"
 #include "table/out.h"
 
 bool tm_console_speaks(void) {

@@ -325,17 +325,18 @@ static bool is_of_kind(const tm_tables *found, const char *text) {
 
 /* Prints the verdicts by kind of steps, else the first diagnostic. Returns the number printed. */
 static size_t print_verdicts(const tm_tables *found, const tm_colors *colors) {
-    const tm_table *remarks = tm_tables_find(found, "diff.remark");
+    const tm_table *diagnostics = tm_tables_find(found, "diff.remark");
     size_t n = 0;
     fputs(colors->strong, stdout);
-    while (n < remarks->n_rows && (n == 0 || is_of_kind(found, text_of(remarks, n, "text"))))
-        puts(text_of(remarks, n++, "text"));
+    while (n < diagnostics->n_rows &&
+           (n == 0 || is_of_kind(found, text_of(diagnostics, n, "text"))))
+        puts(text_of(diagnostics, n++, "text"));
     fputs(colors->off, stdout);
     return n;
 }
 
 void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) {
-    const tm_table *remarks = tm_tables_find(found, "diff.remark");
+    const tm_table *diagnostics = tm_tables_find(found, "diff.remark");
     const tm_table *sides = tm_tables_find(found, "diff.side");
     const tm_cell *step = tm_table_cell(sides, 0, "step_ns");
     double step_ns = step->null ? 0.0 : (double)step->value.i;
@@ -348,9 +349,9 @@ void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors) 
         else
             print_counted(number(sides, i, "steps"), "step", "\n");
     }
-    for (size_t i = n_verdicts; i < remarks->n_rows; i++) {
+    for (size_t i = n_verdicts; i < diagnostics->n_rows; i++) {
         fputs(colors->warning, stdout);
-        tm_console_beside(stdout, "!", 2, text_of(remarks, i, "text"));
+        tm_console_beside(stdout, "!", 2, text_of(diagnostics, i, "text"));
         fputs(colors->off, stdout);
     }
     print_job(found, step_ns, colors);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
-#include "lifeline/lifeline.h"
+#include "liveness/liveness.h"
 #include "signals.h"
 
 /* Slurm's plugin that connects processes of this MPI. */
@@ -206,7 +206,7 @@ static tm_status take_place(tm_error *err) {
     /* On one host mpirun detects every process's end. */
     bool is_seen = tm_place_is_one_node(&place) && place.launcher == TM_LAUNCHER_OPENMPI;
     if (!tm_place_is_alone(&place) && !is_seen)
-        tm_lifeline_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);
+        tm_liveness_start(node, place.launcher != TM_LAUNCHER_OPENMPI, tm_signals_halt);
     MPI_Comm_free(&node);
     return TM_OK;
 }

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "console.h"
 #include "launch.h"
-#include "lifeline/lifeline.h"
+#include "liveness/liveness.h"
 #include "mpi/agree.h"
 #include "signals.h"
 #include "tmerge/store.h"
@@ -131,10 +131,10 @@ int main(int argc, char **argv) {
     /* Once a process exits with an error, mpirun ends the others. Errors that result must not
      * replace the agreed status. */
     if (err.status != TM_OK)
-        tm_lifeline_end();
+        tm_liveness_end();
     MPI_Initialized(&started);
     if (started)
         MPI_Finalize();
-    tm_lifeline_end();
+    tm_liveness_end();
     return (int)err.status;
 }

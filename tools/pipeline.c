@@ -24,8 +24,8 @@
 #include "mpi/wait.h"
 #include "output.h"
 #include "page.h"
+#include "self_launch.h"
 #include "signals.h"
-#include "spread.h"
 #include "summary/summary.h"
 #include "timeline/levels.h"
 #include "tmerge/analysis.h"
@@ -203,7 +203,7 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++) {
         status = tm_analyse_rank(&p->loaded.timelines[i], &call_kinds, &p->tables, err);
         if (status == TM_OK)
-            status = tm_analyse_put_aside(&p->tables, err);
+            status = tm_analyse_compress(&p->tables, err);
         tm_progress_add(progress, (int64_t)p->loaded.timelines[i].n_events, 0);
     }
     tm_call_kinds_free(&call_kinds);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "launch.h"
-#include "lifeline/lifeline.h"
+#include "liveness/liveness.h"
 #include "tmerge/status.h"
 
 /* A file, or a folder that is empty by then, to remove. */
@@ -45,7 +45,7 @@ static void clean_up_and_leave(int number) {
         return;
     }
     clean_up();
-    tm_lifeline_leave();
+    tm_liveness_leave();
     _exit(128 + number);
 }
 
@@ -70,7 +70,7 @@ static void tell_crash(int number) {
     say("tmerge: crashed");
     say(on_host);
     say(": a bug in tmerge, MPI or HDF5, or too little memory\n");
-    tm_lifeline_leave();
+    tm_liveness_leave();
     _exit(TM_ERR_FAULT);
 }
 

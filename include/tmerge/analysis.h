@@ -114,7 +114,7 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
 
 /** Packs rows that only wait for the rows of other ranks once there are many of them. Called
  * between ranks. TM_OK; TM_ERR_FAULT. */
-tm_status tm_analyse_put_aside(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the n_merged tables of an analysis, in which all rows of a key are now present, runs its
  * merge function and removes the rows, except packed ones. TM_OK; TM_ERR_FAULT. */

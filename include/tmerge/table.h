@@ -62,11 +62,11 @@ typedef struct tm_table {
     const tm_table_def *def;
     tm_cell *cells; /* [n_rows * def->n_columns], row after row, owned */
     size_t n_rows;
-    size_t capacity;        /* rows allocated */
-    struct tm_texts *texts; /* storage of the text cells; owned, NULL until the first text */
-    struct tm_vec *aside;   /* packed rows; owned, NULL if there are none */
-    bool rests;             /* all rows are packed until tm_tables_find asks for the table */
-    bool lost;              /* memory ran out while unpacking them */
+    size_t capacity;           /* rows allocated */
+    struct tm_texts *texts;    /* storage of the text cells; owned, NULL until the first text */
+    struct tm_vec *compressed; /* packed rows; owned, NULL if there are none */
+    bool rests;                /* all rows are packed until tm_tables_find asks for the table */
+    bool lost;                 /* memory ran out while unpacking them */
 } tm_table;
 
 /** All tables of a run, one for each definition passed at creation. */
@@ -193,7 +193,7 @@ tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
 /** Packs all rows, appends them to those packed before and leaves the table without rows. Used for
  * rows that wait for the rows of all ranks; takes a fifth of the memory. TM_OK; TM_ERR_FAULT if
  * memory is out. */
-tm_status tm_table_put_aside(tm_table *table, tm_error *err) TM_MUST_CHECK;
+tm_status tm_table_compress(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Visits the packed rows one by one, in the order in which they were added, without unpacking the
@@ -201,9 +201,9 @@ tm_status tm_table_put_aside(tm_table *table, tm_error *err) TM_MUST_CHECK;
  * @param visit  gets a row [columns], valid until it returns; returns false if memory is out
  * @return       TM_OK; TM_ERR_FAULT if memory is out
  */
-tm_status tm_table_each_aside(const tm_table *table,
-                              bool (*visit)(void *context, const tm_cell *row), void *context,
-                              tm_error *err) TM_MUST_CHECK;
+tm_status tm_table_each_compressed(const tm_table *table,
+                                   bool (*visit)(void *context, const tm_cell *row), void *context,
+                                   tm_error *err) TM_MUST_CHECK;
 
 /** Unpacks all packed rows and puts them before the rows added since. TM_OK; TM_ERR_FAULT if memory
  * is out. */

@@ -108,117 +108,119 @@ typedef enum tm_wait_kind {
 const char *tm_wait_text(tm_wait_kind kind);
 
 /** Severity of a count of events or values. */
-typedef enum tm_remark {
-    TM_REMARK_NOTE,     /* as expected: not reported to the user */
-    TM_REMARK_MINOR,    /* kept unchanged; no figure of the summary is affected */
-    TM_REMARK_ODD,      /* kept unchanged, but figures may be wrong because of it */
-    TM_REMARK_REPAIRED, /* malformed text, repaired; counts the repaired values or strings */
-    TM_REMARK_SKIPPED   /* events read but not kept */
-} tm_remark;
+typedef enum tm_diagnostic {
+    TM_DIAGNOSTIC_NOTE,     /* as expected: not reported to the user */
+    TM_DIAGNOSTIC_MINOR,    /* kept unchanged; no figure of the summary is affected */
+    TM_DIAGNOSTIC_ODD,      /* kept unchanged, but figures may be wrong because of it */
+    TM_DIAGNOSTIC_REPAIRED, /* malformed text, repaired; counts the repaired values or strings */
+    TM_DIAGNOSTIC_SKIPPED   /* events read but not kept */
+} tm_diagnostic;
 
 /* Counts made while a trace is read and its timeline built: id, word, severity, meaning. All are in
  * the store's /ranks and, by trace, in /spans. */
 #define TM_COUNT_LIST(X)                                                                           \
-    X(TM_COUNT_NO_TIME, "no_time", TM_REMARK_SKIPPED,                                              \
+    X(TM_COUNT_NO_TIME, "no_time", TM_DIAGNOSTIC_SKIPPED,                                          \
       "duration, instant or counter events without a valid ts or dur")                             \
-    X(TM_COUNT_NEGATIVE_DURATION, "negative_duration", TM_REMARK_SKIPPED,                          \
+    X(TM_COUNT_NEGATIVE_DURATION, "negative_duration", TM_DIAGNOSTIC_SKIPPED,                      \
       "duration events with a dur below 0: when they ended is not known")                          \
-    X(TM_COUNT_ABSURD_DURATION, "absurd_duration", TM_REMARK_SKIPPED,                              \
+    X(TM_COUNT_ABSURD_DURATION, "absurd_duration", TM_DIAGNOSTIC_SKIPPED,                          \
       "duration events over 24 hours: no profiler records that long")                              \
-    X(TM_COUNT_UNKNOWN_WORK_TIME, "unknown_work_time", TM_REMARK_SKIPPED,                          \
+    X(TM_COUNT_UNKNOWN_WORK_TIME, "unknown_work_time", TM_DIAGNOSTIC_SKIPPED,                      \
       "kernels, copies and sets whose time the profiler did not know: its begin or duration is "   \
       "0, it lies a year off the rest, ends after the rank's next recording began, or the file "   \
       "describes work without its task or operation")                                              \
-    X(TM_COUNT_UNKNOWN_TIME, "unknown_time", TM_REMARK_SKIPPED,                                    \
+    X(TM_COUNT_UNKNOWN_TIME, "unknown_time", TM_DIAGNOSTIC_SKIPPED,                                \
       "other events whose time the profiler did not know: 0, or a year off the rest")              \
-    X(TM_COUNT_OTHER_PHASE, "other_phase", TM_REMARK_SKIPPED,                                      \
+    X(TM_COUNT_OTHER_PHASE, "other_phase", TM_DIAGNOSTIC_SKIPPED,                                  \
       "events of a ph, or samples of a list, that nothing here is made of")                        \
-    X(TM_COUNT_NOT_OBJECT, "not_object", TM_REMARK_SKIPPED,                                        \
+    X(TM_COUNT_NOT_OBJECT, "not_object", TM_DIAGNOSTIC_SKIPPED,                                    \
       "entries of traceEvents that are no objects")                                                \
-    X(TM_COUNT_CUT_EVENT, "cut_event", TM_REMARK_SKIPPED,                                          \
+    X(TM_COUNT_CUT_EVENT, "cut_event", TM_DIAGNOSTIC_SKIPPED,                                      \
       "events in whose middle a truncated trace ends")                                             \
-    X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", TM_REMARK_SKIPPED,                          \
+    X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", TM_DIAGNOSTIC_SKIPPED,                      \
       "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
-    X(TM_COUNT_OPEN_RANGE, "open_range", TM_REMARK_SKIPPED,                                        \
+    X(TM_COUNT_OPEN_RANGE, "open_range", TM_DIAGNOSTIC_SKIPPED,                                    \
       "calls and ranges that had not ended when the recording did")                                \
-    X(TM_COUNT_NOT_RECORD, "not_record", TM_REMARK_SKIPPED,                                        \
+    X(TM_COUNT_NOT_RECORD, "not_record", TM_DIAGNOSTIC_SKIPPED,                                    \
       "lines of NCCL's inspector that are damaged, or have values that cannot be")                 \
-    X(TM_COUNT_OTHER_GPU, "other_gpu", TM_REMARK_SKIPPED,                                          \
+    X(TM_COUNT_OTHER_GPU, "other_gpu", TM_DIAGNOSTIC_SKIPPED,                                      \
       "operations of smaller communicators in a process with several GPUs: of which GPU stands "   \
       "nowhere")                                                                                   \
-    X(TM_COUNT_MOSTLY_SKIPPED, "mostly_skipped", TM_REMARK_ODD,                                    \
+    X(TM_COUNT_MOSTLY_SKIPPED, "mostly_skipped", TM_DIAGNOSTIC_ODD,                                \
       "events skipped of a trace of which less than half of the timed events is kept")             \
-    X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_REMARK_NOTE,                                   \
+    X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_DIAGNOSTIC_NOTE,                               \
       "events with at least one repair")                                                           \
-    X(TM_COUNT_NON_FINITE, "non_finite", TM_REMARK_REPAIRED, "bare inf, NaN or N/A, read as null") \
-    X(TM_COUNT_CONTROL_CHARACTER, "control_character", TM_REMARK_REPAIRED,                         \
+    X(TM_COUNT_NON_FINITE, "non_finite", TM_DIAGNOSTIC_REPAIRED,                                   \
+      "bare inf, NaN or N/A, read as null")                                                        \
+    X(TM_COUNT_CONTROL_CHARACTER, "control_character", TM_DIAGNOSTIC_REPAIRED,                     \
       "strings with raw control characters, kept")                                                 \
-    X(TM_COUNT_INVALID_UTF8, "invalid_utf8", TM_REMARK_REPAIRED,                                   \
+    X(TM_COUNT_INVALID_UTF8, "invalid_utf8", TM_DIAGNOSTIC_REPAIRED,                               \
       "strings with bytes that are not UTF-8, read as U+FFFD")                                     \
-    X(TM_COUNT_BACKSLASH, "backslash", TM_REMARK_REPAIRED,                                         \
+    X(TM_COUNT_BACKSLASH, "backslash", TM_DIAGNOSTIC_REPAIRED,                                     \
       "strings with backslashes that escape nothing, read as they stand")                          \
-    X(TM_COUNT_UNESCAPED_QUOTE, "unescaped_quote", TM_REMARK_REPAIRED,                             \
+    X(TM_COUNT_UNESCAPED_QUOTE, "unescaped_quote", TM_DIAGNOSTIC_REPAIRED,                         \
       "strings with quotes that are not escaped, kept")                                            \
-    X(TM_COUNT_TRAILING_COMMA, "trailing_comma", TM_REMARK_REPAIRED,                               \
+    X(TM_COUNT_TRAILING_COMMA, "trailing_comma", TM_DIAGNOSTIC_REPAIRED,                           \
       "commas before a closing brace or bracket, passed over")                                     \
-    X(TM_COUNT_SIGNED_FRACTION, "signed_fraction", TM_REMARK_REPAIRED,                             \
+    X(TM_COUNT_SIGNED_FRACTION, "signed_fraction", TM_DIAGNOSTIC_REPAIRED,                         \
       "negative numbers written like -1.-500, read as -1.500")                                     \
-    X(TM_COUNT_NO_NAME, "no_name", TM_REMARK_ODD, "events kept without a name")                    \
-    X(TM_COUNT_NO_CATEGORY, "no_category", TM_REMARK_MINOR, "duration events kept without a cat")  \
-    X(TM_COUNT_OTHER_CATEGORY, "other_category", TM_REMARK_NOTE,                                   \
+    X(TM_COUNT_NO_NAME, "no_name", TM_DIAGNOSTIC_ODD, "events kept without a name")                \
+    X(TM_COUNT_NO_CATEGORY, "no_category", TM_DIAGNOSTIC_MINOR,                                    \
+      "duration events kept without a cat")                                                        \
+    X(TM_COUNT_OTHER_CATEGORY, "other_category", TM_DIAGNOSTIC_NOTE,                               \
       "events kept as category other, its text is not known")                                      \
-    X(TM_COUNT_BAD_VALUE, "bad_value", TM_REMARK_ODD,                                              \
+    X(TM_COUNT_BAD_VALUE, "bad_value", TM_DIAGNOSTIC_ODD,                                          \
       "attributes left empty: not of the type that the field has")                                 \
-    X(TM_COUNT_ZERO_TIME, "zero_time", TM_REMARK_MINOR,                                            \
+    X(TM_COUNT_ZERO_TIME, "zero_time", TM_DIAGNOSTIC_MINOR,                                        \
       "events at ts 0: where many are, the profiler clamped times before its base")                \
-    X(TM_COUNT_FAR_TIME, "far_time", TM_REMARK_ODD,                                                \
+    X(TM_COUNT_FAR_TIME, "far_time", TM_DIAGNOSTIC_ODD,                                            \
       "events that begin over 24 hours from the median begin of the trace's events")               \
-    X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_REMARK_ODD,                                        \
+    X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_DIAGNOSTIC_ODD,                                    \
       "events of a truncated trace whose base time is cut off: that of other traces is taken")     \
-    X(TM_COUNT_NO_EPOCH, "no_epoch", TM_REMARK_MINOR,                                              \
+    X(TM_COUNT_NO_EPOCH, "no_epoch", TM_DIAGNOSTIC_MINOR,                                          \
       "events of a trace that tells no time of day: they count from the start of the recording, "  \
       "or of its host")                                                                            \
-    X(TM_COUNT_EVENT_LIMIT, "event_limit", TM_REMARK_ODD,                                          \
+    X(TM_COUNT_EVENT_LIMIT, "event_limit", TM_DIAGNOSTIC_ODD,                                      \
       "events of a file that has exactly as many as its writer keeps: later ones are cut off")     \
-    X(TM_COUNT_WHOLE_GRAPH, "whole_graph", TM_REMARK_ODD,                                          \
+    X(TM_COUNT_WHOLE_GRAPH, "whole_graph", TM_DIAGNOSTIC_ODD,                                      \
       "CUDA graphs recorded as one kernel each; nsys profile --cuda-graph-trace=node shows "       \
       "inside")                                                                                    \
-    X(TM_COUNT_DIAGNOSTIC, "diagnostic", TM_REMARK_MINOR,                                          \
+    X(TM_COUNT_DIAGNOSTIC, "diagnostic", TM_DIAGNOSTIC_MINOR,                                      \
       "warnings and errors of the profiler itself, whose texts are in the rank's metadata")        \
-    X(TM_COUNT_OTHER_TASK, "other_task", TM_REMARK_ODD,                                            \
+    X(TM_COUNT_OTHER_TASK, "other_task", TM_DIAGNOSTIC_ODD,                                        \
       "events of an NPU whose task type is not known: they count as computation")                  \
-    X(TM_COUNT_OTHER_SUMS, "other_sums", TM_REMARK_ODD,                                            \
+    X(TM_COUNT_OTHER_SUMS, "other_sums", TM_DIAGNOSTIC_ODD,                                        \
       "lanes of the profiler's own overlap analysis whose sum is not that of the events")          \
-    X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_REMARK_MINOR,                                  \
+    X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_DIAGNOSTIC_MINOR,                              \
       "kernels that begin before an earlier one of their stream has ended")                        \
-    X(TM_COUNT_RESTART, "restart", TM_REMARK_ODD,                                                  \
+    X(TM_COUNT_RESTART, "restart", TM_DIAGNOSTIC_ODD,                                              \
       "recordings in which Seq or the numbers of steps begin again, so the job was restarted: "    \
       "collectives are matched within each run, steps of the second are numbered from 1000000 on") \
-    X(TM_COUNT_OTHER_RUN, "other_run", TM_REMARK_ODD,                                              \
+    X(TM_COUNT_OTHER_RUN, "other_run", TM_DIAGNOSTIC_ODD,                                          \
       "recordings that share no communicator with an earlier one of their rank: the job was "      \
       "restarted, or they are of another job")                                                     \
-    X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_REMARK_ODD,                      \
+    X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_DIAGNOSTIC_ODD,                  \
       "GPU events whose correlation id several launches have, one after another: the first "       \
       "counts")                                                                                    \
-    X(TM_COUNT_LATER_RECORD, "later_record", TM_REMARK_MINOR,                                      \
+    X(TM_COUNT_LATER_RECORD, "later_record", TM_DIAGNOSTIC_MINOR,                                  \
       "waits for a CUDA event with the id of a record that comes after them: it is not used")      \
-    X(TM_COUNT_UNKNOWN_RECORD, "unknown_record", TM_REMARK_MINOR,                                  \
+    X(TM_COUNT_UNKNOWN_RECORD, "unknown_record", TM_DIAGNOSTIC_MINOR,                              \
       "waits of a stream for a CUDA event whose record the profiler did not see: what they wait "  \
       "for is guessed by times in the replay")                                                     \
-    X(TM_COUNT_SHARED_SEQUENCE, "shared_sequence", TM_REMARK_MINOR,                                \
+    X(TM_COUNT_SHARED_SEQUENCE, "shared_sequence", TM_DIAGNOSTIC_MINOR,                            \
       "nodes of autograd's graph that bear the number of another one: which forward operator "     \
       "they are of, and so which module, may be wrong")                                            \
-    X(TM_COUNT_UNLINKED, "unlinked", TM_REMARK_NOTE,                                               \
+    X(TM_COUNT_UNLINKED, "unlinked", TM_DIAGNOSTIC_NOTE,                                           \
       "GPU events whose launch is not in the trace")                                               \
-    X(TM_COUNT_FLOW, "flow", TM_REMARK_NOTE,                                                       \
+    X(TM_COUNT_FLOW, "flow", TM_DIAGNOSTIC_NOTE,                                                   \
       "flow records; launches are linked by correlation instead")                                  \
-    X(TM_COUNT_METADATA, "metadata", TM_REMARK_NOTE,                                               \
+    X(TM_COUNT_METADATA, "metadata", TM_DIAGNOSTIC_NOTE,                                           \
       "metadata records: names of processes and threads")                                          \
-    X(TM_COUNT_ODD_METADATA, "odd_metadata", TM_REMARK_ODD,                                        \
+    X(TM_COUNT_ODD_METADATA, "odd_metadata", TM_DIAGNOSTIC_ODD,                                    \
       "top-level values not kept (over 16 MiB) or not understood")
 
 typedef enum tm_count {
-#define TM_COUNT_ENUM(id, word, remark, doc) id,
+#define TM_COUNT_ENUM(id, word, diagnostic, doc) id,
     TM_COUNT_LIST(TM_COUNT_ENUM)
 #undef TM_COUNT_ENUM
         TM_N_COUNTS
@@ -226,7 +228,7 @@ typedef enum tm_count {
 
 typedef struct tm_count_def {
     const char *word;
-    tm_remark remark;
+    tm_diagnostic diagnostic;
     const char *doc;
 } tm_count_def;
 
@@ -620,8 +622,9 @@ tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timel
 
 void tm_timeline_destroy(tm_timeline *timeline);
 
-/** Returns the sum of the counts of this severity: TM_REMARK_SKIPPED gives the events not kept. */
-int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark);
+/** Returns the sum of the counts of this severity: TM_DIAGNOSTIC_SKIPPED gives the events not kept.
+ */
+int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic);
 
 /** Returns one more than the largest name id of its events. */
 size_t tm_timeline_n_names(const tm_timeline *timeline);

@@ -5,7 +5,7 @@
 #include "base/cores.h"
 #include "loader.h"
 #include "mpi/agree.h"
-#include "mpi/patience.h"
+#include "mpi/backoff.h"
 #include "tmerge/reader.h"
 
 void tm_loader_drop_trace(tm_loader *l, size_t i) {

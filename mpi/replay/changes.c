@@ -13,18 +13,18 @@ enum { LEAST = 8, LINKS = 4 };
 static const int64_t JOB_BYTES = INT64_C(32) << 20;
 
 /* Counts the operations and ends of steps of all ranks of the job, and the ranks with a graph. */
-static void count_ports(const tm_replay_ranks *r, int64_t *n_ports, int64_t *n_ranks) {
+static void count_boundaries(const tm_replay_ranks *r, int64_t *n_boundaries, int64_t *n_ranks) {
     int64_t n[2] = {0};
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
     for (size_t i = 0; i < r->n; i++) {
         n[0] += (int64_t)(r->graphs[i].visits.n + r->graphs[i].steps.n);
         n[1] += tm_replay_has(r, i);
     }
-    for (size_t c = 0; c < n_crews; c++)
-        n[0] += (int64_t)(crews[c].n * (crews[c].like->visits.n + crews[c].like->steps.n));
+    for (size_t c = 0; c < n_batches; c++)
+        n[0] += (int64_t)(batches[c].n * (batches[c].like->visits.n + batches[c].like->steps.n));
     MPI_Allreduce(MPI_IN_PLACE, n, 2, MPI_INT64_T, MPI_SUM, r->comm);
-    *n_ports = n[0];
+    *n_boundaries = n[0];
     *n_ranks = n[1];
 }
 
@@ -59,12 +59,12 @@ static void pick(tm_trying *t) {
 tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *chosen,
                               const tm_changes_more *more, const tm_scenario *scenario,
                               tm_trying *out, tm_error *err) {
-    int64_t n_ports, most;
+    int64_t n_boundaries, most;
     *out = (tm_trying){.r = ranks, .chosen = chosen, .more = more, .scenario = scenario};
     out->words = TM_VEC(int64_t);
     out->marks = tm_changes_mark(chosen, tm_names_count(ranks->names));
-    count_ports(ranks, &n_ports, &out->n_ranks);
-    most = JOB_BYTES / (LINKS * (n_ports + 1) * 2 * (int64_t)sizeof(int64_t));
+    count_boundaries(ranks, &n_boundaries, &out->n_ranks);
+    most = JOB_BYTES / (LINKS * (n_boundaries + 1) * 2 * (int64_t)sizeof(int64_t));
     out->most = (size_t)(most < LEAST ? LEAST : most);
     out->most = out->most > TM_CHANGES_AT_ONCE ? TM_CHANGES_AT_ONCE : out->most;
     pick(out);
@@ -77,7 +77,7 @@ void tm_mpi_changes_free(tm_trying *trying) {
 }
 
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying) {
-    return (tm_replay_weigh){2 * trying->n, tm_sets_weigh_changes, tm_sets_weigh_crew_changes(),
+    return (tm_replay_weigh){2 * trying->n, tm_sets_weigh_changes, tm_sets_weigh_batch_changes(),
                              &trying->sets, &trying->sets,         &trying->words};
 }
 

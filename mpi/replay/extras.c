@@ -34,25 +34,25 @@ tm_status tm_mpi_counts(MPI_Comm comm, tm_counts *own, tm_keys *uneven, tm_error
     return status == TM_OK ? tm_replay_share_keys(comm, uneven, err) : status;
 }
 
-static tm_extra_ranks ranks_of(const tm_replay_ranks *r, size_t index, const tm_crew *crew) {
+static tm_extra_ranks ranks_of(const tm_replay_ranks *r, size_t index, const tm_batch *batch) {
     const int64_t stage = tm_stage_of(&r->collectives->stages, r->timelines[index].rank);
-    return (tm_extra_ranks){crew ? NULL : &r->items[index], crew, index, stage,
+    return (tm_extra_ranks){batch ? NULL : &r->items[index], batch, index, stage,
                             tm_replay_count_stage(r, stage)};
 }
 
 /* Lists single ranks, then batches. @param out  of tm_extra_ranks */
 static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
     bool ok = true;
     for (size_t i = 0; i < r->n && ok; i++) {
         const tm_extra_ranks one = ranks_of(r, i, NULL);
         ok = r->graphs[i].n_nodes == 0 || !r->items[i].places || tm_vec_append(out, &one, 1);
     }
-    for (size_t c = 0; c < n_crews && ok; c++) {
+    for (size_t c = 0; c < n_batches && ok; c++) {
         const tm_extra_ranks one =
-            crews[c].n > 0 ? ranks_of(r, crews[c].index[0], &crews[c]) : (tm_extra_ranks){0};
-        ok = crews[c].n == 0 || tm_vec_append(out, &one, 1);
+            batches[c].n > 0 ? ranks_of(r, batches[c].index[0], &batches[c]) : (tm_extra_ranks){0};
+        ok = batches[c].n == 0 || tm_vec_append(out, &one, 1);
     }
     return ok;
 }

@@ -153,29 +153,29 @@ tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) {
 }
 
 /* Position of a rank, known to all processes. Sent as bytes. */
-typedef struct seat {
+typedef struct slot {
     int64_t rank;
     tm_ops_place place;
-} seat;
+} slot;
 
 static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const seat *)a)->rank, ((const seat *)b)->rank);
+    return tm_order_i64(((const slot *)a)->rank, ((const slot *)b)->rank);
 }
 
 /* Collects the positions of the ranks with a graph, in the job's order of ranks. */
-static tm_status gather_seats(const tm_replay_ranks *r, tm_vec *seats, tm_error *err) {
-    tm_vec own = TM_VEC(seat);
+static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error *err) {
+    tm_vec own = TM_VEC(slot);
     bool ok = true;
     for (size_t i = 0; i < r->n && ok; i++) {
-        seat s = {.rank = r->timelines[i].rank};
+        slot s = {.rank = r->timelines[i].rank};
         ok = r->graphs[i].n_nodes == 0 ||
              (tm_ops_place_read(metadata_of(r, i), &s.place) && tm_vec_append(&own, &s, 1));
     }
     tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
-        status = tm_mpi_everywhere(r->comm, &own, seats, err);
-    if (seats->n > 1)
-        qsort(seats->data, seats->n, seats->size, by_rank);
+        status = tm_mpi_everywhere(r->comm, &own, slots, err);
+    if (slots->n > 1)
+        qsort(slots->data, slots->n, slots->size, by_rank);
     tm_vec_free(&own);
     return status;
 }
@@ -192,11 +192,11 @@ static void set_steps(tm_replay_result *result, const tm_replay *job, const int6
 
 /* Sets the slowdowns of ranks and stages. */
 static void set_items(tm_replay_result *result, const tm_ops_figures *figures,
-                      const tm_vec *seats) {
+                      const tm_vec *slots) {
     tm_whatif_item *items = result->items.data;
-    const seat *v = seats->data;
+    const slot *v = slots->data;
     for (size_t i = 0; i < result->items.n; i++)
-        for (size_t k = 0; k < seats->n; k++)
+        for (size_t k = 0; k < slots->n; k++)
             if (items[i].what == TM_WHATIF_RANK && items[i].id == v[k].rank)
                 items[i].ideal_ns = figures->ranks_ns[k];
             else if (items[i].what == TM_WHATIF_STAGE && items[i].id == v[k].place.stage)
@@ -204,22 +204,22 @@ static void set_items(tm_replay_result *result, const tm_ops_figures *figures,
 }
 
 static void set_figures(tm_replay_result *result, const tm_replay *job,
-                        const tm_ops_figures *figures, const tm_vec *seats) {
+                        const tm_ops_figures *figures, const tm_vec *slots) {
     result->operations = true;
     result->base_ns = figures->total_ns;
     result->ideal_ns = figures->ideal_ns;
     result->workers_ns = figures->workers_ns;
     result->stage_ns = figures->stage_ns;
     set_steps(result, job, figures->ends_ns);
-    set_items(result, figures, seats);
+    set_items(result, figures, slots);
 }
 
-static tm_status find_figures(const tm_replay *job, const tm_vec *seats, tm_replay_result *result,
+static tm_status find_figures(const tm_replay *job, const tm_vec *slots, tm_replay_result *result,
                               tm_error *err) {
-    tm_ops_place *places = calloc(seats->n + 1, sizeof *places);
-    int64_t *ns = calloc(2 * seats->n + job->n_steps + 1, sizeof *ns);
-    for (size_t i = 0; i < seats->n && places; i++)
-        places[i] = ((const seat *)seats->data)[i].place;
+    tm_ops_place *places = calloc(slots->n + 1, sizeof *places);
+    int64_t *ns = calloc(2 * slots->n + job->n_steps + 1, sizeof *ns);
+    for (size_t i = 0; i < slots->n && places; i++)
+        places[i] = ((const slot *)slots->data)[i].place;
     bool *counts = calloc(job->n_steps + 1, sizeof *counts);
     tm_status status = places && ns && counts ? TM_OK : tm_fail_memory(err);
     const tm_whatif_step *steps = result->steps.data;
@@ -228,11 +228,11 @@ static tm_status find_figures(const tm_replay *job, const tm_vec *seats, tm_repl
     if (status == TM_OK) {
         tm_ops_figures figures = {.counts = counts,
                                   .ranks_ns = ns,
-                                  .stages_ns = ns + seats->n,
-                                  .ends_ns = ns + 2 * seats->n};
+                                  .stages_ns = ns + slots->n,
+                                  .ends_ns = ns + 2 * slots->n};
         status = tm_ops_figures_find(job, places, &figures, err);
         if (status == TM_OK)
-            set_figures(result, job, &figures, seats);
+            set_figures(result, job, &figures, slots);
     }
     free(places);
     free(ns);
@@ -242,14 +242,14 @@ static tm_status find_figures(const tm_replay *job, const tm_vec *seats, tm_repl
 
 tm_status tm_mpi_ops_figures(const tm_replay_ranks *ranks, tm_replay_result *result,
                              tm_error *err) {
-    tm_vec seats = TM_VEC(seat);
+    tm_vec slots = TM_VEC(slot);
     tm_replay job = {0};
     tm_status status = make_job(ranks, &job, err);
     if (status == TM_OK)
-        status = gather_seats(ranks, &seats, err);
+        status = gather_slots(ranks, &slots, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(ranks->comm, find_figures(&job, &seats, result, err), err);
+        status = tm_mpi_agree(ranks->comm, find_figures(&job, &slots, result, err), err);
     tm_replay_free(&job);
-    tm_vec_free(&seats);
+    tm_vec_free(&slots);
     return status;
 }

@@ -9,13 +9,13 @@
 
 /* Deciding edges of one graph at a time. */
 typedef struct decided {
-    uint32_t *edges, *ports; /* owned; [n] */
+    uint32_t *edges, *boundaries; /* owned; [n] */
     size_t n;
 } decided;
 
 static void decided_free(decided *d) {
     free(d->edges);
-    free(d->ports);
+    free(d->boundaries);
 }
 
 static tm_status decide(const tm_graph *graph, decided *d, tm_error *err) {
@@ -23,25 +23,25 @@ static tm_status decide(const tm_graph *graph, decided *d, tm_error *err) {
         decided_free(d);
         d->n = graph->n_nodes;
         d->edges = malloc((d->n + 1) * sizeof *d->edges);
-        d->ports = malloc((d->n + 1) * sizeof *d->ports);
+        d->boundaries = malloc((d->n + 1) * sizeof *d->boundaries);
     }
-    if (!d->edges || !d->ports)
+    if (!d->edges || !d->boundaries)
         return tm_fail_memory(err);
-    tm_path_decide(graph, d->edges, d->ports);
+    tm_path_decide(graph, d->edges, d->boundaries);
     return TM_OK;
 }
 
-static tm_status collect_ports(const tm_replay_ranks *r, decided *d, tm_vec *arrivals, tm_vec *ends,
-                               tm_error *err) {
+static tm_status collect_boundaries(const tm_replay_ranks *r, decided *d, tm_vec *arrivals,
+                                    tm_vec *ends, tm_error *err) {
     for (size_t i = 0; i < r->n; i++) {
         TM_TRY(decide(&r->graphs[i], d, err));
-        TM_TRY(tm_path_ports(&r->graphs[i], d->ports, arrivals, ends, err));
+        TM_TRY(tm_path_boundaries(&r->graphs[i], d->boundaries, arrivals, ends, err));
     }
     size_t n;
-    const tm_crew *crews = tm_replay_crews(r, &n);
+    const tm_batch *batches = tm_replay_batches(r, &n);
     for (size_t c = 0; c < n; c++)
-        if (crews[c].n > 0)
-            TM_TRY(tm_crew_ports(&crews[c], r->desk, arrivals, ends, err));
+        if (batches[c].n > 0)
+            TM_TRY(tm_batch_boundaries(&batches[c], r->workspace, arrivals, ends, err));
     return TM_OK;
 }
 
@@ -79,20 +79,20 @@ static own_hops hops_of(const tm_vec *hops, int64_t rank) {
     return (own_hops){v + first, behind - first};
 }
 
-static tm_status fill_crew(const tm_replay_ranks *r, const tm_crew *crew, decided *d,
-                           const tm_vec *hops, tm_vec *pieces, tm_error *err) {
+static tm_status fill_batch(const tm_replay_ranks *r, const tm_batch *batch, decided *d,
+                            const tm_vec *hops, tm_vec *pieces, tm_error *err) {
     bool set = false;
-    for (size_t lane = 0; lane < crew->n; lane++) {
-        const own_hops own = hops_of(hops, crew->rank[lane]);
+    for (size_t lane = 0; lane < batch->n; lane++) {
+        const own_hops own = hops_of(hops, batch->rank[lane]);
         tm_graph graph;
         if (own.n == 0)
             continue;
-        set = set || tm_crew_peers(crew, &r->places, r->desk);
+        set = set || tm_batch_peers(batch, &r->places, r->workspace);
         if (!set)
             return tm_fail_memory(err);
-        tm_status status = tm_crew_pick(crew, lane, r->desk, false, &graph, err);
+        tm_status status = tm_batch_pick(batch, lane, r->workspace, false, &graph, err);
         if (status == TM_OK)
-            status = fill_rank(&graph, &r->timelines[crew->index[lane]], d, own, pieces, err);
+            status = fill_rank(&graph, &r->timelines[batch->index[lane]], d, own, pieces, err);
         tm_graph_free(&graph);
         TM_TRY(status);
     }
@@ -102,17 +102,17 @@ static tm_status fill_crew(const tm_replay_ranks *r, const tm_crew *crew, decide
 /* Fills in the hops of the ranks held here. */
 static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec *pieces,
                       tm_error *err) {
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
     if (hops->n > 1)
         qsort(hops->data, hops->n, hops->size, by_rank);
     for (size_t i = 0; i < r->n; i++) {
         const own_hops own = hops_of(hops, r->timelines[i].rank);
-        if (own.n > 0 && !r->graphs[i].in_crew)
+        if (own.n > 0 && !r->graphs[i].in_batch)
             TM_TRY(fill_rank(&r->graphs[i], &r->timelines[i], d, own, pieces, err));
     }
-    for (size_t c = 0; c < n_crews; c++)
-        TM_TRY(fill_crew(r, &crews[c], d, hops, pieces, err));
+    for (size_t c = 0; c < n_batches; c++)
+        TM_TRY(fill_batch(r, &batches[c], d, hops, pieces, err));
     return TM_OK;
 }
 
@@ -123,12 +123,13 @@ static int by_time(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->ns, y->ns);
 }
 
-static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec ports[4], tm_vec *steps,
+static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4], tm_vec *steps,
                       tm_vec *hops, tm_error *err) {
-    TM_TRY(tm_mpi_agree(r->comm, collect_ports(r, d, &ports[0], &ports[1], err), err));
-    TM_TRY(tm_mpi_everywhere(r->comm, &ports[0], &ports[2], err));
-    TM_TRY(tm_mpi_everywhere(r->comm, &ports[1], &ports[3], err));
-    tm_status status = tm_path_walk(&ports[2], &ports[3], r->n_ranks, steps, hops, err);
+    TM_TRY(
+        tm_mpi_agree(r->comm, collect_boundaries(r, d, &boundaries[0], &boundaries[1], err), err));
+    TM_TRY(tm_mpi_everywhere(r->comm, &boundaries[0], &boundaries[2], err));
+    TM_TRY(tm_mpi_everywhere(r->comm, &boundaries[1], &boundaries[3], err));
+    tm_status status = tm_path_walk(&boundaries[2], &boundaries[3], r->n_ranks, steps, hops, err);
     return tm_mpi_agree(r->comm, status, err);
 }
 
@@ -149,10 +150,10 @@ static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
 tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,
                              tm_vec *whole, tm_error *err) {
     decided d = {0};
-    tm_vec ports[4] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_end), TM_VEC(tm_path_arrival),
-                       TM_VEC(tm_path_end)};
+    tm_vec boundaries[4] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_end), TM_VEC(tm_path_arrival),
+                            TM_VEC(tm_path_end)};
     tm_vec hops = TM_VEC(tm_path_hop), own = TM_VEC(tm_path_piece);
-    tm_status status = find(ranks, &d, ports, steps, &hops, err);
+    tm_status status = find(ranks, &d, boundaries, steps, &hops, err);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
     if (status == TM_OK)
@@ -163,7 +164,7 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
         status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);
     decided_free(&d);
     for (size_t i = 0; i < 4; i++)
-        tm_vec_free(&ports[i]);
+        tm_vec_free(&boundaries[i]);
     tm_vec_free(&hops);
     tm_vec_free(&own);
     return status;

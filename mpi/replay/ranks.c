@@ -151,25 +151,25 @@ static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err)
 }
 
 /* Decides whether the ranks with the job's first step separate the warm-up from it. */
-static void find_lead_in(tm_replay_ranks *r) {
+static void find_warm_up(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* any, joined */
     tm_drafts_rank *ranks = r->drafts.ranks;
     for (size_t i = 0; i < r->n; i++) {
-        const tm_lead_in own = ranks[i].before;
+        const tm_warm_up own = ranks[i].before;
         first = own.step < first ? own.step : first;
     }
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, r->comm);
     for (size_t i = 0; i < r->n && first < INT64_MAX; i++) {
-        const tm_lead_in own = ranks[i].before;
-        ranks[i].lead_in = own.step == first;
+        const tm_warm_up own = ranks[i].before;
+        ranks[i].warm_up = own.step == first;
         flags[0] |= own.step == first && own.any;
         flags[1] |= own.step == first && own.joined;
     }
     MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, r->comm);
-    r->lead_in = flags[0] && !flags[1];
+    r->warm_up = flags[0] && !flags[1];
     for (size_t i = 0; i < r->n; i++)
-        ranks[i].lead_in = ranks[i].lead_in && r->lead_in;
+        ranks[i].warm_up = ranks[i].warm_up && r->warm_up;
 }
 
 /* Counts the participations of rank i, which are ordered by rank. */
@@ -203,7 +203,7 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     if (status == TM_OK)
         status = build_graph(r, &rank, err);
     assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
-    if (status == TM_OK && !r->graphs[i].in_crew)
+    if (status == TM_OK && !r->graphs[i].in_batch)
         status = tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1 ? r->names : NULL,
                                   &r->places, &r->items[i], err);
     tm_recorded_free(&recorded);
@@ -227,10 +227,10 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
 static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *peers,
                             tm_vec *rows, tm_error *err) {
     size_t n;
-    const tm_crew *crews = tm_replay_crews(r, &n);
-    const tm_crew_places from = {&r->places, slice, NULL};
+    const tm_batch *batches = tm_replay_batches(r, &n);
+    const tm_batch_places from = {&r->places, slice, NULL};
     TM_TRY(tm_peers_list(r->items, r->n, &r->places, slice, peers, err));
-    return tm_crew_rows(crews, n, &from, rows, err);
+    return tm_batch_rows(batches, n, &from, rows, err);
 }
 
 /* @param rows  of tm_peer_row: buffer reused for all slices */
@@ -264,14 +264,14 @@ static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, t
 
 static tm_status compare(tm_replay_ranks *r, tm_error *err) {
     int64_t bytes = 0, rows_bytes = 0;
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
     int self;
     MPI_Comm_rank(r->comm, &self);
     for (size_t i = 0; i < r->n; i++)
         bytes += (int64_t)(r->items[i].n * sizeof(tm_peer));
-    for (size_t c = 0; c < n_crews; c++)
-        rows_bytes += (int64_t)(crews[c].items->n * sizeof(tm_peer_row));
+    for (size_t c = 0; c < n_batches; c++)
+        rows_bytes += (int64_t)(batches[c].items->n * sizeof(tm_peer_row));
     int64_t n = 1 + bytes / SLICE_BYTES + rows_bytes / SLICE_ROWS_BYTES;
     MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_MAX, r->comm);
     tm_peer_slice slice = {.n_slices = (uint32_t)n, .origin = self};
@@ -290,16 +290,16 @@ static int by_rank(const void *a, const void *b) {
 
 /* Computes each rank's call time; unchanged for graphs of operations. @param out  [r->n] */
 static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
     bool ok = true;
     for (size_t i = 0; i < r->n && ok; i++)
         ok = !r->items[i].places || tm_call_time(&r->items[i], &out[i]);
-    for (size_t c = 0; c < n_crews && ok; c++) {
+    for (size_t c = 0; c < n_batches && ok; c++) {
         int64_t ns[TM_LANES];
-        ok = crews[c].n == 0 || tm_crew_call_times(&crews[c], ns);
-        for (size_t k = 0; k < crews[c].n && ok; k++)
-            out[crews[c].index[k]] = ns[k];
+        ok = batches[c].n == 0 || tm_batch_call_times(&batches[c], ns);
+        for (size_t k = 0; k < batches[c].n && ok; k++)
+            out[batches[c].index[k]] = ns[k];
     }
     return ok;
 }
@@ -332,8 +332,8 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
 /* If stages are on separate hosts, replaces the others' call times on a slow host by those of
  * other hosts. */
 static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
     TM_TRY(tm_host_times(r->facts.data, r->facts.n, &r->host_times, err));
     bool *done = calloc(r->places.others.n + 1, sizeof *done);
     for (size_t i = 0; i < r->n && done; i++) {
@@ -341,10 +341,10 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
         if (factor > 1.0 && r->items[i].places)
             tm_calls_divide(r->items[i].places, r->items[i].n_events, r->items[i].n, factor,
                             &r->places, done);
-        for (size_t c = 0; c < n_crews && factor > 1.0; c++)
-            if (crews[c].n > 0 && crews[c].index[0] == i)
-                tm_calls_divide(crews[c].items->places, crews[c].items->n_events, crews[c].items->n,
-                                factor, &r->places, done);
+        for (size_t c = 0; c < n_batches && factor > 1.0; c++)
+            if (batches[c].n > 0 && batches[c].index[0] == i)
+                tm_calls_divide(batches[c].items->places, batches[c].items->n_events,
+                                batches[c].items->n, factor, &r->places, done);
     }
     free(done);
     return done ? TM_OK : tm_fail_memory(err);
@@ -373,11 +373,11 @@ tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err
 }
 
 /* Reduces each rank of a batch individually. */
-static tm_status reduce_apart(const tm_replay_ranks *r, const tm_crew *crew,
+static tm_status reduce_apart(const tm_replay_ranks *r, const tm_batch *batch,
                               const tm_replay_weigh *weigh, tm_error *err) {
-    for (size_t lane = 0; lane < crew->n; lane++) {
+    for (size_t lane = 0; lane < batch->n; lane++) {
         tm_graph graph;
-        tm_status status = tm_crew_pick(crew, lane, r->desk, true, &graph, err);
+        tm_status status = tm_batch_pick(batch, lane, r->workspace, true, &graph, err);
         if (status == TM_OK)
             status =
                 tm_reduce(&graph, weigh->n_sets, weigh->graph, weigh->context, weigh->words, err);
@@ -403,19 +403,19 @@ static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_repla
                            err);
 }
 
-/* @param crew    whose peers are in the workspace
+/* @param batch    whose peers are in the workspace
  * @param n_left  batches after it */
-static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew, size_t n_left,
-                             const tm_replay_weigh *weigh, tm_error *err) {
-    const tm_crew_sets sets = {weigh->n_sets, weigh->crew, weigh->context};
+static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, size_t n_left,
+                              const tm_replay_weigh *weigh, tm_error *err) {
+    const tm_batch_sets sets = {weigh->n_sets, weigh->batch, weigh->context};
     bool done = weigh->n_sets == 0;
     if (done)
         return TM_OK;
-    name_rows(r, weigh, crew->index[0]);
+    name_rows(r, weigh, batch->index[0]);
     const size_t before = weigh->words->n;
-    TM_TRY(tm_reduce_crew(crew, r->desk, &sets, &done, weigh->words, err));
+    TM_TRY(tm_reduce_batch(batch, r->workspace, &sets, &done, weigh->words, err));
     if (!done)
-        TM_TRY(reduce_apart(r, crew, weigh, err));
+        TM_TRY(reduce_apart(r, batch, weigh, err));
     /* Reserves the same amount for the remaining batches, to avoid repeated copying. */
     const size_t left = (weigh->words->n - before) * n_left;
     if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
@@ -428,16 +428,16 @@ static tm_status reduce_crew(const tm_replay_ranks *r, const tm_crew *crew, size
 
 tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
                            tm_error *err) {
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(ranks, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(ranks, &n_batches);
     for (size_t i = 0; i < ranks->n; i++)
         for (size_t k = 0; k < n; k++)
             TM_TRY(reduce_graph(ranks, i, &weighs[k], err));
-    for (size_t c = 0; c < n_crews; c++) {
-        if (crews[c].n > 0 && !tm_crew_peers(&crews[c], &ranks->places, ranks->desk))
+    for (size_t c = 0; c < n_batches; c++) {
+        if (batches[c].n > 0 && !tm_batch_peers(&batches[c], &ranks->places, ranks->workspace))
             return tm_fail_memory(err);
-        for (size_t k = 0; k < n && crews[c].n > 0; k++)
-            TM_TRY(reduce_crew(ranks, &crews[c], n_crews - 1 - c, &weighs[k], err));
+        for (size_t k = 0; k < n && batches[c].n > 0; k++)
+            TM_TRY(reduce_batch(ranks, &batches[c], n_batches - 1 - c, &weighs[k], err));
     }
     return TM_OK;
 }
@@ -447,7 +447,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     tm_peer_places_init(&ranks->places);
     ranks->extras = TM_VEC(tm_extra_row);
     ranks->models = TM_MODELS();
-    ranks->desk = calloc(1, sizeof *ranks->desk);
+    ranks->workspace = calloc(1, sizeof *ranks->workspace);
     ranks->visits = TM_VEC(tm_replay_visit);
     ranks->facts = TM_VEC(tm_replay_fact);
     ranks->host_times = TM_VEC(tm_host_time);
@@ -457,7 +457,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     TM_TRY(find_cuts(ranks, err));
     bool ok =
         tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, &ranks->base, ranks->names) &&
-        ranks->graphs && ranks->items && ranks->desk;
+        ranks->graphs && ranks->items && ranks->workspace;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->is_ops = tm_mpi_ops_is(ranks);
@@ -469,7 +469,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     if (status == TM_OK)
         status = make_drafts(ranks, &pairs, err);
     if (status == TM_OK)
-        find_lead_in(ranks);
+        find_warm_up(ranks);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
     tm_pairs_free(&pairs);
@@ -504,7 +504,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
     tm_peer_places_free(&ranks->places);
     tm_works_free(&ranks->works);
     tm_vec_free(&ranks->extras);
-    if (ranks->desk)
-        tm_crew_desk_free(ranks->desk);
-    free(ranks->desk);
+    if (ranks->workspace)
+        tm_batch_workspace_free(ranks->workspace);
+    free(ranks->workspace);
 }

@@ -5,10 +5,10 @@
 #include <mpi.h>
 
 #include "base/list.h"
+#include "replay/batch/drafts.h"
+#include "replay/batch/models.h"
 #include "replay/build.h"
 #include "replay/call_times.h"
-#include "replay/crew/drafts.h"
-#include "replay/crew/models.h"
 #include "replay/peers.h"
 #include "replay/reduce.h"
 #include "replay/sets.h"
@@ -25,7 +25,7 @@ typedef struct tm_replay_ranks {
     tm_timebase base;     /* origin of times */
     int64_t n_ranks;      /* ranks of the job with GPU events */
     bool is_ops;          /* traces hold operations, not kernels */
-    bool lead_in;         /* graphs have TM_STEP_LEAD_IN, which is no step of the job */
+    bool warm_up;         /* graphs have TM_STEP_LEAD_IN, which is no step of the job */
     tm_vec visits;        /* of tm_replay_visit: of this process's ranks */
     tm_drafts drafts;     /* owned; only while graphs are built */
     tm_peer_items *items; /* owned; only while graphs are built */
@@ -33,22 +33,22 @@ typedef struct tm_replay_ranks {
     bool alone;           /* every rank has a graph of its own (no batches) */
     tm_models models;
     tm_peer_places places;
-    tm_crew_desk *desk; /* owned */
-    tm_vec facts;       /* of tm_replay_fact, ascending in rank: of the whole job */
-    tm_vec host_times;  /* of tm_host_time; empty if hosts are not compared */
-    tm_works works;     /* of all ranks, on process 0 */
-    tm_vec extras;      /* of tm_extra_row: of all ranks, on process 0 */
+    tm_batch_workspace *workspace; /* owned */
+    tm_vec facts;                  /* of tm_replay_fact, ascending in rank: of the whole job */
+    tm_vec host_times;             /* of tm_host_time; empty if hosts are not compared */
+    tm_works works;                /* of all ranks, on process 0 */
+    tm_vec extras;                 /* of tm_extra_row: of all ranks, on process 0 */
 } tm_replay_ranks;
 
 /** Whether rank @p i has a graph, of its own or in a batch. */
 static inline bool tm_replay_has(const tm_replay_ranks *ranks, size_t i) {
-    return ranks->graphs[i].n_nodes > 0 || ranks->graphs[i].in_crew;
+    return ranks->graphs[i].n_nodes > 0 || ranks->graphs[i].in_batch;
 }
 
 /** Returns the batches, including empty ones. */
-static inline tm_crew *tm_replay_crews(const tm_replay_ranks *ranks, size_t *n) {
-    *n = ranks->models.crews.n;
-    return ranks->models.crews.data;
+static inline tm_batch *tm_replay_batches(const tm_replay_ranks *ranks, size_t *n) {
+    *n = ranks->models.batches.n;
+    return ranks->models.batches.data;
 }
 
 /** Collects the words of all processes on each; empties this process's own. Collective: over comm.
@@ -70,7 +70,7 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) TM_M
 typedef struct tm_replay_weigh {
     size_t n_sets; /* 0: not requested */
     tm_weigh *graph;
-    tm_weigh_crew *crew;
+    tm_weigh_batch *batch;
     const void *context;
     tm_sets *sets; /* the context, if it needs the names of each rank's rows; else NULL */
     tm_vec *words; /* of int64_t: appended to */

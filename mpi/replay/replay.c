@@ -33,7 +33,7 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
         const uint32_t end = tm_timeline_work_end(t);
         for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             sums[COMM] += comm_ns_of(t, &t->tracks[k]);
-        sums[INFERRED] += g->in_crew ? 0 : g->n_inferred;
+        sums[INFERRED] += g->in_batch ? 0 : g->n_inferred;
         int64_t before_ns = sums[WINDOWS];
         for (size_t k = 0; k < t->n_steps; k++)
             if (t->steps[k].annotated && is_asked_for(r->steps, t->steps[k].number))
@@ -43,12 +43,13 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
             uncertainty = t->clock.uncertainty_ns;
     }
     size_t n;
-    const tm_crew *crews = tm_replay_crews(r, &n);
+    const tm_batch *batches = tm_replay_batches(r, &n);
     for (size_t c = 0; c < n; c++) {
-        for (size_t e = 0; e < tm_crew_edges(&crews[c]); e++)
-            for (size_t k = 0; crews[c].like->edges[e].kind == TM_EDGE_COMM && k < crews[c].n; k++)
-                sums[UNMATCHED] += tm_crew_ns(&crews[c], (uint32_t)e, k);
-        sums[INFERRED] += (int64_t)crews[c].n * crews[c].like->n_inferred;
+        for (size_t e = 0; e < tm_batch_edges(&batches[c]); e++)
+            for (size_t k = 0; batches[c].like->edges[e].kind == TM_EDGE_COMM && k < batches[c].n;
+                 k++)
+                sums[UNMATCHED] += tm_batch_ns(&batches[c], (uint32_t)e, k);
+        sums[INFERRED] += (int64_t)batches[c].n * batches[c].like->n_inferred;
     }
     MPI_Allreduce(MPI_IN_PLACE, sums, N_SUMS, MPI_INT64_T, MPI_SUM, r->comm);
     MPI_Allreduce(MPI_IN_PLACE, &uncertainty, 1, MPI_INT64_T, MPI_MAX, r->comm);

@@ -86,24 +86,24 @@ static bool find_rank(finder *f, size_t i) {
 }
 
 /* Same for the ranks of a batch. */
-static bool find_crew(finder *f, const tm_crew *crew) {
-    const tm_graph *g = crew->like;
+static bool find_batch(finder *f, const tm_batch *batch) {
+    const tm_graph *g = batch->like;
     const tm_graph_step *steps = g->steps.data;
-    tm_crew_desk *desk = f->r->desk;
+    tm_batch_workspace *workspace = f->r->workspace;
     tm_slack slack[TM_LANES];
-    tm_crew_row *visits_ns = malloc((g->visits.n + 1) * sizeof *visits_ns);
+    tm_batch_row *visits_ns = malloc((g->visits.n + 1) * sizeof *visits_ns);
     int64_t *steps_ns = malloc((g->steps.n + 1) * sizeof *steps_ns);
-    bool ok = visits_ns && steps_ns && tm_crew_desk_fit(desk, crew);
+    bool ok = visits_ns && steps_ns && tm_batch_workspace_fit(workspace, batch);
     for (size_t v = 0; v < g->visits.n && ok; v++)
         for (size_t k = 0; k < TM_LANES; k++)
-            visits_ns[v].ns[k] = late_visit(f, crew->visits[v].operation[k]);
+            visits_ns[v].ns[k] = late_visit(f, batch->visits[v].operation[k]);
     for (size_t k = 0; k < g->steps.n && ok; k++)
         steps_ns[k] = late_step(f, steps[k].number);
     if (ok)
-        tm_crew_slack(crew, visits_ns, steps_ns, f->fixer->total_ns / NEAR, desk, slack);
-    for (size_t k = 0; k < crew->n && ok; k++) {
-        const tm_slack_times times = {&desk->ns->ns[k], &desk->peer->ns[k], TM_LANES};
-        ok = add_rank(f, crew->index[k], g, &times, slack[k]);
+        tm_batch_slack(batch, visits_ns, steps_ns, f->fixer->total_ns / NEAR, workspace, slack);
+    for (size_t k = 0; k < batch->n && ok; k++) {
+        const tm_slack_times times = {&workspace->ns->ns[k], &workspace->peer->ns[k], TM_LANES};
+        ok = add_rank(f, batch->index[k], g, &times, slack[k]);
     }
     free(visits_ns);
     free(steps_ns);
@@ -113,14 +113,14 @@ static bool find_crew(finder *f, const tm_crew *crew) {
 static bool find_ranks(finder *f) {
     const tm_replay *job = f->fixer->replay;
     size_t n;
-    const tm_crew *crews = tm_replay_crews(f->r, &n);
+    const tm_batch *batches = tm_replay_batches(f->r, &n);
     bool ok = f->late != NULL;
     for (size_t i = 0; i < job->n_operations && ok; i++)
         ok = tm_keys_add(&f->places, &job->operations[i].operation) != TM_NO_KEY;
     for (size_t i = 0; i < f->r->n && ok; i++)
         ok = find_rank(f, i);
     for (size_t c = 0; c < n && ok; c++)
-        ok = crews[c].n == 0 || find_crew(f, &crews[c]);
+        ok = batches[c].n == 0 || find_batch(f, &batches[c]);
     return ok;
 }
 

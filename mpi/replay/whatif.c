@@ -73,7 +73,7 @@ static tm_status choose_changes(whatif *w, tm_error *err) {
 /* Reduces the ranks with the sets that can be chosen per rank, and with the first changes. */
 static tm_status reduce_ranks(whatif *w, tm_vec *words, tm_error *err) {
     const tm_replay_weigh weighs[2] = {
-        {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_crew(), NULL, NULL, words},
+        {TM_N_RANK_SETS, tm_sets_weigh, tm_sets_weigh_batch(), NULL, NULL, words},
         tm_mpi_changes_weigh(&w->trying)};
     return tm_replay_reduce(w->r, weighs, 2, err);
 }

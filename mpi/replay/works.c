@@ -23,17 +23,18 @@ static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
 }
 
 /* Appends the sums of a batch's ranks, which are all of one stage. */
-static bool add_crew(const tm_replay_ranks *r, const tm_crew *crew, tm_works_of *of, tm_vec *own) {
+static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_of *of,
+                      tm_vec *own) {
     int64_t *sums[TM_LANES];
-    if (!tm_vec_reserve(own, own->n + crew->n)) /* pointers into it must stay valid */
+    if (!tm_vec_reserve(own, own->n + batch->n)) /* pointers into it must stay valid */
         return false;
-    for (size_t k = 0; k < crew->n; k++)
-        sums[k] = add_rank(r, crew->index[k], own);
-    if (crew->n == 0)
+    for (size_t k = 0; k < batch->n; k++)
+        sums[k] = add_rank(r, batch->index[k], own);
+    if (batch->n == 0)
         return true;
-    of->n_peers = tm_replay_count_stage(r, tm_stage_of(&r->collectives->stages, crew->rank[0]));
-    tm_works_add_crew(of, crew, sums);
-    return !of->calls || tm_works_crew_calls(of, crew, sums);
+    of->n_peers = tm_replay_count_stage(r, tm_stage_of(&r->collectives->stages, batch->rank[0]));
+    tm_works_add_batch(of, batch, sums);
+    return !of->calls || tm_works_batch_calls(of, batch, sums);
 }
 
 /* @param apart_ns  added to */
@@ -41,8 +42,8 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
                       int64_t *apart_ns) {
     tm_works_of of = {
         .shape = shape, .places = &r->places, .calls = r->host_times.n > 0, .apart_ns = apart_ns};
-    size_t n_crews;
-    const tm_crew *crews = tm_replay_crews(r, &n_crews);
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
     bool ok = true;
     for (size_t i = 0; i < r->n && ok; i++) {
         if (r->graphs[i].n_nodes == 0 || !r->items[i].places)
@@ -55,8 +56,8 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
             tm_works_add(&of, &r->items[i], sums);
         ok = ok && (!of.calls || tm_works_calls(&of, &r->items[i], sums));
     }
-    for (size_t c = 0; c < n_crews && ok; c++)
-        ok = add_crew(r, &crews[c], &of, own);
+    for (size_t c = 0; c < n_batches && ok; c++)
+        ok = add_batch(r, &batches[c], &of, own);
     return ok;
 }
 

@@ -144,18 +144,18 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
     for (size_t a = 0; a < N_ANALYSES; a++)
         if (analyses[a]->collectives)
             TM_TRY(analyses[a]->collectives(own, out, err));
-    TM_TRY(tm_analyse_put_aside(out, err));
+    TM_TRY(tm_analyse_compress(out, err));
     for (size_t t = 0; t < out->n_tables; t++)
         tm_table_trim(&out->tables[t]); /* no more ranks are added */
     return TM_OK;
 }
 
-tm_status tm_analyse_put_aside(tm_tables *tables, tm_error *err) {
+tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) {
     const size_t many_bytes = 1 << 20; /* of cells */
     for (size_t t = 0; t < tables->n_tables; t++) {
         const tm_table *table = &tables->tables[t];
         if (table->n_rows * (size_t)table->def->n_columns * sizeof(tm_cell) >= many_bytes)
-            TM_TRY(tm_table_put_aside(&tables->tables[t], err));
+            TM_TRY(tm_table_compress(&tables->tables[t], err));
     }
     return TM_OK;
 }

@@ -17,13 +17,13 @@ enum {
 #define LARGE_BYTES ((int64_t)64 << 20)
 
 static int by_rank(const void *a, const void *b) {
-    const tm_clock_seat *x = a, *y = b;
+    const tm_clock_slot *x = a, *y = b;
     return tm_order_i64(x->rank, y->rank);
 }
 
-const tm_clock_seat *tm_clock_seat_of(const tm_clock_seats *seats, int64_t rank) {
-    tm_clock_seat wanted = {.rank = rank};
-    return bsearch(&wanted, seats->seats, seats->n, sizeof wanted, by_rank);
+const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank) {
+    tm_clock_slot wanted = {.rank = rank};
+    return bsearch(&wanted, slots->slots, slots->n, sizeof wanted, by_rank);
 }
 
 /* A kernel of an operation, with its rank's domain and host. */
@@ -82,7 +82,7 @@ static bool is_full(const tm_comm_record *members, size_t n) {
 
 /* Collects the trustworthy members of an instance; n is 0 if it links no clocks. */
 static void open_operation(const tm_collectives *collectives, size_t instance,
-                           const tm_clock_seats *seats, operation *op) {
+                           const tm_clock_slots *slots, operation *op) {
     const tm_instance *in = (const tm_instance *)collectives->instances.data + instance;
     const tm_comm_record *members = (const tm_comm_record *)collectives->records.data + in->first;
     int64_t shortest = INT64_MAX;
@@ -92,12 +92,12 @@ static void open_operation(const tm_collectives *collectives, size_t instance,
     if (in->state == TM_INSTANCE_SUSPECT || in->n < 2 || (!op->full && !op->pair))
         return;
     for (size_t i = 0; i < in->n; i++) {
-        const tm_clock_seat *seat = tm_clock_seat_of(seats, members[i].rank);
+        const tm_clock_slot *slot = tm_clock_slot_of(slots, members[i].rank);
         int64_t duration = members[i].end_ns - members[i].begin_ns;
         if (members[i].wrong_clock || members[i].transfer_alone)
             continue;
         shortest = duration < shortest ? duration : shortest;
-        op->parts[op->n++] = (part){&members[i], seat->domain, seat->host};
+        op->parts[op->n++] = (part){&members[i], slot->domain, slot->host};
     }
     op->noise_class = class_of(members->kind, shortest);
 }
@@ -151,12 +151,12 @@ static bool add_rows(operation *op, size_t instance, tm_vec *out) {
     return ok;
 }
 
-tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_seats *seats, tm_vec *out,
+tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots *slots, tm_vec *out,
                         tm_error *err) {
     operation op = {.parts = take_parts(collectives)};
     bool ok = op.parts != NULL;
     for (size_t i = 0; i < collectives->instances.n && ok; i++) {
-        open_operation(collectives, i, seats, &op);
+        open_operation(collectives, i, slots, &op);
         ok = op.n < 2 || add_rows(&op, i, out);
     }
     free(op.parts);
@@ -191,13 +191,13 @@ static bool compare_by_host(operation *op, tm_vec *out, int64_t *counts) {
     return ok;
 }
 
-tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_seats *seats,
+tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slots *slots,
                            const tm_clock_compared *compared, tm_vec *out, int64_t *counts,
                            tm_error *err) {
     operation op = {.parts = take_parts(collectives)};
     bool ok = op.parts != NULL;
     for (size_t i = 0; i < collectives->instances.n && ok; i++) {
-        open_operation(collectives, i, seats, &op);
+        open_operation(collectives, i, slots, &op);
         if (op.n < 2 || !op.full || (compared->classes && !compared->classes[op.noise_class]))
             continue;
         if (compared->by_host) {

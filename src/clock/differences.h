@@ -7,24 +7,24 @@
 #include "timeline/collectives.h"
 
 /** A rank's host and clock domain in the fit. */
-typedef struct tm_clock_seat {
+typedef struct tm_clock_slot {
     int64_t rank;
     int32_t host;   /* from 0 */
     int32_t domain; /* from 0 */
-} tm_clock_seat;
+} tm_clock_slot;
 
 /** Hosts and domains of the job's ranks, ascending by rank. Borrowed. */
-typedef struct tm_clock_seats {
-    const tm_clock_seat *seats;
+typedef struct tm_clock_slots {
+    const tm_clock_slot *slots;
     size_t n;
-} tm_clock_seats;
+} tm_clock_slots;
 
 /** Number of classes of kernels with equally noisy ends: kind (folded to six) times log2 of the
  * shortest kernel of the operation, which approximates its transfer time. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
 /** Returns the rank's entry; every rank of a record must have one. */
-const tm_clock_seat *tm_clock_seat_of(const tm_clock_seats *seats, int64_t rank);
+const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank);
 
 /**
  * Makes rows of the fit from all operations that link the clocks of at least two domains.
@@ -36,7 +36,7 @@ const tm_clock_seat *tm_clock_seat_of(const tm_clock_seats *seats, int64_t rank)
  * @param out          of tm_clock_end; `event` is the index of the instance
  * @return             TM_OK; TM_ERR_FAULT
  */
-tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_seats *seats, tm_vec *out,
+tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots *slots, tm_vec *out,
                         tm_error *err) TM_MUST_CHECK;
 
 /** Deviation of a rank's end from those it is compared with. Sent as bytes. */
@@ -57,7 +57,7 @@ typedef struct tm_clock_compared {
  * @param counts  [TM_CLOCK_CLASSES * TM_SPREAD_BINS] incremented by class and magnitude; or NULL
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_seats *seats,
+tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slots *slots,
                            const tm_clock_compared *compared, tm_vec *out, int64_t *counts,
                            tm_error *err) TM_MUST_CHECK;
 

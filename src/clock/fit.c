@@ -6,19 +6,19 @@
 
 /* Fits, marks contradicting events, and if any exist fits again without them. */
 static tm_status estimate(tm_fit_state *state, tm_clock_fit *out, tm_error *err) {
-    int64_t n_aside = 0;
+    int64_t n_compressed = 0;
     TM_TRY(tm_fit_link(state, err));
     TM_TRY(tm_fit_lay_out(state, TM_NETWORK_SOLVE, err));
     tm_fit_gauge(state, state->strong);
     for (int i = 0; i < 2; i++) {
-        TM_TRY(tm_fit_put_aside(state, &n_aside, err));
+        TM_TRY(tm_fit_compress(state, &n_compressed, err));
         TM_TRY(tm_fit_iterate(state, &out->n_iterations, err));
         tm_fit_gauge(state, state->strong);
         TM_TRY(tm_fit_tie(state, err));
         tm_fit_take_back(state);
         if (i == 0)
             TM_TRY(tm_fit_suspect(state, &out->n_suspect, err));
-        if (out->n_suspect == 0 && n_aside == 0)
+        if (out->n_suspect == 0 && n_compressed == 0)
             break;
     }
     tm_fit_gauge(state, state->component);

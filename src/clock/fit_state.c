@@ -217,7 +217,7 @@ size_t tm_fit_gather(tm_fit_state *state, const tm_fit_event *event, double *mid
         if (!(row->flags & TM_CLOCK_ANCHOR))
             continue;
         place++;
-        if (row->aside)
+        if (row->compressed)
             continue;
         double y = tm_fit_true(state, row->domain, row->end);
         state->anchors[n] = (tm_anchor){.row = i,

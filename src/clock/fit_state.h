@@ -18,7 +18,7 @@ typedef struct tm_fit_row {
     int32_t domain, n_ranks;
     uint16_t noise_class;
     uint8_t flags, stratum;
-    bool aside; /* set by tm_fit_put_aside: temporarily not an anchor */
+    bool compressed; /* set by tm_fit_compress: temporarily not an anchor */
 } tm_fit_row;
 
 typedef struct tm_fit_event {
@@ -151,9 +151,9 @@ void tm_fit_gauge(tm_fit_state *state, const int32_t *component);        /* comp
 tm_status tm_fit_tie(tm_fit_state *state, tm_error *err) TM_MUST_CHECK;  /* ties.c */
 tm_status tm_fit_iterate(tm_fit_state *state, int32_t *n,
                          tm_error *err) TM_MUST_CHECK; /* reweight.c */
-tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n,
-                           tm_error *err) TM_MUST_CHECK; /* reweight.c */
-void tm_fit_take_back(tm_fit_state *state);              /* reweight.c */
+tm_status tm_fit_compress(tm_fit_state *state, int64_t *n,
+                          tm_error *err) TM_MUST_CHECK; /* reweight.c */
+void tm_fit_take_back(tm_fit_state *state);             /* reweight.c */
 tm_status tm_fit_normal(tm_fit_state *state, bool robust,
                         tm_error *err) TM_MUST_CHECK; /* equations.c */
 void tm_fit_scales(const tm_fit_state *state, double scales[2]);

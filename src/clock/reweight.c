@@ -118,11 +118,11 @@ static double shortest_window(const tm_fit_state *state, size_t n) {
 }
 
 /**
- * Puts aside ends that the current fit cannot explain by any plausible clock. They would bend the
- * drift, because ends at the far end of a long lever have large weight and small residuals.
- * @param n  number put aside, over all processes
+ * Puts compressed ends that the current fit cannot explain by any plausible clock. They would bend
+ * the drift, because ends at the far end of a long lever have large weight and small residuals.
+ * @param n  number put compressed, over all processes
  */
-tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n, tm_error *err) {
+tm_status tm_fit_compress(tm_fit_state *state, int64_t *n, tm_error *err) {
     *n = 0;
     for (size_t k = 0; k < state->n_events; k++) {
         double middle = 0.0;
@@ -131,7 +131,7 @@ tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n, tm_error *err) {
         for (size_t i = 0; i < m && m > 1; i++) {
             const tm_anchor *anchor = state->anchors + i;
             if (fabs(anchor->y - middle) > most) {
-                state->rows[anchor->row].aside = true;
+                state->rows[anchor->row].compressed = true;
                 ++*n;
             }
         }
@@ -139,10 +139,10 @@ tm_status tm_fit_put_aside(tm_fit_state *state, int64_t *n, tm_error *err) {
     return tm_fit_sum(state, n, 1, err);
 }
 
-/** Undoes tm_fit_put_aside. */
+/** Undoes tm_fit_compress. */
 void tm_fit_take_back(tm_fit_state *state) {
     for (size_t i = 0; i < state->n_rows; i++)
-        state->rows[i].aside = false;
+        state->rows[i].compressed = false;
 }
 
 /**

@@ -82,25 +82,25 @@ static const tm_table_def step_def = {
     .top = -1,
 };
 
-static const tm_column remark_columns[] = {
+static const tm_column diagnostic_columns[] = {
     {"place", TM_INT, "", "Position of the sentence; 0 is the verdict."},
     {"text", TM_TEXT, "", "The verdict on the step time, or a note for reading the tables."},
 };
 
-static const tm_table_def remark_def = {
+static const tm_table_def diagnostic_def = {
     .name = "diff.remark",
     .doc = "A row for each sentence about the whole comparison.",
-    .columns = remark_columns,
+    .columns = diagnostic_columns,
     .n_columns = 2,
     .n_keys = 1,
     .top = -1,
 };
 
-enum { REMARK, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
+enum { DIAGNOSTIC, SIDE, JOB, STEP, RANK, KERNEL, OPERATOR, N_TABLES };
 
 /* After the tables of a comparison, those of tmerge gate and trend. */
 static const tm_table_def *const defs[N_TABLES + 2] = {
-    &remark_def,       &side_def,           &tm_diff_job_def,      &step_def,
+    &diagnostic_def,   &side_def,           &tm_diff_job_def,      &step_def,
     &tm_diff_rank_def, &tm_diff_kernel_def, &tm_diff_operator_def, &tm_gate_def,
     &tm_trend_def,
 };
@@ -116,7 +116,7 @@ enum { SENTENCE_MAX = 256 };
 
 #define BY_CALL "kernels and operators are compared by the time per call"
 
-static tm_status add_remark(tm_table *out, const char *text, tm_error *err) {
+static tm_status add_diagnostic(tm_table *out, const char *text, tm_error *err) {
     tm_cell *row = tm_table_add_row(out);
     if (!row)
         return tm_fail_memory(err);
@@ -338,7 +338,7 @@ static tm_status say_kind(const tm_diff *diff, const tm_table *job, int pair, tm
         snprintf(what, sizeof what, "%.0f steps in %s, none in %s", kind->steps[0] + kind->steps[1],
                  kind->steps[0] > 0.0 ? "A" : "B", kind->steps[0] > 0.0 ? "B" : "A");
     snprintf(text, sizeof text, "%s: %s", kind->name, what);
-    return add_remark(out, text, err);
+    return add_diagnostic(out, text, err);
 }
 
 /* Adds a sentence for each kind, largest effect on the job's time first. */
@@ -353,7 +353,7 @@ static tm_status say_kinds(const tm_diff *diff, const tm_tables *out, tm_error *
                 weight_of(diff, &out->tables[JOB], k) > weight_of(diff, &out->tables[JOB], most))
                 most = k;
         said[most] = true;
-        TM_TRY(say_kind(diff, &out->tables[JOB], most, &out->tables[REMARK], err));
+        TM_TRY(say_kind(diff, &out->tables[JOB], most, &out->tables[DIAGNOSTIC], err));
     }
     return TM_OK;
 }
@@ -364,7 +364,7 @@ static bool is_by_call(const tm_table *sides) {
 }
 
 /* Adds diagnostics about differences that make A and B hard to compare: sizes here, kinds below. */
-static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
+static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error *err) {
     char text[SENTENCE_MAX];
     int64_t ranks[2], steps[2], roles[2];
     for (int side = 0; side < 2; side++) {
@@ -377,7 +377,7 @@ static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *er
                  "Ranks: %" PRId64 " in A, %" PRId64
                  " in B; times are means over ranks, whose shares of the work may differ",
                  ranks[0], ranks[1]);
-        TM_TRY(add_remark(out, text, err));
+        TM_TRY(add_diagnostic(out, text, err));
     }
     if (steps[0] < TM_DIFF_STEPS_MIN || steps[1] < TM_DIFF_STEPS_MIN) {
         bool by_call = is_by_call(sides);
@@ -386,7 +386,7 @@ static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *er
                  "): %sno change of a time is judged",
                  by_call ? TM_DIFF_STEPS_OF_NAMES : TM_DIFF_STEPS_MIN, steps[0], steps[1],
                  by_call ? BY_CALL "; " : "");
-        TM_TRY(add_remark(out, text, err));
+        TM_TRY(add_diagnostic(out, text, err));
     }
     if (roles[0] == roles[1])
         return TM_OK;
@@ -394,16 +394,16 @@ static tm_status remark_sizes(const tm_table *sides, tm_table *out, tm_error *er
              "Roles of ranks: %" PRId64 " in A, %" PRId64
              " in B; figures by role take all ranks as one",
              roles[0], roles[1]);
-    return add_remark(out, text, err);
+    return add_diagnostic(out, text, err);
 }
 
-static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *err) {
+static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error *err) {
     const char *a = words_of(sides, 0, S_FORMAT), *b = words_of(sides, 1, S_FORMAT);
     char text[SENTENCE_MAX];
     if (strcmp(a, b) != 0) {
         snprintf(text, sizeof text,
                  "A's traces are %s, B's %s: names and what is recorded may differ", a, b);
-        TM_TRY(add_remark(out, text, err));
+        TM_TRY(add_diagnostic(out, text, err));
     }
     for (int side = 0; side < 2; side++) {
         const tm_cell *here = &tm_table_row(sides, (size_t)side)[S_STRAGGLER_RANK];
@@ -413,7 +413,7 @@ static tm_status remark_kinds(const tm_table *sides, tm_table *out, tm_error *er
             continue;
         snprintf(text, sizeof text, "Rank %" PRId64 " makes the other ranks wait in %s, not in %s",
                  here->value.i, side ? "B" : "A", side ? "A" : "B");
-        TM_TRY(add_remark(out, text, err));
+        TM_TRY(add_diagnostic(out, text, err));
     }
     return TM_OK;
 }
@@ -430,42 +430,42 @@ static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
 }
 
 /* Reports the most helpful plan if it differs. */
-static tm_status remark_plans(const tm_table *sides, tm_table *out, tm_error *err) {
+static tm_status diagnostic_plans(const tm_table *sides, tm_table *out, tm_error *err) {
     char a[128], b[128], text[sizeof a + sizeof b + 16];
     if (strcmp(words_of(sides, 0, S_PLAN), words_of(sides, 1, S_PLAN)) == 0)
         return TM_OK;
     plan_text(sides, 0, a, sizeof a);
     plan_text(sides, 1, b, sizeof b);
     snprintf(text, sizeof text, "In A %s, in B %s", a, b);
-    return add_remark(out, text, err);
+    return add_diagnostic(out, text, err);
 }
 
 /* Sums over steps of all kinds depend on the number of steps of each kind. */
-static tm_status remark_shift(const tm_diff *diff, tm_table *out, tm_error *err) {
+static tm_status diagnostic_shift(const tm_diff *diff, tm_table *out, tm_error *err) {
     if (!diff->shifted)
         return TM_OK;
-    return add_remark(
+    return add_diagnostic(
         out, "The kinds of steps have different shares in A and B: " BY_CALL ", over all kinds",
         err);
 }
 
 /* The verdict is the first row. */
-static tm_status add_remarks(const tm_diff *diff, tm_tables *out, tm_error *err) {
+static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *err) {
     static const char same[] = "No difference: everything compared is the same";
     char text[SENTENCE_MAX];
     if (is_same(out) && !diff->shifted) {
-        TM_TRY(add_remark(&out->tables[REMARK], same, err));
+        TM_TRY(add_diagnostic(&out->tables[DIAGNOSTIC], same, err));
     } else if (tm_kinds_several(&diff->kinds)) {
         TM_TRY(say_kinds(diff, out, err));
     }
-    if (out->tables[REMARK].n_rows == 0) {
+    if (out->tables[DIAGNOSTIC].n_rows == 0) {
         say_verdict(out, text);
-        TM_TRY(add_remark(&out->tables[REMARK], text, err));
+        TM_TRY(add_diagnostic(&out->tables[DIAGNOSTIC], text, err));
     }
-    TM_TRY(remark_shift(diff, &out->tables[REMARK], err));
-    TM_TRY(remark_sizes(&out->tables[SIDE], &out->tables[REMARK], err));
-    TM_TRY(remark_kinds(&out->tables[SIDE], &out->tables[REMARK], err));
-    return remark_plans(&out->tables[SIDE], &out->tables[REMARK], err);
+    TM_TRY(diagnostic_shift(diff, &out->tables[DIAGNOSTIC], err));
+    TM_TRY(diagnostic_sizes(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));
+    TM_TRY(diagnostic_kinds(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));
+    return diagnostic_plans(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err);
 }
 
 /* Whether the shares of the kinds of steps differ between A and B. Sums over kinds then differ,
@@ -506,7 +506,7 @@ static tm_status fill(tm_diff *diff, const tm_diff_side sides[2], tm_tables *out
     TM_TRY(tm_diff_ranks(diff, &out->tables[RANK], err));
     TM_TRY(tm_diff_kernels(diff, &out->tables[KERNEL], err));
     TM_TRY(tm_diff_operators(diff, &out->tables[OPERATOR], err));
-    return add_remarks(diff, out, err);
+    return add_diagnostics(diff, out, err);
 }
 
 tm_status tm_diff_compare(const tm_diff_side sides[2], tm_tables *out, tm_error *err) {

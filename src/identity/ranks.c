@@ -7,7 +7,7 @@
 #include "tmerge/timeline.h"
 
 typedef struct decider {
-    tm_claim *v;
+    tm_cost_share *v;
     size_t n;
     int64_t *named;    /* [n] rank by each trace's name, -1 without one */
     bool names_decide; /* names take precedence over reported ranks */
@@ -101,7 +101,7 @@ static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_told = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
     for (size_t i = 0; i < d->n && ok; i++) {
-        const tm_claim *c = &d->v[i];
+        const tm_cost_share *c = &d->v[i];
         if (c->told < 0 || c->mapped >= 0 || c->is_copy || (any && !c->has_device))
             continue;
         named = named && d->named[i] >= 0;
@@ -115,7 +115,7 @@ static tm_status compare_names(decider *d, tm_error *err) {
 }
 
 static int64_t rank_of(const decider *d, size_t i) {
-    const tm_claim *c = &d->v[i];
+    const tm_cost_share *c = &d->v[i];
     bool has_number = tm_rank_of_label(&c->label) >= 0;
     return c->mapped >= 0                        ? c->mapped
            : d->names_decide && d->named[i] >= 0 ? d->named[i]
@@ -124,15 +124,15 @@ static int64_t rank_of(const decider *d, size_t i) {
                                                  : -1;
 }
 
-static bool overlap(const tm_claim *a, const tm_claim *b) {
+static bool overlap(const tm_cost_share *a, const tm_cost_share *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
 /* Whether another trace whose rank is certain has the rank of @p c: at an overlapping time, or at
  * any time. */
-static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
+static bool has_other(const decider *d, const tm_cost_share *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
-        const tm_claim *other = &d->v[i];
+        const tm_cost_share *other = &d->v[i];
         if (other != c && !other->is_bad && !other->is_copy && other->has_device &&
             other->rank == c->rank && (at_any_time || overlap(other, c)))
             return true;
@@ -142,7 +142,7 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
 
 /* Whether a "worker" number is the only sign of a rank while a trace with device work is named
  * differently. Data loaders have workers too. */
-static bool is_only_worker(const decider *d, const tm_claim *c) {
+static bool is_only_worker(const decider *d, const tm_cost_share *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
         others = d->v[i].has_device && !d->v[i].is_bad && d->v[i].label.of[TM_WORD_WORKER] < 0;
@@ -154,7 +154,7 @@ static bool is_only_worker(const decider *d, const tm_claim *c) {
 static void find_helpers(decider *d) {
     bool any = any_device(d);
     for (size_t i = 0; i < d->n && any; i++) {
-        tm_claim *c = &d->v[i];
+        tm_cost_share *c = &d->v[i];
         if (c->is_bad || c->has_device || c->mapped >= 0)
             continue;
         bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->told < 0;
@@ -171,35 +171,35 @@ static void find_copies(decider *d) {
 }
 
 /* A trace's rank in the job, and the rank it reports. */
-typedef struct seat {
+typedef struct slot {
     int64_t rank, told, replica;
-    tm_claim *claim;
-} seat;
+    tm_cost_share *claim;
+} slot;
 
-static int by_seat(const void *a, const void *b) {
-    const seat *x = a, *y = b;
+static int by_slot(const void *a, const void *b) {
+    const slot *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);
     return order ? order : tm_order_i64(x->told, y->told);
 }
 
-static tm_status list_seats(const decider *d, tm_vec *out, tm_error *err) {
+static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < d->n; i++) {
-        tm_claim *c = &d->v[i];
+        tm_cost_share *c = &d->v[i];
         c->replica = -1;
         if (c->is_bad || c->fate != TM_CLAIM_KEPT || c->told < 0)
             continue;
-        const seat own = {c->rank, c->told, 0, c};
+        const slot own = {c->rank, c->told, 0, c};
         if (!tm_vec_append(out, &own, 1))
             return tm_fail_memory(err);
     }
     if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_seat);
+        qsort(out->data, out->n, out->size, by_slot);
     return TM_OK;
 }
 
 /* Counts replicas by the order of job ranks: a new replica begins where the reported rank does not
  * increase. */
-static int64_t count_blocks(seat *v, size_t n) {
+static int64_t count_blocks(slot *v, size_t n) {
     int64_t replica = 0;
     for (size_t i = 0; i < n; i++) {
         replica += i > 0 && v[i].rank != v[i - 1].rank && v[i].told <= v[i - 1].told;
@@ -208,13 +208,13 @@ static int64_t count_blocks(seat *v, size_t n) {
     return replica + 1;
 }
 
-static void take_names(seat *v, size_t n) {
+static void take_names(slot *v, size_t n) {
     for (size_t i = 0; i < n; i++)
         v[i].replica = or_0(v[i].claim->label.of[TM_WORD_DP]);
 }
 
 /* Sets *sound if (replica, reported rank) and job rank map one to one. */
-static tm_status check_seats(const seat *v, size_t n, bool *sound, tm_error *err) {
+static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err) {
     tm_vec told = TM_VEC(pair), ranks = TM_VEC(pair);
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
@@ -235,7 +235,7 @@ static int by_move(const void *a, const void *b) {
 }
 
 /* Records moves only for replicas whose reported ranks differ from the job's. */
-static tm_status add_moves(seat *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
+static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
         bool moved = !sound;
         for (size_t k = 0; k < n && !moved; k++)
@@ -251,7 +251,7 @@ static tm_status add_moves(seat *v, size_t n, bool sound, tm_vec *moves, tm_erro
 }
 
 /* Returns the maximum number of job ranks whose traces report the same rank. */
-static int64_t most_of_one(const seat *v, size_t n) {
+static int64_t most_of_one(const slot *v, size_t n) {
     int64_t most = 0;
     for (size_t i = 0; i < n; i++) {
         int64_t same = 0, last = -1;
@@ -266,16 +266,16 @@ static int64_t most_of_one(const seat *v, size_t n) {
 }
 
 /* Finds the numbering that process groups use: the job's or a replica's; if unknown, no moves. */
-static tm_status place_seats(decider *d, seat *v, size_t n, tm_vec *moves, tm_error *err) {
+static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
     bool sound = false;
     if (most > 1 && d->limit > v[n - 1].rank)
         return TM_OK; /* room for all ranks: the reported ranks are wrong, the groups are right */
     if (most == 1 || count_blocks(v, n) == most)
-        TM_TRY(check_seats(v, n, &sound, err));
+        TM_TRY(check_slots(v, n, &sound, err));
     if (!sound && most > 1) {
         take_names(v, n);
-        TM_TRY(check_seats(v, n, &sound, err));
+        TM_TRY(check_slots(v, n, &sound, err));
     }
     if (sound && most > 1 && d->limit > 0)
         d->limit *= most;
@@ -285,15 +285,15 @@ static tm_status place_seats(decider *d, seat *v, size_t n, tm_vec *moves, tm_er
 }
 
 static tm_status find_moves(decider *d, tm_vec *moves, tm_error *err) {
-    tm_vec seats = TM_VEC(seat);
+    tm_vec slots = TM_VEC(slot);
     bool moved = false;
-    tm_status status = list_seats(d, &seats, err);
-    seat *v = seats.data;
-    for (size_t i = 0; i < seats.n; i++)
+    tm_status status = list_slots(d, &slots, err);
+    slot *v = slots.data;
+    for (size_t i = 0; i < slots.n; i++)
         moved = moved || v[i].rank != v[i].told;
     if (status == TM_OK && moved)
-        status = place_seats(d, v, seats.n, moves, err);
-    tm_vec_free(&seats);
+        status = place_slots(d, v, slots.n, moves, err);
+    tm_vec_free(&slots);
     return status;
 }
 
@@ -309,7 +309,7 @@ static tm_status find_places(decider *d, tm_error *err) {
         tm_sort_values(taken.data, taken.n);
     int64_t next = 0;
     for (size_t i = 0, k = 0; i < d->n && ok; i++) {
-        tm_claim *c = &d->v[i];
+        tm_cost_share *c = &d->v[i];
         if (c->fate != TM_CLAIM_KEPT || c->rank >= 0)
             continue;
         for (; k < taken.n && v[k] <= next; k++)
@@ -325,20 +325,20 @@ static tm_status find_places(decider *d, tm_error *err) {
 
 static void find_world(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
-        const tm_claim *c = &d->v[i];
+        const tm_cost_share *c = &d->v[i];
         d->world = c->world_size > d->world ? c->world_size : d->world;
         d->limit = c->told >= 0 && c->world_size > d->limit ? c->world_size : d->limit;
     }
 }
 
 /* Returns why the communicator of a trace's rank may not span all ranks; else TM_CLAIM_KEPT. */
-static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
+static tm_cost_share_fate fate_of_some(const decider *d, const tm_cost_share *c) {
     if (c->told < 0)
         return TM_CLAIM_NO_WORLD;
     if (c->world_size < d->world)
         return TM_CLAIM_SMALLER;
     for (size_t i = 0; i < d->n; i++) {
-        const tm_claim *other = &d->v[i];
+        const tm_cost_share *other = &d->v[i];
         if (other != c && other->of_communicator && other->told == c->told && other->mapped < 0 &&
             overlap(other, c))
             return TM_CLAIM_TWICE;
@@ -349,7 +349,7 @@ static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
 /* Sets the fate of non-empty traces whose only rank comes from a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
-        tm_claim *c = &d->v[i];
+        tm_cost_share *c = &d->v[i];
         if (c->of_communicator && c->mapped < 0 && c->begin_ns < c->end_ns && !c->is_bad &&
             tm_rank_label_is_empty(&c->label))
             c->fate = fate_of_some(d, c);
@@ -372,7 +372,7 @@ static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
     return find_places(d, err);
 }
 
-tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *world,
+tm_status tm_ranks_decide(tm_cost_share *claims, size_t n, tm_vec *moves, int64_t *world,
                           tm_error *err) {
     decider d = {claims, n, malloc((n + 1) * sizeof *d.named), false, -1, -1};
     tm_status status = d.named ? run(&d, moves, err) : tm_fail_memory(err);

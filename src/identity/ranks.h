@@ -18,7 +18,7 @@
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) TM_MUST_CHECK;
 
-typedef enum tm_claim_fate {
+typedef enum tm_cost_share_fate {
     TM_CLAIM_KEPT,
     TM_CLAIM_HELPER,   /* from a process that is not a rank: a server's front end, a data loader */
     TM_CLAIM_COVERED,  /* a copy of data that another trace of the rank contains */
@@ -26,10 +26,10 @@ typedef enum tm_claim_fate {
     TM_CLAIM_NO_WORLD, /* its rank is relative to one of several communicators */
     TM_CLAIM_SMALLER,  /* its communicator has fewer ranks than another trace's */
     TM_CLAIM_TWICE     /* another trace reports the same rank at the same time */
-} tm_claim_fate;
+} tm_cost_share_fate;
 
 /** What is known about a trace, and the decision. */
-typedef struct tm_claim {
+typedef struct tm_cost_share {
     int64_t mapped;     /* rank by the user's map, -1 */
     int64_t told;       /* rank reported by the trace, in the numbering of its process groups; -1 */
     int64_t world_size; /* reported by the trace, -1 */
@@ -41,11 +41,11 @@ typedef struct tm_claim {
     bool has_device;          /* it contains, or may contain, device work */
     /* decision */
     bool by_place; /* it has no rank of its own and got a free one by its position */
-    tm_claim_fate fate;
+    tm_cost_share_fate fate;
     int64_t rank;    /* set if the trace is kept */
     int64_t replica; /* the replica whose numbering its process groups use, see tm_rank_moved; -1:
                         the job's numbering */
-} tm_claim;
+} tm_cost_share;
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */
 typedef struct tm_rank_move {
@@ -65,7 +65,7 @@ typedef struct tm_rank_move {
  * @param world   set to the world size of the job by what traces report, -1 unknown
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *world,
+tm_status tm_ranks_decide(tm_cost_share *claims, size_t n, tm_vec *moves, int64_t *world,
                           tm_error *err) TM_MUST_CHECK;
 
 /** Returns the job rank for a rank reported by a trace of a replica; -1 if unknown. */

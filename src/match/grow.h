@@ -3,7 +3,7 @@
 #define TMERGE_GROW_H
 
 #include "base/vec.h"
-#include "party.h"
+#include "cluster.h"
 
 /** Properties shared by all clusters that are to be joined. */
 typedef struct tm_growth {
@@ -14,20 +14,20 @@ typedef struct tm_growth {
 } tm_growth;
 
 /**
- * Joins clusters whose pairing evidence holds (tm_bond_try), strongest evidence first, until none
- * is left. Never joins two clusters that share a slot. Sets `at_least` on clusters that may or may
- * not belong together. A join that implies a clock offset above the limit requires a second pair of
- * clusters from the same two slots with the same offset.
+ * Joins clusters whose pairing evidence holds (tm_link_test_try), strongest evidence first, until
+ * none is left. Never joins two clusters that share a slot. Sets `at_least` on clusters that may or
+ * may not belong together. A join that implies a clock offset above the limit requires a second
+ * pair of clusters from the same two slots with the same offset.
  *
  * Work: (clusters)^2 x operations; above a hundred or so clusters, groups x clusters. Memory:
  * (clusters)^2.
  *
- * @param parties  of tm_party, in an order determined by their content; clusters that were merged
- * into another are freed and removed
+ * @param clusters  of tm_cluster, in an order determined by their content; clusters that were
+ * merged into another are freed and removed
  * @return         TM_OK; TM_ERR_FAULT: the caller still frees the clusters
  */
-tm_status tm_parties_grow(tm_vec *parties, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;
+tm_status tm_clusters_grow(tm_vec *clusters, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;
 
-void tm_parties_free(tm_vec *parties);
+void tm_clusters_free(tm_vec *clusters);
 
 #endif

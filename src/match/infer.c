@@ -18,14 +18,14 @@ typedef struct lane {
 void tm_inference_init(tm_inference *inference) {
     *inference = (tm_inference){.records = TM_VEC(tm_comm_record),
                                 .lanes = TM_VEC(lane),
-                                .parties = TM_VEC(tm_party),
+                                .clusters = TM_VEC(tm_cluster),
                                 .hosts = TM_VEC(int32_t)};
 }
 
 void tm_inference_free(tm_inference *inference) {
     tm_vec_free(&inference->records);
     tm_vec_free(&inference->lanes);
-    tm_parties_free(&inference->parties);
+    tm_clusters_free(&inference->clusters);
     tm_vec_free(&inference->hosts);
 }
 
@@ -74,27 +74,27 @@ static bool exchanges_all(const tm_comm_record *records, size_t n) {
     return 4 * n_full >= n || (n > 0 && records->group_size == 2);
 }
 
-static tm_status add_party(const tm_comm_record *records, size_t n, tm_voice voice, tm_vec *out,
-                           tm_error *err) {
-    tm_party party;
+static tm_status add_cluster(const tm_comm_record *records, size_t n, tm_member member, tm_vec *out,
+                             tm_error *err) {
+    tm_cluster cluster;
     bool full = exchanges_all(records, n);
-    TM_TRY(tm_party_create(n, voice, &party, err));
+    TM_TRY(tm_cluster_create(n, member, &cluster, err));
     for (size_t i = 0; i < n; i++) {
-        party.run.marks[i] = (tm_mark){.begin_ns = records[i].begin_ns,
-                                       .end_ns = records[i].end_ns,
-                                       .step = records[i].step,
-                                       .token = records[i].process_group,
-                                       .synchronises = tm_record_synchronises(&records[i])};
-        party.ops[i] = (tm_party_op){records[i].end_ns, 1,
-                                     party.run.marks[i].synchronises ||
-                                         (full && records[i].kind == TM_COLL_SENDRECV),
-                                     records[i].way == TM_MATCH_INFERRED};
+        cluster.run.marks[i] = (tm_mark){.begin_ns = records[i].begin_ns,
+                                         .end_ns = records[i].end_ns,
+                                         .step = records[i].step,
+                                         .token = records[i].process_group,
+                                         .synchronises = tm_record_synchronises(&records[i])};
+        cluster.ops[i] = (tm_cluster_op){records[i].end_ns, 1,
+                                         cluster.run.marks[i].synchronises ||
+                                             (full && records[i].kind == TM_COLL_SENDRECV),
+                                         records[i].way == TM_MATCH_INFERRED};
     }
-    tm_status status = tm_party_ready(&party, err);
-    if (status == TM_OK && !tm_vec_append(out, &party, 1))
+    tm_status status = tm_cluster_ready(&cluster, err);
+    if (status == TM_OK && !tm_vec_append(out, &cluster, 1))
         status = tm_fail_memory(err);
     if (status != TM_OK)
-        tm_party_free(&party);
+        tm_cluster_free(&cluster);
     return status;
 }
 
@@ -103,24 +103,25 @@ static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
     static const tm_growth growth = {.one_clock = true};
     const tm_comm_record *records = v->records.data;
     const lane *lanes = v->lanes.data;
-    tm_vec parties = TM_VEC(tm_party);
+    tm_vec clusters = TM_VEC(tm_cluster);
     tm_status status = TM_OK;
     for (size_t i = first; i < v->lanes.n && status == TM_OK; i++) {
         const tm_comm_record *begin = records + lanes[i].first;
-        status = add_party(begin, lanes[i].n, (tm_voice){(int64_t)i, begin->rank}, &parties, err);
+        status =
+            add_cluster(begin, lanes[i].n, (tm_member){(int64_t)i, begin->rank}, &clusters, err);
     }
     if (status == TM_OK)
-        status = tm_parties_grow(&parties, &growth, err);
-    if (status == TM_OK && !tm_vec_append(&v->parties, parties.data, parties.n))
-        status = parties.n > 0 ? tm_fail_memory(err) : TM_OK;
+        status = tm_clusters_grow(&clusters, &growth, err);
+    if (status == TM_OK && !tm_vec_append(&v->clusters, clusters.data, clusters.n))
+        status = clusters.n > 0 ? tm_fail_memory(err) : TM_OK;
     if (status != TM_OK) {
-        tm_parties_free(&parties);
+        tm_clusters_free(&clusters);
         return status;
     }
-    for (size_t i = 0; i < parties.n; i++)
+    for (size_t i = 0; i < clusters.n; i++)
         if (!tm_vec_append(&v->hosts, &records[lanes[first].first].domain, 1))
             status = tm_fail_memory(err);
-    tm_vec_free(&parties);
+    tm_vec_free(&clusters);
     return status;
 }
 
@@ -130,13 +131,13 @@ static int by_value(const void *a, const void *b) {
 
 /* Returns what clusters must share for their operations to correspond: the smallest of the tokens
  * that occur at least half as often as the most frequent one. */
-static tm_status family_of(const tm_party *party, uint64_t *out, tm_error *err) {
-    size_t n = party->run.n, most = 0;
+static tm_status family_of(const tm_cluster *cluster, uint64_t *out, tm_error *err) {
+    size_t n = cluster->run.n, most = 0;
     uint64_t *tokens = calloc(n + 1, sizeof *tokens);
     if (!tokens)
         return tm_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        tokens[i] = party->run.marks[i].token;
+        tokens[i] = cluster->run.marks[i].token;
     qsort(tokens, n, sizeof *tokens, by_value);
     for (int pass = 0; pass < 2; pass++)
         for (size_t first = 0, i = 0; first < n; first = i) {
@@ -156,15 +157,15 @@ static tm_status family_of(const tm_party *party, uint64_t *out, tm_error *err) 
 /* Fields shared by everything that a cluster sends. */
 typedef struct sender {
     uint64_t family;
-    int32_t host, party;
+    int32_t host, cluster;
     int origin;
 } sender;
 
-static tm_status send_operations(const tm_party *party, const sender *from, tm_vec *out,
+static tm_status send_operations(const tm_cluster *cluster, const sender *from, tm_vec *out,
                                  tm_error *err) {
-    for (size_t i = 0; i < party->run.n; i++) {
-        const tm_mark *mark = &party->run.marks[i];
-        const tm_party_op *op = &party->ops[i];
+    for (size_t i = 0; i < cluster->run.n; i++) {
+        const tm_mark *mark = &cluster->run.marks[i];
+        const tm_cluster_op *op = &cluster->ops[i];
         tm_host_operation sent = {.family = from->family,
                                   .token = mark->token,
                                   .last_ns = mark->begin_ns,
@@ -172,7 +173,7 @@ static tm_status send_operations(const tm_party *party, const sender *from, tm_v
                                   .first_end_ns = op->first_end_ns,
                                   .step = mark->step,
                                   .host = from->host,
-                                  .party = from->party,
+                                  .cluster = from->cluster,
                                   .place = (int32_t)i,
                                   .n = op->n,
                                   .synchronises = mark->synchronises,
@@ -184,21 +185,21 @@ static tm_status send_operations(const tm_party *party, const sender *from, tm_v
     return TM_OK;
 }
 
-static tm_status send_members(const tm_inference *v, const tm_party *party, const sender *from,
+static tm_status send_members(const tm_inference *v, const tm_cluster *cluster, const sender *from,
                               tm_vec *out, tm_error *err) {
     const lane *lanes = v->lanes.data;
-    for (size_t i = 0; i < party->n_voices; i++) {
+    for (size_t i = 0; i < cluster->n_members; i++) {
         const tm_comm_record *first =
-            (tm_comm_record *)v->records.data + lanes[party->voices[i].source].first;
+            (tm_comm_record *)v->records.data + lanes[cluster->members[i].source].first;
         tm_host_member sent = {.family = from->family,
                                .rank = first->rank,
                                .lane = (int64_t)lane_of(first),
-                               .spread_ns = party->spread_ns,
-                               .bits = party->bits,
+                               .spread_ns = cluster->spread_ns,
+                               .bits = cluster->bits,
                                .host = from->host,
-                               .party = from->party,
+                               .cluster = from->cluster,
                                .origin = from->origin,
-                               .at_least = party->at_least};
+                               .at_least = cluster->at_least};
         if (!tm_vec_append(out, &sent, 1))
             return tm_fail_memory(err);
     }
@@ -214,14 +215,14 @@ static int32_t number_of(const tm_inference *v, size_t p) {
     return number;
 }
 
-static tm_status send_parties(const tm_inference *v, int origin, tm_host_report *out,
-                              tm_error *err) {
-    const tm_party *parties = v->parties.data;
-    for (size_t p = 0; p < v->parties.n; p++) {
+static tm_status send_clusters(const tm_inference *v, int origin, tm_host_report *out,
+                               tm_error *err) {
+    const tm_cluster *clusters = v->clusters.data;
+    for (size_t p = 0; p < v->clusters.n; p++) {
         sender from = {0, ((const int32_t *)v->hosts.data)[p], number_of(v, p), origin};
-        TM_TRY(family_of(&parties[p], &from.family, err));
-        TM_TRY(send_operations(&parties[p], &from, &out->operations, err));
-        TM_TRY(send_members(v, &parties[p], &from, &out->members, err));
+        TM_TRY(family_of(&clusters[p], &from.family, err));
+        TM_TRY(send_operations(&clusters[p], &from, &out->operations, err));
+        TM_TRY(send_members(v, &clusters[p], &from, &out->members, err));
     }
     return TM_OK;
 }
@@ -243,19 +244,19 @@ tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out, tm_er
         }
         TM_TRY(grow_host(v, first, err));
     }
-    return send_parties(v, origin, out, err);
+    return send_clusters(v, origin, out, err);
 }
 
 static int by_group(const void *a, const void *b) {
     const tm_group_answer *x = a, *y = b;
     int order = tm_order_i64(x->host, y->host);
-    return order ? order : tm_order_i64(x->party, y->party);
+    return order ? order : tm_order_i64(x->cluster, y->cluster);
 }
 
 static int by_answer(const void *a, const void *b) {
     const tm_operation_answer *x = a, *y = b;
     int order = tm_order_i64(x->host, y->host);
-    order = order ? order : tm_order_i64(x->party, y->party);
+    order = order ? order : tm_order_i64(x->cluster, y->cluster);
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
@@ -286,15 +287,15 @@ static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
 }
 
 /* Applies the answers for a cluster's operations to the kernels of its members. */
-static tm_status finish_party(const finisher *f, tm_inference *v, const tm_party *party,
-                              const tm_operation_answer *answers, tm_error *err) {
+static tm_status finish_cluster(const finisher *f, tm_inference *v, const tm_cluster *cluster,
+                                const tm_operation_answer *answers, tm_error *err) {
     const lane *lanes = v->lanes.data;
-    for (size_t k = 0; k < party->n_voices; k++) {
-        const lane *own = &lanes[party->voices[k].source];
+    for (size_t k = 0; k < cluster->n_members; k++) {
+        const lane *own = &lanes[cluster->members[k].source];
         tm_comm_record *records = (tm_comm_record *)v->records.data + own->first;
         size_t next = 0; /* the kernels before it are done */
-        for (size_t i = 0; i < party->run.n; i++) {
-            int64_t place = party->places[i * party->n_voices + k];
+        for (size_t i = 0; i < cluster->run.n; i++) {
+            int64_t place = cluster->places[i * cluster->n_members + k];
             for (; place >= 0 && next < (size_t)place; next++)
                 TM_TRY(finish_kernel(f, &records[next], NULL, err));
             if (place >= 0)
@@ -314,11 +315,11 @@ tm_status tm_infer_finish(tm_inference *v, tm_host_answers *answers, tm_vec *out
         qsort(groups->data, groups->n, groups->size, by_group);
     if (operations->n > 1)
         qsort(operations->data, operations->n, operations->size, by_answer);
-    for (size_t p = 0; p < v->parties.n; p++) {
-        const tm_party *party = (const tm_party *)v->parties.data + p;
+    for (size_t p = 0; p < v->clusters.n; p++) {
+        const tm_cluster *cluster = (const tm_cluster *)v->clusters.data + p;
         const finisher f = {(const tm_group_answer *)groups->data + p, out, left_out};
-        TM_TRY(finish_party(&f, v, party, answer, err));
-        answer += party->run.n;
+        TM_TRY(finish_cluster(&f, v, cluster, answer, err));
+        answer += cluster->run.n;
     }
     return TM_OK;
 }

@@ -10,10 +10,10 @@
 typedef struct tm_host_operation {
     uint64_t family; /* of the cluster: clusters of one family may belong to one group */
     uint64_t token;
-    int64_t last_ns, end_ns, first_end_ns; /* as in tm_party */
+    int64_t last_ns, end_ns, first_end_ns; /* as in tm_cluster */
     int64_t step;
-    int32_t host, party, place; /* place: index among the cluster's operations */
-    int32_t n;                  /* ranks that have it */
+    int32_t host, cluster, place; /* place: index among the cluster's operations */
+    int32_t n;                    /* ranks that have it */
     bool synchronises, telling, bare;
 } tm_host_operation;
 
@@ -24,7 +24,7 @@ typedef struct tm_host_member {
     int64_t lane; /* number of the rank's stream without metadata */
     int64_t spread_ns;
     double bits;
-    int32_t host, party;
+    int32_t host, cluster;
     int32_t origin; /* process that holds the host and receives the answer */
     bool at_least;
 } tm_host_member;
@@ -32,7 +32,7 @@ typedef struct tm_host_member {
 /** The group found for a cluster. */
 typedef struct tm_group_answer {
     uint64_t group;
-    int32_t host, party, origin;
+    int32_t host, cluster, origin;
     int32_t size; /* ranks of the group; 1: nothing proven */
     int32_t bits; /* evidence of the weakest join, rounded down */
     bool at_least;
@@ -42,16 +42,16 @@ typedef struct tm_group_answer {
 /** The result for one of the cluster's operations. */
 typedef struct tm_operation_answer {
     uint64_t key; /* as in tm_comm_record */
-    int32_t host, party, place, origin;
+    int32_t host, cluster, place, origin;
     bool alone; /* no other rank has it */
 } tm_operation_answer;
 
 /** A process's data about the hosts that it owns. */
 typedef struct tm_inference {
-    tm_vec records; /* of tm_comm_record: all ranks of the hosts; see tm_match_input.bare */
-    tm_vec lanes;   /* runs of one rank and stream among the records */
-    tm_vec parties; /* of tm_party, host by host */
-    tm_vec hosts;   /* of int32_t: the host of each cluster */
+    tm_vec records;  /* of tm_comm_record: all ranks of the hosts; see tm_match_input.bare */
+    tm_vec lanes;    /* runs of one rank and stream among the records */
+    tm_vec clusters; /* of tm_cluster, host by host */
+    tm_vec hosts;    /* of int32_t: the host of each cluster */
 } tm_inference;
 
 void tm_inference_init(tm_inference *inference);

@@ -26,7 +26,7 @@ static int by_place(const void *a, const void *b) {
     const tm_host_operation *x = a, *y = b;
     int order = tm_order_u64(x->family, y->family);
     order = order ? order : tm_order_i64(x->host, y->host);
-    order = order ? order : tm_order_i64(x->party, y->party);
+    order = order ? order : tm_order_i64(x->cluster, y->cluster);
     return order ? order : tm_order_i64(x->place, y->place);
 }
 
@@ -34,7 +34,7 @@ static int by_rank(const void *a, const void *b) {
     const tm_host_member *x = a, *y = b;
     int order = tm_order_u64(x->family, y->family);
     order = order ? order : tm_order_i64(x->host, y->host);
-    order = order ? order : tm_order_i64(x->party, y->party);
+    order = order ? order : tm_order_i64(x->cluster, y->cluster);
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
@@ -50,11 +50,11 @@ static tm_status list_sent(tm_host_report *report, tm_vec *out, tm_error *err) {
     for (size_t i = 0, k = 0; i < operations->n;) {
         sent added = {.operations = o + i, .members = m + k};
         for (; i < operations->n && o[i].host == added.operations->host &&
-               o[i].party == added.operations->party;
+               o[i].cluster == added.operations->cluster;
              i++)
             added.n_operations++;
         for (; k < members->n && m[k].host == added.operations->host &&
-               m[k].party == added.operations->party;
+               m[k].cluster == added.operations->cluster;
              k++)
             added.n_members++;
         if (!tm_vec_append(out, &added, 1))
@@ -63,37 +63,37 @@ static tm_status list_sent(tm_host_report *report, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status add_party(const sent *from, size_t number, tm_vec *out, tm_error *err) {
-    tm_party party;
-    const tm_voice voice = {(int64_t)number, from->members->host};
-    TM_TRY(tm_party_create(from->n_operations, voice, &party, err));
+static tm_status add_cluster(const sent *from, size_t number, tm_vec *out, tm_error *err) {
+    tm_cluster cluster;
+    const tm_member member = {(int64_t)number, from->members->host};
+    TM_TRY(tm_cluster_create(from->n_operations, member, &cluster, err));
     for (size_t i = 0; i < from->n_operations; i++) {
         const tm_host_operation *o = &from->operations[i];
-        party.run.marks[i] = (tm_mark){.begin_ns = o->last_ns,
-                                       .end_ns = o->end_ns,
-                                       .step = o->step,
-                                       .token = o->token,
-                                       .synchronises = o->synchronises};
-        party.ops[i] = (tm_party_op){o->first_end_ns, o->n, o->telling, o->bare};
+        cluster.run.marks[i] = (tm_mark){.begin_ns = o->last_ns,
+                                         .end_ns = o->end_ns,
+                                         .step = o->step,
+                                         .token = o->token,
+                                         .synchronises = o->synchronises};
+        cluster.ops[i] = (tm_cluster_op){o->first_end_ns, o->n, o->telling, o->bare};
     }
-    party.spread_ns = from->members->spread_ns;
-    party.bits = from->members->bits;
-    party.at_least = from->members->at_least;
-    tm_status status = tm_party_ready(&party, err);
-    if (status == TM_OK && !tm_vec_append(out, &party, 1))
+    cluster.spread_ns = from->members->spread_ns;
+    cluster.bits = from->members->bits;
+    cluster.at_least = from->members->at_least;
+    tm_status status = tm_cluster_ready(&cluster, err);
+    if (status == TM_OK && !tm_vec_append(out, &cluster, 1))
         status = tm_fail_memory(err);
     if (status != TM_OK)
-        tm_party_free(&party);
+        tm_cluster_free(&cluster);
     return status;
 }
 
 /* Lists the ranks of a group, ascending, and the stream of the lowest. */
-static tm_status list_ranks(const tm_party *party, const sent *all, tm_vec *ranks, uint64_t *lane,
-                            tm_error *err) {
+static tm_status list_ranks(const tm_cluster *cluster, const sent *all, tm_vec *ranks,
+                            uint64_t *lane, tm_error *err) {
     ranks->n = 0;
     int64_t lowest = INT64_MAX;
-    for (size_t v = 0; v < party->n_voices; v++) {
-        const sent *from = &all[party->voices[v].source];
+    for (size_t v = 0; v < cluster->n_members; v++) {
+        const sent *from = &all[cluster->members[v].source];
         for (size_t i = 0; i < from->n_members; i++) {
             const tm_host_member *member = &from->members[i];
             if (!tm_vec_append(ranks, &member->rank, 1))
@@ -106,8 +106,8 @@ static tm_status list_ranks(const tm_party *party, const sent *all, tm_vec *rank
     return TM_OK;
 }
 
-static tm_status answer_operations(const tm_party *party, size_t v, const sent *from, uint64_t lane,
-                                   tm_vec *answers, tm_error *err) {
+static tm_status answer_operations(const tm_cluster *cluster, size_t v, const sent *from,
+                                   uint64_t lane, tm_vec *answers, tm_error *err) {
     size_t next = answers->n;
     tm_operation_answer *added = tm_vec_append(answers, NULL, from->n_operations);
     if (!added)
@@ -115,39 +115,39 @@ static tm_status answer_operations(const tm_party *party, size_t v, const sent *
     const tm_host_member *first = from->members;
     for (size_t i = 0; i < from->n_operations; i++)
         added[i] =
-            (tm_operation_answer){0, first->host, first->party, (int32_t)i, first->origin, true};
-    for (size_t i = 0; i < party->run.n; i++) {
-        int64_t place = party->places[i * party->n_voices + v];
+            (tm_operation_answer){0, first->host, first->cluster, (int32_t)i, first->origin, true};
+    for (size_t i = 0; i < cluster->run.n; i++) {
+        int64_t place = cluster->places[i * cluster->n_members + v];
         if (place < 0)
             continue;
         tm_operation_answer *answer = (tm_operation_answer *)answers->data + next + place;
         answer->key = lane << TM_LANE_SHIFT | (uint64_t)i;
-        answer->alone = party->ops[i].n < 2;
+        answer->alone = cluster->ops[i].n < 2;
     }
     return TM_OK;
 }
 
-static tm_status answer(const tm_party *party, const sent *all, const tm_infer_options *options,
+static tm_status answer(const tm_cluster *cluster, const sent *all, const tm_infer_options *options,
                         tm_host_answers *out, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
     uint64_t lane = 0;
-    tm_status status = list_ranks(party, all, &ranks, &lane, err);
+    tm_status status = list_ranks(cluster, all, &ranks, &lane, err);
     tm_group group = tm_group_of_ranks(ranks.data, ranks.n);
-    for (size_t v = 0; v < party->n_voices && status == TM_OK; v++) {
-        const sent *from = &all[party->voices[v].source];
+    for (size_t v = 0; v < cluster->n_members && status == TM_OK; v++) {
+        const sent *from = &all[cluster->members[v].source];
         const tm_host_member *first = from->members;
         tm_group_answer made = {.group = group.id,
                                 .host = first->host,
-                                .party = first->party,
+                                .cluster = first->cluster,
                                 .origin = first->origin,
                                 .size = group.n_ranks,
-                                .bits = party->bits < 1e9 ? (int32_t)party->bits : INT32_MAX,
-                                .at_least = party->at_least || !options->all_here};
+                                .bits = cluster->bits < 1e9 ? (int32_t)cluster->bits : INT32_MAX,
+                                .at_least = cluster->at_least || !options->all_here};
         memcpy(made.text, group.text, sizeof made.text);
         if (!tm_vec_append(&out->groups, &made, 1))
             status = tm_fail_memory(err);
         else
-            status = answer_operations(party, v, from, lane, &out->operations, err);
+            status = answer_operations(cluster, v, from, lane, &out->operations, err);
     }
     tm_vec_free(&ranks);
     return status;
@@ -157,15 +157,15 @@ static tm_status answer(const tm_party *party, const sent *all, const tm_infer_o
 static tm_status infer_family(const sent *family, size_t n, const tm_infer_options *options,
                               tm_host_answers *out, tm_error *err) {
     const tm_growth growth = {.limit_ns = llround(FURTHEST * (double)options->wall_uncertainty_ns)};
-    tm_vec parties = TM_VEC(tm_party);
+    tm_vec clusters = TM_VEC(tm_cluster);
     tm_status status = TM_OK;
     for (size_t i = 0; i < n && status == TM_OK; i++)
-        status = add_party(&family[i], i, &parties, err);
+        status = add_cluster(&family[i], i, &clusters, err);
     if (status == TM_OK)
-        status = tm_parties_grow(&parties, &growth, err);
-    for (size_t i = 0; i < parties.n && status == TM_OK; i++)
-        status = answer((const tm_party *)parties.data + i, family, options, out, err);
-    tm_parties_free(&parties);
+        status = tm_clusters_grow(&clusters, &growth, err);
+    for (size_t i = 0; i < clusters.n && status == TM_OK; i++)
+        status = answer((const tm_cluster *)clusters.data + i, family, options, out, err);
+    tm_clusters_free(&clusters);
     return status;
 }
 

@@ -6,17 +6,17 @@
 
 enum { AT_VALUE, AT_FIRST_VALUE, AT_KEY, AT_FIRST_KEY, AFTER_VALUE };
 
-typedef struct mender {
+typedef struct fixer {
     tm_json_cursor *cursor;
     tm_repair *out;
     const char *copied; /* the original is copied up to here */
     const char *comma;  /* the last comma between members */
     int state, depth;
     bool objects[TM_JSON_DEPTH_MAX]; /* bit per depth: an object, else an array */
-} mender;
+} fixer;
 
 /* Replaces [from, to) of the original by `size` bytes. */
-static bool replace(mender *m, const char *from, const char *to, const char *bytes, size_t size) {
+static bool replace(fixer *m, const char *from, const char *to, const char *bytes, size_t size) {
     tm_vec *text = &m->out->text;
     if (!tm_vec_append(text, m->copied, (size_t)(from - m->copied)) ||
         !tm_vec_append(text, bytes, size)) {
@@ -27,7 +27,7 @@ static bool replace(mender *m, const char *from, const char *to, const char *byt
     return true;
 }
 
-static const char *fail(mender *m, const char *at, const char *why) {
+static const char *fail(fixer *m, const char *at, const char *why) {
     return tm_json_fail(m->cursor, at, why);
 }
 
@@ -59,7 +59,7 @@ static bool is_signed_fraction(const char *p, size_t size) {
 }
 
 /* The fraction was printed with %03d: -5 after the point is 5 thousandths. */
-static bool mend_fraction(mender *m, const char *p, const char *end) {
+static bool fix_fraction(fixer *m, const char *p, const char *end) {
     char text[64];
     const char *whole = p + (*p == '-'), *point = strchr(whole, '.');
     size_t digits = (size_t)(end - (point + 2));
@@ -70,7 +70,7 @@ static bool mend_fraction(mender *m, const char *p, const char *end) {
 }
 
 /* Repairs a number, true, false, null, or an invalid bare word. */
-static const char *scalar(mender *m, const char *p) {
+static const char *scalar(fixer *m, const char *p) {
     const char *end = p + strcspn(p, ",]} \t\r\n\"");
     if (end >= m->cursor->end && !m->cursor->final)
         return fail(m, m->cursor->end, "a value is cut short");
@@ -80,12 +80,12 @@ static const char *scalar(mender *m, const char *p) {
         return replace(m, p, end, "null", 4) ? end : NULL;
     }
     if (size < 32 && is_signed_fraction(p, size))
-        return mend_fraction(m, p, end) ? end : NULL;
+        return fix_fraction(m, p, end) ? end : NULL;
     return tm_json_skip_value(m->cursor, p);
 }
 
 /* Repairs a string; p is at its quote. */
-static const char *string(mender *m, const char *p, tm_string_place place) {
+static const char *string(fixer *m, const char *p, tm_string_place place) {
     tm_string_faults faults;
     const char *end = tm_repair_string_end(m->cursor, p + 1, place, &faults);
     if (!end || !tm_string_is_faulty(&faults))
@@ -103,7 +103,7 @@ static const char *string(mender *m, const char *p, tm_string_place place) {
     return end;
 }
 
-static const char *open_container(mender *m, const char *p) {
+static const char *open_container(fixer *m, const char *p) {
     if (m->depth == TM_JSON_DEPTH_MAX)
         return fail(m, p, "values are nested deeper than 512 levels");
     m->objects[m->depth++] = *p == '{';
@@ -112,7 +112,7 @@ static const char *open_container(mender *m, const char *p) {
 }
 
 /* Handles a closing bracket where a key or value is expected: removes a trailing comma. */
-static const char *close_container(mender *m, const char *p, bool behind_comma) {
+static const char *close_container(fixer *m, const char *p, bool behind_comma) {
     if (behind_comma) {
         if (!replace(m, m->comma, m->comma + 1, NULL, 0))
             return NULL;
@@ -123,7 +123,7 @@ static const char *close_container(mender *m, const char *p, bool behind_comma) 
     return p + 1;
 }
 
-static const char *at_value(mender *m, const char *p) {
+static const char *at_value(fixer *m, const char *p) {
     bool in_array = m->depth > 0 && !m->objects[m->depth - 1];
     if (*p == '{' || *p == '[')
         return open_container(m, p);
@@ -135,7 +135,7 @@ static const char *at_value(mender *m, const char *p) {
     return p;
 }
 
-static const char *at_key(mender *m, const char *p) {
+static const char *at_key(fixer *m, const char *p) {
     if (*p == '}')
         return close_container(m, p, m->state == AT_KEY);
     if (*p != '"')
@@ -150,7 +150,7 @@ static const char *at_key(mender *m, const char *p) {
     return p + 1;
 }
 
-static const char *after_value(mender *m, const char *p) {
+static const char *after_value(fixer *m, const char *p) {
     bool object = m->objects[m->depth - 1];
     if (*p == ',') {
         m->comma = p;
@@ -164,7 +164,7 @@ static const char *after_value(mender *m, const char *p) {
                        : "a comma or ] should follow the value");
 }
 
-static const char *value(mender *m, const char *p) {
+static const char *value(fixer *m, const char *p) {
     do {
         p = tm_json_space(p);
         if (m->state == AFTER_VALUE)
@@ -179,7 +179,7 @@ static const char *value(mender *m, const char *p) {
 
 const char *tm_json_repair(tm_json_cursor *cursor, const char *p, tm_repair *out) {
     static const char padding[TM_JSON_PADDING];
-    mender m = {.cursor = cursor, .out = out, .copied = p, .state = AT_VALUE};
+    fixer m = {.cursor = cursor, .out = out, .copied = p, .state = AT_VALUE};
     tm_vec *text = &out->text;
     if (text->size == 0)
         *text = TM_VEC(char);

@@ -113,10 +113,10 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
 
 /* Adds the end of the warm-up: all events before the first step have ended, and the first launch
  * of the step has begun. */
-static bool add_lead_in(tm_maker *m, uint32_t part) {
+static bool add_warm_up(tm_maker *m, uint32_t part) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_tracks = m->draft->timeline->n_tracks;
-    const uint32_t behind = tm_lead_in_behind(m->draft);
+    const uint32_t behind = tm_warm_up_after(m->draft);
     uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* by stream */
     tm_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
     if (!last)
@@ -124,7 +124,7 @@ static bool add_lead_in(tm_maker *m, uint32_t part) {
     memset(last, 0xff, n_tracks * sizeof *last);
     for (uint32_t i = 0; i < m->draft->events.n; i++) {
         uint32_t *at = &last[events[i].stream];
-        if (tm_lead_in_has(m->draft, &events[i]) &&
+        if (tm_warm_up_has(m->draft, &events[i]) &&
             (*at == TM_NO_PART || events[i].end_ns >= events[*at].end_ns))
             *at = i;
     }
@@ -150,8 +150,8 @@ static bool add_steps(tm_maker *m) {
         ok = behind[k] == (k > 0 ? behind[k - 1] : 0) || tm_vec_append(&m->graph->steps, &step, 1);
     }
     free(behind);
-    if (ok && m->draft->lead_in)
-        ok = add_lead_in(m, parts + (uint32_t)t->n_steps);
+    if (ok && m->draft->warm_up)
+        ok = add_warm_up(m, parts + (uint32_t)t->n_steps);
     if (ok && m->graph->steps.n > 1)
         qsort(m->graph->steps.data, m->graph->steps.n, sizeof(tm_graph_step), by_number);
     return ok;

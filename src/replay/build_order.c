@@ -34,7 +34,7 @@ typedef struct part_time {
 
 /* Returns the number of parts with a single node: the ends of steps and of the warm-up. */
 static size_t ends_of(const tm_maker *m) {
-    return m->draft->timeline->n_steps + m->draft->lead_in;
+    return m->draft->timeline->n_steps + m->draft->warm_up;
 }
 
 static part_time time_of(const tm_maker *m, size_t part) {

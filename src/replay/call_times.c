@@ -6,7 +6,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/sums.h"
-#include "replay/crew/loops.h"
+#include "replay/batch/loops.h"
 
 static int by_stage(const void *a, const void *b) {
     return tm_order_i64(((const tm_replay_fact *)a)->stage, ((const tm_replay_fact *)b)->stage);
@@ -112,27 +112,27 @@ bool tm_call_time(const tm_peer_items *items, int64_t *out) {
     return ok;
 }
 
-int64_t *tm_crew_calls(const tm_crew *crew) {
-    const tm_crew_loops *loops = tm_crew_loops_of(NULL);
-    const size_t first = crew->items->n_events, n = crew->items->n - first;
+int64_t *tm_batch_calls(const tm_batch *batch) {
+    const tm_batch_loops *loops = tm_batch_loops_of(NULL);
+    const size_t first = batch->items->n_events, n = batch->items->n - first;
     int64_t *ns = malloc((n * TM_LANES + 1) * sizeof *ns);
     for (size_t i = 0; i < n && ns; i++) {
-        tm_crew_row one, two;
-        loops->weigh_item(crew, first + i, &one, &two);
-        for (size_t k = 0; k < crew->n; k++)
+        tm_batch_row one, two;
+        loops->weigh_item(batch, first + i, &one, &two);
+        for (size_t k = 0; k < batch->n; k++)
             ns[k * n + i] = tm_sum(one.ns[k], two.ns[k]);
     }
     return ns;
 }
 
-bool tm_crew_call_times(const tm_crew *crew, int64_t out[TM_LANES]) {
-    const size_t first = crew->items->n_events, n = crew->items->n - first;
+bool tm_batch_call_times(const tm_batch *batch, int64_t out[TM_LANES]) {
+    const size_t first = batch->items->n_events, n = batch->items->n - first;
     size_t *rows = calloc(n + 1, sizeof *rows);
-    int64_t *ns = tm_crew_calls(crew);
+    int64_t *ns = tm_batch_calls(batch);
     bool ok = rows && ns;
     for (size_t i = 0; i < n && ok; i++)
-        rows[i] = crew->items->places[first + i] == TM_NO_PLACE ? SIZE_MAX : 0;
-    for (size_t k = 0; k < crew->n && ok; k++)
+        rows[i] = batch->items->places[first + i] == TM_NO_PLACE ? SIZE_MAX : 0;
+    for (size_t k = 0; k < batch->n && ok; k++)
         ok = tm_call_medians(rows, ns + k * n, n, 1, &out[k]);
     free(rows);
     free(ns);

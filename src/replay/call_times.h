@@ -40,13 +40,13 @@ double tm_host_factor(const tm_vec *times, uint32_t host);
 bool tm_call_medians(const size_t *rows, const int64_t *ns, size_t n, size_t n_rows,
                      int64_t *out) TM_MUST_CHECK;
 
-/** Returns what each call takes on the ranks of a batch [crew->n][calls] in ns, owned by the
+/** Returns what each call takes on the ranks of a batch [batch->n][calls] in ns, owned by the
  * caller; NULL when out of memory. */
-int64_t *tm_crew_calls(const tm_crew *crew) TM_MUST_CHECK;
+int64_t *tm_batch_calls(const tm_batch *batch) TM_MUST_CHECK;
 
 /** Computes the median of a rank's calls, or for each rank of a batch. False when out of memory. */
 bool tm_call_time(const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
-bool tm_crew_call_times(const tm_crew *crew, int64_t out[TM_LANES]) TM_MUST_CHECK;
+bool tm_batch_call_times(const tm_batch *batch, int64_t out[TM_LANES]) TM_MUST_CHECK;
 
 /** Divides the others' call times at these places by the factor of their stage's host.
  * @param done  [others] places already divided; updated */

@@ -264,7 +264,7 @@ static bool has_syncs(const tm_draft *d) {
     return c > 0 && calls[c - 1].begin_ns >= launch_ns;
 }
 
-uint32_t tm_lead_in_behind(const tm_draft *draft) {
+uint32_t tm_warm_up_after(const tm_draft *draft) {
     const tm_part_event *events = draft->events.data;
     uint32_t found = TM_NO_PART;
     for (uint32_t i = 0; i < draft->events.n; i++)
@@ -274,23 +274,23 @@ uint32_t tm_lead_in_behind(const tm_draft *draft) {
     return found;
 }
 
-bool tm_lead_in_has(const tm_draft *draft, const tm_part_event *event) {
+bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event) {
     const tm_timeline *t = draft->timeline;
     uint32_t launch = t->launch[event->row];
     return event->step == TM_NO_STEP && t->n_steps > 0 &&
            t->begin_ns[launch == TM_NO_EVENT ? event->row : launch] < t->steps[0].begin_ns;
 }
 
-static tm_lead_in find_lead_in(const tm_draft *draft) {
+static tm_warm_up find_warm_up(const tm_draft *draft) {
     const tm_timeline *t = draft->timeline;
     const tm_part_event *events = draft->events.data;
-    uint32_t behind = tm_lead_in_behind(draft);
-    tm_lead_in out = {.step = INT64_MAX};
+    uint32_t behind = tm_warm_up_after(draft);
+    tm_warm_up out = {.step = INT64_MAX};
     if (behind == TM_NO_PART)
         return out;
     out.step = t->steps[events[behind].step].number;
     for (size_t i = 0; i < draft->events.n; i++) {
-        if (!tm_lead_in_has(draft, &events[i]))
+        if (!tm_warm_up_has(draft, &events[i]))
             continue;
         out.any = true;
         out.joined = out.joined || t->begin_ns[events[i].row] + t->duration_ns[events[i].row] >
@@ -312,7 +312,7 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
     bool ok = marks && add_calls(out, classes, marks, base) && add_events(out, marks, base);
     free(marks);
     out->syncs = has_syncs(out);
-    out->before = find_lead_in(out);
+    out->before = find_warm_up(out);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
@@ -362,7 +362,7 @@ static bool is_in_order(const tm_draft *d) {
 }
 
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
-                         tm_lead_in before) {
+                         tm_warm_up before) {
     draft->timeline = timeline;
     take_times(draft, base);
     draft->syncs = has_syncs(draft);
@@ -373,7 +373,7 @@ bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timeba
     draft->timeline = timeline;
     take_times(draft, base);
     draft->syncs = has_syncs(draft);
-    draft->before = find_lead_in(draft);
+    draft->before = find_warm_up(draft);
     return is_in_order(draft);
 }
 

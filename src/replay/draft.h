@@ -57,11 +57,11 @@ typedef struct tm_part_count {
 } tm_part_count;
 
 /** A rank's events before its first step (warm-up). */
-typedef struct tm_lead_in {
+typedef struct tm_warm_up {
     int64_t step; /* number of its first step; INT64_MAX without any GPU event in steps */
     bool any;     /* GPU events outside of steps were launched before it */
     bool joined;  /* they reach into it: the recording begins in the middle of the work */
-} tm_lead_in;
+} tm_warm_up;
 
 typedef struct tm_draft {
     const tm_timeline *timeline; /* borrowed */
@@ -73,8 +73,8 @@ typedef struct tm_draft {
     tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
     tm_vec counts;       /* of tm_part_count */
     bool syncs;          /* calls that wait for the GPU are recorded once it has work */
-    tm_lead_in before;   /* warm-up before the first step */
-    bool lead_in; /* the first step counts from the warm-up's end (tm_lead_in); set by the caller */
+    tm_warm_up before;   /* warm-up before the first step */
+    bool warm_up; /* the first step counts from the warm-up's end (tm_warm_up); set by the caller */
 } tm_draft;
 
 /**
@@ -98,7 +98,7 @@ bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timeba
 
 /** Same for a rank that it was used for before; @p before is the result from then. */
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
-                         tm_lead_in before);
+                         tm_warm_up before);
 
 /** Returns the begin [ns] of a row in replay time. */
 static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
@@ -116,10 +116,10 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
 }
 
 /** Whether an event was launched before the first step, and belongs to none. */
-bool tm_lead_in_has(const tm_draft *draft, const tm_part_event *event);
+bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
 
 /** Returns the first event of the first step in the order of launches, or TM_NO_PART. */
-uint32_t tm_lead_in_behind(const tm_draft *draft);
+uint32_t tm_warm_up_after(const tm_draft *draft);
 
 /** Returns a key of an event's name and occurrence index, equal for all ranks of a program. */
 uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);

@@ -105,7 +105,7 @@ typedef struct tm_graph {
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;       /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* wait edges that were inferred, not recorded */
-    bool in_crew;       /* empty: the rank is replayed in a batch */
+    bool in_batch;      /* empty: the rank is replayed in a batch */
 } tm_graph;
 
 void tm_graph_free(tm_graph *graph);

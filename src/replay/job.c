@@ -24,7 +24,7 @@ void tm_replay_free(tm_replay *replay) {
 typedef struct assembly {
     tm_replay *job;
     tm_vec ranks;       /* of tm_reduced, ascending */
-    tm_keys operations; /* of tm_port */
+    tm_keys operations; /* of tm_boundary */
     tm_keys steps;      /* of int64_t */
     tm_vec targets;     /* of uint32_t: each rank's operations and steps, numbers, then indices */
 } assembly;
@@ -34,7 +34,7 @@ static int by_rank(const void *a, const void *b) {
 }
 
 static int by_order(const void *a, const void *b) {
-    const tm_port *x = a, *y = b;
+    const tm_boundary *x = a, *y = b;
     int order = tm_order_i64(x->last_ns, y->last_ns);
     return order ? order : tm_order_u64(x->operation, y->operation);
 }
@@ -190,7 +190,8 @@ static bool assemble(assembly *a, const int64_t *words, size_t n_words) {
 
 tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out, tm_error *err) {
     tm_replay job = {0};
-    assembly a = {&job, TM_VEC(tm_reduced), TM_KEYS(tm_port), TM_KEYS(int64_t), TM_VEC(uint32_t)};
+    assembly a = {&job, TM_VEC(tm_reduced), TM_KEYS(tm_boundary), TM_KEYS(int64_t),
+                  TM_VEC(uint32_t)};
     bool ok = assemble(&a, words, n_words);
     tm_vec_free(&a.ranks);
     tm_keys_free(&a.operations);

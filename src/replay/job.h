@@ -17,16 +17,16 @@
 
 typedef struct tm_replay {
     size_t n_sets, n_ranks, n_operations, n_steps, n_links;
-    int64_t n_left_out;    /* sum over all ranks, see tm_reduced */
-    int64_t *ranks;        /* [n_ranks] ascending */
-    tm_port *operations;   /* [n_operations] ascending in (last_ns, operation) */
-    int64_t *steps;        /* [n_steps] ascending: the numbers of all ranks' steps */
-    bool *counts;          /* owned; [n_steps] steps whose time counts; NULL: all */
-    size_t *first;         /* [n_operations + n_steps + 1] index of the first link into each */
-    uint32_t *from;        /* [n_links] an operation, or TM_FROM_ROOT; by rank for each target */
-    uint32_t *rank;        /* [n_links] index of the rank */
-    int64_t *ns;           /* [n_sets][n_links]; NULL after tm_replay_open, which sets `times` */
-    const int64_t **times; /* owned; [n_links] each link's weights within the words; else NULL */
+    int64_t n_left_out;      /* sum over all ranks, see tm_reduced */
+    int64_t *ranks;          /* [n_ranks] ascending */
+    tm_boundary *operations; /* [n_operations] ascending in (last_ns, operation) */
+    int64_t *steps;          /* [n_steps] ascending: the numbers of all ranks' steps */
+    bool *counts;            /* owned; [n_steps] steps whose time counts; NULL: all */
+    size_t *first;           /* [n_operations + n_steps + 1] index of the first link into each */
+    uint32_t *from;          /* [n_links] an operation, or TM_FROM_ROOT; by rank for each target */
+    uint32_t *rank;          /* [n_links] index of the rank */
+    int64_t *ns;             /* [n_sets][n_links]; NULL after tm_replay_open, which sets `times` */
+    const int64_t **times;   /* owned; [n_links] each link's weights within the words; else NULL */
 } tm_replay;
 
 /**

@@ -83,26 +83,26 @@ static void set_usual(tm_vec *times, tm_replay_visit *visits) {
 }
 
 /* A rank of a group. */
-typedef struct party {
+typedef struct cluster {
     int64_t rank;
     int32_t origin;
-} party;
+} cluster;
 
-static int by_party(const void *a, const void *b) {
-    return tm_order_i64(((const party *)a)->rank, ((const party *)b)->rank);
+static int by_cluster(const void *a, const void *b) {
+    return tm_order_i64(((const cluster *)a)->rank, ((const cluster *)b)->rank);
 }
 
 /* Lists the ranks among [n] members of one group, each once. */
-static bool find_parties(const tm_join_member *members, size_t n, tm_vec *out) {
+static bool find_clusters(const tm_join_member *members, size_t n, tm_vec *out) {
     out->n = 0;
     for (size_t i = 0; i < n; i++) {
-        const party p = {members[i].rank, members[i].origin};
+        const cluster p = {members[i].rank, members[i].origin};
         if (!tm_vec_append(out, &p, 1))
             return false;
     }
-    party *v = out->data;
+    cluster *v = out->data;
     size_t kept = 0;
-    qsort(v, n, sizeof *v, by_party);
+    qsort(v, n, sizeof *v, by_cluster);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || v[kept - 1].rank != v[i].rank)
             v[kept++] = v[i];
@@ -120,11 +120,11 @@ static int64_t median_end(const tm_join_member *members, size_t n) {
 }
 
 /* Appends a participation for each rank without a kernel in the operation of [n] members. */
-static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *parties,
+static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *clusters,
                         tm_vec *visits) {
-    const party *v = parties->data;
+    const cluster *v = clusters->data;
     int64_t end_ns = median_end(members, n);
-    for (size_t at = 0, k = 0; at < parties->n; at++) {
+    for (size_t at = 0, k = 0; at < clusters->n; at++) {
         while (k < n && members[k].rank < v[at].rank)
             k++;
         if (k < n && members[k].rank == v[at].rank)
@@ -142,7 +142,7 @@ static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *p
 }
 
 /* Appends the participations in all operations of one group. */
-static bool add_group(const tm_join_member *v, size_t n, tm_vec *parties, tm_vec *times,
+static bool add_group(const tm_join_member *v, size_t n, tm_vec *clusters, tm_vec *times,
                       tm_vec *visits) {
     bool ok = true, known = false;
     for (size_t first = 0, end = 0; first < n && ok; first = end) {
@@ -150,8 +150,8 @@ static bool add_group(const tm_join_member *v, size_t n, tm_vec *parties, tm_vec
             ok = add_member(&v[end], times, visits);
         if (!v[first].incomplete || !ok)
             continue;
-        ok = (known || find_parties(v, n, parties)) &&
-             add_missing(v + first, end - first, parties, visits);
+        ok = (known || find_clusters(v, n, clusters)) &&
+             add_missing(v + first, end - first, clusters, visits);
         known = true;
     }
     return ok;
@@ -159,19 +159,19 @@ static bool add_group(const tm_join_member *v, size_t n, tm_vec *parties, tm_vec
 
 tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) {
     const tm_join_member *v = members->data;
-    tm_vec times = TM_VEC(timed), parties = TM_VEC(party);
+    tm_vec times = TM_VEC(timed), clusters = TM_VEC(cluster);
     bool ok = true;
     if (members->n > 1)
         qsort(members->data, members->n, members->size, by_operation);
     for (size_t first = 0, end = 0; first < members->n && ok; first = end) {
         while (end < members->n && v[end].group == v[first].group)
             end++;
-        ok = add_group(v + first, end - first, &parties, &times, visits);
+        ok = add_group(v + first, end - first, &clusters, &times, visits);
     }
     if (ok)
         set_usual(&times, visits->data);
     tm_vec_free(&times);
-    tm_vec_free(&parties);
+    tm_vec_free(&clusters);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

@@ -9,13 +9,13 @@ static bool decides_before(const tm_graph *graph, const tm_edge *a, const tm_edg
     return x != y ? x > y : a->kind < b->kind;
 }
 
-static uint32_t port_of(const tm_edge *edge, const uint32_t *ports) {
+static uint32_t boundary_of(const tm_edge *edge, const uint32_t *boundaries) {
     if (edge->from == TM_FROM_ROOT)
         return TM_FROM_ROOT;
-    return edge->from & TM_FROM_VISIT ? edge->from & ~TM_FROM_VISIT : ports[edge->from];
+    return edge->from & TM_FROM_VISIT ? edge->from & ~TM_FROM_VISIT : boundaries[edge->from];
 }
 
-void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *ports) {
+void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries) {
     for (size_t v = 0; v < graph->n_nodes; v++) {
         uint32_t best = UINT32_MAX;
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
@@ -25,18 +25,20 @@ void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *ports) {
                 best = e;
         }
         edges[v] = best;
-        ports[v] = best == UINT32_MAX ? TM_FROM_ROOT : port_of(&graph->edges[best], ports);
+        boundaries[v] =
+            best == UINT32_MAX ? TM_FROM_ROOT : boundary_of(&graph->edges[best], boundaries);
     }
 }
 
-static void port_names(const tm_graph *graph, uint32_t port, uint64_t *from, int64_t *from_ns) {
+static void boundary_names(const tm_graph *graph, uint32_t boundary, uint64_t *from,
+                           int64_t *from_ns) {
     const tm_graph_visit *visits = graph->visits.data;
-    *from = port == TM_FROM_ROOT ? TM_PATH_ROOT : visits[port].operation;
-    *from_ns = port == TM_FROM_ROOT ? INT64_MIN : visits[port].last_ns;
+    *from = boundary == TM_FROM_ROOT ? TM_PATH_ROOT : visits[boundary].operation;
+    *from_ns = boundary == TM_FROM_ROOT ? INT64_MIN : visits[boundary].last_ns;
 }
 
-tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *arrivals,
-                        tm_vec *ends, tm_error *err) {
+tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, tm_vec *arrivals,
+                             tm_vec *ends, tm_error *err) {
     const tm_graph_visit *visits = graph->visits.data;
     const tm_graph_step *steps = graph->steps.data;
     bool ok = true;
@@ -47,7 +49,7 @@ tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *ar
                                    .last_ns = visits[i].last_ns,
                                    .rank = graph->rank,
                                    .node = visits[i].node};
-        port_names(graph, ports[visits[i].node], &arrival.from, &arrival.from_ns);
+        boundary_names(graph, boundaries[visits[i].node], &arrival.from, &arrival.from_ns);
         ok = tm_vec_append(arrivals, &arrival, 1) != NULL;
     }
     for (size_t k = 0; k < graph->steps.n && ok; k++) {
@@ -55,7 +57,7 @@ tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *ar
                            .end_ns = graph->ns[steps[k].node],
                            .rank = graph->rank,
                            .node = steps[k].node};
-        port_names(graph, ports[steps[k].node], &end.from, &end.from_ns);
+        boundary_names(graph, boundaries[steps[k].node], &end.from, &end.from_ns);
         ok = tm_vec_append(ends, &end, 1) != NULL;
     }
     return ok ? TM_OK : tm_fail_memory(err);

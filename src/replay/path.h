@@ -67,14 +67,15 @@ typedef struct tm_path_step {
  * Finds the edge that determines each node's time: of several, the one with the latest source, then
  * the first in the order of kinds.
  * @param edges  [n_nodes] out
- * @param ports  [n_nodes] out: participation at which the path to each node begins, or TM_FROM_ROOT
+ * @param boundaries  [n_nodes] out: participation at which the path to each node begins, or
+ * TM_FROM_ROOT
  */
-void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *ports);
+void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries);
 
 /** Appends the operations at which a rank arrived last, and the ends of its steps. TM_OK;
  * TM_ERR_FAULT. */
-tm_status tm_path_ports(const tm_graph *graph, const uint32_t *ports, tm_vec *arrivals,
-                        tm_vec *ends, tm_error *err) TM_MUST_CHECK;
+tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, tm_vec *arrivals,
+                             tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Walks back from the end of each step to that of the previous one, and from the last end to the

@@ -17,7 +17,7 @@
 #include "base/keys.h"
 #include "base/lanes.h"
 #include "graph.h"
-#include "replay/crew/crew.h"
+#include "replay/batch/batch.h"
 #include "replay/extras/counts.h"
 #include "replay/extras/extras.h"
 
@@ -168,19 +168,19 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
 bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
 
 /** A slice of the places of batches. */
-typedef struct tm_crew_places {
+typedef struct tm_batch_places {
     const tm_peer_places *places;
     const tm_peer_slice *slice;
-    const struct tm_crew_loops *loops; /* as in tm_crew_desk */
-} tm_crew_places;
+    const struct tm_batch_loops *loops; /* as in tm_batch_workspace */
+} tm_batch_places;
 
 /** Appends the weights of [n] batches in a slice, place by place. TM_OK; TM_ERR_FAULT. */
-tm_status tm_crew_rows(const tm_crew *crews, size_t n, const tm_crew_places *of, tm_vec *rows,
-                       tm_error *err) TM_MUST_CHECK;
+tm_status tm_batch_rows(const tm_batch *batches, size_t n, const tm_batch_places *of, tm_vec *rows,
+                        tm_error *err) TM_MUST_CHECK;
 
 /** Sets the peer weights of a batch in its workspace. False when out of memory. */
-bool tm_crew_peers(const tm_crew *crew, const tm_peer_places *places,
-                   tm_crew_desk *desk) TM_MUST_CHECK;
+bool tm_batch_peers(const tm_batch *batch, const tm_peer_places *places,
+                    tm_batch_workspace *workspace) TM_MUST_CHECK;
 
 /** Sets the peer weights of the edges of a graph. @param index  of the rank in its process */
 void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,

@@ -18,28 +18,28 @@ enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT,
 
 /* A boundary node: an operation at which the rank arrives, a step's end or a joint; and its
  * links. */
-typedef struct port {
-    uint32_t next;        /* next boundary node (port) at the same graph node */
+typedef struct boundary {
+    uint32_t next;        /* next boundary node (boundary) at the same graph node */
     uint32_t node;        /* of a joint */
     uint8_t ranks;        /* bit by rank: has it */
     size_t first, behind; /* range of the links into it */
-} port;
+} boundary;
 
-static const uint32_t NO_PORT = UINT32_MAX;
+static const uint32_t NO_BOUNDARY = UINT32_MAX;
 
 /* State of a node while it is needed. */
 typedef struct stop {
     tm_labels *labels; /* NULL before the node is reached, and once no edge needs them */
     uint32_t uses;     /* edges that still need the labels */
-    uint32_t port;     /* index of the first boundary node here, or NO_PORT */
+    uint32_t boundary; /* index of the first boundary node here, or NO_BOUNDARY */
 } stop;
 
 typedef struct reduction {
     const tm_graph *graph;
     tm_weigh *weigh;
-    tm_weigh_crew *weigh_crew; /* of a batch, whose ranks share `graph`; else NULL */
-    const tm_crew *crew;
-    tm_crew_desk *desk;
+    tm_weigh_batch *weigh_batch; /* of a batch, whose ranks share `graph`; else NULL */
+    const tm_batch *batch;
+    tm_batch_workspace *workspace;
     bool timed;     /* the workspace has the times of the batch */
     size_t n_lanes; /* values of a set in a row: one for each rank */
     uint8_t all;    /* bit mask of all ranks */
@@ -47,12 +47,12 @@ typedef struct reduction {
     const void *context;
     size_t n_sets;
     tm_label_pool pool;
-    stop *stops;        /* [n_nodes] */
-    bool in_time;       /* nodes are in order of time */
-    uint32_t *port_at;  /* [n_nodes + n_visits] boundary node of each key, or NO_PORT */
-    uint32_t *key_of;   /* [n_visits] */
-    int64_t *weights;   /* [width] weights of the current edge; for a batch, room for them */
-    const int64_t **by; /* [width / TM_LANES] pointers to the current weights */
+    stop *stops;           /* [n_nodes] */
+    bool in_time;          /* nodes are in order of time */
+    uint32_t *boundary_at; /* [n_nodes + n_visits] boundary node of each key, or NO_BOUNDARY */
+    uint32_t *key_of;      /* [n_visits] */
+    int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
+    const int64_t **by;    /* [width / TM_LANES] pointers to the current weights */
     tm_reduce_room room;
     uint64_t now; /* 1 + how often a boundary node got links after ways had begun there */
     bool *began;  /* [n_visits] ways have begun at it */
@@ -63,19 +63,19 @@ typedef struct reduction {
 static void end_reduction(reduction *r) {
     tm_pages_free(&r->pool.pages);
     free(r->stops);
-    free(r->port_at);
+    free(r->boundary_at);
     free(r->key_of);
     free(r->began);
     free(r->by);
 }
 
-static port *port_number(const reduction *r, uint32_t number) {
-    return (port *)r->room.ports.data + number;
+static boundary *boundary_number(const reduction *r, uint32_t number) {
+    return (boundary *)r->room.boundaries.data + number;
 }
 
-static void note_port(reduction *r, uint32_t node, uint32_t number) {
-    port_number(r, number)->next = r->stops[node].port;
-    r->stops[node].port = number;
+static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
+    boundary_number(r, number)->next = r->stops[node].boundary;
+    r->stops[node].boundary = number;
 }
 
 /* Assigns keys, in order of time, to everything at which ways can begin: operations get theirs
@@ -86,26 +86,26 @@ static void number_visits(reduction *r) {
     r->in_time = true;
     for (size_t i = 1; i < n; i++)
         r->in_time = r->in_time && r->graph->ns[i - 1] <= r->graph->ns[i];
-    memset(r->port_at, 0xff, (n + n_visits) * sizeof *r->port_at);
+    memset(r->boundary_at, 0xff, (n + n_visits) * sizeof *r->boundary_at);
     for (size_t v = 0; v < n_visits; v++) {
         while (r->in_time && before < n && r->graph->ns[before] <= visits[v].last_ns)
             before++;
         r->key_of[v] = (uint32_t)(v + before);
-        r->port_at[v + before] = (uint32_t)v;
+        r->boundary_at[v + before] = (uint32_t)v;
     }
 }
 
-static void find_ports(reduction *r) {
+static void find_boundaries(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
     const tm_graph_step *steps = r->graph->steps.data;
     size_t n_visits = r->graph->visits.n;
     for (size_t i = 0; i < r->graph->n_nodes; i++)
-        r->stops[i].port = NO_PORT;
+        r->stops[i].boundary = NO_BOUNDARY;
     for (size_t i = 0; i < n_visits; i++)
         if (visits[i].node != TM_NO_NODE)
-            note_port(r, visits[i].node, (uint32_t)i);
+            note_boundary(r, visits[i].node, (uint32_t)i);
     for (size_t i = 0; i < r->graph->steps.n; i++)
-        note_port(r, steps[i].node, (uint32_t)(n_visits + i));
+        note_boundary(r, steps[i].node, (uint32_t)(n_visits + i));
 }
 
 static void count_uses(reduction *r) {
@@ -128,21 +128,21 @@ static void reuse(tm_vec *vec, size_t size) {
 
 static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) {
     size_t n = graph->n_nodes;
-    size_t n_visits = graph->visits.n, n_ports = n_visits + graph->steps.n;
+    size_t n_visits = graph->visits.n, n_boundaries = n_visits + graph->steps.n;
     r->graph = graph;
     r->n_sets = n_sets;
     r->pool.lanes = tm_lanes_best();
-    r->n_lanes = r->crew ? TM_LANES : 1;
+    r->n_lanes = r->batch ? TM_LANES : 1;
     r->all = (uint8_t)((1U << r->n_lanes) - 1);
     r->pool.width = tm_lanes_width(n_sets * r->n_lanes);
-    assert(n_sets > 0 && n + n_ports < TM_FROM_VISIT - 1);
-    reuse(&r->room.ports, sizeof(port));
+    assert(n_sets > 0 && n + n_boundaries < TM_FROM_VISIT - 1);
+    reuse(&r->room.boundaries, sizeof(boundary));
     reuse(&r->room.from, sizeof(uint32_t));
     reuse(&r->room.ns, sizeof(int64_t));
     reuse(&r->room.alive, sizeof(uint8_t));
     reuse(&r->room.implied, sizeof(uint8_t));
     r->stops = calloc(n + 1, sizeof *r->stops);
-    r->port_at = malloc((n + n_visits + 1) * sizeof *r->port_at);
+    r->boundary_at = malloc((n + n_visits + 1) * sizeof *r->boundary_at);
     r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
     const size_t n_weights = r->pool.width + (size_t)3 * TM_LANES;
     r->weights = tm_pages_alloc(&r->pool.pages, n_weights * sizeof *r->weights);
@@ -151,14 +151,15 @@ static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) 
     r->now = 1;
     for (size_t k = 0; k < TM_LANES; k++)
         r->joint_ns[k] = INT64_MIN;
-    port *ports = tm_vec_append(&r->room.ports, NULL, n_ports);
-    if (!r->stops || !r->port_at || !r->key_of || !r->weights || !r->by || !r->began || !ports)
+    boundary *boundaries = tm_vec_append(&r->room.boundaries, NULL, n_boundaries);
+    if (!r->stops || !r->boundary_at || !r->key_of || !r->weights || !r->by || !r->began ||
+        !boundaries)
         return false;
     memset(r->weights, 0, n_weights * sizeof *r->weights);
     stand_in_weights(r);
-    for (size_t p = 0; p < n_ports; p++)
-        ports[p] = (port){.ranks = r->all};
-    find_ports(r);
+    for (size_t p = 0; p < n_boundaries; p++)
+        boundaries[p] = (boundary){.ranks = r->all};
+    find_boundaries(r);
     number_visits(r);
     count_uses(r);
     return true;
@@ -193,8 +194,8 @@ static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
 }
 
 static inline void weigh(reduction *r, uint32_t node, uint32_t edge) {
-    if (r->crew)
-        r->weigh_crew(r->context, r->crew, r->desk, edge, (void *)r->weights, r->by);
+    if (r->batch)
+        r->weigh_batch(r->context, r->batch, r->workspace, edge, (void *)r->weights, r->by);
     else
         r->weigh(r->context, r->graph, node, edge, r->weights);
 }
@@ -235,14 +236,14 @@ static size_t worth_of(const reduction *r, uint32_t edge) {
 static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
                          const int64_t *b) {
     uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
-    return r->crew ? above : above > 0;
+    return r->batch ? above : above > 0;
 }
 
 /* Marks the ways that are redundant because of those past the operation of way `by`: any way of
  * the ranks in `ranks`, only new ways of those in `of_new`. */
 static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
                          uint8_t of_new, uint8_t *implied) {
-    const port *q = port_number(r, r->port_at[here->from[by]]);
+    const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
     const uint32_t *from = r->room.from.data;
     const uint8_t *alive = r->room.alive.data;
     const int64_t *ns = r->room.ns.data;
@@ -277,7 +278,7 @@ static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t
         last--;
     for (size_t by = last; by-- > 0 && ranks;) {
         const uint8_t met = here->alive[by] & ranks;
-        const uint8_t grew = r->crew ? here->grew[by] : here->grew[by] > 0;
+        const uint8_t grew = r->batch ? here->grew[by] : here->grew[by] > 0;
         const uint8_t all = anew ? met : met & (here->came[by] | grew);
         if (all || (met && here->news))
             find_implied(r, here, by, all, met, implied);
@@ -320,7 +321,7 @@ static bool prune(reduction *r, tm_ways *here) {
             here->from[n] = here->from[i];
             memcpy(here->ns + n * width, here->ns + i * width, width * sizeof *here->ns);
         }
-        if (r->crew)
+        if (r->batch)
             end_way(r, here->ns + n * width, implied[i]);
         here->alive[n++] = left;
     }
@@ -375,7 +376,7 @@ static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t ali
 }
 
 /* Keeps an arrival from moving before its recorded time after a way to it was dropped. */
-static bool pin(reduction *r, const port *at, uint32_t node) {
+static bool pin(reduction *r, const boundary *at, uint32_t node) {
     size_t n = r->room.from.n;
     int64_t was = r->graph->ns[node];
     const bool root = n > at->first && ((uint32_t *)r->room.from.data)[n - 1] == TM_FROM_ROOT;
@@ -387,7 +388,7 @@ static bool pin(reduction *r, const port *at, uint32_t node) {
 }
 
 static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_labels *labels) {
-    port *at = port_number(r, number);
+    boundary *at = boundary_number(r, number);
     const tm_ways *here = labels->ways;
     bool is_visit = number < r->graph->visits.n;
     int64_t n_left_out = 0;
@@ -401,8 +402,8 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
             return false;
     }
     r->now += is_visit && r->began[number];
-    r->differs = r->differs || (r->crew && n_left_out > 0);
-    if (n_left_out > 0 && !r->crew && !pin(r, at, node))
+    r->differs = r->differs || (r->batch && n_left_out > 0);
+    if (n_left_out > 0 && !r->batch && !pin(r, at, node))
         return false;
     r->n_left_out += n_left_out;
     at->behind = r->room.from.n;
@@ -424,8 +425,8 @@ static size_t visits_before_key(const reduction *r, uint32_t node) {
 }
 
 static int64_t visit_ns(const reduction *r, size_t visit, size_t lane) {
-    return r->crew ? r->crew->visits[visit].last_ns[lane]
-                   : ((const tm_graph_visit *)r->graph->visits.data)[visit].last_ns;
+    return r->batch ? r->batch->visits[visit].last_ns[lane]
+                    : ((const tm_graph_visit *)r->graph->visits.data)[visit].last_ns;
 }
 
 /* Counts a rank's operations before a time. */
@@ -461,10 +462,10 @@ static uint8_t has_many(const reduction *r, uint32_t node, const tm_ways *here) 
 }
 
 static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
-    if (r->crew && !r->timed)
-        tm_crew_times(r->crew, r->desk);
+    if (r->batch && !r->timed)
+        tm_batch_times(r->batch, r->workspace);
     r->timed = true;
-    return r->crew ? r->desk->ns[node].ns[lane] : r->graph->ns[node];
+    return r->batch ? r->workspace->ns[node].ns[lane] : r->graph->ns[node];
 }
 
 /* Whether a node can become a joint of a rank: all its ways come from before it, and no operation
@@ -476,13 +477,13 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
     while (last > 0 &&
            (here->from[last - 1] == TM_FROM_ROOT || !(here->alive[last - 1] >> lane & 1)))
         last--;
-    const uint32_t number = r->port_at[here->from[last - 1]];
+    const uint32_t number = r->boundary_at[here->from[last - 1]];
     if (!r->in_time || ns <= r->joint_ns[lane] ||
         (before < n_visits && visit_ns(r, before, lane) == ns) ||
         (number < n_visits && number >= before))
         return false;
     /* Keys of a batch follow one rank's times. */
-    const size_t by_key = r->crew ? visits_before_key(r, node) : before;
+    const size_t by_key = r->batch ? visits_before_key(r, node) : before;
     r->differs = r->differs || before != by_key;
     return true;
 }
@@ -501,7 +502,7 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
             int64_t *ns = tm_ways_append(&r->pool, anew->ways, key);
             for (size_t k = 0; k < width; k++)
                 ns[k] = -here->plus[k];
-            if (r->crew)
+            if (r->batch)
                 end_way(r, ns, (uint8_t) ~(unsigned)ranks);
             anew->ways->alive[anew->ways->n - 1] = ranks;
             added = true;
@@ -511,7 +512,7 @@ static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_label
             continue;
         int64_t *ns = tm_ways_append(&r->pool, anew->ways, ways->from[i]);
         memcpy(ns, ways->ns + i * width, width * sizeof *ns);
-        if (r->crew)
+        if (r->batch)
             end_way(r, ns, ranks);
         anew->ways->alive[anew->ways->n - 1] = (uint8_t)left;
     }
@@ -532,13 +533,13 @@ static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
     for (size_t k = 0; k < r->n_lanes; k++)
         if (ranks >> k & 1)
             r->joint_ns[k] = node_ns(r, node, k);
-    const uint32_t number = (uint32_t)r->room.ports.n,
+    const uint32_t number = (uint32_t)r->room.boundaries.n,
                    key = node + (uint32_t)visits_before_key(r, node);
-    port *joint = tm_vec_push(&r->room.ports);
+    boundary *joint = tm_vec_push(&r->room.boundaries);
     if (!joint)
         return NULL;
-    *joint = (port){.next = NO_PORT, .node = node, .ranks = ranks};
-    r->port_at[key] = number;
+    *joint = (boundary){.next = NO_BOUNDARY, .node = node, .ranks = ranks};
+    r->boundary_at[key] = number;
     if (!add_links(r, number, node, here))
         return NULL;
     return begin_anew(r, key, ranks, here);
@@ -551,7 +552,7 @@ static bool reduce_graph(reduction *r) {
         if (!here)
             return false;
         stop *at = &r->stops[node];
-        for (uint32_t p = at->port; p != NO_PORT; p = port_number(r, p)->next)
+        for (uint32_t p = at->boundary; p != NO_BOUNDARY; p = boundary_number(r, p)->next)
             if (!add_links(r, p, node, here))
                 return false;
         if (at->uses > 0)
@@ -572,20 +573,20 @@ typedef struct listing {
     size_t lane, n, n_keyed;
     uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */
     uint32_t *order; /* owned; [n] boundary nodes in order */
-    uint32_t *place; /* owned; [ports] index of each in `order` */
+    uint32_t *place; /* owned; [boundaries] index of each in `order` */
 } listing;
 
 static void list_keyed(const reduction *r, listing *l) {
     for (size_t key = 0; key < r->graph->n_nodes + r->graph->visits.n; key++)
-        if (r->port_at[key] != NO_PORT)
-            l->keyed[l->n_keyed++] = r->port_at[key];
+        if (r->boundary_at[key] != NO_BOUNDARY)
+            l->keyed[l->n_keyed++] = r->boundary_at[key];
 }
 
-static void order_ports(const reduction *r, listing *l) {
+static void order_boundaries(const reduction *r, listing *l) {
     size_t n_visits = r->graph->visits.n, n_steps = r->graph->steps.n;
     l->n = 0;
     for (size_t i = 0; i < l->n_keyed; i++)
-        if (port_number(r, l->keyed[i])->ranks >> l->lane & 1)
+        if (boundary_number(r, l->keyed[i])->ranks >> l->lane & 1)
             l->order[l->n++] = l->keyed[i];
     for (size_t k = 0; k < n_steps; k++)
         l->order[l->n++] = (uint32_t)(n_visits + k);
@@ -593,24 +594,25 @@ static void order_ports(const reduction *r, listing *l) {
         l->place[l->order[i]] = (uint32_t)i;
 }
 
-static tm_port port_of_rank(const reduction *r, uint32_t number, size_t lane) {
+static tm_boundary boundary_of_rank(const reduction *r, uint32_t number, size_t lane) {
     const tm_graph_visit *v = r->graph->visits.data;
-    const uint32_t node = port_number(r, number)->node;
+    const uint32_t node = boundary_number(r, number)->node;
     const bool visit = number < r->graph->visits.n;
-    if (!r->crew)
-        return visit
-                   ? (tm_port){v[number].operation, v[number].last_ns}
-                   : (tm_port){joint_operation(r->graph, r->graph->rank, node), r->graph->ns[node]};
-    return visit ? (tm_port){r->crew->visits[number].operation[lane],
-                             r->crew->visits[number].last_ns[lane]}
-                 : (tm_port){joint_operation(r->graph, r->crew->rank[lane], node),
-                             r->desk->ns[node].ns[lane]};
+    if (!r->batch)
+        return visit ? (tm_boundary){v[number].operation, v[number].last_ns}
+                     : (tm_boundary){joint_operation(r->graph, r->graph->rank, node),
+                                     r->graph->ns[node]};
+    return visit ? (tm_boundary){r->batch->visits[number].operation[lane],
+                                 r->batch->visits[number].last_ns[lane]}
+                 : (tm_boundary){joint_operation(r->graph, r->batch->rank[lane], node),
+                                 r->workspace->ns[node].ns[lane]};
 }
 
-static void write_ports(const reduction *r, const listing *l, tm_port *visits, int64_t *steps) {
+static void write_boundaries(const reduction *r, const listing *l, tm_boundary *visits,
+                             int64_t *steps) {
     const tm_graph_step *s = r->graph->steps.data;
     for (size_t i = 0; i < l->n - r->graph->steps.n; i++)
-        visits[i] = port_of_rank(r, l->order[i], l->lane);
+        visits[i] = boundary_of_rank(r, l->order[i], l->lane);
     for (size_t i = 0; i < r->graph->steps.n; i++)
         steps[i] = s[i].number;
 }
@@ -619,13 +621,13 @@ static void write_links(const reduction *r, const listing *l, tm_link *links, in
     const uint32_t *from = r->room.from.data;
     const uint8_t *alive = r->room.alive.data;
     for (size_t p = 0; p < l->n; p++) {
-        const port *at = port_number(r, l->order[p]);
+        const boundary *at = boundary_number(r, l->order[p]);
         for (size_t i = at->first; i < at->behind; i++) {
             const int64_t *row = (const int64_t *)r->room.ns.data + i * r->pool.width + l->lane;
             if (!(alive[i] >> l->lane & 1))
                 continue;
-            *links++ = (tm_link){from[i] == TM_FROM_ROOT ? from[i] : l->place[r->port_at[from[i]]],
-                                 (uint32_t)p};
+            *links++ = (tm_link){
+                from[i] == TM_FROM_ROOT ? from[i] : l->place[r->boundary_at[from[i]]], (uint32_t)p};
             for (size_t set = 0; set < r->n_sets; set++)
                 *ns++ = row[set * r->n_lanes];
         }
@@ -640,11 +642,11 @@ static size_t count_links(const reduction *r, size_t lane) {
     return n;
 }
 
-_Static_assert(sizeof(tm_port) == 2 * sizeof(int64_t) && sizeof(tm_link) == sizeof(int64_t),
+_Static_assert(sizeof(tm_boundary) == 2 * sizeof(int64_t) && sizeof(tm_link) == sizeof(int64_t),
                "they are whole words");
 
 static bool write_rank(const reduction *r, listing *l, tm_vec *words) {
-    order_ports(r, l);
+    order_boundaries(r, l);
     size_t n_steps = r->graph->steps.n, n_visits = l->n - n_steps;
     size_t n_links = count_links(r, l->lane);
     size_t n = HEAD_WORDS + 2 * n_visits + n_steps + n_links * (1 + r->n_sets);
@@ -653,22 +655,22 @@ static bool write_rank(const reduction *r, listing *l, tm_vec *words) {
         return false;
     int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits;
     int64_t *links = steps + n_steps;
-    head[HEAD_RANK] = r->crew ? r->crew->rank[l->lane] : r->graph->rank;
+    head[HEAD_RANK] = r->batch ? r->batch->rank[l->lane] : r->graph->rank;
     head[HEAD_SETS] = (int64_t)r->n_sets;
     head[HEAD_VISITS] = (int64_t)n_visits;
     head[HEAD_STEPS] = (int64_t)n_steps;
     head[HEAD_LINKS] = (int64_t)n_links;
     head[HEAD_LEFT_OUT] = r->n_left_out;
-    write_ports(r, l, (void *)visits, steps);
+    write_boundaries(r, l, (void *)visits, steps);
     write_links(r, l, (void *)links, links + n_links);
     return true;
 }
 
 static bool write_words(const reduction *r, tm_vec *words) {
-    const size_t n_ranks = r->crew ? r->crew->n : 1;
-    listing l = {.keyed = calloc(r->room.ports.n + 1, sizeof *l.keyed),
-                 .order = calloc(r->room.ports.n + 1, sizeof *l.order),
-                 .place = malloc((r->room.ports.n + 1) * sizeof *l.place)};
+    const size_t n_ranks = r->batch ? r->batch->n : 1;
+    listing l = {.keyed = calloc(r->room.boundaries.n + 1, sizeof *l.keyed),
+                 .order = calloc(r->room.boundaries.n + 1, sizeof *l.order),
+                 .place = malloc((r->room.boundaries.n + 1) * sizeof *l.place)};
     bool ok = l.keyed && l.order && l.place;
     if (ok)
         list_keyed(r, &l);
@@ -689,18 +691,18 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh_edge, 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-tm_status tm_reduce_crew(const tm_crew *crew, tm_crew_desk *desk, const tm_crew_sets *sets,
-                         bool *done, tm_vec *words, tm_error *err) {
-    reduction r = {.weigh_crew = sets->weigh,
+tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
+                          const tm_batch_sets *sets, bool *done, tm_vec *words, tm_error *err) {
+    reduction r = {.weigh_batch = sets->weigh,
                    .context = sets->context,
-                   .crew = crew,
-                   .desk = desk,
-                   .room = desk->links};
-    bool ok = begin_reduction(&r, crew->like, sets->n) && reduce_graph(&r) &&
+                   .batch = batch,
+                   .workspace = workspace,
+                   .room = workspace->links};
+    bool ok = begin_reduction(&r, batch->like, sets->n) && reduce_graph(&r) &&
               (r.differs || write_words(&r, words));
     *done = !r.differs;
     end_reduction(&r);
-    desk->links = r.room;
+    workspace->links = r.room;
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

@@ -10,7 +10,7 @@
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
 
-#include "replay/crew/crew.h"
+#include "replay/batch/batch.h"
 
 /** Writes the weight of an edge in each set.
  * @param ns  [n_sets] out; has room for whole rows (base/lanes.h) */
@@ -18,10 +18,10 @@ typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t node,
                       int64_t *ns);
 
 /** An operation that a rank takes part in, or a node in which its ways are joined. */
-typedef struct tm_port {
+typedef struct tm_boundary {
     uint64_t operation;
     int64_t last_ns;
-} tm_port;
+} tm_boundary;
 
 typedef struct tm_link {
     uint32_t from; /* index in visits, or TM_FROM_ROOT */
@@ -32,11 +32,11 @@ typedef struct tm_link {
 typedef struct tm_reduced {
     int64_t rank;
     size_t n_sets, n_visits, n_steps, n_links;
-    int64_t n_left_out;    /* ways dropped because their operation is not before their target */
-    const tm_port *visits; /* [n_visits] ascending in (last_ns, operation) */
-    const int64_t *steps;  /* [n_steps] step numbers, ascending */
-    const tm_link *links;  /* [n_links] ascending in to, then from, the root last */
-    const int64_t *ns;     /* [n_links][n_sets] */
+    int64_t n_left_out;        /* ways dropped because their operation is not before their target */
+    const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
+    const int64_t *steps;      /* [n_steps] step numbers, ascending */
+    const tm_link *links;      /* [n_links] ascending in to, then from, the root last */
+    const int64_t *ns;         /* [n_links][n_sets] */
 } tm_reduced;
 
 /**
@@ -55,24 +55,26 @@ tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const
  * @param room  [sets + 3] for weights that are not stored yet
  * @param by    [sets] out
  */
-typedef void tm_weigh_crew(const void *context, const tm_crew *crew, const tm_crew_desk *desk,
-                           uint32_t edge, tm_crew_row *room, const int64_t **by);
+typedef void tm_weigh_batch(const void *context, const tm_batch *batch,
+                            const tm_batch_workspace *workspace, uint32_t edge, tm_batch_row *room,
+                            const int64_t **by);
 
 /** The weight sets for a batch. */
-typedef struct tm_crew_sets {
+typedef struct tm_batch_sets {
     size_t n;
-    tm_weigh_crew *weigh;
+    tm_weigh_batch *weigh;
     const void *context;
-} tm_crew_sets;
+} tm_batch_sets;
 
 /**
  * Same as tm_reduce for all ranks of a batch.
- * @param desk  with the peers of this batch
+ * @param workspace  with the peers of this batch
  * @param done  false if a rank has too many ways: words are unchanged, and each rank must be
  *              reduced individually
  */
-tm_status tm_reduce_crew(const tm_crew *crew, tm_crew_desk *desk, const tm_crew_sets *sets,
-                         bool *done, tm_vec *words, tm_error *err) TM_MUST_CHECK;
+tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
+                          const tm_batch_sets *sets, bool *done, tm_vec *words,
+                          tm_error *err) TM_MUST_CHECK;
 
 /** Makes a view of the first rank in these words; returns the number of its words. */
 size_t tm_reduced_read(const int64_t *words, tm_reduced *out);

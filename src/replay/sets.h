@@ -75,8 +75,8 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
                            int64_t *ns);
 
 /** Return the same two for a batch, for this processor's instruction set. */
-tm_weigh_crew *tm_sets_weigh_crew(void);
-tm_weigh_crew *tm_sets_weigh_crew_changes(void);
+tm_weigh_batch *tm_sets_weigh_batch(void);
+tm_weigh_batch *tm_sets_weigh_batch_changes(void);
 
 /** The changes to evaluate: kinds of work, as on peers and removed; kernels. Sent as bytes. */
 typedef struct tm_changes {

@@ -4,7 +4,7 @@
 
 #include "base/sums.h"
 #include "call_times.h"
-#include "replay/crew/loops.h"
+#include "replay/batch/loops.h"
 
 enum { ROWS = 64, NO_STEP = 0xff };
 
@@ -81,16 +81,16 @@ void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *ou
     }
 }
 
-void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *const *out) {
-    const tm_crew_loops *loops = tm_crew_loops_of(NULL);
-    const tm_crew_items *items = crew->items;
-    tm_crew_row first, second;
+void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *const *out) {
+    const tm_batch_loops *loops = tm_batch_loops_of(NULL);
+    const tm_batch_items *items = batch->items;
+    tm_batch_row first, second;
     for (size_t i = 0; i < items->n; i++) {
         const size_t at = items->always[i] ? sum_at(of, items->places[i]) : SIZE_MAX;
         if (at == SIZE_MAX)
             continue;
-        loops->weigh_item(crew, i, &first, &second);
-        for (size_t k = 0; k < crew->n; k++) {
+        loops->weigh_item(batch, i, &first, &second);
+        for (size_t k = 0; k < batch->n; k++) {
             const tm_peer_weights w = {first.ns[k], second.ns[k]};
             add_work(of, items->places[i], &w, i >= items->n_events, &out[k][at]);
         }
@@ -119,13 +119,13 @@ bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *
     return ok;
 }
 
-bool tm_works_crew_calls(const tm_works_of *of, const tm_crew *crew, int64_t *const *out) {
+bool tm_works_batch_calls(const tm_works_of *of, const tm_batch *batch, int64_t *const *out) {
     const size_t n_rows = tm_works_rows(of->shape);
-    const size_t n = crew->items->n - crew->items->n_events;
-    size_t *rows = rows_of(of, crew->items->places + crew->items->n_events, n);
-    int64_t *ns = tm_crew_calls(crew);
+    const size_t n = batch->items->n - batch->items->n_events;
+    size_t *rows = rows_of(of, batch->items->places + batch->items->n_events, n);
+    int64_t *ns = tm_batch_calls(batch);
     bool ok = rows && ns;
-    for (size_t k = 0; k < crew->n && ok; k++)
+    for (size_t k = 0; k < batch->n && ok; k++)
         ok = tm_call_medians(rows, ns + k * n, n, n_rows, out[k] + TM_WORKS_CALL * n_rows);
     free(rows);
     free(ns);

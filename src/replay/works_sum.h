@@ -37,9 +37,9 @@ void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *ou
  * @param out  [TM_N_WORKS][rows]; only CALL is set */
 bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) TM_MUST_CHECK;
 
-/** Same two for the ranks of a batch. @param out  [crew->n] sums of each */
-void tm_works_add_crew(const tm_works_of *of, const tm_crew *crew, int64_t *const *out);
-bool tm_works_crew_calls(const tm_works_of *of, const tm_crew *crew,
-                         int64_t *const *out) TM_MUST_CHECK;
+/** Same two for the ranks of a batch. @param out  [batch->n] sums of each */
+void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *const *out);
+bool tm_works_batch_calls(const tm_works_of *of, const tm_batch *batch,
+                          int64_t *const *out) TM_MUST_CHECK;
 
 #endif

@@ -159,7 +159,7 @@ static const tm_record_column rank_columns[] = {
     N_ROWS("metadata_text", n_metadata),
     N_ROWS("metadata_lists", n_metadata_lists),
     N_ROWS("levels", n_levels),
-#define COUNT_COLUMN(id, word, remark, doc)                                                        \
+#define COUNT_COLUMN(id, word, diagnostic, doc)                                                    \
     OWN_AS("n_" word, counts[id], doc, NULL, TM_REFERS_NOTHING),
     TM_COUNT_LIST(COUNT_COLUMN)
 #undef COUNT_COLUMN
@@ -189,7 +189,7 @@ static const tm_record_column span_columns[] = {
     SPAN(n_durations, "", "number of duration events between begin_ns and end_ns"),
     SPAN(n_gpu_events, "", "number of GPU events between gpu_begin_ns and gpu_end_ns"),
     WORD(spans, tm_span, truncated, &booleans, "whether the trace is cut short"),
-#define SPAN_COUNT(id, word, remark, doc) FIELD(spans, tm_span, counts[id], "n_" word, "", doc),
+#define SPAN_COUNT(id, word, diagnostic, doc) FIELD(spans, tm_span, counts[id], "n_" word, "", doc),
     TM_COUNT_LIST(SPAN_COUNT)
 #undef SPAN_COUNT
 };

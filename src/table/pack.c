@@ -237,16 +237,16 @@ tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size, tm_er
     return status;
 }
 
-tm_status tm_table_put_aside(tm_table *table, tm_error *err) {
+tm_status tm_table_compress(tm_table *table, tm_error *err) {
     if (table->n_rows == 0)
         return TM_OK;
-    if (!table->aside) {
-        table->aside = malloc(sizeof *table->aside);
-        if (!table->aside)
+    if (!table->compressed) {
+        table->compressed = malloc(sizeof *table->compressed);
+        if (!table->compressed)
             return tm_fail_memory(err);
-        *table->aside = TM_VEC(uint8_t);
+        *table->compressed = TM_VEC(uint8_t);
     }
-    TM_TRY(pack(table, table->aside, err));
+    TM_TRY(pack(table, table->compressed, err));
     tm_table_clear_rows(table);
     return TM_OK;
 }
@@ -255,9 +255,9 @@ tm_status tm_table_rest(tm_table *table, tm_error *err) {
     enum { MANY_BYTES = 1 << 20 };
     if (table->n_rows * tm_rows_width(table) * sizeof *table->cells < MANY_BYTES)
         return TM_OK;
-    TM_TRY(tm_table_put_aside(table, err));
-    tm_vec_trim(table->aside);
-    free(table->cells); /* tm_table_put_aside keeps their capacity for the next rank */
+    TM_TRY(tm_table_compress(table, err));
+    tm_vec_trim(table->compressed);
+    free(table->cells); /* tm_table_compress keeps their capacity for the next rank */
     table->cells = NULL;
     table->capacity = 0;
     table->rests = true;
@@ -265,7 +265,7 @@ tm_status tm_table_rest(tm_table *table, tm_error *err) {
 }
 
 tm_status tm_table_copy_resting(const tm_table *table, tm_table *into, tm_error *err) {
-    return tm_table_unpack(into, table->aside->data, table->aside->n, err);
+    return tm_table_unpack(into, table->compressed->data, table->compressed->n, err);
 }
 
 /* Visits the rows of the next pack. */
@@ -282,14 +282,14 @@ static tm_status visit_pack(reader *in, tm_table *row, bool (*visit)(void *, con
     return TM_OK;
 }
 
-tm_status tm_table_each_aside(const tm_table *table,
-                              bool (*visit)(void *context, const tm_cell *row), void *context,
-                              tm_error *err) {
+tm_status tm_table_each_compressed(const tm_table *table,
+                                   bool (*visit)(void *context, const tm_cell *row), void *context,
+                                   tm_error *err) {
     tm_table row = {.def = table->def};
     reader in = {.err = err};
-    if (table->aside) {
-        in.bytes = table->aside->data;
-        in.size = table->aside->n;
+    if (table->compressed) {
+        in.bytes = table->compressed->data;
+        in.size = table->compressed->n;
     }
     tm_status status = TM_OK;
     while (in.at < in.size && status == TM_OK)
@@ -299,15 +299,15 @@ tm_status tm_table_each_aside(const tm_table *table,
 }
 
 tm_status tm_table_take_back(tm_table *table, tm_error *err) {
-    if (!table->aside)
+    if (!table->compressed)
         return TM_OK;
-    TM_TRY(tm_table_put_aside(table,
-                              err)); /* after the others, in the order in which they were added */
-    tm_vec *aside = table->aside;
-    table->aside = NULL;
+    TM_TRY(tm_table_compress(table,
+                             err)); /* after the others, in the order in which they were added */
+    tm_vec *compressed = table->compressed;
+    table->compressed = NULL;
     table->rests = false;
-    tm_status status = tm_table_unpack(table, aside->data, aside->n, err);
-    tm_vec_free(aside);
-    free(aside);
+    tm_status status = tm_table_unpack(table, compressed->data, compressed->n, err);
+    tm_vec_free(compressed);
+    free(compressed);
     return status;
 }

@@ -69,9 +69,9 @@ void tm_table_clear(tm_table *table) {
     const tm_table_def *def = table->def;
     free_texts(table);
     free(table->cells);
-    if (table->aside)
-        tm_vec_free(table->aside);
-    free(table->aside);
+    if (table->compressed)
+        tm_vec_free(table->compressed);
+    free(table->compressed);
     *table = (tm_table){.def = def};
 }
 

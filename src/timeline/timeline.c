@@ -41,10 +41,10 @@ tm_status tm_event_rows_next(const tm_event_rows *rows, const tm_timeline *timel
     return TM_OK;
 }
 
-int64_t tm_timeline_count(const tm_timeline *timeline, tm_remark remark) {
+int64_t tm_timeline_count(const tm_timeline *timeline, tm_diagnostic diagnostic) {
     int64_t sum = 0;
     for (int i = 0; i < TM_N_COUNTS; i++)
-        if (tm_count_info((tm_count)i)->remark == remark)
+        if (tm_count_info((tm_count)i)->diagnostic == diagnostic)
             sum += timeline->counts[i];
     return sum;
 }
@@ -166,7 +166,7 @@ static const char *const waits[TM_N_WAIT_KINDS] = {
 };
 
 static const tm_count_def counts[TM_N_COUNTS] = {
-#define COUNT_ROW(id, word, remark, doc) [id] = {word, remark, doc},
+#define COUNT_ROW(id, word, diagnostic, doc) [id] = {word, diagnostic, doc},
     TM_COUNT_LIST(COUNT_ROW)
 #undef COUNT_ROW
 };

@@ -171,9 +171,10 @@ static double fraction_of(const meeting *m, size_t i, const tm_visit *visits) {
     return waited < late ? waited / late : 1.0;
 }
 
-static bool add_debt(tm_delay_flow *flow, const tm_comm_record *member, int64_t step, int64_t ns) {
-    tm_debt debt = {member->rank, step, ns, member->event, member->origin};
-    return ns == 0 || tm_vec_append(&flow->debts, &debt, 1);
+static bool add_pending_cost(tm_delay_flow *flow, const tm_comm_record *member, int64_t step,
+                             int64_t ns) {
+    tm_pending_cost pending_cost = {member->rank, step, ns, member->event, member->origin};
+    return ns == 0 || tm_vec_append(&flow->pending_costs, &pending_cost, 1);
 }
 
 static bool add_cost(tm_delay_flow *flow, tm_cost cost) {
@@ -193,7 +194,7 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
         /* Rounded down, to pass on no more than was caused. A transfer caused no wait_ns. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
         fractions[m.arrivals[i].member] = fraction;
-        ok = add_debt(flow, member, members->step, passed) &&
+        ok = add_pending_cost(flow, member, members->step, passed) &&
              add_cost(flow, (tm_cost){member->rank, members->step, passed, 0});
     }
     close_meeting(&m);
@@ -240,9 +241,10 @@ static const tm_instance *instance_of(const tm_collectives *collectives, size_t 
 }
 
 /* Sums the claimed cost by operation, step and member. */
-static bool gather_shares(const tm_collectives *collectives, const tm_vec *claims, tm_vec *out) {
-    const tm_claim *v = claims->data;
-    for (size_t i = 0; i < claims->n; i++) {
+static bool gather_shares(const tm_collectives *collectives, const tm_vec *cost_shares,
+                          tm_vec *out) {
+    const tm_cost_share *v = cost_shares->data;
+    for (size_t i = 0; i < cost_shares->n; i++) {
         const tm_instance *instance = instance_of(collectives, v[i].member);
         share s = {instance, v[i].step, v[i].ns, v[i].member - instance->first};
         if (!tm_vec_append(out, &s, 1))
@@ -297,20 +299,20 @@ static bool split_shares(const tm_comm_record *members, const share *shares, siz
         int64_t passed = (int64_t)floor(fractions[m.arrivals[i].member] * (double)part + 0.5);
         passed = passed < part ? passed : part;
         given += part;
-        ok = add_debt(flow, member, shares->step, passed) &&
+        ok = add_pending_cost(flow, member, shares->step, passed) &&
              add_cost(flow, (tm_cost){member->rank, shares->step, 0, part - passed});
     }
     close_meeting(&m);
     return ok;
 }
 
-tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions, tm_vec *claims,
-                         tm_delay_flow *flow, tm_error *err) {
+tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions,
+                         tm_vec *cost_shares, tm_delay_flow *flow, tm_error *err) {
     const tm_comm_record *records = collectives->records.data;
     tm_vec shares = TM_VEC(share);
-    bool ok = gather_shares(collectives, claims, &shares);
+    bool ok = gather_shares(collectives, cost_shares, &shares);
     const share *v = shares.data;
-    tm_vec_free(claims);
+    tm_vec_free(cost_shares);
     for (size_t first = 0, i = 0; first < shares.n && ok; first = i) {
         size_t member = v[first].instance->first;
         for (i = first + 1;
@@ -323,11 +325,12 @@ tm_status tm_delay_split(const tm_collectives *collectives, const double *fracti
 }
 
 tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) {
-    const tm_debt *debts = flow->debts.data;
-    for (size_t i = 0; i < flow->debts.n; i++)
-        if (!add_cost(flow, (tm_cost){debts[i].rank, debts[i].step, 0, debts[i].ns}))
+    const tm_pending_cost *pending_costs = flow->pending_costs.data;
+    for (size_t i = 0; i < flow->pending_costs.n; i++)
+        if (!add_cost(flow, (tm_cost){pending_costs[i].rank, pending_costs[i].step, 0,
+                                      pending_costs[i].ns}))
             return tm_fail_memory(err);
-    flow->debts.n = 0;
+    flow->pending_costs.n = 0;
     return TM_OK;
 }
 

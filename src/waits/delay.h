@@ -55,19 +55,19 @@ typedef struct tm_visit {
 
 /** Cost of a rank in one operation that is to be passed back, sent to the process that holds the
  * rank. */
-typedef struct tm_debt {
+typedef struct tm_pending_cost {
     int64_t rank, step; /* step of the operation with the wait */
     int64_t ns;
     uint32_t event;
     int32_t origin;
-} tm_debt;
+} tm_pending_cost;
 
-/** Share of a tm_debt, sent to the owner of an operation in which that rank waited. */
-typedef struct tm_claim {
+/** Share of a tm_pending_cost, sent to the owner of an operation in which that rank waited. */
+typedef struct tm_cost_share {
     int64_t step, ns;
     uint32_t member; /* the rank's record in that operation */
     int32_t owner;
-} tm_claim;
+} tm_cost_share;
 
 /** Appends a tm_visit for each member of operations with waits and of transfers, in order of
  * member.
@@ -85,15 +85,15 @@ void tm_delay_together(const tm_collectives *collectives, tm_visit *visits);
 
 /** Output of propagation: initialised with TM_DELAY_FLOW(), freed by the caller. */
 typedef struct tm_delay_flow {
-    tm_vec debts; /* of tm_debt: cost to pass back next */
-    tm_vec costs; /* of tm_cost: cost passed on and cost kept */
+    tm_vec pending_costs; /* of tm_pending_cost: cost to pass back next */
+    tm_vec costs;         /* of tm_cost: cost passed on and cost kept */
 } tm_delay_flow;
 
-#define TM_DELAY_FLOW() ((tm_delay_flow){TM_VEC(tm_debt), TM_VEC(tm_cost)})
+#define TM_DELAY_FLOW() ((tm_delay_flow){TM_VEC(tm_pending_cost), TM_VEC(tm_cost)})
 
 /**
  * Finds the indirect fraction of every late rank, and how much of the wait it caused is to be
- * passed back. Adds this amount as tm_debt and as passed_ns of costs, in whole nanoseconds.
+ * passed back. Adds this amount as tm_pending_cost and as passed_ns of costs, in whole nanoseconds.
  *
  * @param visits     those of tm_delay_visits with all_ns and other_ns set
  * @param fractions  [records] set for the members of visits
@@ -104,15 +104,15 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
 
 /**
  * Splits shares of cost among the late ranks of their operations. Each rank keeps its direct part
- * (indirect_ns of costs) and passes the rest back (tm_debt). The shares of a rank in one operation
- * and step are summed before the split, so neither their order nor their number matters.
+ * (indirect_ns of costs) and passes the rest back (tm_pending_cost). The shares of a rank in one
+ * operation and step are summed before the split, so neither their order nor their number matters.
  *
  * @param fractions  of tm_delay_begin
- * @param claims     of tm_claim; emptied
+ * @param cost_shares     of tm_cost_share; emptied
  * @return           TM_OK; TM_ERR_FAULT
  */
-tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions, tm_vec *claims,
-                         tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
+tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions,
+                         tm_vec *cost_shares, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /** Assigns all remaining cost to the ranks that it has reached. TM_OK; TM_ERR_FAULT. */
 tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;

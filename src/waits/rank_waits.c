@@ -337,11 +337,11 @@ static double rate_of(const owed *o) {
 
 /* Distributes the costs [n] of one rank, group and step over the waits before them in one sweep;
  * their ranges begin and end in order. Each wait gets the increment of the rounded running sum. */
-static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) {
+static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *cost_shares) {
     int64_t total = 0, given = 0;
     double rate = 0.0, sum = 0.0;
     size_t in = 0, out = 0;
-    tm_claim *last = NULL;
+    tm_cost_share *last = NULL;
     for (size_t i = 0; i < n; i++)
         total += run[i].ns;
     for (size_t at = 0; out < n; at++) {
@@ -353,8 +353,8 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) 
         sum += w->group == run->kernel->group ? 0.0 : rate * (double)w->ns;
         int64_t part = (int64_t)floor(sum + 0.5) - given;
         part = part < total - given ? part : total - given;
-        tm_claim claim = {run->step, part, w->member, w->owner};
-        if (part > 0 && !(last = tm_vec_append(claims, &claim, 1)))
+        tm_cost_share cost_share = {run->step, part, w->member, w->owner};
+        if (part > 0 && !(last = tm_vec_append(cost_shares, &cost_share, 1)))
             return false;
         given += part > 0 ? part : 0;
         while (out < in && run[out].kernel->end <= at + 1)
@@ -366,32 +366,34 @@ static bool sweep(const wait *waits, const owed *run, size_t n, tm_vec *claims) 
     return true;
 }
 
-static bool is_before_debt(const void *element, const void *key) {
+static bool is_before_pending_cost(const void *element, const void *key) {
     const kernel *k = element;
-    const tm_debt *debt = key;
-    return k->rank < debt->rank || (k->rank == debt->rank && k->event < debt->event);
+    const tm_pending_cost *pending_cost = key;
+    return k->rank < pending_cost->rank ||
+           (k->rank == pending_cost->rank && k->event < pending_cost->event);
 }
 
-static const kernel *kernel_of(const tm_rank_waits *held, const tm_debt *debt) {
+static const kernel *kernel_of(const tm_rank_waits *held, const tm_pending_cost *pending_cost) {
     const kernel *kernels = held->kernels.data;
-    return &kernels[tm_bisect(kernels, held->kernels.n, sizeof *kernels, debt, is_before_debt)];
+    return &kernels[tm_bisect(kernels, held->kernels.n, sizeof *kernels, pending_cost,
+                              is_before_pending_cost)];
 }
 
-tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *claims,
+tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, tm_vec *cost_shares,
                              tm_error *err) {
-    const tm_debt *v = debts->data;
-    owed *all = malloc((debts->n + 1) * sizeof *all);
-    size_t n = debts->n;
+    const tm_pending_cost *v = pending_costs->data;
+    owed *all = malloc((pending_costs->n + 1) * sizeof *all);
+    size_t n = pending_costs->n;
     bool ok = all != NULL;
     for (size_t i = 0; i < n && ok; i++)
         all[i] = (owed){kernel_of(held, &v[i]), v[i].step, v[i].ns};
-    tm_vec_free(debts);
+    tm_vec_free(pending_costs);
     if (ok && n > 1)
         qsort(all, n, sizeof *all, by_run);
     for (size_t first = 0, i = 0; first < n && ok; first = i) {
         for (i = first + 1; i < n && same_run(&all[first], &all[i]); i++)
             ;
-        ok = sweep(held->waits.data, all + first, i - first, claims);
+        ok = sweep(held->waits.data, all + first, i - first, cost_shares);
     }
     free(all);
     return ok ? TM_OK : tm_fail_memory(err);

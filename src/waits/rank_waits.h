@@ -42,11 +42,11 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
  * Splits costs over the waits in other groups that made the rank late, in proportion to their
  * lengths; the parts add up exactly.
  *
- * @param debts   of tm_debt, at most one for each event and step; emptied
- * @param claims  of tm_claim; added to
+ * @param pending_costs   of tm_pending_cost, at most one for each event and step; emptied
+ * @param cost_shares  of tm_cost_share; added to
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *debts, tm_vec *claims,
+tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, tm_vec *cost_shares,
                              tm_error *err) TM_MUST_CHECK;
 
 /** Returns how long the ranks were kept from computing by waits in collectives and for transfers

@@ -62,7 +62,7 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
     out->records += trace.counts[TM_COUNT_FLOW] + trace.counts[TM_COUNT_METADATA];
     for (int c = 0; c < TM_N_COUNTS; c++)
         out->records +=
-            tm_count_info((tm_count)c)->remark == TM_REMARK_SKIPPED ? trace.counts[c] : 0;
+            tm_count_info((tm_count)c)->diagnostic == TM_DIAGNOSTIC_SKIPPED ? trace.counts[c] : 0;
     start = now_s();
     status = tm_timeline_build(traces, 1, 0, &context, &timeline, err);
     out->build_s = now_s() - start;

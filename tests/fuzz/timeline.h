@@ -91,7 +91,7 @@ static inline void check_timeline(const tm_timeline *t, const tm_names *names) {
     check_steps(t);
     for (int c = 0; c < TM_N_COUNTS; c++)
         require(t->counts[c] >= 0);
-    require(tm_timeline_count(t, TM_REMARK_SKIPPED) >= 0);
+    require(tm_timeline_count(t, TM_DIAGNOSTIC_SKIPPED) >= 0);
     if (tm_timeline_range(t, &begin_ns, &end_ns))
         require(t->n_events > 0);
 }

@@ -12,6 +12,6 @@ echo "${#files[@]} files"
 if [[ $status -ne 0 ]]; then
     grep -v '^[^:]*:[0-9]\|^ \|^$' <<<"$reports" | head || true
     mapfile -t wrong < <(sed -n 's/^\([^:]*\):[0-9].*/\1/p' <<<"$reports" | sort -u)
-    echo "to mend: clang-format -i ${wrong[*]}"
+    echo "to fix: clang-format -i ${wrong[*]}"
     exit 1
 fi

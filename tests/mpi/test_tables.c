@@ -33,7 +33,7 @@ static void fill(tm_table *table, int self) {
         tm_cell_set_real(&row[REAL], key / 8.0);
         tm_cell_set_bool(&row[FLAG], key % 2 == 1);
         if (key % 200 == 199) /* the last 100 stay unpacked */
-            assert_int_equal(tm_table_put_aside(table, &err), TM_OK);
+            assert_int_equal(tm_table_compress(table, &err), TM_OK);
     }
 }
 

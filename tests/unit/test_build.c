@@ -170,8 +170,9 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
         assert_true(t.truncated);
         assert_int_equal(t.counts[TM_COUNT_NO_TIME], 5);
         assert_int_equal(t.counts[TM_COUNT_FLOW], 40);
-        assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED), 5); /* flows are not counted */
-        assert_int_equal(early.events.n + late.events.n, 0);           /* moved to the timeline */
+        assert_int_equal(tm_timeline_count(&t, TM_DIAGNOSTIC_SKIPPED),
+                         5);                                 /* flows are not counted */
+        assert_int_equal(early.events.n + late.events.n, 0); /* moved to the timeline */
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
@@ -420,7 +421,7 @@ TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
     assert_name(&g, t.name[2], "d");
     assert_int_equal(t.counts[TM_COUNT_OVERLAPPING_TRACE], 2);
     assert_int_equal(t.counts[TM_COUNT_NO_NAME], 0);
-    assert_int_equal(tm_timeline_count(&t, TM_REMARK_SKIPPED), 2);
+    assert_int_equal(tm_timeline_count(&t, TM_DIAGNOSTIC_SKIPPED), 2);
     tm_timeline_destroy(&t);
     close_ground(&g);
 }

@@ -52,7 +52,7 @@ static void close_scene(scene *s) {
     tm_vec_free(&s->collectives.records);
     tm_vec_free(&s->collectives.instances);
     tm_vec_free(&s->visits);
-    tm_vec_free(&s->flow.debts);
+    tm_vec_free(&s->flow.pending_costs);
     tm_vec_free(&s->flow.costs);
 }
 
@@ -105,13 +105,14 @@ TEST(a_fraction_is_waiting_beyond_that_of_the_early_ranks) {
             assert_int_equal(cost->step, STEP);
             passed += cost->passed_ns;
         }
-        for (size_t i = 0; i < s.flow.debts.n; i++) {
-            const tm_debt *debt = (const tm_debt *)s.flow.debts.data + i;
-            assert_int_equal(debt->ns, trials[t][debt->rank - 10].passed_ns);
-            assert_int_equal(debt->event, debt->rank + 10);
-            assert_int_equal(debt->origin, debt->rank + 20);
-            assert_int_equal(debt->step, STEP);
-            owed += debt->ns;
+        for (size_t i = 0; i < s.flow.pending_costs.n; i++) {
+            const tm_pending_cost *pending_cost =
+                (const tm_pending_cost *)s.flow.pending_costs.data + i;
+            assert_int_equal(pending_cost->ns, trials[t][pending_cost->rank - 10].passed_ns);
+            assert_int_equal(pending_cost->event, pending_cost->rank + 10);
+            assert_int_equal(pending_cost->origin, pending_cost->rank + 20);
+            assert_int_equal(pending_cost->step, STEP);
+            owed += pending_cost->ns;
         }
         assert_int_equal(passed, expected);
         assert_int_equal(owed, expected);
@@ -131,7 +132,7 @@ TEST(a_transfer_carries_cost_and_has_none) {
     assert_int_equal(v[1].wait_ns, 100);
     assert_true(v[0].transfer && v[1].transfer);
     assert_true(s.fractions[0] == 0.25 && s.fractions[1] == 0.0);
-    assert_int_equal(s.flow.debts.n, 0);
+    assert_int_equal(s.flow.pending_costs.n, 0);
     assert_int_equal(s.flow.costs.n, 0);
     close_scene(&s);
 }
@@ -145,7 +146,7 @@ TEST(operations_without_waits_have_no_visits) {
     instances[1].transfers = false;
     begin(&s, NULL);
     assert_int_equal(s.visits.n, 0);
-    assert_int_equal(s.flow.debts.n, 0);
+    assert_int_equal(s.flow.pending_costs.n, 0);
     close_scene(&s);
 }
 
@@ -192,54 +193,56 @@ static const tm_cost *cost_at(const scene *s, size_t i) {
     return (const tm_cost *)s->flow.costs.data + i;
 }
 
-TEST(claims_go_to_the_late_ranks_in_layers) {
+TEST(cost_shares_go_to_the_late_ranks_in_layers) {
     /* Step 4: 50 + 50 of the first, 40 of the second: 30 for rank 11; 70 + 40 for rank 12, which
      * passes on a half. Step 5: only 10 of the first: 3 and 7; a half of 7 is rounded up. */
-    static const tm_claim given[] = {
+    static const tm_cost_share given[] = {
         {5, 10, 0, OWNER}, {4, 50, 0, OWNER}, {4, 40, 1, OWNER}, {4, 50, 0, OWNER}};
     scene s = open_scene();
-    tm_vec claims = TM_VEC(tm_claim);
+    tm_vec cost_shares = TM_VEC(tm_cost_share);
     tm_error err;
     add_operation(&s, layers, TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
     s.fractions[2] = 0.5;
-    assert_non_null(tm_vec_append(&claims, given, COUNT(given)));
-    assert_int_equal(tm_delay_split(&s.collectives, s.fractions, &claims, &s.flow, &err), TM_OK);
-    assert_int_equal(claims.n, 0);
+    assert_non_null(tm_vec_append(&cost_shares, given, COUNT(given)));
+    assert_int_equal(tm_delay_split(&s.collectives, s.fractions, &cost_shares, &s.flow, &err),
+                     TM_OK);
+    assert_int_equal(cost_shares.n, 0);
     tm_delay_settle(&s.flow.costs);
     static const tm_cost costs[] = {{11, 4, 0, 30}, {11, 5, 0, 3}, {12, 4, 0, 55}, {12, 5, 0, 3}};
     assert_int_equal(s.flow.costs.n, COUNT(costs));
     assert_memory_equal(s.flow.costs.data, costs, sizeof costs);
-    static const tm_debt debts[] = {{12, 4, 55, 22, 32}, {12, 5, 4, 22, 32}};
-    assert_int_equal(s.flow.debts.n, COUNT(debts));
-    assert_memory_equal(s.flow.debts.data, debts, sizeof debts);
+    static const tm_pending_cost pending_costs[] = {{12, 4, 55, 22, 32}, {12, 5, 4, 22, 32}};
+    assert_int_equal(s.flow.pending_costs.n, COUNT(pending_costs));
+    assert_memory_equal(s.flow.pending_costs.data, pending_costs, sizeof pending_costs);
     /* Cost that is not passed on at the end stays with its rank. */
     assert_int_equal(tm_delay_end(&s.flow, &err), TM_OK);
     tm_delay_settle(&s.flow.costs);
-    assert_int_equal(s.flow.debts.n, 0);
+    assert_int_equal(s.flow.pending_costs.n, 0);
     assert_int_equal(cost_at(&s, 2)->indirect_ns, 110);
     assert_int_equal(cost_at(&s, 3)->indirect_ns, 7);
     close_scene(&s);
 }
 
-TEST(claims_find_their_operation) {
+TEST(cost_shares_find_their_operation) {
     /* The second operation has members 3 to 5. Of 1 the third's 0.7 are rounded up. */
-    static const tm_claim given[] = {
+    static const tm_cost_share given[] = {
         {1, 1, 3, OWNER}, {1, 100, 0, OWNER}, {1, INT64_MAX / 4, 4, 1}};
     scene s = open_scene();
-    tm_vec claims = TM_VEC(tm_claim);
+    tm_vec cost_shares = TM_VEC(tm_cost_share);
     tm_error err;
     add_operation(&s, layers, TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
     add_operation(&s, layers, TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
     s.fractions[5] = 1.0;
-    assert_non_null(tm_vec_append(&claims, given, COUNT(given)));
-    assert_int_equal(tm_delay_split(&s.collectives, s.fractions, &claims, &s.flow, &err), TM_OK);
+    assert_non_null(tm_vec_append(&cost_shares, given, COUNT(given)));
+    assert_int_equal(tm_delay_split(&s.collectives, s.fractions, &cost_shares, &s.flow, &err),
+                     TM_OK);
     tm_delay_settle(&s.flow.costs);
     assert_int_equal(s.flow.costs.n, 2);
     assert_int_equal(cost_at(&s, 0)->indirect_ns, 30);
     assert_int_equal(cost_at(&s, 1)->indirect_ns, 70);
-    const tm_debt *debt = s.flow.debts.data;
-    assert_int_equal(s.flow.debts.n, 1);
-    assert_true(debt->ns == INT64_MAX / 4 + 1);
+    const tm_pending_cost *pending_cost = s.flow.pending_costs.data;
+    assert_int_equal(s.flow.pending_costs.n, 1);
+    assert_true(pending_cost->ns == INT64_MAX / 4 + 1);
     close_scene(&s);
 }
 

@@ -64,11 +64,11 @@ static void assert_verdict(const tm_tables *tables, const char *name, const char
         fail_msg("%s %s is %s, not %s", name, key, found, expected);
 }
 
-static void assert_remark(const tm_tables *tables, size_t place, const char *expected) {
-    const tm_table *remarks = tm_tables_find(tables, "diff.remark");
-    if (place >= remarks->n_rows)
+static void assert_diagnostic(const tm_tables *tables, size_t place, const char *expected) {
+    const tm_table *diagnostics = tm_tables_find(tables, "diff.remark");
+    if (place >= diagnostics->n_rows)
         fail_msg("there is no remark %zu: %s", place, expected);
-    assert_string_equal(tm_table_cell(remarks, place, "text")->value.text, expected);
+    assert_string_equal(tm_table_cell(diagnostics, place, "text")->value.text, expected);
 }
 
 /* Median 100; deviations 0, 0, 1, 1, 2, of which the fourth, 1, is the third quartile. So two such
@@ -137,14 +137,14 @@ TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
         tm_tables a = make_job(1, steady, 5), b = make_job(1, cases[i].b, cases[i].n);
         tm_tables found = compare(&a, &b);
         assert_verdict(&found, "diff.job", "overview.step.step_ns", cases[i].verdict);
-        assert_remark(&found, 0, cases[i].headline);
+        assert_diagnostic(&found, 0, cases[i].headline);
         const tm_cell *noise = cell(&found, "diff.job", "overview.step.step_ns", "noise");
         assert_int_equal(noise->null, cases[i].n < 3);
         if (!noise->null)
             assert_true(fabs(noise->value.r - NOISE * 1e6) < 10.0);
         if (cases[i].n == 2)
-            assert_remark(&found, 1,
-                          "Under 3 whole steps in A or B (5, 2): no change of a time is judged");
+            assert_diagnostic(
+                &found, 1, "Under 3 whole steps in A or B (5, 2): no change of a time is judged");
         destroy(&a, &b, &found);
     }
 }
@@ -185,7 +185,7 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     assert_verdict(&found, "diff.job", "job.job.ranks", "higher");
     assert_true(cell(&found, "diff.job", "launches.rank.launches", "b")->value.r == 2.0);
     assert_true(cell(&found, "diff.job", "job.job.ranks", "change_pct")->value.r == 100.0);
-    assert_remark(
+    assert_diagnostic(
         &found, 1,
         "Ranks: 1 in A, 2 in B; times are means over ranks, whose shares of the work may differ");
     destroy(&a, &b, &found);
@@ -298,7 +298,7 @@ TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
     assert_true(cell(&found, "diff.kernel", "often", "a_calls")->value.r == 5.0);
     assert_verdict(&found, "diff.operator", "item", "differs");
     assert_int_equal(cell(&found, "diff.operator", "item", "host_change_ns")->value.i, 1000);
-    assert_remark(&found, 0, B_LACKS);
+    assert_diagnostic(&found, 0, B_LACKS);
     destroy(&a, &b, &found);
 }
 
@@ -392,28 +392,28 @@ TEST(with_other_roles_all_ranks_are_one) {
     const tm_table *ranks = tm_tables_find(&found, "diff.rank");
     for (size_t i = 0; i < ranks->n_rows; i++)
         assert_string_equal(tm_table_cell(ranks, i, "a_ranks")->value.text, "0-1");
-    assert_remark(&found, 1,
-                  "Roles of ranks: 2 in A, 1 in B; figures by role take all ranks as one");
+    assert_diagnostic(&found, 1,
+                      "Roles of ranks: 2 in A, 1 in B; figures by role take all ranks as one");
     destroy(&a, &b, &found);
 }
 
-TEST(remarks_name_other_formats_and_stragglers) {
+TEST(diagnostics_name_other_formats_and_stragglers) {
     tm_tables a = make_job(1, steady, 5), b = make_job(1, steady, 5);
     add_row(&a, "stragglers.job", "verdict=persistent rank=3");
     add_row(&b, "stragglers.job", "verdict=inconclusive");
     add_row(&b, "job.rank", "rank=1 format=xplane");
     tm_tables found = compare(&a, &b);
-    assert_remark(
+    assert_diagnostic(
         &found, 1,
         "A's traces are kineto, B's kineto,xplane: names and what is recorded may differ");
-    assert_remark(&found, 2, "Rank 3 makes the other ranks wait in A, not in B");
+    assert_diagnostic(&found, 2, "Rank 3 makes the other ranks wait in A, not in B");
     assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 3);
     destroy(&a, &b, &found);
 }
 
 TEST(empty_stores_compare) {
     tm_tables a = open_tables(), b = open_tables(), found = compare(&a, &b);
-    assert_remark(&found, 0, "No difference: everything compared is the same");
+    assert_diagnostic(&found, 0, "No difference: everything compared is the same");
     assert_int_equal(tm_tables_find(&found, "diff.side")->n_rows, 2);
     destroy(&a, &b, &found);
 }

@@ -4,8 +4,8 @@
 enum { MIB = 1 << 20 };
 
 /* Ranks 3 and 5 are on host 0 and in domain 0; 7 and 9 on host 1, each in its own domain. */
-static const tm_clock_seat seat_list[] = {{3, 0, 0}, {5, 0, 0}, {7, 1, 1}, {9, 1, 2}};
-static const tm_clock_seats seats = {seat_list, 4};
+static const tm_clock_slot slot_list[] = {{3, 0, 0}, {5, 0, 0}, {7, 1, 1}, {9, 1, 2}};
+static const tm_clock_slots slots = {slot_list, 4};
 
 /* Instances as produced by matching. */
 typedef struct scene {
@@ -40,7 +40,7 @@ static void add(scene *s, const tm_comm_record *parts, size_t n) {
 
 static tm_vec rows_of(scene *s) {
     tm_vec rows = TM_VEC(tm_clock_end);
-    assert_int_equal(tm_clock_rows(&s->c, &seats, &rows, &s->err), TM_OK);
+    assert_int_equal(tm_clock_rows(&s->c, &slots, &rows, &s->err), TM_OK);
     return rows;
 }
 
@@ -129,7 +129,7 @@ TEST(ends_are_compared_inside_hosts_or_over_all) {
     for (int all = 0; all < 2; all++) {
         const tm_clock_compared how = {.by_host = !all};
         tm_vec found = TM_VEC(tm_clock_difference);
-        assert_int_equal(tm_clock_compare(&s.c, &seats, &how, &found, NULL, &s.err), TM_OK);
+        assert_int_equal(tm_clock_compare(&s.c, &slots, &how, &found, NULL, &s.err), TM_OK);
         const tm_clock_difference *d = found.data;
         assert_int_equal(found.n, 4);
         for (size_t i = 0; i < 4; i++) {

@@ -9,13 +9,13 @@
  * has all. In steps 5 and 6 rank 10 + i costs 10 i + 1 each. They wait 1,000, which is 10 % of
  * their windows; steps are 100,000 long in total. */
 typedef struct job {
-    tm_toll ranks[8], parts[16];
+    tm_blame ranks[8], parts[16];
     tm_place places[8 + 3 + 8];
-    tm_tolls tolls;
+    tm_blames blames;
 } job;
 
 static void make_job(job *j) {
-    *j = (job){.tolls = {.n_ranks = 8, .n_parts = 16, .n_places = 19, .wait_ns = 1000}};
+    *j = (job){.blames = {.n_ranks = 8, .n_parts = 16, .n_places = 19, .wait_ns = 1000}};
     for (size_t i = 0; i < 8; i++) {
         j->ranks[i].rank = 10 + (int64_t)i;
         j->places[i] = (tm_place){TM_CULPRIT_HOST, i / 2, i};
@@ -23,13 +23,13 @@ static void make_job(job *j) {
         if (i < 3)
             j->places[8 + i] = (tm_place){TM_CULPRIT_GROUP, 7, 2 * i};
         for (size_t s = 0; s < 2; s++)
-            j->parts[8 * s + i] = (tm_toll){.rank = 10 + (int64_t)i,
-                                            .step = 5 + (int64_t)s,
-                                            .caused = {10 * (int64_t)i + 1, 0}};
+            j->parts[8 * s + i] = (tm_blame){.rank = 10 + (int64_t)i,
+                                             .step = 5 + (int64_t)s,
+                                             .caused = {10 * (int64_t)i + 1, 0}};
     }
-    j->tolls.ranks = j->ranks;
-    j->tolls.parts = j->parts;
-    j->tolls.places = j->places;
+    j->blames.ranks = j->ranks;
+    j->blames.parts = j->parts;
+    j->blames.places = j->places;
 }
 
 /* A suspect. 1 % of the steps is 1,000. */
@@ -199,7 +199,7 @@ TEST(findings_are_what_suspects_amount_to) {
                                 .n_standings = 1,
                                 .heavy = trials[t].heavy,
                                 .n_waits = trials[t].n_waits,
-                                .tolls = &j.tolls,
+                                .blames = &j.blames,
                                 .steps_ns = 100000,
                                 .window_ns = 10000,
                                 .matched_share =
@@ -253,7 +253,7 @@ TEST(nobody_is_cleared_without_a_test) {
                                       .n_suspects = clears[t].suspected,
                                       .standings = standings,
                                       .n_standings = 2,
-                                      .tolls = &j.tolls,
+                                      .blames = &j.blames,
                                       .steps_ns = 100000,
                                       .window_ns = clears[t].window_ns,
                                       .matched_share = 1.0};
@@ -289,14 +289,14 @@ TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
         tm_error err;
         tm_findings found = {.all = TM_VEC(tm_finding)};
         make_job(&j);
-        j.tolls.wait_ns = cases[i].wait_ns;
+        j.blames.wait_ns = cases[i].wait_ns;
         j.ranks[7].caused = j.parts[7].caused;
         j.ranks[7].caused.whole_ns *= 2;
         tm_findings_input in = {.suspects = &suspect,
                                 .n_suspects = cases[i].suspected,
                                 .standings = &standing,
                                 .n_standings = 1,
-                                .tolls = &j.tolls,
+                                .blames = &j.blames,
                                 .steps_ns = 100000,
                                 .window_ns = 10000,
                                 .matched_share = 1.0,
@@ -332,7 +332,7 @@ TEST(a_host_made_of_its_ranks_keeps_the_place_of_their_saving) {
         .n_suspects = 3,
         .standings = &standing,
         .n_standings = 1,
-        .tolls = &j.tolls,
+        .blames = &j.blames,
         .steps_ns = 100000,
         .window_ns = 10000,
         .matched_share = 1.0,
@@ -354,7 +354,7 @@ TEST(an_event_says_when_it_was) {
     const tm_findings_input in = {.heavy = heavy,
                                   .n_heavy = 3,
                                   .n_waits = 30,
-                                  .tolls = &j.tolls,
+                                  .blames = &j.blames,
                                   .steps_ns = 100000,
                                   .window_ns = 10000,
                                   .matched_share = 1.0};
@@ -370,7 +370,7 @@ TEST(an_event_says_when_it_was) {
     tm_vec_free(&found.all);
     /* 500 are not half of 1,001. */
     found = (tm_findings){.all = TM_VEC(tm_finding)};
-    j.tolls.wait_ns = 1001;
+    j.blames.wait_ns = 1001;
     assert_int_equal(tm_findings_find(&in, &found, &err), TM_OK);
     assert_int_equal(found.few, 0);
     assert_int_equal(found.all.n, 0);
@@ -400,7 +400,7 @@ TEST(a_pipeline_has_a_bubble) {
     for (size_t t = 0; t < COUNT(bubbles); t++) {
         job j;
         make_job(&j);
-        j.tolls.wait_ns = bubbles[t].in_collectives_ns;
+        j.blames.wait_ns = bubbles[t].in_collectives_ns;
         const tm_findings_input in = {.suspects = &suspect,
                                       .n_suspects = bubbles[t].suspected,
                                       .pipeline = {.stages = bubbles[t].stages,
@@ -409,7 +409,7 @@ TEST(a_pipeline_has_a_bubble) {
                                                    .wait_ns = bubbles[t].wait_ns,
                                                    .kept_ns = 3000},
                                       .n_steps = 5,
-                                      .tolls = &j.tolls,
+                                      .blames = &j.blames,
                                       .steps_ns = 100000,
                                       .window_ns = 10000,
                                       .matched_share = 1.0};
@@ -433,8 +433,8 @@ TEST(members_of_a_finding_are_set) {
     make_job(&j);
     bool members[8] = {[7] = true};
     static const bool all[8] = {true, true, true, false, true, false, false, true};
-    tm_finding_members(&j.tolls, &(tm_finding){.level = TM_CULPRIT_GROUP, .place = 8}, members);
-    tm_finding_members(&j.tolls, &(tm_finding){.level = TM_CULPRIT_RANK, .rank = 11}, members);
+    tm_finding_members(&j.blames, &(tm_finding){.level = TM_CULPRIT_GROUP, .place = 8}, members);
+    tm_finding_members(&j.blames, &(tm_finding){.level = TM_CULPRIT_RANK, .rank = 11}, members);
     assert_memory_equal(members, all, sizeof all);
 }
 

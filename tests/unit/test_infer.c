@@ -1,8 +1,8 @@
 /* Groups of kernels without metadata: the proof of their order, what joins ranks and what keeps
  * them apart, on streams made by hand. */
-#include "match/bond.h"
 #include "match/grow.h"
 #include "match/infer.h"
+#include "match/link_test.h"
 #include "match/pairing.h"
 #include "match/records.h"
 
@@ -15,42 +15,42 @@ enum { N = 12 };
  * ahead. Its first `skipped` operations are not recorded. */
 typedef struct lane_spec {
     int64_t early_us[N];
-    int64_t seat, ahead_us;
+    int64_t slot, ahead_us;
     size_t skipped;
     int64_t later_us; /* base of delays, up to 3 times this: another group */
 } lane_spec;
 
-static tm_party make(const lane_spec *spec) {
-    tm_party party;
+static tm_cluster make(const lane_spec *spec) {
+    tm_cluster cluster;
     tm_error err;
     size_t n = N - spec->skipped;
-    const tm_voice voice = {spec->seat, spec->seat};
-    assert_int_equal(tm_party_create(n, voice, &party, &err), TM_OK);
+    const tm_member member = {spec->slot, spec->slot};
+    assert_int_equal(tm_cluster_create(n, member, &cluster, &err), TM_OK);
     for (size_t i = 0; i < n; i++) {
         size_t k = i + spec->skipped;
         int64_t last = ends_us[k] + spec->ahead_us + spec->later_us * (1 + (int64_t)(k * 7 % 3));
         int64_t begin = last - spec->early_us[k];
-        party.run.marks[i] = (tm_mark){.begin_ns = begin * US,
-                                       .end_ns = (last + 20) * US,
-                                       .step = -1,
-                                       .token = 1,
-                                       .synchronises = true};
-        party.ops[i] = (tm_party_op){(last + 20) * US, 1, true, true};
+        cluster.run.marks[i] = (tm_mark){.begin_ns = begin * US,
+                                         .end_ns = (last + 20) * US,
+                                         .step = -1,
+                                         .token = 1,
+                                         .synchronises = true};
+        cluster.ops[i] = (tm_cluster_op){(last + 20) * US, 1, true, true};
     }
-    assert_int_equal(tm_party_ready(&party, &err), TM_OK);
-    return party;
+    assert_int_equal(tm_cluster_ready(&cluster, &err), TM_OK);
+    return cluster;
 }
 
-static tm_bond bond_of(const lane_spec *a, const lane_spec *b, bool one_clock) {
-    tm_party parties[] = {make(a), make(b)};
+static tm_link_test link_test_of(const lane_spec *a, const lane_spec *b, bool one_clock) {
+    tm_cluster clusters[] = {make(a), make(b)};
     int64_t partners[N];
-    tm_bond bond;
+    tm_link_test link_test;
     tm_error err;
-    assert_int_equal(tm_bond_try(&parties[0], &parties[1], one_clock, partners, &bond, &err),
-                     TM_OK);
-    tm_party_free(&parties[0]);
-    tm_party_free(&parties[1]);
-    return bond;
+    assert_int_equal(
+        tm_link_test_try(&clusters[0], &clusters[1], one_clock, partners, &link_test, &err), TM_OK);
+    tm_cluster_free(&clusters[0]);
+    tm_cluster_free(&clusters[1]);
+    return link_test;
 }
 
 /* Twelve equal tokens: only the ends show which operations correspond. */
@@ -68,9 +68,9 @@ TEST(an_order_is_proven_by_ends_alone) {
         {9, 0, true, TM_PAIRING_UNPROVEN}, /* three are too few */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
-        const lane_spec first = {.seat = 0};
+        const lane_spec first = {.slot = 0};
         const lane_spec second = {.skipped = cases[c].skipped, .ahead_us = cases[c].ahead_us};
-        tm_party a = make(&first), b = make(&second);
+        tm_cluster a = make(&first), b = make(&second);
         int64_t partners[N];
         tm_pairing found;
         tm_error err;
@@ -82,8 +82,8 @@ TEST(an_order_is_proven_by_ends_alone) {
             assert_int_equal(partners[i], (int64_t)i - (int64_t)cases[c].skipped < 0
                                               ? -1
                                               : (int64_t)i - (int64_t)cases[c].skipped);
-        tm_party_free(&a);
-        tm_party_free(&b);
+        tm_cluster_free(&a);
+        tm_cluster_free(&b);
     }
 }
 
@@ -110,21 +110,21 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
         int64_t early_us[2];
         int state, explained;
     } cases[] = {
-        {{48, 0}, TM_BOND_HOLDS, 1},
-        {{47, 0}, TM_BOND_OPEN, 1},
-        {{5, 5}, TM_BOND_OPEN, 0},
-        {{12, 12}, TM_BOND_HOLDS, 2}, /* 2 bits each */
+        {{48, 0}, TM_LINK_TEST_HOLDS, 1},
+        {{47, 0}, TM_LINK_TEST_OPEN, 1},
+        {{5, 5}, TM_LINK_TEST_OPEN, 0},
+        {{12, 12}, TM_LINK_TEST_HOLDS, 2}, /* 2 bits each */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
-        const lane_spec a = {.early_us = {cases[c].early_us[0]}, .seat = 0};
-        const lane_spec b = {.early_us = {0, cases[c].early_us[1]}, .seat = 1};
+        const lane_spec a = {.early_us = {cases[c].early_us[0]}, .slot = 0};
+        const lane_spec b = {.early_us = {0, cases[c].early_us[1]}, .slot = 1};
         for (int64_t own_clocks = 0; own_clocks < 2; own_clocks++) {
             const lane_spec other = {.early_us = {0, b.early_us[1]}, .ahead_us = 900 * own_clocks};
-            tm_bond bond = bond_of(&a, &other, !own_clocks);
-            assert_int_equal(bond.state, cases[c].state);
-            assert_int_equal(bond.n_explained, cases[c].explained);
-            assert_int_equal(bond.n_contradicted, 0);
-            assert_int_equal(bond.offset_ns, 900 * own_clocks * US);
+            tm_link_test link_test = link_test_of(&a, &other, !own_clocks);
+            assert_int_equal(link_test.state, cases[c].state);
+            assert_int_equal(link_test.n_explained, cases[c].explained);
+            assert_int_equal(link_test.n_contradicted, 0);
+            assert_int_equal(link_test.offset_ns, 900 * own_clocks * US);
         }
     }
 }
@@ -133,10 +133,10 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
  * which only that stage was late, by 60 and 40 us. With a free offset the ends agree; but no rank
  * waited for the late operations, which shows that the groups differ. */
 TEST(who_leaves_before_a_late_one_is_not) {
-    tm_party a, b;
+    tm_cluster a, b;
     const lane_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
     int64_t partners[N];
-    tm_bond bond;
+    tm_link_test link_test;
     tm_error err;
     a = make(&stage);
     b = make(&next);
@@ -147,23 +147,23 @@ TEST(who_leaves_before_a_late_one_is_not) {
         b.ops[i].first_end_ns += late;
         b.ends[i] += late;
     }
-    assert_int_equal(tm_bond_try(&a, &b, false, partners, &bond, &err), TM_OK);
-    assert_int_equal(bond.n_contradicted, 2);
-    assert_int_equal(bond.n_explained, 0);
-    assert_int_equal(bond.state, TM_BOND_REFUTED);
-    tm_party_free(&a);
-    tm_party_free(&b);
+    assert_int_equal(tm_link_test_try(&a, &b, false, partners, &link_test, &err), TM_OK);
+    assert_int_equal(link_test.n_contradicted, 2);
+    assert_int_equal(link_test.n_explained, 0);
+    assert_int_equal(link_test.state, TM_LINK_TEST_REFUTED);
+    tm_cluster_free(&a);
+    tm_cluster_free(&b);
 }
 
 static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
-    tm_vec parties = TM_VEC(tm_party);
+    tm_vec clusters = TM_VEC(tm_cluster);
     tm_error err;
     for (size_t i = 0; i < n; i++) {
-        tm_party party = make(&specs[i]);
-        assert_non_null(tm_vec_append(&parties, &party, 1));
+        tm_cluster cluster = make(&specs[i]);
+        assert_non_null(tm_vec_append(&clusters, &cluster, 1));
     }
-    assert_int_equal(tm_parties_grow(&parties, growth, &err), TM_OK);
-    return parties;
+    assert_int_equal(tm_clusters_grow(&clusters, growth, &err), TM_OK);
+    return clusters;
 }
 
 /* Ranks 0 and 1 are a group; so are 2 and 3, which arrive 30 to 90 us later: 1 and 3 were not late
@@ -171,48 +171,48 @@ static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
 TEST(ranks_grow_to_their_groups_and_no_further) {
     static const tm_growth growth = {.one_clock = true};
     const lane_spec specs[] = {
-        {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
-        {.early_us = {0, 90, 0, 55, 0}, .seat = 1},
-        {.early_us = {75, 0, 0, 0, 90, 0, 65}, .seat = 2, .later_us = 30},
-        {.early_us = {0, 65, 85, 0, 0}, .seat = 3, .later_us = 30},
+        {.early_us = {60, 0, 80, 0, 70}, .slot = 0},
+        {.early_us = {0, 90, 0, 55, 0}, .slot = 1},
+        {.early_us = {75, 0, 0, 0, 90, 0, 65}, .slot = 2, .later_us = 30},
+        {.early_us = {0, 65, 85, 0, 0}, .slot = 3, .later_us = 30},
     };
-    tm_vec parties = grown(specs, COUNT(specs), &growth);
-    const tm_party *found = parties.data;
-    assert_int_equal(parties.n, 2);
+    tm_vec clusters = grown(specs, COUNT(specs), &growth);
+    const tm_cluster *found = clusters.data;
+    assert_int_equal(clusters.n, 2);
     for (size_t p = 0; p < 2; p++) {
-        assert_int_equal(found[p].n_voices, 2);
-        assert_int_equal(found[p].voices[0].source, 2 * p);
-        assert_int_equal(found[p].voices[1].source, 2 * p + 1);
+        assert_int_equal(found[p].n_members, 2);
+        assert_int_equal(found[p].members[0].source, 2 * p);
+        assert_int_equal(found[p].members[1].source, 2 * p + 1);
         assert_false(found[p].at_least);
         /* start of the last rank; both ranks take part */
         assert_int_equal(found[p].run.marks[0].begin_ns, (1000 + 30 * (int64_t)p) * US);
         assert_int_equal(found[p].ops[0].n, 2);
     }
-    tm_parties_free(&parties);
+    tm_clusters_free(&clusters);
 }
 
 /* Of 200 hosts the even ones form a group, and the odd ones another; each is early by 20 to 320 us,
  * in turns. */
-TEST(many_parties_grow_alike) {
+TEST(many_clusters_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};
     static lane_spec specs[MANY];
     for (size_t r = 0; r < MANY; r++) {
-        specs[r].seat = (int64_t)r;
+        specs[r].slot = (int64_t)r;
         specs[r].later_us = 97 * (int64_t)(r % 2);
         specs[r].ahead_us = 11 * (int64_t)r;
         for (size_t i = 0; i < N; i++)
             specs[r].early_us[i] = 20 * (int64_t)((r / 2 * 7 + i * 5) % 17);
     }
-    tm_vec parties = grown(specs, MANY, &growth);
-    const tm_party *found = parties.data;
-    assert_int_equal(parties.n, 2);
+    tm_vec clusters = grown(specs, MANY, &growth);
+    const tm_cluster *found = clusters.data;
+    assert_int_equal(clusters.n, 2);
     for (size_t p = 0; p < 2; p++) {
-        assert_int_equal(found[p].n_voices, MANY / 2);
+        assert_int_equal(found[p].n_members, MANY / 2);
         for (size_t v = 0; v < MANY / 2; v++)
-            assert_int_equal(found[p].voices[v].source % 2, (int64_t)p);
+            assert_int_equal(found[p].members[v].source % 2, (int64_t)p);
     }
-    tm_parties_free(&parties);
+    tm_clusters_free(&clusters);
 }
 
 /* Two streams of two hosts whose clocks are 30 ms apart, while up to 21 are accepted: one pair of
@@ -220,23 +220,23 @@ TEST(many_parties_grow_alike) {
 TEST(a_clock_far_off_needs_two_witnesses) {
     static const tm_growth growth = {.limit_ns = 21 * MS};
     lane_spec specs[] = {
-        {.early_us = {60, 0, 80, 0, 70}, .seat = 0},
-        {.early_us = {0, 90, 0, 55, 0}, .seat = 1, .ahead_us = 30000},
-        {.early_us = {0, 0, 75, 95, 0}, .seat = 0, .later_us = 111},
-        {.early_us = {66, 77, 0, 0, 0}, .seat = 1, .later_us = 111, .ahead_us = 30000},
+        {.early_us = {60, 0, 80, 0, 70}, .slot = 0},
+        {.early_us = {0, 90, 0, 55, 0}, .slot = 1, .ahead_us = 30000},
+        {.early_us = {0, 0, 75, 95, 0}, .slot = 0, .later_us = 111},
+        {.early_us = {66, 77, 0, 0, 0}, .slot = 1, .later_us = 111, .ahead_us = 30000},
     };
     for (size_t n_streams = 1; n_streams <= 2; n_streams++) {
-        tm_vec parties = grown(specs, 2 * n_streams, &growth);
-        const tm_party *found = parties.data;
-        assert_int_equal(parties.n, 2);
-        assert_int_equal(found[0].n_voices, n_streams);
+        tm_vec clusters = grown(specs, 2 * n_streams, &growth);
+        const tm_cluster *found = clusters.data;
+        assert_int_equal(clusters.n, 2);
+        assert_int_equal(found[0].n_members, n_streams);
         assert_int_equal(found[0].at_least, n_streams == 1);
-        tm_parties_free(&parties);
+        tm_clusters_free(&clusters);
     }
     specs[1].ahead_us = 20000;
-    tm_vec parties = grown(specs, 2, &growth);
-    assert_int_equal(parties.n, 1);
-    tm_parties_free(&parties);
+    tm_vec clusters = grown(specs, 2, &growth);
+    assert_int_equal(clusters.n, 1);
+    tm_clusters_free(&clusters);
 }
 
 RUN_TESTS()

@@ -140,73 +140,73 @@ TEST(own_waits_of_a_group_are_told_apart) {
 }
 
 /* Adds a cost of the rank to pass back from operation i. */
-static void owe(scene *s, tm_vec *debts, size_t i, int64_t step, int64_t ns) {
-    tm_debt debt = {5, step, ns, event_of(&s->ground, &s->timeline, i), ORIGIN};
-    assert_non_null(tm_vec_append(debts, &debt, 1));
+static void owe(scene *s, tm_vec *pending_costs, size_t i, int64_t step, int64_t ns) {
+    tm_pending_cost pending_cost = {5, step, ns, event_of(&s->ground, &s->timeline, i), ORIGIN};
+    assert_non_null(tm_vec_append(pending_costs, &pending_cost, 1));
 }
 
 static int by_step(const void *a, const void *b) {
-    const tm_claim *x = a, *y = b;
+    const tm_cost_share *x = a, *y = b;
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
     return (x->member > y->member) - (x->member < y->member);
 }
 
-static void check_claims(scene *s, tm_vec *debts, const tm_claim *expected, size_t n) {
-    tm_vec claims = TM_VEC(tm_claim);
-    assert_int_equal(tm_rank_waits_pass(&s->held, debts, &claims, &s->ground.err), TM_OK);
+static void check_claims(scene *s, tm_vec *pending_costs, const tm_cost_share *expected, size_t n) {
+    tm_vec claims = TM_VEC(tm_cost_share);
+    assert_int_equal(tm_rank_waits_pass(&s->held, pending_costs, &claims, &s->ground.err), TM_OK);
     assert_int_equal(claims.n, n);
     qsort(claims.data, n, claims.size, by_step);
     assert_memory_equal(claims.data, expected, n * sizeof *expected);
     tm_vec_free(&claims);
 }
 
-TEST(debts_go_to_the_waits_in_proportion) {
+TEST(pending_costs_go_to_the_waits_in_proportion) {
     scene s = open_scene(ops, COUNT(ops));
-    tm_vec debts = TM_VEC(tm_debt);
+    tm_vec pending_costs = TM_VEC(tm_pending_cost);
     /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4: 16 splits into 8, 6 and 2. C at 330
      * waited in operation 0 only. Costs of the same step are added up. */
-    owe(&s, &debts, 6, 1, 16);
-    owe(&s, &debts, 3, 1, 5);
-    owe(&s, &debts, 3, 2, 7);
+    owe(&s, &pending_costs, 6, 1, 16);
+    owe(&s, &pending_costs, 3, 1, 5);
+    owe(&s, &pending_costs, 3, 2, 7);
     /* B at 320: 80 in operation 0; at 510: only 20 in operation 4 since B was together. */
-    owe(&s, &debts, 2, 3, 100);
-    owe(&s, &debts, 5, 3, 10);
-    static const tm_claim expected[] = {
+    owe(&s, &pending_costs, 2, 3, 100);
+    owe(&s, &pending_costs, 5, 3, 10);
+    static const tm_cost_share expected[] = {
         {1, 13, 0, OWNER}, {1, 6, 2, OWNER},   {1, 2, 4, OWNER},
         {2, 7, 0, OWNER},  {3, 100, 0, OWNER}, {3, 10, 4, OWNER},
     };
-    check_claims(&s, &debts, expected, COUNT(expected));
+    check_claims(&s, &pending_costs, expected, COUNT(expected));
     close_scene(&s);
 }
 
 TEST(nothing_is_lost_to_rounding) {
     scene s = open_scene(ops, COUNT(ops));
-    tm_vec debts = TM_VEC(tm_debt);
+    tm_vec pending_costs = TM_VEC(tm_pending_cost);
     /* Running sums 80, 140 and 160 of 160, times 3: 1.5, 2.625 and 3, which round to 2, 3 and 3.
      * Times 1: 0.5, 0.875 and 1 round to 1, 1 and 1. */
-    owe(&s, &debts, 6, 1, 3);
-    owe(&s, &debts, 6, 2, 1);
-    static const tm_claim expected[] = {{1, 2, 0, OWNER}, {1, 1, 2, OWNER}, {2, 1, 0, OWNER}};
-    check_claims(&s, &debts, expected, COUNT(expected));
+    owe(&s, &pending_costs, 6, 1, 3);
+    owe(&s, &pending_costs, 6, 2, 1);
+    static const tm_cost_share expected[] = {{1, 2, 0, OWNER}, {1, 1, 2, OWNER}, {2, 1, 0, OWNER}};
+    check_claims(&s, &pending_costs, expected, COUNT(expected));
     /* More than a double represents exactly. */
-    owe(&s, &debts, 6, 1, INT64_MAX / 3);
-    tm_vec claims = TM_VEC(tm_claim);
-    assert_int_equal(tm_rank_waits_pass(&s.held, &debts, &claims, &s.ground.err), TM_OK);
+    owe(&s, &pending_costs, 6, 1, INT64_MAX / 3);
+    tm_vec claims = TM_VEC(tm_cost_share);
+    assert_int_equal(tm_rank_waits_pass(&s.held, &pending_costs, &claims, &s.ground.err), TM_OK);
     int64_t sum = 0;
     for (size_t i = 0; i < claims.n; i++)
-        sum += ((const tm_claim *)claims.data)[i].ns;
+        sum += ((const tm_cost_share *)claims.data)[i].ns;
     assert_true(sum == INT64_MAX / 3);
     tm_vec_free(&claims);
     close_scene(&s);
 }
 
-TEST(debts_pass_over_waits_of_their_own_group) {
+TEST(pending_costs_pass_over_waits_of_their_own_group) {
     scene s = open_apart();
-    tm_vec debts = TM_VEC(tm_debt);
-    owe(&s, &debts, 4, 1, 9);
-    static const tm_claim expected[] = {{1, 9, 2, OWNER}};
-    check_claims(&s, &debts, expected, COUNT(expected));
+    tm_vec pending_costs = TM_VEC(tm_pending_cost);
+    owe(&s, &pending_costs, 4, 1, 9);
+    static const tm_cost_share expected[] = {{1, 9, 2, OWNER}};
+    check_claims(&s, &pending_costs, expected, COUNT(expected));
     close_scene(&s);
 }
 

@@ -589,11 +589,11 @@ TEST(the_first_step_counts_from_its_first_launch) {
             WORK("b", 130, 50, 2, 8)};
         built b;
         open_built(&b, events, 5);
-        const tm_lead_in is = b.draft.before;
+        const tm_warm_up is = b.draft.before;
         if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
             fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
                      is.joined);
-        b.draft.lead_in = true; /* end of the warm-up, late if its kernel runs into the step */
+        b.draft.warm_up = true; /* end of the warm-up, late if its kernel runs into the step */
         build(&b, NULL, 0);
         const tm_graph_step *step = b.graph.steps.data;
         const int64_t first_us = base_of(&b.t).root_ns / 1000, last_us = begin + leads[i].took_us;

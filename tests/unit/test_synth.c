@@ -1,7 +1,7 @@
 /* Job generator: its simulation obeys the rules that tmerge's analyses rest on. */
 #include "synth_jobs.h"
 
-#include "synth/sim/mishaps.h"
+#include "synth/sim/injected_faults.h"
 #include "synth/truth/blame.h"
 
 static tms_config small_job(void) {
@@ -223,10 +223,11 @@ TEST(slow_says_who_when_and_by_how_much) {
     assert_ok(tms_config_parse(&config, 9, argv, &err));
     for (size_t i = 0; i < COUNT(cases); i++) {
         tms_placement place = tms_placement_of(&config, cases[i].rank);
-        assert_int_equal(tms_mishap_slow_ppm(&config, cases[i].rank, cases[i].step), cases[i].ppm);
-        assert_int_equal(tms_mishap_kernel_ppm(&config, &place, cases[i].step, 7),
+        assert_int_equal(tms_injected_slow_ppm(&config, cases[i].rank, cases[i].step),
+                         cases[i].ppm);
+        assert_int_equal(tms_injected_kernel_ppm(&config, &place, cases[i].step, 7),
                          cases[i].kernel_7_ppm);
-        assert_int_equal(tms_mishap_kernel_ppm(&config, &place, cases[i].step, 6), 1000000);
+        assert_int_equal(tms_injected_kernel_ppm(&config, &place, cases[i].step, 6), 1000000);
     }
 }
 
@@ -240,21 +241,21 @@ TEST(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel) {
     for (int64_t r = 0; r < 4; r++)
         place[r] = tms_placement_of(&config, r);
     for (int64_t i = 0; i < 100; i++) {
-        int64_t share = tms_mishap_share_ppm(&config, &place[0], i);
-        int64_t host = tms_mishap_kernel_ppm(&config, &place[0], i, 5);
+        int64_t share = tms_injected_share_ppm(&config, &place[0], i);
+        int64_t host = tms_injected_kernel_ppm(&config, &place[0], i, 5);
         /* Within 3.5 standard deviations. */
         assert_in_range(share, 825000, 1175000);
         assert_in_range(host, 825000, 1175000);
-        assert_int_equal(tms_mishap_share_ppm(&config, &place[1], i), share);
-        assert_int_not_equal(tms_mishap_share_ppm(&config, &place[2], i), share);
-        assert_int_equal(tms_mishap_kernel_ppm(&config, &place[1], i, 5), host);
-        assert_int_not_equal(tms_mishap_kernel_ppm(&config, &place[3], i, 5), host);
-        assert_int_not_equal(tms_mishap_kernel_ppm(&config, &place[0], i, 6), host);
+        assert_int_equal(tms_injected_share_ppm(&config, &place[1], i), share);
+        assert_int_not_equal(tms_injected_share_ppm(&config, &place[2], i), share);
+        assert_int_equal(tms_injected_kernel_ppm(&config, &place[1], i, 5), host);
+        assert_int_not_equal(tms_injected_kernel_ppm(&config, &place[3], i, 5), host);
+        assert_int_not_equal(tms_injected_kernel_ppm(&config, &place[0], i, 6), host);
     }
     config.shared_ppm = 0;
     config.hiccup_ppm = 100000;
     for (int64_t i = 0; i < 10000; i++)
-        n_hiccups += tms_mishap_kernel_ppm(&config, &place[0], 0, i) == TMS_HICCUP * 1000000;
+        n_hiccups += tms_injected_kernel_ppm(&config, &place[0], 0, i) == TMS_HICCUP * 1000000;
     /* A tenth, with a standard deviation of sqrt(10000 x 0.1 x 0.9) = 30. */
     assert_in_range(n_hiccups, 850, 1150);
 }

@@ -2,7 +2,7 @@
 #include "synth_jobs.h"
 
 #include "synth/sim/clock.h"
-#include "synth/sim/mishaps.h"
+#include "synth/sim/injected_faults.h"
 #include "synth/truth/blame.h"
 #include "synth/truth/truth.h"
 
@@ -127,7 +127,7 @@ TEST(rotating_ranks_lead_one_step_each) {
     tms_plan plan = plan_of(&config);
     tms_blame blame = blame_of(&plan);
     for (int64_t step = 0; step < config.steps; step++) {
-        assert_int_equal(blame.steps[step].leader, tms_mishap_slow_rank(&config, step));
+        assert_int_equal(blame.steps[step].leader, tms_injected_slow_rank(&config, step));
         seen |= INT64_C(1) << blame.steps[step].leader;
     }
     /* Eight steps, eight ranks. */
@@ -144,7 +144,7 @@ TEST(only_the_slow_steps_have_a_slow_rank) {
     config.slow_from = 4;
     config.slow_to = 5;
     for (int64_t i = 0; i < 4; i++)
-        assert_int_equal(tms_mishap_slow_rank(&config, i), expected[i]);
+        assert_int_equal(tms_injected_slow_rank(&config, i), expected[i]);
 }
 
 TEST(even_job_has_no_straggler) {
@@ -250,7 +250,7 @@ TEST(lost_kernels_and_late_windows_leave_collectives_incomplete) {
     for (int64_t r = 0; r < config.ranks; r++) {
         recording of = record(&plan, r);
         kernels += occurrences(of.text, "\"cat\": \"kernel\", \"name\": \"nccl");
-        assert_int_equal(of.tally.n_steps, config.steps - tms_mishap_skipped(&config, r));
+        assert_int_equal(of.tally.n_steps, config.steps - tms_injected_skipped(&config, r));
         forget(&of);
     }
     assert_true(complete > 0 && complete < all);

@@ -34,14 +34,14 @@ TEST(packed_rows_unpack_to_the_same_rows) {
 }
 
 /* Packs rows away twice, then adds one: all come back in the order in which they were added. */
-TEST(rows_put_aside_come_back_in_order) {
+TEST(compressed_rows_come_back_in_order) {
     static const char *const hosts[] = {"a", "b", "a", "long enough to be no neighbour of a"};
     fixture f = make(&sample);
     assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK); /* nothing packed yet */
     for (int64_t i = 0; i < 7; i++) {
         add_full(&f, INT64_MAX - i, -i, 0.25 * (double)i, hosts[i % 4]);
         if (i == 2 || i == 5) {
-            assert_int_equal(tm_table_put_aside(f.table, &f.err), TM_OK);
+            assert_int_equal(tm_table_compress(f.table, &f.err), TM_OK);
             assert_int_equal(f.table->n_rows, 0);
         }
     }
@@ -53,7 +53,7 @@ TEST(rows_put_aside_come_back_in_order) {
         assert_true(row[RATIO].value.r == 0.25 * (double)i && row[PARTIAL].value.i == 1);
         assert_string_equal(row[HOST].value.text, hosts[i % 4]);
     }
-    assert_int_equal(tm_table_put_aside(f.table, &f.err), TM_OK);
+    assert_int_equal(tm_table_compress(f.table, &f.err), TM_OK);
     tm_tables_destroy(&f.tables); /* frees packed rows, too */
 }
 
@@ -68,7 +68,7 @@ TEST(rows_rest_until_the_table_is_asked_for) {
         add_full(&f, i, -i, 0.5, "a");
     assert_int_equal(tm_table_rest(f.table, &f.err), TM_OK);
     assert_true(f.table->rests && f.table->n_rows == 0 && !f.table->cells);
-    assert_true(f.table->aside->n < sizeof(tm_cell) * MANY * N_SAMPLE / 3);
+    assert_true(f.table->compressed->n < sizeof(tm_cell) * MANY * N_SAMPLE / 3);
     assert_int_equal(tm_table_copy_resting(f.table, other.table, &f.err), TM_OK);
     assert_true(f.table->rests && other.table->n_rows == MANY);
     assert_ptr_equal(tm_tables_find(&f.tables, sample.name), f.table);

@@ -16,24 +16,24 @@ TEST(verdicts_have_words) {
     assert_string_equal(tm_culprit_word(TM_CULPRIT_GROUP), "group");
 }
 
-TEST(tolls_of_a_rank_add_up) {
-    const tm_toll one = {.rank = 3,
-                         .step = 9,
-                         .collectives = 1,
-                         .last = 2,
-                         .tied = 4,
-                         .untied = 8,
-                         .wait_ns = 16,
-                         .lateness_ns = 32,
-                         .doubt_ns = 3,
-                         .caused = {64, (uint64_t)1 << 39},
-                         .passed_ns = 128,
-                         .indirect_ns = 256,
-                         .expected = 0.5,
-                         .variance = 0.25};
-    tm_toll sum = {.rank = 3, .step = -1};
-    tm_toll_add(&sum, &one);
-    tm_toll_add(&sum, &one);
+TEST(blames_of_a_rank_add_up) {
+    const tm_blame one = {.rank = 3,
+                          .step = 9,
+                          .collectives = 1,
+                          .last = 2,
+                          .tied = 4,
+                          .untied = 8,
+                          .wait_ns = 16,
+                          .lateness_ns = 32,
+                          .doubt_ns = 3,
+                          .caused = {64, (uint64_t)1 << 39},
+                          .passed_ns = 128,
+                          .indirect_ns = 256,
+                          .expected = 0.5,
+                          .variance = 0.25};
+    tm_blame sum = {.rank = 3, .step = -1};
+    tm_blame_add(&sum, &one);
+    tm_blame_add(&sum, &one);
     assert_int_equal(sum.rank, 3);
     assert_int_equal(sum.step, -1);
     assert_int_equal(sum.collectives, 2);
@@ -52,15 +52,15 @@ TEST(tolls_of_a_rank_add_up) {
 
 TEST(cost_is_what_was_caused_without_what_was_passed_on) {
     /* 64.5 - 60 = 4.5, and 256 through others */
-    const tm_toll toll = {.caused = {64, (uint64_t)1 << 39}, .passed_ns = 60, .indirect_ns = 256};
-    assert_int_equal(tm_toll_direct(&toll).whole_ns, 4);
-    assert_int_equal(tm_toll_direct(&toll).fraction, (uint64_t)1 << 39);
-    assert_int_equal(tm_toll_cost(&toll).whole_ns, 260);
-    assert_int_equal(tm_toll_cost(&toll).fraction, (uint64_t)1 << 39);
+    const tm_blame blame = {.caused = {64, (uint64_t)1 << 39}, .passed_ns = 60, .indirect_ns = 256};
+    assert_int_equal(tm_blame_direct(&blame).whole_ns, 4);
+    assert_int_equal(tm_blame_direct(&blame).fraction, (uint64_t)1 << 39);
+    assert_int_equal(tm_blame_cost(&blame).whole_ns, 260);
+    assert_int_equal(tm_blame_cost(&blame).fraction, (uint64_t)1 << 39);
 }
 
 TEST(the_leader_of_a_step_cost_the_most) {
-    static const tm_toll tolls[] = {
+    static const tm_blame blames[] = {
         /* outside of every step */
         {.step = -1, .rank = 0, .caused = {100, 0}},
         /* step 2: the largest; 4 is larger only by a fraction */
@@ -90,8 +90,8 @@ TEST(the_leader_of_a_step_cost_the_most) {
                                          {8, 2, 0, 0, 0, 8},
                                          {9, 1, 1, 1, 4, 10},
                                          {10, 1, 0, 0, 5, 0}};
-    tm_leader leaders[COUNT(tolls)];
-    assert_int_equal(tm_verdict_leaders(tolls, COUNT(tolls), leaders), COUNT(expected));
+    tm_leader leaders[COUNT(blames)];
+    assert_int_equal(tm_verdict_leaders(blames, COUNT(blames), leaders), COUNT(expected));
     assert_memory_equal(leaders, expected, sizeof expected);
     assert_int_equal(tm_verdict_leaders(NULL, 0, leaders), 0);
 }

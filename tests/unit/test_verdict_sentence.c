@@ -63,7 +63,7 @@ TEST(without_steps_there_is_no_speed) {
  * node7, the others on node8. */
 enum { RANKS = 4 };
 
-static const tm_toll tolls_of[RANKS] = {
+static const tm_blame blames_of[RANKS] = {
     {.rank = 2, .wait_ns = 4000, .collectives = 10},
     {.rank = 3, .collectives = 10, .last = 9, .caused = {16000, 0}, .expected = 2.5},
     {.rank = 6, .wait_ns = 16000, .collectives = 10, .caused = {4000, 0}, .indirect_ns = 1000},
@@ -223,17 +223,17 @@ static tm_tables open_scene(const char *rank, const char *idle) {
 TEST(sentences_tell_who_when_how_much_and_how_sure) {
     for (size_t i = 0; i < COUNT(scenes); i++) {
         const scene *s = &scenes[i];
-        tm_toll ranks[RANKS];
+        tm_blame ranks[RANKS];
         tm_leader leaders[20] = {{.rank = 3}, {.rank = 3}, {.rank = 3}, {.rank = 3}, {.rank = 3}};
-        memcpy(ranks, tolls_of, sizeof ranks);
-        const tm_tolls tolls = {.ranks = ranks,
-                                .leaders = leaders,
-                                .n_ranks = RANKS,
-                                .n_parts = 1,
-                                .n_leaders = s->n_leaders,
-                                .places = places,
-                                .n_places = COUNT(places),
-                                .wait_ns = 20000};
+        memcpy(ranks, blames_of, sizeof ranks);
+        const tm_blames blames = {.ranks = ranks,
+                                  .leaders = leaders,
+                                  .n_ranks = RANKS,
+                                  .n_parts = 1,
+                                  .n_leaders = s->n_leaders,
+                                  .places = places,
+                                  .n_places = COUNT(places),
+                                  .wait_ns = 20000};
         tm_finding findings[3];
         memcpy(findings, s->findings, sizeof findings);
         for (size_t k = 0; k < 3; k++)
@@ -246,13 +246,13 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
                       .few = s->few},
             .window_ns = 100000,
             .matched_share = s->matched};
-        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+        const tm_verdict_topic topic = {&blames, &judgement, true, true};
         char text[TM_SENTENCE_MAX];
         tm_tables tables = open_scene("rank=3 collectives=10", "idle_ns=5000");
         tm_verdict_headline(&tables, &topic, text);
         assert_string_equal(text, s->headline);
         if (strcmp(text, "No rank holds the job up") == 0) {
-            tm_verdict_headline(&tables, &(tm_verdict_topic){&tolls, &judgement, true, false},
+            tm_verdict_headline(&tables, &(tm_verdict_topic){&blames, &judgement, true, false},
                                 text);
             assert_string_equal(text, "None of these ranks holds the others up; the traces do not "
                                       "say whether the job has more");
@@ -282,9 +282,9 @@ TEST(what_is_not_named_says_why) {
         {false, false, true, "does so by too little to be named"},
         {false, false, false, "does so by under 1 % of the steps"},
     };
-    tm_toll ranks[RANKS];
-    memcpy(ranks, tolls_of, sizeof ranks);
-    const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+    tm_blame ranks[RANKS];
+    memcpy(ranks, blames_of, sizeof ranks);
+    const tm_blames blames = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
     tm_tables tables = open_scene("rank=3 collectives=10", "idle_ns=5000");
     for (size_t i = 0; i < COUNT(cases); i++) {
         const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE,
@@ -296,7 +296,7 @@ TEST(what_is_not_named_says_why) {
                                         .window_ns = 100000,
                                         .matched_share = 1.0};
         char text[TM_SENTENCE_MAX];
-        tm_verdict_evidence(&tables, &(tm_verdict_topic){&tolls, &judgement, true, true}, text);
+        tm_verdict_evidence(&tables, &(tm_verdict_topic){&blames, &judgement, true, true}, text);
         if (!strstr(text, "(p 0.001)") || !strstr(text, cases[i].end))
             fail_msg("%zu: %s", i, text);
     }
@@ -357,14 +357,14 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
          "its speed is 0.97x the median, its GPU idles 31.0 us", 21900},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_toll ranks[RANKS];
-        memcpy(ranks, tolls_of, sizeof ranks);
+        tm_blame ranks[RANKS];
+        memcpy(ranks, blames_of, sizeof ranks);
         tm_finding finding = {.rank = 3, .units = 5, .excess_ns = cases[i].late_ns};
         fill(&finding);
-        const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+        const tm_blames blames = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_PERSISTENT,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
-        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+        const tm_verdict_topic topic = {&blames, &judgement, true, true};
         char text[TM_SENTENCE_MAX], counts[64];
         snprintf(counts, sizeof counts, "rank=3 collectives=10%s", cases[i].speed);
         tm_tables tables = open_scene(counts, cases[i].idle);
@@ -450,14 +450,14 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
               "input.step rank=3 step=1 step_ns=100000 stall_ns=79000"),
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_toll ranks[RANKS];
-        memcpy(ranks, tolls_of, sizeof ranks);
+        tm_blame ranks[RANKS];
+        memcpy(ranks, blames_of, sizeof ranks);
         tm_finding finding = {.rank = 3, .units = 5};
         fill(&finding);
-        const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+        const tm_blames blames = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_PERSISTENT,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
-        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+        const tm_verdict_topic topic = {&blames, &judgement, true, true};
         char text[TM_SENTENCE_MAX], row[256];
         snprintf(row, sizeof row, "rank=3 collectives=10%s", cases[i].speed);
         tm_tables tables = open_scene(row, cases[i].own);
@@ -480,11 +480,11 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
 
 /* Rank 3 costs most, but what-if puts rank 6 first. */
 TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
-    tm_toll ranks[RANKS];
-    memcpy(ranks, tolls_of, sizeof ranks);
-    const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+    tm_blame ranks[RANKS];
+    memcpy(ranks, blames_of, sizeof ranks);
+    const tm_blames blames = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
     const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE, .matched_share = 1.0};
-    const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+    const tm_verdict_topic topic = {&blames, &judgement, true, true};
     char text[TM_SENTENCE_MAX];
     tm_tables tables = open_scene("rank=3 collectives=10", "idle_ns=5000");
     add_row(&tables, "whatif.job", "slowdown=1.1 sure=true step_ns=1000");
@@ -506,12 +506,12 @@ TEST(where_many_arrivals_are_too_close_only_the_others_count) {
         {5, 2.5, "in 2 of 5 collectives (2.5 expected by chance; 5 more are too close to tell);"},
         {6, 3.0, "in 2 of 10 collectives (3.0 expected by chance);"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_toll toll = {.rank = 6, .collectives = 10, .last = 2, .caused = {16000, 0}};
-        toll.untied = cases[i].untied;
-        toll.expected = cases[i].expected;
-        const tm_tolls tolls = {.ranks = &toll, .n_ranks = 1, .wait_ns = 20000};
+        tm_blame blame = {.rank = 6, .collectives = 10, .last = 2, .caused = {16000, 0}};
+        blame.untied = cases[i].untied;
+        blame.expected = cases[i].expected;
+        const tm_blames blames = {.ranks = &blame, .n_ranks = 1, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE, .matched_share = 1.0};
-        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+        const tm_verdict_topic topic = {&blames, &judgement, true, true};
         char text[TM_SENTENCE_MAX];
         tm_tables tables = open_scene("rank=6 collectives=10", "idle_ns=5000");
         tm_verdict_evidence(&tables, &topic, text);
@@ -532,17 +532,17 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
         {"rank=3 collectives=10 relative_speed=1", /* in few steps, in which hosts were compared */
          "their host (load, memory, other programs). A passing disturbance of that host would"}};
     for (size_t i = 0; i < COUNT(looks); i++) {
-        tm_toll ranks[RANKS];
-        memcpy(ranks, tolls_of, sizeof ranks);
+        tm_blame ranks[RANKS];
+        memcpy(ranks, blames_of, sizeof ranks);
         tm_finding finding = {.rank = 2, .level = TM_CULPRIT_HOST, .n_members = 2};
         finding.units = i == 2 ? 4 : 0;
         finding.work = i == 2 ? TM_SUSPECT_HOST : TM_SUSPECT_ALL;
         fill(&finding);
-        const tm_tolls tolls = {.ranks = ranks,
-                                .n_ranks = RANKS,
-                                .places = places,
-                                .n_places = COUNT(places),
-                                .wait_ns = 20000};
+        const tm_blames blames = {.ranks = ranks,
+                                  .n_ranks = RANKS,
+                                  .places = places,
+                                  .n_places = COUNT(places),
+                                  .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_PERSISTENT,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
         char text[TM_SENTENCE_MAX];
@@ -550,7 +550,7 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
         tm_table *speeds = tm_tables_find(&tables, "stragglers.rank");
         tm_cell_set_real(&tm_table_row(speeds, 0)[tm_table_column(speeds->def, "relative_speed")],
                          0.8);
-        tm_verdict_evidence(&tables, &(tm_verdict_topic){&tolls, &judgement, true, true}, text);
+        tm_verdict_evidence(&tables, &(tm_verdict_topic){&blames, &judgement, true, true}, text);
         if (!strstr(text, looks[i][1]))
             fail_msg("%s", text);
         tm_tables_destroy(&tables);
@@ -575,14 +575,14 @@ TEST(an_episodes_cause_is_that_of_its_steps) {
          "there its speed is 1.00x the median, its GPU idles 4 ns against a median of 2 ns"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_toll ranks[RANKS];
-        memcpy(ranks, tolls_of, sizeof ranks);
+        tm_blame ranks[RANKS];
+        memcpy(ranks, blames_of, sizeof ranks);
         tm_finding finding = {.rank = 3, .shape = TM_SHAPE_EPISODE, .from = 4, .to = 5};
         fill(&finding);
-        const tm_tolls tolls = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
+        const tm_blames blames = {.ranks = ranks, .n_ranks = RANKS, .wait_ns = 20000};
         const tm_judgement judgement = {.kind = TM_VERDICT_EPISODE,
                                         .found = {.all = {&finding, 1, 1, sizeof finding}}};
-        const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+        const tm_verdict_topic topic = {&blames, &judgement, true, true};
         char text[TM_SENTENCE_MAX];
         tm_tables tables = open_scene("rank=3 collectives=10 relative_speed=1", "idle_ns=99000");
         add_row(&tables, "overlap.step", "rank=2 step=3 window_ns=100 compute_ns=99 idle_ns=1");
@@ -606,7 +606,7 @@ TEST(one_rank_alone_is_told_what_is_missing) {
     add_row(&tables, "job.rank", "rank=0");
     add_row(&tables, "clock.check", "collectives=5 matched=5");
     tm_verdict_evidence(
-        &tables, &(tm_verdict_topic){&(tm_tolls){0}, &(tm_judgement){0}, true, true}, sentence);
+        &tables, &(tm_verdict_topic){&(tm_blames){0}, &(tm_judgement){0}, true, true}, sentence);
     assert_string_equal(
         sentence,
         "Only one rank's trace is here: if the job had more ranks, give the traces of all of them");
@@ -643,9 +643,9 @@ TEST(nothing_matched_is_explained) {
         add_row(&tables, "stragglers.rank", "rank=0 collectives=0");
         if (cases[i].check)
             add_row(&tables, "clock.check", cases[i].check);
-        const tm_tolls tolls = {0};
+        const tm_blames blames = {0};
         const tm_judgement judgement = {0};
-        const tm_verdict_topic topic = {&tolls, &judgement, cases[i].aligned, true};
+        const tm_verdict_topic topic = {&blames, &judgement, cases[i].aligned, true};
         tm_verdict_evidence(&tables, &topic, sentence);
         assert_string_equal(sentence, cases[i].sentence);
         tm_tables_destroy(&tables);
@@ -656,9 +656,9 @@ TEST(a_job_in_which_nobody_waited_says_so) {
     char sentence[TM_SENTENCE_MAX];
     tm_tables tables = open_tables();
     add_row(&tables, "stragglers.rank", "rank=0 collectives=3");
-    const tm_tolls tolls = {0};
+    const tm_blames blames = {0};
     const tm_judgement judgement = {.kind = TM_VERDICT_INCONCLUSIVE};
-    const tm_verdict_topic topic = {&tolls, &judgement, true, true};
+    const tm_verdict_topic topic = {&blames, &judgement, true, true};
     tm_verdict_evidence(&tables, &topic, sentence);
     assert_string_equal(sentence, "No rank waited for another");
     tm_tables_destroy(&tables);

@@ -6,11 +6,11 @@
 #include "command.h"
 #include "console.h"
 #include "csv_folder.h"
+#include "diff_inputs.h"
 #include "diff_text.h"
 #include "options.h"
 #include "output.h"
 #include "page.h"
-#include "sides.h"
 #include "tmerge/diff.h"
 #include "tmerge/report.h"
 

@@ -5,8 +5,8 @@
 #include "analysis/shared/doubt.h"
 #include "command.h"
 #include "console.h"
+#include "diff_inputs.h"
 #include "options.h"
-#include "sides.h"
 #include "tmerge/gate.h"
 
 static const tm_option options[] = {

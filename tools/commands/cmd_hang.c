@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/hang/fronts.h"
-#include "apart.h"
 #include "base/utf8.h"
 #include "command.h"
 #include "console.h"
@@ -17,6 +16,7 @@
 #include "mpi/store_write.h"
 #include "mpi/tables.h"
 #include "options.h"
+#include "overlap_check.h"
 #include "pipeline.h"
 #include "signals.h"
 #include "tmerge/analysis.h"

@@ -4,17 +4,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "apart.h"
 #include "command.h"
+#include "duplicates.h"
 #include "inputs.h"
 #include "line/line.h"
 #include "mpi/agree.h"
 #include "mpi/load/share.h"
 #include "options.h"
+#include "overlap_check.h"
 #include "pipeline.h"
 #include "signals.h"
 #include "tmerge/store.h"
-#include "twins.h"
 
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5",
@@ -97,7 +97,7 @@ static void warn_inputs(const tm_pipeline *p, const void *context) {
                         p->loaded.n_by_position == p->loaded.n_by_path
                             ? "numbered from 0 in the order of paths and devices"
                             : "numbered by their place among the traces given");
-    tm_warn_of_twins(tm_tables_find(&p->tables, "job.rank"));
+    tm_warn_of_duplicates(tm_tables_find(&p->tables, "job.rank"));
 }
 
 /* Checks that the output is not an input. Traces are never overwritten, not even with --force. */

@@ -8,7 +8,7 @@
 #include "console.h"
 #include "launch.h"
 #include "page.h"
-#include "serve/desk.h"
+#include "serve/handler.h"
 #include "serve/listen.h"
 
 static const char loopback[] = "127.0.0.1";
@@ -22,10 +22,10 @@ static const tm_option options[] = {
 
 static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    tm_desk *desk;
+    tm_handler *handler;
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "Reading %s ...\n", store);
-    tm_status status = tm_desk_open(store, &desk, err);
+    tm_status status = tm_handler_open(store, &handler, err);
     if (status != TM_OK)
         return status;
     sigaction(SIGPIPE, &ignore, NULL); /* a client that disconnects early must not end the server */
@@ -35,14 +35,14 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     else
         printf("to whoever reaches %s and has this URL, and nothing is encrypted; Ctrl-C ends it\n",
                at->door.address);
-    if (!tm_desk_has_levels(desk))
+    if (!tm_handler_has_levels(handler))
         tm_console_warn(
             "%s is from an older tmerge and has no timeline levels: where there are too many "
             "events to draw, the timeline stays coarse; tmerge analyze %s adds the levels",
             store, store);
-    const tm_http_plan plan = {&at->door, at->fd, tm_desk_answer, desk};
+    const tm_http_plan plan = {&at->door, at->fd, tm_handler_answer, handler};
     status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* else main reports it */
-    tm_desk_close(desk);
+    tm_handler_close(handler);
     return status;
 }
 

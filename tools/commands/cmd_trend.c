@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "console.h"
-#include "sides.h"
+#include "diff_inputs.h"
 #include "table/shown.h"
 #include "tmerge/analysis.h"
 #include "tmerge/gate.h"

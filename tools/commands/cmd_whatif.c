@@ -8,7 +8,7 @@
 #include "options.h"
 #include "pipeline.h"
 #include "replay/result.h"
-#include "spread.h"
+#include "self_launch.h"
 #include "table/shown.h"
 #include "timeline/collectives.h"
 #include "tmerge/analysis.h"

@@ -447,13 +447,13 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
 }
 
 /* A diagnostic summed over ranks. */
-typedef struct remark_sum {
+typedef struct diagnostic_sum {
     int64_t count, last_rank;
     int n_ranks;
     char ranks[128]; /* the first ranks */
-} remark_sum;
+} diagnostic_sum;
 
-static void add_rank(remark_sum *sum, int64_t rank) {
+static void add_rank(diagnostic_sum *sum, int64_t rank) {
     size_t at = strlen(sum->ranks);
     if (sum->n_ranks > 0 && rank == sum->last_rank)
         return;
@@ -466,41 +466,41 @@ static void add_rank(remark_sum *sum, int64_t rank) {
 }
 
 /* Sums a diagnostic from its first row; returns false if an earlier row has the same diagnostic. */
-static bool sum_remark(const tm_table *remarks, size_t row, remark_sum *sum) {
-    const char *word = tm_table_cell(remarks, row, "remark")->value.text;
-    *sum = (remark_sum){0};
-    for (size_t i = 0; i < remarks->n_rows; i++) {
-        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, word) != 0)
+static bool sum_diagnostic(const tm_table *diagnostics, size_t row, diagnostic_sum *sum) {
+    const char *word = tm_table_cell(diagnostics, row, "remark")->value.text;
+    *sum = (diagnostic_sum){0};
+    for (size_t i = 0; i < diagnostics->n_rows; i++) {
+        if (strcmp(tm_table_cell(diagnostics, i, "remark")->value.text, word) != 0)
             continue;
         if (i < row)
             return false;
-        sum->count += number(remarks, i, "count");
-        add_rank(sum, number(remarks, i, "rank"));
+        sum->count += number(diagnostics, i, "count");
+        add_rank(sum, number(diagnostics, i, "rank"));
     }
     return true;
 }
 
 /* Prints a line for each diagnostic of a class: count, ranks and meaning. Returns whether there
  * is any. */
-static bool print_remarks_of(const tm_tables *tables, const char *class, const char *what,
-                             const tm_colors *colors) {
-    const tm_table *remarks = tm_tables_find(tables, "job.remark");
+static bool print_diagnostics_of(const tm_tables *tables, const char *class, const char *what,
+                                 const tm_colors *colors) {
+    const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
     bool any = false, skipped = strcmp(class, "skipped") == 0;
     int64_t all = sum_column(ranks, "events") + sum_column(ranks, "skipped_events");
-    for (size_t i = 0; i < remarks->n_rows; i++) {
-        remark_sum sum;
+    for (size_t i = 0; i < diagnostics->n_rows; i++) {
+        diagnostic_sum sum;
         char text[640], of[32] = "", whose[160] = "";
-        if (strcmp(tm_table_cell(remarks, i, "class")->value.text, class) != 0 ||
-            strcmp(tm_table_cell(remarks, i, "remark")->value.text, MOSTLY_SKIPPED) == 0 ||
-            !sum_remark(remarks, i, &sum))
+        if (strcmp(tm_table_cell(diagnostics, i, "class")->value.text, class) != 0 ||
+            strcmp(tm_table_cell(diagnostics, i, "remark")->value.text, MOSTLY_SKIPPED) == 0 ||
+            !sum_diagnostic(diagnostics, i, &sum))
             continue;
         if (skipped)
             snprintf(of, sizeof of, " of %" PRId64, all);
         if (ranks->n_rows > 1)
             snprintf(whose, sizeof whose, "; rank%s%s", sum.n_ranks == 1 ? "" : "s", sum.ranks);
         snprintf(text, sizeof text, "%s (%" PRId64 "%s%s): %.400s", what, sum.count, of, whose,
-                 tm_table_cell(remarks, i, "meaning")->value.text);
+                 tm_table_cell(diagnostics, i, "meaning")->value.text);
         fputs(colors->warning, stdout);
         tm_console_beside(stdout, "!", 2, text);
         fputs(colors->off, stdout);
@@ -542,22 +542,23 @@ static void print_opening(const tm_table *ranks, const tm_colors *colors) {
 
 /* Names traces that are mostly unusable, because their results rest on few events. */
 static void print_mostly_skipped(const tm_tables *tables, const tm_colors *colors) {
-    const tm_table *remarks = tm_tables_find(tables, "job.remark");
+    const tm_table *diagnostics = tm_tables_find(tables, "job.remark");
     int n = 0;
-    for (size_t i = 0; i < remarks->n_rows; i++)
-        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, MOSTLY_SKIPPED) == 0)
+    for (size_t i = 0; i < diagnostics->n_rows; i++)
+        if (strcmp(tm_table_cell(diagnostics, i, "remark")->value.text, MOSTLY_SKIPPED) == 0)
             print_one_more("! less than half of the events could be used in the traces of rank",
-                           number(remarks, i, "rank"), &n, colors);
+                           number(diagnostics, i, "rank"), &n, colors);
     end_ranks(n, colors);
 }
 
-/* Prints diagnostics. Repaired and minor ones do not change figures and are only in job.remark. */
-static void print_remarks(const tm_tables *tables, const tm_colors *colors) {
+/* Prints diagnostics. Repaired and minor ones do not change figures and are only in job.diagnostic.
+ */
+static void print_diagnostics(const tm_tables *tables, const tm_colors *colors) {
     print_opening(tm_tables_find(tables, "job.rank"), colors);
     print_mostly_skipped(tables, colors);
     print_truncated(tm_tables_find(tables, "job.rank"), colors);
-    bool any = print_remarks_of(tables, "skipped", "events skipped", colors);
-    any = print_remarks_of(tables, "odd", "odd, kept as it is", colors) || any;
+    bool any = print_diagnostics_of(tables, "skipped", "events skipped", colors);
+    any = print_diagnostics_of(tables, "odd", "odd, kept as it is", colors) || any;
     if (any)
         puts("  (show job.remark says in which traces)");
 }
@@ -667,7 +668,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
     print_suspects(tm_tables_find(tables, "kernels.kernel"), colors);
-    print_remarks(tables, colors);
+    print_diagnostics(tables, colors);
     print_left_out(tables, colors);
     print_stored(tables, store, page);
     return TM_OK;

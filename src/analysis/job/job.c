@@ -9,10 +9,10 @@
 #include "base/intervals.h"
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "diagnostics.h"
 #include "differs.h"
 #include "formats.h"
 #include "integrity.h"
-#include "remarks.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
@@ -28,7 +28,7 @@ enum {
     SKIPPED,
     REPAIRED,
     TRUNCATED,
-    REMARKS,
+    DIAGNOSTICS,
     DEVICE_KIND,
     UNRECOGNISED,
     PROFILER_ERROR,
@@ -62,9 +62,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                   "Events with at least one repair; /ranks and /spans list the repairs by class."},
     [TRUNCATED] = {"truncated", TM_BOOL, "",
                    "Whether a trace is cut off; its readable part is used."},
-    [REMARKS] = {"remarks", TM_TEXT, "",
-                 "What was repaired, skipped or odd, with counts; job.remark lists the trace and "
-                 "the meaning."},
+    [DIAGNOSTICS] =
+        {"remarks", TM_TEXT, "",
+         "What was repaired, skipped or odd, with counts; job.remark lists the trace and "
+         "the meaning."},
     [DEVICE_KIND] = {"device_kind", TM_TEXT, "",
                      "Kind of its devices: GPU, NPU, TPU, XPU, ...; null if the trace does not say "
                      "and has no device events."},
@@ -185,7 +186,7 @@ static const tm_table_def *const defs[] = {&job_def,
                                            &tm_differs_table,
                                            &rank_def,
                                            &tm_job_format_table,
-                                           &tm_remark_table,
+                                           &tm_diagnostic_table,
                                            &left_out_def,
                                            &tm_differs_place,
                                            &tm_differs_kernel,
@@ -315,7 +316,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         tm_cell_set_int(&row[BEGIN], aligned);
         tm_cell_set_int(&row[END], aligned + (end - begin));
     }
-    tm_cell_set_int(&row[SKIPPED], tm_timeline_count(timeline, TM_REMARK_SKIPPED));
+    tm_cell_set_int(&row[SKIPPED], tm_timeline_count(timeline, TM_DIAGNOSTIC_SKIPPED));
     tm_cell_set_int(&row[REPAIRED], timeline->counts[TM_COUNT_REPAIRED_EVENT]);
     tm_cell_set_bool(&row[TRUNCATED], timeline->truncated);
     set_opening(timeline, &row[OPENING]);
@@ -323,10 +324,10 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));
     TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
     TM_TRY(set_source(view, table, row, err));
-    TM_TRY(tm_remark_text(timeline, table, &row[REMARKS], err));
+    TM_TRY(tm_diagnostic_text(timeline, table, &row[DIAGNOSTICS], err));
     TM_TRY(set_device_kind(view, table, &row[DEVICE_KIND], err));
     TM_TRY(set_what_lacks(view, table, row, err));
-    TM_TRY(tm_remark_rows(view, out, err));
+    TM_TRY(tm_diagnostic_rows(view, out, err));
     TM_TRY(tm_integrity_rank(view, out, err));
     return tm_differs_rank(view, out, err);
 }

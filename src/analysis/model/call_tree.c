@@ -116,7 +116,7 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
 
 /* Returns the forward call that a recomputed call repeats: the one of the same name around the
  * operator whose gradient is computed. TM_NO_CALL for none. */
-static uint32_t twin_of(tree *t, uint32_t call) {
+static uint32_t duplicate_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
     uint32_t row = t->calls->calls[call].row;
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
@@ -143,16 +143,18 @@ static bool add_calls(tree *t) {
     bool ok = true;
     for (uint32_t i = 0; i < t->calls->n && ok; i++) {
         uint32_t parent = calls[i].parent;
-        bool later = parent == TM_NO_CALL ? twin_of(t, i) != TM_NO_CALL : t->of[parent] == LATER;
+        bool later =
+            parent == TM_NO_CALL ? duplicate_of(t, i) != TM_NO_CALL : t->of[parent] == LATER;
         t->of[i] = LATER;
         if (!later)
             ok = add_call(t, i, parent == TM_NO_CALL ? NO_NODE : t->of[parent]);
     }
     for (uint32_t i = 0; i < t->calls->n && ok; i++) {
         uint32_t parent = calls[i].parent;
-        uint32_t twin = t->of[i] == LATER && parent == TM_NO_CALL ? twin_of(t, i) : TM_NO_CALL;
-        if (twin != TM_NO_CALL && t->of[twin] != LATER)
-            add_again(t, i, t->of[twin]);
+        uint32_t duplicate =
+            t->of[i] == LATER && parent == TM_NO_CALL ? duplicate_of(t, i) : TM_NO_CALL;
+        if (duplicate != TM_NO_CALL && t->of[duplicate] != LATER)
+            add_again(t, i, t->of[duplicate]);
         else if (t->of[i] == LATER)
             ok = add_call(t, i, parent == TM_NO_CALL ? NO_NODE : t->of[parent]);
     }

@@ -27,8 +27,8 @@ const char *tm_certainty_word(tm_certainty certainty) {
 }
 
 /* Returns the first place of a rank's host; n_places if unknown. */
-static size_t host_place(const tm_tolls *t, int64_t rank) {
-    size_t index = tm_tolls_index(t, rank), at = t->n_places;
+static size_t host_place(const tm_blames *t, int64_t rank) {
+    size_t index = tm_blames_index(t, rank), at = t->n_places;
     for (size_t i = 0; i < t->n_places && at == t->n_places; i++)
         if (t->places[i].level == TM_CULPRIT_HOST && t->places[i].rank == index)
             at = i;
@@ -38,14 +38,14 @@ static size_t host_place(const tm_tolls *t, int64_t rank) {
 }
 
 /* Returns the end of the places of one host or group. */
-static size_t place_end(const tm_tolls *t, size_t first) {
+static size_t place_end(const tm_blames *t, size_t first) {
     size_t end = first + 1;
     while (end < t->n_places && tm_places_share(&t->places[first], &t->places[end]))
         end++;
     return end;
 }
 
-void tm_finding_members(const tm_tolls *t, const tm_finding *f, bool *members) {
+void tm_finding_members(const tm_blames *t, const tm_finding *f, bool *members) {
     for (size_t i = 0; i < t->n_ranks; i++)
         members[i] = members[i] || (f->level == TM_CULPRIT_RANK && t->ranks[i].rank == f->rank);
     if (f->level == TM_CULPRIT_RANK)
@@ -73,8 +73,8 @@ static tm_finding finding_of(const tm_findings_input *in, const tm_suspect *s) {
                     .work = s->work,
                     .saved_pct = (double)NAN};
     if (s->host) {
-        f.place = host_place(in->tolls, s->member);
-        f.n_members = f.place < in->tolls->n_places ? place_end(in->tolls, f.place) - f.place : 1;
+        f.place = host_place(in->blames, s->member);
+        f.n_members = f.place < in->blames->n_places ? place_end(in->blames, f.place) - f.place : 1;
     }
     return f;
 }
@@ -90,7 +90,7 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         if (in->suspects[i].unsteady)
             continue;
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
-        if (f.level == TM_CULPRIT_HOST && f.place == in->tolls->n_places)
+        if (f.level == TM_CULPRIT_HOST && f.place == in->blames->n_places)
             continue;
         /* Applied before merging with findings of individual ranks. */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
@@ -130,7 +130,7 @@ static void keep_if(tm_vec *all, const bool *wanted) {
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {
     const tm_finding *v = all->data;
-    const tm_tolls *t = in->tolls;
+    const tm_blames *t = in->blames;
     tm_finding out = {.level = t->places[first].level, .place = first, .p = 1.0};
     double saved = (double)NAN;
     size_t n = 0;
@@ -163,7 +163,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
 }
 
 /* Counts the found ranks of a place. */
-static size_t count_found(const tm_tolls *t, const tm_vec *all, size_t first, size_t end) {
+static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
     size_t found = 0;
     for (size_t k = first; k < end; k++)
         for (size_t i = 0; i < all->n; i++) {
@@ -174,7 +174,7 @@ static size_t count_found(const tm_tolls *t, const tm_vec *all, size_t first, si
 }
 
 /* Finds the place whose ranks are found: hosts before groups, then the one with most ranks. */
-static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size_t *end) {
+static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, size_t *end) {
     size_t most = 0;
     for (size_t i = 0, e; i < t->n_places; i = e) {
         e = place_end(t, i);
@@ -195,14 +195,14 @@ static bool find_place(const tm_tolls *t, const tm_vec *all, size_t *first, size
 static tm_status leave_hosts(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     const tm_finding *v = all->data;
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
-    bool *of_hosts = calloc(in->tolls->n_ranks + 1, sizeof *of_hosts);
+    bool *of_hosts = calloc(in->blames->n_ranks + 1, sizeof *of_hosts);
     bool ok = wanted && of_hosts;
     for (size_t i = 0; i < all->n && ok; i++)
         if (v[i].level == TM_CULPRIT_HOST)
-            tm_finding_members(in->tolls, &v[i], of_hosts);
+            tm_finding_members(in->blames, &v[i], of_hosts);
     for (size_t i = 0; i < all->n && ok; i++)
         wanted[i] =
-            v[i].level != TM_CULPRIT_RANK || !of_hosts[tm_tolls_index(in->tolls, v[i].rank)];
+            v[i].level != TM_CULPRIT_RANK || !of_hosts[tm_blames_index(in->blames, v[i].rank)];
     if (ok)
         keep_if(all, wanted);
     free(wanted);
@@ -216,7 +216,7 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
     bool *wanted = malloc((all->n + 1) * sizeof *wanted);
     int64_t *excess = malloc((all->n + 1) * sizeof *excess);
     bool ok = wanted && excess;
-    while (ok && find_place(in->tolls, all, &first, &end)) {
+    while (ok && find_place(in->blames, all, &first, &end)) {
         tm_finding f = merged(in, all, first, end, excess, wanted);
         keep_if(all, wanted);
         ok = tm_vec_append(all, &f, 1) != NULL;
@@ -227,12 +227,12 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
 }
 
 /* Returns the finding that a rank belongs to; n if none. */
-static size_t finding_of_rank(const tm_tolls *t, const tm_vec *all, int64_t rank, bool *members) {
+static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t rank, bool *members) {
     size_t found = all->n;
     for (size_t i = 0; i < all->n && found == all->n; i++) {
         memset(members, 0, t->n_ranks * sizeof *members);
         tm_finding_members(t, (const tm_finding *)all->data + i, members);
-        if (members[tm_tolls_index(t, rank)])
+        if (members[tm_blames_index(t, rank)])
             found = i;
     }
     return found;
@@ -248,7 +248,7 @@ static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members,
     int64_t rank;
     for (size_t place = 0; tm_fixes_planned(&in->fixes, place, &rank, &saved); place++) {
         const double adds = saved - before;
-        const size_t i = finding_of_rank(in->tolls, all, rank, members);
+        const size_t i = finding_of_rank(in->blames, all, rank, members);
         before = saved;
         if (i == all->n)
             continue;
@@ -282,16 +282,16 @@ static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
 }
 
 /* Returns the wait that a finding's ranks caused, within its window if that is in steps. */
-static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *members) {
+static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =
         f->shape != TM_SHAPE_THROUGHOUT && (f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART);
     for (size_t i = 0; i < t->n_parts; i++) {
-        const tm_toll *part = &t->parts[i];
+        const tm_blame *part = &t->parts[i];
         if (window && (part->step < f->from || part->step > f->to))
             continue;
-        if (members[tm_tolls_index(t, part->rank)])
-            sum = tm_sum(sum, tm_share_round(tm_toll_cost(part)));
+        if (members[tm_blames_index(t, part->rank)])
+            sum = tm_sum(sum, tm_share_round(tm_blame_cost(part)));
     }
     return sum;
 }
@@ -302,10 +302,10 @@ static int64_t cost_of(const tm_tolls *t, const tm_finding *f, const bool *membe
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
-        memset(members, 0, in->tolls->n_ranks * sizeof *members);
-        tm_finding_members(in->tolls, &v[i], members);
-        const int64_t cost_ns = cost_of(in->tolls, &v[i], members);
-        if (cost_ns <= 0 || cost_ns < in->tolls->wait_ns - cost_ns)
+        memset(members, 0, in->blames->n_ranks * sizeof *members);
+        tm_finding_members(in->blames, &v[i], members);
+        const int64_t cost_ns = cost_of(in->blames, &v[i], members);
+        if (cost_ns <= 0 || cost_ns < in->blames->wait_ns - cost_ns)
             continue;
         v[i].saved_pct = (double)NAN;
         worth[i] = true;
@@ -319,7 +319,7 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     tm_vec *all = &out->all;
     tm_finding *v = all->data;
     const size_t n = all->n;
-    bool *flags = calloc(2 * n + in->tolls->n_ranks + 1, sizeof *flags);
+    bool *flags = calloc(2 * n + in->blames->n_ranks + 1, sizeof *flags);
     if (!flags)
         return tm_fail_memory(err);
     bool *seen = flags, *worth = flags + n, any = false;
@@ -349,7 +349,7 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
 static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     tm_finding *v = all->data;
     size_t n = 0;
-    bool *members = malloc((in->tolls->n_ranks + 1) * sizeof *members);
+    bool *members = malloc((in->blames->n_ranks + 1) * sizeof *members);
     for (size_t i = 0; i < all->n && members; i++) {
         v[i].excess_pct = percent(in, v[i].excess_ns);
         if (!in->fixes.known && v[i].excess_pct < EXCESS_LEAST_PCT)
@@ -358,11 +358,11 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
         bool one_step = v[i].unit == TM_UNIT_PART && in->n_steps < 2;
         bool sure = v[i].p <= CONFIDENT_P && in->matched_share >= TM_MATCHED_LEAST && !one_step;
         v[i].certainty = sure ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
-        memset(members, 0, in->tolls->n_ranks * sizeof *members);
-        tm_finding_members(in->tolls, &v[i], members);
-        v[i].caused_ns = cost_of(in->tolls, &v[i], members);
+        memset(members, 0, in->blames->n_ranks * sizeof *members);
+        tm_finding_members(in->blames, &v[i], members);
+        v[i].caused_ns = cost_of(in->blames, &v[i], members);
         v[i].caused_share =
-            in->tolls->wait_ns > 0 ? (double)v[i].caused_ns / (double)in->tolls->wait_ns : 0.0;
+            in->blames->wait_ns > 0 ? (double)v[i].caused_ns / (double)in->blames->wait_ns : 0.0;
         v[n++] = v[i];
     }
     all->n = n;
@@ -398,8 +398,8 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
         f.to = i == 0 || h->step > f.to ? h->step : f.to;
         f.caused_ns = tm_sum(f.caused_ns, h->wait_ns);
         f.units++;
-        if (in->tolls->wait_ns > 0 && f.caused_ns >= in->tolls->wait_ns - f.caused_ns) {
-            f.caused_share = (double)f.caused_ns / (double)in->tolls->wait_ns;
+        if (in->blames->wait_ns > 0 && f.caused_ns >= in->blames->wait_ns - f.caused_ns) {
+            f.caused_share = (double)f.caused_ns / (double)in->blames->wait_ns;
             *out = f;
             return true;
         }
@@ -426,10 +426,10 @@ static bool is_bubble(const tm_findings *found) {
 
 /* Returns whether half of all waiting was for one rank and its saving is too unsure to be known. */
 static bool is_open(const tm_findings_input *in) {
-    const tm_tolls *t = in->tolls;
+    const tm_blames *t = in->blames;
     bool half = false;
     for (size_t i = 0; i < t->n_ranks && in->fixes.known && !in->fixes.sure && !half; i++) {
-        const int64_t cost_ns = tm_share_round(tm_toll_cost(&t->ranks[i]));
+        const int64_t cost_ns = tm_share_round(tm_blame_cost(&t->ranks[i]));
         half = cost_ns > 0 && cost_ns >= t->wait_ns - cost_ns;
     }
     return half;
@@ -448,7 +448,7 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
     out->replayed = in->fixes.known;
     out->open = is_open(in);
     look_at_pipeline(in, out);
-    if (tm_waits_little(in->tolls->wait_ns, in->window_ns) && !is_bubble(out))
+    if (tm_waits_little(in->blames->wait_ns, in->window_ns) && !is_bubble(out))
         return TM_OK;
     TM_TRY(gather(in, &out->all, err));
     TM_TRY(leave_hosts(in, &out->all, err));
@@ -487,7 +487,7 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return one[first->shape];
     /* No rank is cleared if much was not compared, or mostly in groups that may have more ranks. */
     bool cleared =
-        tm_waits_little(in->tolls->wait_ns, in->window_ns) ||
+        tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open
                                            : found->most_pct < EXCESS_LEAST_PCT));
     cleared = cleared && in->matched_share >= TM_MATCHED_CLEARED &&

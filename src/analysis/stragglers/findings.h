@@ -3,9 +3,9 @@
 #define TMERGE_FINDINGS_H
 
 #include "analysis/shared/fixes.h"
+#include "blames.h"
 #include "suspects.h"
 #include "timeline/collectives.h"
-#include "tolls.h"
 
 typedef enum tm_shape {
     TM_SHAPE_THROUGHOUT,  /* from the first unit to the last */
@@ -34,7 +34,7 @@ typedef struct tm_finding {
     tm_shape shape;
     tm_certainty certainty;
     int64_t rank; /* for a host or group the lowest; for an event the last to arrive, -1: several */
-    size_t place; /* for a host or group: index of its first rank in tm_tolls.places */
+    size_t place; /* for a host or group: index of its first rank in tm_blames.places */
     size_t n_members;    /* number of its ranks */
     int64_t from, to;    /* as in stragglers.finding */
     int64_t units;       /* for an event: number of operations */
@@ -91,7 +91,7 @@ typedef struct tm_findings_input {
     int64_t n_waits; /* number of the job's operations with waits */
     tm_pipeline_use pipeline;
     int64_t n_steps;
-    const tm_tolls *tolls;
+    const tm_blames *blames;
     int64_t steps_ns;     /* as in tm_findings */
     int64_t window_ns;    /* sum of all ranks' windows */
     double matched_share; /* share of communication time in complete operations */
@@ -127,8 +127,8 @@ static inline bool tm_finding_names(const tm_finding *f) {
 }
 
 /** Sets the flags of the ranks that a finding is about.
- * @param members  [tolls->n_ranks]; other flags are unchanged */
-void tm_finding_members(const tm_tolls *tolls, const tm_finding *finding, bool *members);
+ * @param members  [blames->n_ranks]; other flags are unchanged */
+void tm_finding_members(const tm_blames *blames, const tm_finding *finding, bool *members);
 
 /** Derives the verdict from the findings. */
 tm_verdict_kind tm_findings_verdict(const tm_findings_input *input, const tm_findings *found);

@@ -226,11 +226,11 @@ static tm_status read_sent(const tm_tables *tables, sent *s, tm_findings_input *
 
 /* Merges the standings of each rank over its groups. */
 static void bring_together(const tm_findings_input *in, tm_standing *out) {
-    for (size_t i = 0; i < in->tolls->n_ranks; i++)
+    for (size_t i = 0; i < in->blames->n_ranks; i++)
         out[i] = (tm_standing){-1, INT64_MIN, (double)NAN};
     for (size_t i = 0; i < in->n_standings; i++) {
         const tm_standing *s = &in->standings[i];
-        tm_standing *sum = &out[tm_tolls_index(in->tolls, s->member)];
+        tm_standing *sum = &out[tm_blames_index(in->blames, s->member)];
         sum->member = s->member;
         sum->excess_ns = s->excess_ns > sum->excess_ns ? s->excess_ns : sum->excess_ns;
         sum->p = fmin(sum->p, s->p);
@@ -243,30 +243,30 @@ static tm_status decide(const tm_findings_input *in, tm_judgement *out, tm_error
     for (size_t i = 0; i < out->found.all.n; i++) {
         const tm_finding *f = (const tm_finding *)out->found.all.data + i;
         if (tm_finding_names(f))
-            tm_finding_members(in->tolls, f, out->among);
+            tm_finding_members(in->blames, f, out->among);
     }
     return TM_OK;
 }
 
 /* Unrecorded time may belong to any rank: no verdict is given on the job if much of it lies between
  * recorded events, none on a rank that has much of it, and no all-clear if any rank has. */
-static void hold_back(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *j) {
+static void hold_back(const tm_tables *tables, const tm_blames *blames, tm_judgement *j) {
     bool any = tm_doubt_of_any(tables);
     j->withheld = tm_doubt_between(tables) || (any && j->kind == TM_VERDICT_NONE);
-    for (size_t i = 0; i < tolls->n_ranks && any; i++)
-        j->withheld |= j->among[i] && tm_doubt_between_of_rank(tables, tolls->ranks[i].rank);
+    for (size_t i = 0; i < blames->n_ranks && any; i++)
+        j->withheld |= j->among[i] && tm_doubt_between_of_rank(tables, blames->ranks[i].rank);
     if (!j->withheld)
         return;
     j->kind = TM_VERDICT_INCONCLUSIVE;
     j->found.all.n = 0;
-    for (size_t i = 0; i < tolls->n_ranks; i++)
+    for (size_t i = 0; i < blames->n_ranks; i++)
         j->among[i] = false;
 }
 
-tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *out,
+tm_status tm_judge(const tm_tables *tables, const tm_blames *blames, tm_judgement *out,
                    tm_error *err) {
     const tm_table *heard = tm_tables_find(tables, tm_judge_heard.name);
-    tm_findings_input in = {.tolls = tolls, .fixes = tm_fixes_read(tables)};
+    tm_findings_input in = {.blames = blames, .fixes = tm_fixes_read(tables)};
     sent s = {0};
     int64_t comm = sum_of(heard, "comm_ns");
     *out = (tm_judgement){.found = {.all = TM_VEC(tm_finding)}};
@@ -275,8 +275,8 @@ tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement 
     in.window_ns = sum_of(tm_tables_find(tables, "overlap.rank"), "window_ns");
     out->matched_share = in.matched_share;
     out->window_ns = in.window_ns;
-    out->among = calloc(tolls->n_ranks + 1, sizeof *out->among);
-    out->standings = malloc((tolls->n_ranks + 1) * sizeof *out->standings);
+    out->among = calloc(blames->n_ranks + 1, sizeof *out->among);
+    out->standings = malloc((blames->n_ranks + 1) * sizeof *out->standings);
     tm_status status = out->among && out->standings ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = sum_steps(tables, &in, err);
@@ -286,7 +286,7 @@ tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement 
         status = decide(&in, out, err);
     if (status == TM_OK) {
         bring_together(&in, out->standings);
-        hold_back(tables, tolls, out);
+        hold_back(tables, blames, out);
     }
     free(s.suspects);
     free(s.standings);

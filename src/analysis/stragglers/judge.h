@@ -21,9 +21,9 @@ tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline,
 typedef struct tm_judgement {
     tm_verdict_kind kind;
     tm_findings found;
-    bool *among;            /* [tolls->n_ranks] whether a rank is named; owned */
-    tm_standing *standings; /* [tolls->n_ranks] maximum excess and minimum p over the rank's groups;
-                               member -1 if it was compared in none; owned */
+    bool *among;            /* [blames->n_ranks] whether a rank is named; owned */
+    tm_standing *standings; /* [blames->n_ranks] maximum excess and minimum p over the rank's
+                               groups; member -1 if it was compared in none; owned */
     int64_t window_ns;      /* sum of all ranks' windows */
     double matched_share;   /* share of communication time in complete operations */
     bool withheld;          /* too much of the underlying data was not recorded */
@@ -34,7 +34,7 @@ typedef struct tm_judgement {
  * @param out  close it with tm_judge_close, even on failure
  * @return     TM_OK; TM_ERR_FAULT
  */
-tm_status tm_judge(const tm_tables *tables, const tm_tolls *tolls, tm_judgement *out,
+tm_status tm_judge(const tm_tables *tables, const tm_blames *blames, tm_judgement *out,
                    tm_error *err) TM_MUST_CHECK;
 void tm_judge_close(tm_judgement *judgement);
 

@@ -34,12 +34,12 @@ static const char *first_text(const tm_table *ranks, const char *column) {
 }
 
 /* Returns the number of GPU events dropped because the profiler did not know their time. */
-static int64_t count_unknown(const tm_table *remarks) {
+static int64_t count_unknown(const tm_table *diagnostics) {
     const char *word = tm_count_info(TM_COUNT_UNKNOWN_WORK_TIME)->word;
     int64_t n = 0;
-    for (size_t i = 0; i < remarks->n_rows; i++)
-        if (strcmp(tm_table_cell(remarks, i, "remark")->value.text, word) == 0)
-            n += tm_table_cell(remarks, i, "count")->value.i;
+    for (size_t i = 0; i < diagnostics->n_rows; i++)
+        if (strcmp(tm_table_cell(diagnostics, i, "remark")->value.text, word) == 0)
+            n += tm_table_cell(diagnostics, i, "count")->value.i;
     return n;
 }
 

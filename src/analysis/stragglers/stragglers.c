@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "blames.h"
 #include "compared.h"
 #include "extras.h"
 #include "judge.h"
 #include "rank_speed.h"
 #include "timeline/collectives.h"
-#include "tolls.h"
 #include "verdict_tables.h"
 
 enum {
@@ -167,19 +167,19 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &both_def,
                                            &pair_def,
                                            &tm_extras_def,
-                                           &tm_tolls_part,
-                                           &tm_tolls_cost,
-                                           &tm_tolls_member,
+                                           &tm_blames_part,
+                                           &tm_blames_cost,
+                                           &tm_blames_member,
                                            &tm_compared_suspect,
                                            &tm_compared_standing,
                                            &tm_judge_heavy,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns what one kernel adds; wait caused through others comes with tm_tolls_add_own. */
-static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
+/* Returns what one kernel adds; wait caused through others comes with tm_blames_add_own. */
+static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
-    return (tm_toll){
+    return (tm_blame){
         .rank = rank,
         .step = answer->step,
         .collectives = 1,
@@ -197,19 +197,19 @@ static tm_toll toll_of(int64_t rank, const tm_comm_answer *answer) {
 }
 
 /* Returns the rank's sums of one step, adding them if new; NULL if out of memory. */
-static tm_toll *toll_of_step(tm_vec *tolls, int64_t rank, int64_t step) {
-    tm_toll *v = tolls->data;
+static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
+    tm_blame *v = blames->data;
     /* Searches backwards: a kernel is mostly of the same step as the previous one. */
-    for (size_t i = tolls->n; i-- > 0;)
+    for (size_t i = blames->n; i-- > 0;)
         if (v[i].step == step)
             return &v[i];
-    tm_toll fresh = {.rank = rank, .step = step};
-    return tm_vec_append(tolls, &fresh, 1);
+    tm_blame fresh = {.rank = rank, .step = step};
+    return tm_vec_append(blames, &fresh, 1);
 }
 
 static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    tm_vec tolls = TM_VEC(tm_toll);
+    tm_vec blames = TM_VEC(tm_blame);
     tm_status status = TM_OK;
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n && status == TM_OK; i++) {
@@ -217,16 +217,16 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
         /* Without a wait, the operation does not show which rank was late. */
         if (answer->wait_ns < 0)
             continue;
-        tm_toll one = toll_of(timeline->rank, answer);
-        tm_toll *sum = toll_of_step(&tolls, timeline->rank, answer->step);
+        tm_blame one = blame_of(timeline->rank, answer);
+        tm_blame *sum = blame_of_step(&blames, timeline->rank, answer->step);
         if (sum)
-            tm_toll_add(sum, &one);
+            tm_blame_add(sum, &one);
         else
             status = tm_fail_memory(err);
     }
-    for (size_t i = 0; i < tolls.n && status == TM_OK; i++)
-        status = tm_tolls_add_part(out, (const tm_toll *)tolls.data + i, err);
-    tm_vec_free(&tolls);
+    for (size_t i = 0; i < blames.n && status == TM_OK; i++)
+        status = tm_blames_add_part(out, (const tm_blame *)blames.data + i, err);
+    tm_vec_free(&blames);
     return status == TM_OK ? tm_judge_add_heard(out, timeline, err) : status;
 }
 
@@ -262,10 +262,10 @@ static tm_status stragglers_own(const tm_collectives *own, tm_tables *out, tm_er
     TM_TRY(tm_compared_add(out, own, err));
     TM_TRY(tm_extras_fill(own, out, err));
     TM_TRY(tm_judge_add_heavy(out, own, err));
-    return tm_tolls_add_own(out, own, err);
+    return tm_blames_add_own(out, own, err);
 }
 
-static int64_t steps_led(const tm_tolls *t, int64_t rank) {
+static int64_t steps_led(const tm_blames *t, int64_t rank) {
     int64_t led = 0;
     for (size_t i = 0; i < t->n_leaders; i++)
         led += t->leaders[i].rank == rank;
@@ -273,9 +273,9 @@ static int64_t steps_led(const tm_tolls *t, int64_t rank) {
 }
 
 /* A rank that only sends may have caused wait without collectives of its own. */
-static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm_table *table,
+static tm_status add_rank(const tm_blames *t, const tm_judgement *j, size_t i, tm_table *table,
                           tm_cell *row, tm_error *err) {
-    const tm_toll *r = &t->ranks[i];
+    const tm_blame *r = &t->ranks[i];
     if (r->collectives == 0 && r->indirect_ns == 0)
         return TM_OK;
     if (r->collectives > 0) {
@@ -285,7 +285,7 @@ static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm
         tm_cell_set_int(&row[R_WAIT], r->wait_ns);
         tm_cell_set_int(&row[R_CAUSED], tm_share_round(r->caused));
     }
-    const int64_t direct_ns = tm_share_round(tm_toll_direct(r));
+    const int64_t direct_ns = tm_share_round(tm_blame_direct(r));
     tm_cell_set_int(&row[R_DIRECT], direct_ns);
     tm_cell_set_int(&row[R_INDIRECT], r->indirect_ns);
     tm_cell_set_ratio(&row[R_CAUSED_SHARE], 1.0, direct_ns + r->indirect_ns, t->wait_ns);
@@ -303,7 +303,7 @@ static tm_status add_rank(const tm_tolls *t, const tm_judgement *j, size_t i, tm
 }
 
 /* t->ranks is in the order of job.rank's rows. */
-static tm_status add_ranks(const tm_tolls *t, const tm_judgement *j, tm_tables *tables,
+static tm_status add_ranks(const tm_blames *t, const tm_judgement *j, tm_tables *tables,
                            tm_error *err) {
     tm_table *table = tm_tables_find(tables, rank_def.name);
     const tm_table *ranks = tm_tables_find(tables, "job.rank");
@@ -320,7 +320,7 @@ static tm_status add_ranks(const tm_tolls *t, const tm_judgement *j, tm_tables *
     return TM_OK;
 }
 
-static tm_status add_steps(const tm_tolls *t, tm_tables *tables, tm_error *err) {
+static tm_status add_steps(const tm_blames *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, step_def.name);
     for (size_t i = 0; i < t->n_leaders; i++) {
         tm_cell *row = tm_table_add_row(table);
@@ -337,10 +337,10 @@ static tm_status add_steps(const tm_tolls *t, tm_tables *tables, tm_error *err) 
 }
 
 /* Omits waits outside of steps, since the table is a map of steps. */
-static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
+static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
-        const tm_toll *part = &t->parts[i];
+        const tm_blame *part = &t->parts[i];
         if (part->step < 0)
             continue;
         tm_cell *row = tm_table_add_row(table);
@@ -350,7 +350,7 @@ static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
         tm_cell_set_int(&row[B_STEP], part->step);
         tm_cell_set_int(&row[B_WAIT], part->wait_ns);
         tm_cell_set_int(&row[B_CAUSED], tm_share_round(part->caused));
-        tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_toll_direct(part)));
+        tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_blame_direct(part)));
         tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
     }
     /* Parts are sorted by step first. */
@@ -360,9 +360,9 @@ static tm_status add_both(const tm_tolls *t, tm_tables *tables, tm_error *err) {
 
 /* The order matters: the job's sentence reads speeds from the rank rows. */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
-    tm_tolls t;
+    tm_blames t;
     tm_judgement j = {0};
-    tm_status status = tm_tolls_open(out, &t, err);
+    tm_status status = tm_blames_open(out, &t, err);
     if (status == TM_OK)
         status = tm_judge(out, &t, &j, err);
     if (status == TM_OK)
@@ -377,7 +377,7 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
         status = tm_verdict_fill(&(tm_verdict_topic){&t, &j, job->aligned, job->world_size > 0},
                                  out, err);
     tm_judge_close(&j);
-    tm_tolls_close(&t);
+    tm_blames_close(&t);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include "waits/blame.h"
 
 /** Wait and caused wait of one rank, in one step or in total. */
-typedef struct tm_toll {
+typedef struct tm_blame {
     int64_t rank, step;  /* step -1: outside of all steps */
     int64_t collectives; /* operations with a wait */
     int64_t last, tied;  /* how often it alone came last, and how often in a tie */
@@ -16,7 +16,7 @@ typedef struct tm_toll {
     int64_t passed_ns;         /* part of caused that others caused by keeping it waiting */
     int64_t indirect_ns;       /* wait that it caused through others that waited for it */
     double expected, variance; /* sums of 1/n and (1/n)(1 - 1/n) over its untied operations */
-} tm_toll;
+} tm_blame;
 
 typedef enum tm_verdict_kind {
     TM_VERDICT_NONE,
@@ -34,10 +34,10 @@ typedef enum tm_verdict_kind {
 const char *tm_verdict_word(tm_verdict_kind kind);
 
 /** Returns the wait that a rank caused by itself where it was late: caused - passed. */
-tm_share tm_toll_direct(const tm_toll *toll);
+tm_share tm_blame_direct(const tm_blame *blame);
 
 /** Returns its total cost: direct + indirect. */
-tm_share tm_toll_cost(const tm_toll *toll);
+tm_share tm_blame_cost(const tm_blame *blame);
 
 /** The leader of one step: the rank with the largest cost, the lowest in a tie. */
 typedef struct tm_leader {
@@ -50,15 +50,15 @@ typedef enum tm_culprit { TM_CULPRIT_RANK, TM_CULPRIT_HOST, TM_CULPRIT_GROUP } t
 /** "rank", "host" or "group". */
 const char *tm_culprit_word(tm_culprit level);
 
-/** Adds a tm_toll to another one of the same rank; the step of @p sum stays. */
-void tm_toll_add(tm_toll *sum, const tm_toll *toll);
+/** Adds a tm_blame to another one of the same rank; the step of @p sum stays. */
+void tm_blame_add(tm_blame *sum, const tm_blame *blame);
 
 /**
  * Finds the leader of every step with waits.
- * @param tolls    [n] ascending by step, then rank; those outside of steps are skipped
+ * @param blames    [n] ascending by step, then rank; those outside of steps are skipped
  * @param leaders  room for one per step
  * @return         number of leaders
  */
-size_t tm_verdict_leaders(const tm_toll *tolls, size_t n, tm_leader *leaders);
+size_t tm_verdict_leaders(const tm_blame *blames, size_t n, tm_leader *leaders);
 
 #endif

@@ -187,7 +187,7 @@ static void append(char *text, size_t size, const char *more) {
 }
 
 /* Appends the flagged ranks: " 8-15", " 1, 4-6". */
-static void append_ranks(const tm_tolls *t, const bool *among, char who[WHO_MAX]) {
+static void append_ranks(const tm_blames *t, const bool *among, char who[WHO_MAX]) {
     int n_ranges = 0;
     for (size_t i = 0, end; i < t->n_ranks; i = end) {
         char range[64];
@@ -206,7 +206,7 @@ static void append_ranks(const tm_tolls *t, const bool *among, char who[WHO_MAX]
 }
 
 /* Returns whether naming a rank's host is informative. */
-static bool several_hosts(const tm_tolls *t) {
+static bool several_hosts(const tm_blames *t) {
     for (size_t i = 1; i < t->n_places && t->places[i].level == TM_CULPRIT_HOST; i++)
         if (!tm_places_share(&t->places[i - 1], &t->places[i]))
             return true;
@@ -214,7 +214,7 @@ static bool several_hosts(const tm_tolls *t) {
 }
 
 /* "rank 5 (host1)", "ranks 8-15 (host1)", "ranks 1, 4-6 (one process group)". */
-static void who_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
+static void who_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                      char out[WHO_MAX]) {
     const tm_cell *host = cell_of(tm_tables_find(tables, "job.rank"), f->rank, "host");
     const char *where = host->null || !several_hosts(t) ? NULL : host->value.text;
@@ -266,7 +266,7 @@ static bool marks_steps(const tm_tables *tables) {
 /* " in these 4 steps", " in 3 of these 4 steps", " in this one step", " in this recording". Counts
  * all recorded steps, as the first line of the screen does, although a test may skip the first. If
  * another rank costs most in some steps, counts those led by this rank. */
-static void these_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f, char *out,
+static void these_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;
     for (size_t i = 0; i < t->n_leaders && f->level == TM_CULPRIT_RANK; i++)
@@ -291,7 +291,7 @@ static void names_text(const tm_tables *tables, const tm_verdict_topic *e,
         bool rest = i + 1 == NAMED_MAX && all->n > NAMED_MAX;
         snprintf(who, sizeof who, "%zu more", all->n - i);
         if (!rest)
-            who_text(tables, e->tolls, &v[i], who);
+            who_text(tables, e->blames, &v[i], who);
         append(out, TM_SENTENCE_MAX, i == 0 ? "" : rest || i + 1 == all->n ? " and " : ", ");
         append(out, TM_SENTENCE_MAX, who);
         if (rest)
@@ -299,7 +299,7 @@ static void names_text(const tm_tables *tables, const tm_verdict_topic *e,
     }
 }
 
-static void event_headline(const tm_tolls *t, const tm_finding *f, char out[TM_SENTENCE_MAX]) {
+static void event_headline(const tm_blames *t, const tm_finding *f, char out[TM_SENTENCE_MAX]) {
     char share[32], last[64] = "", when[80] = "";
     share_text(f->caused_share, share, sizeof share);
     if (f->rank >= 0)
@@ -330,7 +330,7 @@ static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX])
 
 /* Returns the rank with the slowest kernels relative to the same ones on other ranks, of any stage;
  * n_ranks if no rank has nearly all kernels slower. */
-static size_t slowest_kernels(const tm_tables *tables, const tm_tolls *t, double *speed) {
+static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, double *speed) {
     size_t slowest = t->n_ranks;
     *speed = TM_LATE_NORMAL_SPEED;
     for (size_t i = 0; i < t->n_ranks; i++) {
@@ -350,13 +350,13 @@ static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e
     const bool uneven = tm_tables_find(tables, "whatif.split")->n_rows > 0;
     double speed;
     const size_t slowest =
-        found->tested ? e->tolls->n_ranks : slowest_kernels(tables, e->tolls, &speed);
-    if (slowest < e->tolls->n_ranks) {
+        found->tested ? e->blames->n_ranks : slowest_kernels(tables, e->blames, &speed);
+    if (slowest < e->blames->n_ranks) {
         snprintf(out, size,
                  "nearly all kernels of rank %" PRId64
                  " run at %.2fx the speed of the same ones on other ranks: look at its GPU (clock, "
                  "heat, neighbours)",
-                 e->tolls->ranks[slowest].rank, speed);
+                 e->blames->ranks[slowest].rank, speed);
         return;
     }
     snprintf(out, size, "too little is recorded to test ranks");
@@ -400,23 +400,23 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         snprintf(when, sizeof when, " in turn");
     /* The finding may be due to the data of these steps. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
-        these_text(tables, e->tolls, f, when, sizeof when);
+        these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)
         snprintf(few, sizeof few, ", mostly in %" PRId64 " operation%s", e->judgement->found.few,
                  e->judgement->found.few == 1 ? "" : "s");
     snprintf(out, TM_SENTENCE_MAX, "%s%.1000s make%s the other rank%s wait%s%s",
              f->certainty == TM_CERTAINTY_LIKELY ? "likely, " : "", who, one ? "s" : "",
-             e->tolls->n_ranks == 2 ? "" : "s", when, few);
+             e->blames->n_ranks == 2 ? "" : "s", when, few);
 }
 
-static void waited_text(const tm_tolls *t, const tm_judgement *j, char *out, size_t size) {
+static void waited_text(const tm_blames *t, const tm_judgement *j, char *out, size_t size) {
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
 }
 
 /* No rank is named: says how much is at stake instead, since it may be little. */
 static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
     char share[32];
-    waited_text(e->tolls, e->judgement, share, sizeof share);
+    waited_text(e->blames, e->judgement, share, sizeof share);
     snprintf(out, TM_SENTENCE_MAX, "%s; ranks wait %s of the time",
              e->judgement->found.tested
                  ? "the traces do not prove who is late"
@@ -430,7 +430,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     char text[TM_SENTENCE_MAX], share[32], before[96] = "";
     if (tm_no_devices_text(tables, out, NULL))
         return;
-    if (e->tolls->n_parts == 0) {
+    if (e->blames->n_parts == 0) {
         snprintf(out, TM_SENTENCE_MAX, "No verdict: there is nothing to compare between ranks");
         return;
     }
@@ -450,7 +450,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     else if (j->kind == TM_VERDICT_BUBBLE)
         bubble_headline(&j->found, text);
     else if (j->kind == TM_VERDICT_EVENT)
-        event_headline(e->tolls, j->found.all.data, text);
+        event_headline(e->blames, j->found.all.data, text);
     else
         named_headline(tables, e, text);
     share_text(j->matched_share, share, sizeof share);
@@ -461,7 +461,8 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
 }
 
 /* Returns why the ranks of a host are late if that is the same for all of them. */
-static tm_late_kind cause_of_host(const tm_tables *tables, const tm_tolls *t, const tm_finding *f) {
+static tm_late_kind cause_of_host(const tm_tables *tables, const tm_blames *t,
+                                  const tm_finding *f) {
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
     tm_late_kind kind = TM_LATE_UNKNOWN;
     if (members)
@@ -494,7 +495,7 @@ static const char *look_at_host(tm_late_kind kind) {
 }
 
 /* Says where to look: what the ranks share, or why the single rank is late. */
-static void look_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f, char *out,
+static void look_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                       size_t size) {
     if (f->level == TM_CULPRIT_HOST)
         snprintf(out, size, "%s", look_at_host(cause_of_host(tables, t, f)));
@@ -511,7 +512,7 @@ static void look_text(const tm_tables *tables, const tm_tolls *t, const tm_findi
         cause_text(tables, f, out, size);
 }
 
-static const char *others_text(const tm_tolls *t, const tm_finding *f) {
+static const char *others_text(const tm_blames *t, const tm_finding *f) {
     if (t->n_ranks == 2)
         return "the other rank";
     return f->of_stage ? "the median of the other stages" : "the median of the others";
@@ -519,7 +520,7 @@ static const char *others_text(const tm_tolls *t, const tm_finding *f) {
 
 /* Says by how much a finding exceeds the others: "by itself it takes 8.10 ms (4.1 % of the time of
  * all steps) longer than the median of the others, 810 us in each of 10 steps (p 0.0005)". */
-static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_t size) {
+static void excess_text(const tm_blames *t, const tm_finding *f, char *out, size_t size) {
     char each[96] = "", when[96], share[64] = "";
     tm_shown_text times[2]; /* total, and per unit */
     bool some = f->shape == TM_SHAPE_THROUGHOUT && f->units < (int64_t)t->n_leaders;
@@ -544,27 +545,27 @@ static void excess_text(const tm_tolls *t, const tm_finding *f, char *out, size_
 }
 
 /* Returns the waits that the ranks of a finding caused over all steps. */
-static tm_toll toll_of(const tm_tolls *t, const tm_finding *f) {
-    tm_toll sum = {.rank = f->rank};
+static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
+    tm_blame sum = {.rank = f->rank};
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
     if (members)
         tm_finding_members(t, f, members);
     for (size_t i = 0; i < t->n_ranks && members; i++)
         if (members[i])
-            tm_toll_add(&sum, &t->ranks[i]);
+            tm_blame_add(&sum, &t->ranks[i]);
     free(members);
     return sum;
 }
 
 /* "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
-static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *out, size_t size) {
+static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char *out, size_t size) {
     const int64_t little = 20; /* parts below 1 / 20 are not mentioned, as on the page */
-    int64_t cost_ns = tm_share_round(tm_toll_cost(toll));
+    int64_t cost_ns = tm_share_round(tm_blame_cost(blame));
     char share[32], through[96] = "";
     tm_shown_text times[3]; /* cost, all waiting, wait caused through others */
     share_text(t->wait_ns > 0 ? (double)cost_ns / (double)t->wait_ns : 0.0, share, sizeof share);
-    const bool passed = toll->indirect_ns > cost_ns / little;
-    tm_shown_durations((const int64_t[]){cost_ns, t->wait_ns, toll->indirect_ns}, passed ? 3 : 2,
+    const bool passed = blame->indirect_ns > cost_ns / little;
+    tm_shown_durations((const int64_t[]){cost_ns, t->wait_ns, blame->indirect_ns}, passed ? 3 : 2,
                        times);
     if (passed)
         snprintf(through, sizeof through, ", %s of it through other ranks that waited for %s",
@@ -575,34 +576,34 @@ static void cost_text(const tm_tolls *t, const tm_toll *toll, bool one, char *ou
 
 /* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it was never last
  * alone. If half of them or more do not tell who came last, only the others count. */
-static void last_text(const tm_toll *toll, char *out, size_t size) {
+static void last_text(const tm_blame *blame, char *out, size_t size) {
     char expected[32], apart[64] = "";
-    const bool tied = toll->untied > 0 && 2 * toll->untied <= toll->collectives;
-    const int64_t n = tied ? toll->untied : toll->collectives;
-    snprintf(expected, sizeof expected, "%.*f", toll->expected < 9.5 ? 1 : 0, toll->expected);
+    const bool tied = blame->untied > 0 && 2 * blame->untied <= blame->collectives;
+    const int64_t n = tied ? blame->untied : blame->collectives;
+    snprintf(expected, sizeof expected, "%.*f", blame->expected < 9.5 ? 1 : 0, blame->expected);
     if (tied)
         snprintf(apart, sizeof apart, "; %" PRId64 " more are too close to tell",
-                 toll->collectives - n);
+                 blame->collectives - n);
     out[0] = '\0';
-    if (toll->last > 0)
+    if (blame->last > 0)
         snprintf(out, size,
                  "; it came last in %" PRId64 " of %" PRId64 " collectives (%s expected by "
                  "chance%s)",
-                 toll->last, n, toll->expected < 0.05 ? "< 0.1" : expected, apart);
+                 blame->last, n, blame->expected < 0.05 ? "< 0.1" : expected, apart);
 }
 
 /* Writes the evidence for one finding. Last arrivals are given only for the first, because others
  * are seldom last if a later rank exists. */
-static void finding_text(const tm_tables *tables, const tm_tolls *t, const tm_finding *f,
+static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
     char who[WHO_MAX], excess[448], cost[256], last[160], look[448] = "";
     bool told = first && f->level == TM_CULPRIT_RANK;
-    tm_toll toll = toll_of(t, f);
+    tm_blame blame = blame_of(t, f);
     who_text(tables, t, f, who);
     who[0] = 'R';
     excess_text(t, f, excess, sizeof excess);
-    cost_text(t, &toll, f->level == TM_CULPRIT_RANK, cost, sizeof cost);
-    last_text(&toll, last, sizeof last);
+    cost_text(t, &blame, f->level == TM_CULPRIT_RANK, cost, sizeof cost);
+    last_text(&blame, last, sizeof last);
     look_text(tables, t, f, look, sizeof look);
     snprintf(out, TM_SENTENCE_MAX, "%s %s%s; %s%s%s", who, cost, told ? last : "", excess,
              look[0] ? "; " : "", look);
@@ -616,7 +617,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     out[0] = '\0';
     for (size_t i = 0; i < all->n && i < TOLD_MAX; i++) {
         char text[TM_SENTENCE_MAX];
-        finding_text(tables, e->tolls, &v[i], i == 0, text);
+        finding_text(tables, e->blames, &v[i], i == 0, text);
         append(out, TM_SENTENCE_MAX, i > 0 ? ". " : "");
         append(out, TM_SENTENCE_MAX, text);
     }
@@ -625,7 +626,7 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     const tm_late_cause cause =
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
     const tm_late_kind kind =
-        v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->tolls, v) : cause.kind;
+        v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->blames, v) : cause.kind;
     /* An idling rank has no larger share of the data, nor has one whose same kernels are slower. */
     if (is_of_few_steps(v) && kind == TM_LATE_HOST)
         append(out, TM_SENTENCE_MAX,
@@ -639,12 +640,12 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
 }
 
 /* Returns the rank with the largest cost; n_ranks if none has any. */
-static size_t costliest(const tm_tolls *t) {
+static size_t costliest(const tm_blames *t) {
     size_t most = t->n_ranks;
     int64_t cost = 0;
     for (size_t i = 0; i < t->n_ranks; i++)
-        if (tm_share_round(tm_toll_cost(&t->ranks[i])) > cost) {
-            cost = tm_share_round(tm_toll_cost(&t->ranks[i]));
+        if (tm_share_round(tm_blame_cost(&t->ranks[i])) > cost) {
+            cost = tm_share_round(tm_blame_cost(&t->ranks[i]));
             most = i;
         }
     return most;
@@ -653,9 +654,9 @@ static size_t costliest(const tm_tolls *t) {
 /* Returns the rank that what-if lists first if none is named, else the costliest. */
 static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
     const int64_t planned = tm_savings_first(tables);
-    const size_t at = tm_tolls_index(e->tolls, planned);
-    const bool waited = costly < e->tolls->n_ranks && at < e->tolls->n_ranks;
-    return waited && e->tolls->ranks[at].rank == planned ? at : costly;
+    const size_t at = tm_blames_index(e->blames, planned);
+    const bool waited = costly < e->blames->n_ranks && at < e->blames->n_ranks;
+    return waited && e->blames->ranks[at].rank == planned ? at : costly;
 }
 
 /* Writes the conclusion if no rank is named. */
@@ -697,7 +698,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
     }
 }
 
-static void none_text(const tm_tables *tables, const tm_tolls *t, const tm_judgement *j,
+static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judgement *j,
                       char out[TM_SENTENCE_MAX]) {
     char share[32], time[32];
     waited_text(t, j, share, sizeof share);
@@ -737,7 +738,7 @@ static bool is_quiet(const tm_verdict_topic *e) {
     const tm_judgement *j = e->judgement;
     return j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share >= TM_MATCHED_LEAST &&
            j->matched_share < TM_MATCHED_CLEARED &&
-           tm_waits_little(e->tolls->wait_ns, j->window_ns);
+           tm_waits_little(e->blames->wait_ns, j->window_ns);
 }
 
 void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
@@ -759,7 +760,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     if (j->kind == TM_VERDICT_NONE || is_quiet(e)) {
-        none_text(tables, e->tolls, j, out);
+        none_text(tables, e->blames, j, out);
         return;
     }
     if (j->kind == TM_VERDICT_BUBBLE) {
@@ -771,17 +772,18 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         return;
     }
     bool last = j->kind == TM_VERDICT_EVENT && first->rank >= 0;
-    const size_t costly = costliest(e->tolls);
-    const size_t most = last ? tm_tolls_index(e->tolls, first->rank) : first_of(tables, e, costly);
-    if (most == e->tolls->n_ranks) {
+    const size_t costly = costliest(e->blames);
+    const size_t most =
+        last ? tm_blames_index(e->blames, first->rank) : first_of(tables, e, costly);
+    if (most == e->blames->n_ranks) {
         snprintf(out, TM_SENTENCE_MAX, "No rank waited for another");
         return;
     }
     char cost[256], came[160], conclusion[256];
-    const tm_toll *toll = &e->tolls->ranks[most];
-    cost_text(e->tolls, toll, true, cost, sizeof cost);
-    last_text(toll, came, sizeof came);
+    const tm_blame *blame = &e->blames->ranks[most];
+    cost_text(e->blames, blame, true, cost, sizeof cost);
+    last_text(blame, came, sizeof came);
     unnamed_text(tables, j, conclusion, sizeof conclusion);
-    snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 "%s %s%s; %s", toll->rank,
+    snprintf(out, TM_SENTENCE_MAX, "Rank %" PRId64 "%s %s%s; %s", blame->rank,
              last || most != costly ? "" : " costs most: it", cost, came, conclusion);
 }

@@ -8,7 +8,7 @@ enum { TM_SENTENCE_MAX = 1536 };
 
 /** Input of the sentences. Borrowed. */
 typedef struct tm_verdict_topic {
-    const tm_tolls *tolls;
+    const tm_blames *blames;
     const tm_judgement *judgement;
     bool aligned; /* clocks were aligned */
     bool sized;   /* a trace says how many ranks the job has */

@@ -195,7 +195,7 @@ static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);
     char verdict[TM_SENTENCE_MAX], why[TM_SENTENCE_MAX], first[TM_SAVINGS_MAX];
-    if (lead.kind == tm_tables_find(tables, "whatif.item")->n_rows || topic->tolls->n_parts == 0 ||
+    if (lead.kind == tm_tables_find(tables, "whatif.item")->n_rows || topic->blames->n_parts == 0 ||
         topic->judgement->withheld || tm_doubt_of_job(tables))
         return;
     snprintf(verdict, sizeof verdict, "%s", headline);
@@ -220,7 +220,7 @@ static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_er
     let_kind_lead(tables, topic, headline, evidence);
     TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
-    if (topic->tolls->n_parts == 0)
+    if (topic->blames->n_parts == 0)
         return TM_OK; /* nothing was matched, so there is nothing to judge */
     TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(j->kind), err));
     tm_cell_set_real(&row[J_MATCHED], j->matched_share);

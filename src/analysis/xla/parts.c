@@ -146,7 +146,7 @@ static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
 }
 
 /* Adds a compute event to the sets of shuffles, SparseCore and core time. */
-static bool add_aside(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
+static bool add_compressed(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_xla_attr *told = tm_xla_of(timeline, row, &s->next);
     int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
@@ -201,7 +201,7 @@ static bool collect(sorter *s, tm_intervals *sets) {
             if (part != TM_XLA_OTHER &&
                 !tm_intervals_add(&sets[part], begin, begin + timeline->duration_ns[row]))
                 return false;
-            if (part <= TM_XLA_COMPUTE_UNTYPED && !add_aside(s, track, row, sets))
+            if (part <= TM_XLA_COMPUTE_UNTYPED && !add_compressed(s, track, row, sets))
                 return false;
         }
     }

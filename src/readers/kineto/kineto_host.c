@@ -141,9 +141,9 @@ typedef struct group {
 /* A worker thread of a group. */
 typedef struct worker {
     uint32_t track;
-    int64_t thread; /* thread id */
-    uint64_t shown; /* its kinds and sizes of operations, as one bit per hash */
-    uint32_t party; /* index of the cluster of workers that belong to one group */
+    int64_t thread;   /* thread id */
+    uint64_t shown;   /* its kinds and sizes of operations, as one bit per hash */
+    uint32_t cluster; /* index of the cluster of workers that belong to one group */
 } worker;
 
 /* An event with a row in the collectives. */
@@ -318,15 +318,15 @@ static bool list_workers(finisher *f) {
 
 /* The two threads of a group alternate: neighbours that run the same kinds and sizes belong to one
  * group. Returns the number of clusters. */
-static size_t find_parties(finisher *f) {
+static size_t find_clusters(finisher *f) {
     worker *workers = f->workers.data;
     size_t n = 0;
     for (size_t w = 0; w < f->workers.n; w++) {
-        bool second = w > 0 && workers[w - 1].party + 1 == n &&
-                      (w < 2 || workers[w - 2].party != workers[w - 1].party) &&
+        bool second = w > 0 && workers[w - 1].cluster + 1 == n &&
+                      (w < 2 || workers[w - 2].cluster != workers[w - 1].cluster) &&
                       (workers[w].shown & workers[w - 1].shown) != 0;
         n += !second;
-        workers[w].party = (uint32_t)n - 1;
+        workers[w].cluster = (uint32_t)n - 1;
     }
     return n;
 }
@@ -334,22 +334,22 @@ static size_t find_parties(finisher *f) {
 /* Returns the group of a cluster of workers. If there are as many groups as clusters, they are in
  * the same order. If there is one more group, the first one spans all ranks and was only used to
  * create the others. NULL if unknown. */
-static const group *group_of(const finisher *f, size_t n_parties, uint32_t party) {
+static const group *group_of(const finisher *f, size_t n_clusters, uint32_t cluster) {
     const group *groups = f->groups.data;
-    const size_t unused = f->groups.n - n_parties;
+    const size_t unused = f->groups.n - n_clusters;
     if (f->groups.n == 1)
         return groups;
-    if (f->groups.n < n_parties || unused > 1)
+    if (f->groups.n < n_clusters || unused > 1)
         return NULL;
     const bool is_known = unused == 0 || (int64_t)groups->list.ranks.n == f->world_size;
-    return is_known ? groups + unused + party : NULL;
+    return is_known ? groups + unused + cluster : NULL;
 }
 
-static const group *group_of_track(const finisher *f, size_t n_parties, uint32_t track) {
+static const group *group_of_track(const finisher *f, size_t n_clusters, uint32_t track) {
     const worker *workers = f->workers.data;
     for (size_t w = 0; w < f->workers.n; w++)
         if (workers[w].track == track)
-            return group_of(f, n_parties, workers[w].party);
+            return group_of(f, n_clusters, workers[w].cluster);
     return f->groups.n == 1 ? f->groups.data : NULL;
 }
 
@@ -380,7 +380,7 @@ static uint32_t threads_of_track(const finisher *f, uint32_t track) {
     if (own == workers + f->workers.n)
         return TM_NO_NAME;
     for (size_t w = 0; w < f->workers.n && at < ROOM; w++)
-        if (workers[w].party == own->party)
+        if (workers[w].cluster == own->cluster)
             at += (size_t)snprintf(text + at, ROOM - at, "%s%" PRId64, at == 0 ? "threads " : ", ",
                                    workers[w].thread);
     return tm_names_intern_string(f->names, text);
@@ -388,10 +388,10 @@ static uint32_t threads_of_track(const finisher *f, uint32_t track) {
 
 static bool set_groups(finisher *f) {
     const part *operations = f->operations.data;
-    const size_t n_parties = find_parties(f);
+    const size_t n_clusters = find_clusters(f);
     for (size_t i = 0; i < f->operations.n; i++) {
         tm_collective_attr *row = &f->rows[operations[i].row];
-        const group *g = group_of_track(f, n_parties, event_of(f, operations[i].row)->track);
+        const group *g = group_of_track(f, n_clusters, event_of(f, operations[i].row)->track);
         row->src_rank = member(g, row->src_rank);
         row->dst_rank = member(g, row->dst_rank);
         row->group = g ? g->name : threads_of_track(f, event_of(f, operations[i].row)->track);

@@ -173,8 +173,8 @@ tm_status tm_pf_walk_next(tm_pf_walk *walk, tm_pf_packet *out, bool *more, tm_er
         if (!bytes || field.number != TRACE_PACKET)
             continue;
         if (!take_packet(tm_wire_inner(&field), out, &packed))
-            return tm_wire_fail(&walk->wire, field.bytes, "this is not a packet of a Perfetto trace",
-                                err);
+            return tm_wire_fail(&walk->wire, field.bytes,
+                                "this is not a packet of a Perfetto trace", err);
         if (packed.number == 0)
             return TM_OK;
         walk->n_blocks++;

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 #include "base/sums.h"
-#include "replay/crew/loops.h"
+#include "replay/batch/loops.h"
 
 /* Maximum share of a role's work at rare places. Above it, its ranks do different work, like
  * undetected stages. */
@@ -51,15 +51,15 @@ static uint8_t flags_at(const tm_extra_ranks *ranks, const tm_peer_places *place
 }
 
 static size_t count_items(const tm_extra_ranks *ranks) {
-    return ranks->items ? ranks->items->n : ranks->crew->items->n;
+    return ranks->items ? ranks->items->n : ranks->batch->items->n;
 }
 
 /* Finds the place of an item; false if it is not own work in a marked step. */
 static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places, size_t item,
                        work *out) {
-    const bool crew = !ranks->items;
-    out->place = crew ? ranks->crew->items->places[item] : ranks->items->places[item];
-    if (out->place == TM_NO_PLACE || (crew && !ranks->crew->items->always[item]))
+    const bool batch = !ranks->items;
+    out->place = batch ? ranks->batch->items->places[item] : ranks->items->places[item];
+    if (out->place == TM_NO_PLACE || (batch && !ranks->batch->items->always[item]))
         return false;
     const uint64_t hash = ((const uint64_t *)places->keys.keys.data)[out->place];
     out->step = tm_place_step(hash);
@@ -69,13 +69,13 @@ static bool find_place(const tm_extra_ranks *ranks, const tm_peer_places *places
 
 /* An event's second weight is not work. */
 static void weigh(const tm_extra_ranks *ranks, size_t item, size_t n_lanes, work *out) {
-    tm_crew_row first, second;
+    tm_batch_row first, second;
     if (ranks->items) {
         const tm_peer_weights *w = &ranks->items->weights[item];
         out->ns[0] = out->call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
         return;
     }
-    tm_crew_loops_of(NULL)->weigh_item(ranks->crew, item, &first, &second);
+    tm_batch_loops_of(NULL)->weigh_item(ranks->batch, item, &first, &second);
     for (size_t k = 0; k < n_lanes; k++)
         out->ns[k] = out->call ? tm_sum(first.ns[k], second.ns[k]) : first.ns[k];
 }

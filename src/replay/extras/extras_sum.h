@@ -7,7 +7,7 @@
 /** Ranks that are compared together: a single one, or those of a batch. */
 typedef struct tm_extra_ranks {
     const tm_peer_items *items; /* NULL for a batch */
-    const tm_crew *crew;
+    const tm_batch *batch;
     size_t index;    /* of the single rank in its process */
     int64_t stage;   /* of all these ranks */
     int64_t n_peers; /* ranks of the stage in the job */
@@ -15,11 +15,11 @@ typedef struct tm_extra_ranks {
 
 /** Returns the number of ranks. */
 static inline size_t tm_extra_lanes(const tm_extra_ranks *ranks) {
-    return ranks->items ? 1 : ranks->crew->n;
+    return ranks->items ? 1 : ranks->batch->n;
 }
 
 static inline size_t tm_extra_index(const tm_extra_ranks *ranks, size_t lane) {
-    return ranks->items ? ranks->index : ranks->crew->index[lane];
+    return ranks->items ? ranks->index : ranks->batch->index[lane];
 }
 
 /** A rank's own work [ns], by call and tm_place_step. */

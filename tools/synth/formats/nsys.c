@@ -18,7 +18,8 @@
 #include "synth/sim/clock.h"
 #include "writer.h"
 
-/* Used instead of a step number; for others see mishaps.c, simulated_rank.c and kineto_frame.c. */
+/* Used instead of a step number; for others see injected_faults.c, simulated_rank.c and
+ * kineto_frame.c. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
 /* Event types of NVTX_EVENTS. */

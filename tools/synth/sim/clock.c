@@ -3,7 +3,7 @@
 
 #include "synth/base/rng.h"
 
-/* Random streams outside the range of ranks; see also plan.c and mishaps.c. */
+/* Random streams outside the range of ranks; see also plan.c and injected_faults.c. */
 #define HOST_STREAM (UINT64_MAX - 3)
 #define GPU_STREAM (UINT64_MAX - 4)
 

@@ -8,7 +8,7 @@
  * two draws: the compiler would choose their order. */
 #include "cpu.h"
 
-#include "mishaps.h"
+#include "injected_faults.h"
 
 /* Copies over PCIe run at about 20 GB/s, or 20 B/ns, after 1.2 us of setup; from pageable memory at
  * a quarter of that, because the driver copies first. */
@@ -101,7 +101,7 @@ void tms_cpu_compute(tms_sim *sim, tms_kind kind, int64_t ppm) {
     int64_t late_ns;
 
     mean_ns = tms_scale_ppm(
-        mean_ns, tms_mishap_kernel_ppm(config, &sim->placement, sim->step, sim->n_kernels++));
+        mean_ns, tms_injected_kernel_ppm(config, &sim->placement, sim->step, sim->n_kernels++));
     launch(sim, kind, tms_rng_around(&sim->rng, mean_ns, config->jitter_ppm), 0);
     if (sim->host_ppm == 0) {
         return;
@@ -241,7 +241,7 @@ void tms_cpu_push_comms(tms_sim *sim) {
                            .track = tms_role_track(comm->role)};
 
         /* If a kernel's record is lost, the profiler has no annotation over it either. */
-        if (tms_mishap_lost(sim->config, sim->step, comm->part)) {
+        if (tms_injected_lost(sim->config, sim->step, comm->part)) {
             continue;
         }
         if (comm->what == TMS_ALL_REDUCE && comm->dtype == TMS_DTYPE_FLOAT) {

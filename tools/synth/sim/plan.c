@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "gpu.h"
-#include "mishaps.h"
+#include "injected_faults.h"
 #include "simulated_rank.h"
 #include "step.h"
 #include "synth/base/rng.h"
@@ -20,7 +20,7 @@
 /* The network's random stream, outside the range of ranks. */
 #define NETWORK_STREAM UINT64_MAX
 
-/* Random stream for which rank of a pair lags; for others see mishaps.c and clock.c. */
+/* Random stream for which rank of a pair lags; for others see injected_faults.c and clock.c. */
 #define PAIR_STREAM (UINT64_MAX - 6)
 
 /* State of the job during one step. */
@@ -70,7 +70,7 @@ static void draw(run *r, int64_t i, tms_rng *rng) {
         int64_t part = (int64_t)at + p - r->step * plan->groups.n_parts;
 
         plan->end_ns[at + (size_t)p] = tms_rng_range(rng, 0, config->end_jitter_ns + 1) +
-                                       tms_mishap_late_ns(config, r->step, part);
+                                       tms_injected_late_ns(config, r->step, part);
         if (n > 1) {
             plan->end_ns[at + (size_t)p] +=
                 config->end_bias_ns * place_of(plan, instance->channel, p) / (n - 1);
@@ -302,8 +302,8 @@ bool tms_plan_complete(const tms_plan *plan, int64_t step, int64_t instance) {
     for (int64_t p = 0; p < channel->ranks.size; p++) {
         int64_t rank = tms_ranks_at(&channel->ranks, p);
 
-        if (step < tms_mishap_skipped(config, rank) ||
-            tms_mishap_lost(config, step, tms_channel_part(channel, index, rank))) {
+        if (step < tms_injected_skipped(config, rank) ||
+            tms_injected_lost(config, step, tms_channel_part(channel, index, rank))) {
             return false;
         }
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpu.h"
-#include "mishaps.h"
+#include "injected_faults.h"
 #include "step.h"
 
 /* A profiler that starts late does so between two steps, which are at least 5 us apart. */
@@ -70,7 +70,7 @@ static tms_status step(tms_replay *replay, tms_error *err) {
 tms_status tms_replay_next(tms_replay *replay, bool *more, tms_error *err) {
     const tms_config *config = replay->plan->config;
     tms_sim *sim = &replay->sim;
-    int64_t skipped = tms_mishap_skipped(config, sim->placement.rank);
+    int64_t skipped = tms_injected_skipped(config, sim->placement.rank);
     tms_status status = TMS_OK;
 
     replay->events.sections = TMS_NO_SECTIONS;

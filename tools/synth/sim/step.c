@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cpu.h"
-#include "mishaps.h"
+#include "injected_faults.h"
 #include "model.h"
 
 static int64_t max_ns(int64_t a, int64_t b) {
@@ -14,14 +14,14 @@ static int64_t max_ns(int64_t a, int64_t b) {
 /* Opens the step's annotation and resets the step's counters. */
 static void begin_step(tms_sim *sim) {
     const tms_config *config = sim->config;
-    int64_t slow_ppm = tms_mishap_slow_ppm(config, sim->placement.rank, sim->step);
+    int64_t slow_ppm = tms_injected_slow_ppm(config, sim->placement.rank, sim->step);
     bool host = config->slow_kind == TMS_SLOW_HOST;
 
     /* A step's draws do not depend on the number of draws in the previous step. */
     sim->rng =
         tms_rng_start((uint64_t)config->seed, (uint64_t)sim->placement.rank, (uint64_t)sim->step);
     sim->compute_ppm = tms_scale_ppm(slow_ppm != 0 && !host ? slow_ppm : 1000000,
-                                     tms_mishap_share_ppm(config, &sim->placement, sim->step));
+                                     tms_injected_share_ppm(config, &sim->placement, sim->step));
     sim->host_ppm = host ? slow_ppm : 0;
     sim->n_kernels = 0;
     sim->thread = TMS_TRACK_HOST;

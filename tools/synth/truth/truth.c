@@ -3,7 +3,7 @@
 #include "truth.h"
 
 #include "synth/sim/clock.h"
-#include "synth/sim/mishaps.h"
+#include "synth/sim/injected_faults.h"
 
 /* Limits above which the list of collectives is omitted: it would be too large to read, and slower
  * to write than the traces. */
@@ -149,7 +149,7 @@ static void straggler(tms_out *out, const tms_config *config) {
     tms_out_string(out, ", \"by_step\": [");
     for (int64_t step = 0; step < config->steps; step++) {
         tms_out_string(out, step > 0 ? ", " : "");
-        tms_out_int(out, tms_mishap_slow_rank(config, step));
+        tms_out_int(out, tms_injected_slow_rank(config, step));
     }
     tms_out_string(out, "]}");
 }
@@ -228,7 +228,7 @@ void tms_truth_rank(tms_out *out, const tms_plan *plan, int64_t rank, const tms_
         member(out, "end_ns", step->end_ns);
         times_members(out, &step->times);
         member(out, "slow_ppm",
-               tms_mishap_slow_ppm(plan->config, rank, step->step - plan->config->first_step));
+               tms_injected_slow_ppm(plan->config, rank, step->step - plan->config->first_step));
         tms_out_text(out, "}", 1);
     }
     tms_out_string(out, "]}");

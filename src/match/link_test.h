@@ -1,0 +1,48 @@
+/* Pairing evidence: whether two clusters of ranks ran the same operations, proven by their order
+ * and by one waiting while the other is late. */
+#ifndef TMERGE_LINK_TEST_H
+#define TMERGE_LINK_TEST_H
+
+#include "cluster.h"
+
+typedef enum tm_link_test_state {
+    TM_LINK_TEST_NONE,    /* their operations do not correspond */
+    TM_LINK_TEST_OPEN,    /* they may or may not be of one group */
+    TM_LINK_TEST_HOLDS,   /* they are of one group: one waited while the other was late */
+    TM_LINK_TEST_REFUTED, /* they are not: one left before the other arrived */
+} tm_link_test_state;
+
+/** The pairing evidence of two clusters. */
+typedef struct tm_link_test {
+    uint8_t state;       /* tm_link_test_state */
+    int64_t distance_ns; /* median distance of paired ends */
+    int64_t noise_ns;    /* noise of one end distance */
+    int64_t scatter_ns;  /* median deviation of the end distances from their median */
+    double bits; /* evidence: -log2 of the probability that the explained operations are chance */
+    int64_t n_explained; /* operations that one cluster began late and both left together */
+    int64_t n_contradicted;
+    int64_t offset_ns, at_ns; /* as in tm_bridge */
+    double drift;
+} tm_link_test;
+
+/**
+ * Pairs the operations of two clusters, checks their order and weighs the evidence.
+ *
+ * On one clock, ends are compared directly. Otherwise offset and drift are fitted to the ends and
+ * the median lateness is subtracted; agreeing ends then prove nothing by themselves. The order is
+ * proven if ends are five times closer than at any shift by 1 to 16 places.
+ *
+ * An operation is informative if one cluster came later by more than 5 times the noise. It is
+ * explained if both left within 3 times the noise, and contradicted if they left apart by more than
+ * half of that lateness. The pairing holds with at least 4 bits and at most one contradiction per
+ * three explained. It is refuted if contradictions have that many bits, or one left before the
+ * other came.
+ *
+ * @param partners  [a->run.n] filled; see tm_bridge
+ * @param out       set on TM_OK
+ * @return          TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_link_test_try(const tm_cluster *a, const tm_cluster *b, bool one_clock,
+                           int64_t *partners, tm_link_test *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

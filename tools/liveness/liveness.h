@@ -1,0 +1,33 @@
+/* Liveness monitor: detects lost processes and hosts of a run. MPI waits for them for ever; mpirun
+ * detects a process that ended, but a silent host only after minutes; srun ends the other processes
+ * only if configured to.
+ *
+ * The processes of a host keep a connection to its first one, and those to process 0. A host that
+ * is silent for 20 s (TM_SILENCE_VARIABLE sets another time) ends the run with one message. A lost
+ * process ends it if the launcher has not within 3 s. A process that is blocked, for example by its
+ * disk, counts as alive. */
+#ifndef TMERGE_LIVENESS_H
+#define TMERGE_LIVENESS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/**
+ * Starts to monitor, in a thread that does not use MPI. Connections that cannot be made, because
+ * the network fails or memory is out, are skipped without a message.
+ *
+ * Collective: over all processes.
+ * @param node    the processes of this host
+ * @param aborts  the launcher waits for a silent host unless it is told to end
+ * @param halt    cleans up and halts the main thread
+ */
+void tm_liveness_start(MPI_Comm node, bool aborts, void (*halt)(void));
+
+/** Announces that this process leaves after a failure that is already reported. Also called by
+ * signal handlers. */
+void tm_liveness_leave(void);
+
+/** Announces that this process ends normally, and stops the monitor. Collective: no. */
+void tm_liveness_end(void);
+
+#endif
