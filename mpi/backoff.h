@@ -1,7 +1,7 @@
 /* Backoff: waits for other processes without occupying a core. A blocking MPI call polls until it
  * completes. */
-#ifndef TMERGE_MPI_PATIENCE_H
-#define TMERGE_MPI_PATIENCE_H
+#ifndef TMERGE_BACKOFF_H
+#define TMERGE_BACKOFF_H
 
 #include <mpi.h>
 
