@@ -176,7 +176,8 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Packs tables that a job part unpacked: all rows of a large job exceed all other memory. */
+/* Packs the tables that a job part unpacked: in a large job, all rows unpacked would need more
+ * memory than everything else. */
 static tm_status rest(tm_tables *tables, tm_error *err) {
     enum { AWAKE_BYTES = 32 << 20 };
     size_t bytes = 0;

@@ -5,10 +5,11 @@
 #define FAR_NOISES 10.0    /* distance [noises] from which an end is off */
 #define FAR_SHARE 0.3      /* share of an event's ranks with such ends, above which it is suspect */
 
-/* Returns by how much the first end of those that take precedes the last begin of those that give;
- * -infinity if either is missing. `clock` converts a domain's time to true time. */
+/* Converts a domain's time to true time. */
 typedef double clock_reader(const tm_fit_state *state, int32_t domain, double since);
 
+/* Returns by how much the earliest end of the rows with TM_CLOCK_TAKES precedes the latest begin of
+ * those with TM_CLOCK_GIVES; -infinity if either is missing. */
 static double lead_of(const tm_fit_state *state, const tm_fit_event *event, clock_reader *clock) {
     double begin = -HUGE_VAL, end = HUGE_VAL;
     for (size_t i = 0; i < event->n; i++) {

@@ -287,7 +287,7 @@ static bool is_communication(const tm_diff *diff, const source *s, const pair *p
     return tm_call_kind_of((tm_text){p->name, strlen(p->name)}) == TM_CALL_KIND_COMMUNICATION;
 }
 
-/* Whether a store lists all names, so that a missing name did not run. */
+/* Whether a store lists all names; if so, a name that is missing from it did not run. */
 static bool lists_all(const tm_diff *diff, const source *s, const pair *p) {
     int without = p->row[0] == NONE ? 0 : 1;
     return !s->host_column ||

@@ -5,7 +5,8 @@
 
 #include "base/sorted.h"
 
-/* Links between two operations: the longest, its group, and the longest of any other group. */
+/* The two links kept between a pair of operations: the longest one with its group, and the longest
+ * one of any other group. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;

@@ -64,7 +64,7 @@ typedef struct tm_peer_row {
     int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* the first n are used */
 } tm_peer_row;
 
-/** The middle weights of all [n >= 2] ranks at a place, sent back. Sent as bytes. */
+/** The owner's answer on a place: the middle weights of all its n >= 2 ranks. Sent as bytes. */
 typedef struct tm_peer_others {
     uint64_t place;
     tm_peer_weights middle[3]; /* ascending, each weight by itself */

@@ -24,7 +24,7 @@ void tm_intake_close(tm_intake *intake);
 /** Opens the HDF5 file; negative if HDF5 fails. */
 hid_t tm_intake_file(tm_intake *intake, const char *path);
 
-/** Returns whether a read failed in HDF5 only because memory is out. */
+/** Returns whether a read failed in HDF5 only for lack of memory. */
 bool tm_intake_memory_out(const tm_intake *intake);
 
 /** Returns the size [B] of the HDF5 file. */

@@ -85,8 +85,8 @@ static void link_event(tm_trace *trace, calls *c, uint32_t event, int64_t correl
         call != TM_NO_EVENT && is_one_of_several(events, c);
 }
 
-/* A stream waits for an event recorded before the waiting call. A later record is a different one,
- * as some profilers write a wrong id. */
+/* A stream waits for an event recorded before the waiting call. If the recorded call is later than
+ * the wait, the profiler wrote a wrong id. */
 static void link_wait(tm_trace *trace, calls *c, tm_wait_attr *wait) {
     const tm_raw_event *events = trace->events.data;
     wait->call = call_of(c, wait->correlation);

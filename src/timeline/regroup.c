@@ -48,7 +48,7 @@ static uint32_t move_text(regrouping *r, uint32_t id) {
              : tm_names_intern_string(r->names, "[]");
 }
 
-/* Cached, because few lists occur in many events. False if out of memory. */
+/* Cached, because many events share a few lists. False if out of memory. */
 static bool move_list(regrouping *r, uint32_t *id) {
     if (*id == TM_NO_NAME)
         return true;

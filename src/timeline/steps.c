@@ -33,7 +33,8 @@ static int by_begin(const void *a, const void *b) {
     return tm_order_i64(y->end_ns, x->end_ns); /* the outer one first */
 }
 
-/* no_step: caches which names are no steps; names of steps are few, the others repeat. */
+/* no_step: caches by name id which names are not steps, because such names recur often and names of
+ * steps are few. */
 static tm_status find_annotations(const tm_timeline *timeline, const tm_names *names,
                                   const tm_step_names *steps, bool *no_step, candidates *out,
                                   tm_error *err) {

@@ -475,7 +475,7 @@ def test_an_export_that_is_being_written_is_refused():
     export('rank0.sqlite')
     db = sqlite3.connect('rank0.sqlite', isolation_level=None)
     db.execute('BEGIN EXCLUSIVE')
-    tmerge('rank0.sqlite').fails(3, 'rank0.sqlite: this database is being written: wait '
+    tmerge('rank0.sqlite').fails(3, 'rank0.sqlite: this database is being written; wait '
                                     'until it is written, or write it again')
     db.execute('ROLLBACK')
     db.close()

@@ -374,7 +374,7 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
     # A kernel that ends between two recordings.
     put('end/a.json', beyond_all())
     put('end/b.json', in_part((), steps=range(100, 120)))
-    contains(merged('end').out, '! A kernel (gemm) lasts for longer')
+    contains(merged('end').out, '! A kernel (gemm) lasts longer')
     # Both ranks compute alike in the 6 steps that both have.
     put('some/rank0.json', in_part(range(6, 20)))
     put('some/rank1.json', in_part(()).replace(b'"rank": 0', b'"rank": 1'))

@@ -102,7 +102,7 @@ static const tm_column worst_columns[N_WORST_COLUMNS] = {
     [W_STEP] = {"step", TM_INT, "", "Step on its lowest rank; null if none."},
     [W_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
     [W_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest start of its kernels, since the epoch."},
-    [W_SKEW] = {"skew_ns", TM_INT, "ns", "L minus the earliest start."},
+    [W_SKEW] = {"skew_ns", TM_INT, "ns", "Start of the last rank minus the start of the first."},
     [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of the waits of its ranks."},
     [W_LAST_RANK] = {"last_rank", TM_INT, "",
                      "The rank that arrived last; null if another may have arrived as late, within "

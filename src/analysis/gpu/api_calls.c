@@ -38,7 +38,8 @@ static const tm_column columns[N_COLUMNS] = {
     [MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
     [MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
     [RANKS] = {"ranks", TM_INT, "", "Ranks that made the call."},
-    [MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns", "Median of a rank's total over these ranks."},
+    [MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns",
+                     "Median, over the ranks that made the call, of a rank's total_ns."},
     [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "The largest total of a rank."},
     [MAX_RANK] = {"max_rank", TM_INT, "", "The rank with max_rank_ns; the lowest of equals."},
 };

@@ -65,7 +65,7 @@ static const tm_column columns[N_COLUMNS] = {
                     "rate times Nsight Compute's duration."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / dram_bytes."},
     [RATE] = {"achieved_gflops", TM_REAL, "GFLOP/s",
-              "Achieved rate in the job: flop calls / total_ns."},
+              "Achieved rate in the job: flop x calls / total_ns."},
     [FLOP_ROOF] = {"roof_gflops", TM_REAL, "GFLOP/s",
                    "Peak rate of single precision outside of the tensor cores: twice the peak of "
                    "op_ffma per cycle, times cycles per second."},

@@ -47,7 +47,7 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
                    "bytes / total_ns of the copies with known size; null without sizes. Small "
                    "copies have overhead that is not bandwidth: see transfers.size."},
     [UNION] = {"union_ns", TM_INT, "ns",
-               "|M_kind|: time in which at least one of these copies ran (union)."},
+               "Time in which at least one of these copies ran; overlapping copies count once."},
     [OVERLAP] = {"overlap_ns", TM_INT, "ns",
                  "|M_kind n P|: the part of union_ns during which compute kernels ran."},
     [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / union_ns."},

@@ -46,7 +46,9 @@ static const tm_column answer_columns[N_HA] = {
     [HA_RANKS] = {"ranks", TM_INT, "", "Ranks of the job; 0: unknown."},
     [HA_COMMS] = {"communicators", TM_INT, "", "Communicators."},
     [HA_PROCESSES] = {"processes", TM_INT, "", "Processes."},
-    [HA_LEFT_OUT] = {"left_out", TM_INT, "", "Entries that are no rank of their communicator."},
+    [HA_LEFT_OUT] = {"left_out", TM_INT, "",
+                     "Number of entries that were ignored because they do not belong to a rank of "
+                     "their communicator."},
     [HA_COMMAS] = {"commas", TM_INT, "", "Missing commas that were added."},
     [HA_VERSION] = {"version", TM_TEXT, "", "Version of NCCL."},
     [HA_TIME] = {"time", TM_TEXT, "", "Local time of the answer."},

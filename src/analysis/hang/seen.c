@@ -20,7 +20,7 @@ static const tm_column seen_columns[N_HS] = {
     [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "Begin of that step, on the job's clock."},
     [HS_CALL] = {"call", TM_TEXT, "", "CPU calls at its end, innermost first."},
     [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
-                       "Begin of the innermost one, on the job's clock."},
+                       "Start of the innermost of these calls, on the job's clock."},
     [HS_OPEN] = {"open", TM_BOOL, "", "Whether it had not returned at the end."},
 };
 

@@ -35,7 +35,7 @@ static const tm_column columns[N_COLUMNS] = {
     [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%", "capacity_pct of nearest_rank."},
     [J_GROWING] = {"growing_devices", TM_INT, "", "Number of devices with pattern growth."},
     [J_FIRST] = {"first_rank", TM_INT, "",
-                 "Rank with the smallest steps_left among these; the lowest if several."},
+                 "Rank whose growing device has the smallest steps_left; the lowest if several."},
     [J_STEPS_LEFT] = {"steps_left", TM_INT, "", "steps_left of first_rank in memory.device."},
 };
 

@@ -49,8 +49,8 @@ static const tm_column columns[N_COLUMNS] = {
                       "Upper estimate: parameter_bytes for SGD, which may have momentum; else as "
                       "state_least_bytes."},
     [M_PREEXISTING] = {"preexisting_bytes", TM_INT, "B",
-                       "Preexisting bytes in memory.category at the peak, of the device with most. "
-                       "Null without."},
+                       "Preexisting bytes at the peak (memory.category), on the device that has "
+                       "most of them; null if there are none."},
     [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
                     "Estimate of the gradients in preexisting_bytes: parameter_bytes if the trace "
                     "allocates no gradients, i.e. they are kept from step to step; else 0."},

@@ -37,7 +37,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
                  "Change of its caused wait if its clock were off by the joint uncertainty in "
                  "every operation in which it was late."},
     [P_CAUSED] = {"caused_wait_ns", TM_INT, "ns", "Whole nanoseconds of the caused wait."},
-    [P_FRACTION] = {"fraction", TM_INT, "", "Rest of caused_wait_ns, in 2^-40 ns."},
+    [P_FRACTION] = {"fraction", TM_INT, "",
+                    "Fractional part of the caused wait, in units of 2^-40 ns."},
     [P_EXPECTED] = {"expected", TM_REAL, "", "Sum of 1/n over untied operations."},
     [P_VARIANCE] = {"variance", TM_REAL, "", "Sum of (1/n)(1 - 1/n) over untied operations."},
 };

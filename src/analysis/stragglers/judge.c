@@ -51,7 +51,8 @@ static const tm_column pipeline_columns[] = {
     {"transfers", TM_INT, "", "Number of transfers from the first stage to the second."},
     {"senders", TM_INT, "", "Number of ranks of the first stage."},
     {"wait_ns", TM_INT, "ns", "Wait of all ranks for transfers."},
-    {"kept_ns", TM_INT, "ns", "Time in which these and collectives kept ranks from computing."},
+    {"kept_ns", TM_INT, "ns",
+     "Time in which pipeline transfers and collectives kept ranks from computing."},
 };
 
 const tm_table_def tm_judge_pipeline = {

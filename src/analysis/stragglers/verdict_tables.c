@@ -55,8 +55,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
          "Unit that is compared: step; stretch: the work of ranks between two operations of their "
          "group, or a block of it; part: a sample of all work in a step; operation for an event."},
     [F_UNITS] = {"units", TM_INT, "",
-                 "Number of units in the window; for blocks all units in them; for an event, its "
-                 "operations."},
+                 "Number of units in the window: for blocks, the units in all its blocks; for an "
+                 "event, its operations."},
     [F_P] = {"p", TM_REAL, "",
              "Probability that one of several equal ranks stands out as much by chance in any "
              "window, by permuting ranks in each unit, corrected for the groups tested; null for "

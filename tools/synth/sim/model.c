@@ -104,7 +104,8 @@ static void operators(tms_sim *sim, const pass *what, int64_t index) {
     /* Kernels are spread evenly; with many operators most launch nothing, like views and reshapes
      * in real models. */
     for (int64_t i = 0; i < pairs; i++) {
-        /* Backward runs the operators in reverse: a pair has its forward pair's number. */
+        /* Backward runs the operators in reverse, so each pair takes the number of its forward
+         * pair. */
         int64_t pair = what->backward ? pairs - 1 - i : i;
         bool nested = 2 * pair + 1 < ops; /* an odd number leaves one operator unpaired */
         tms_span outer = {0};
