@@ -37,7 +37,7 @@ test("the filter takes conditions and text", async () => {
   assert.deepEqual(await left("rank>3"), where((r) => r.rank > 3));
   assert.deepEqual(await left("rank>=2 step=4"), where((r) => r.rank >= 2 && r.step === 4));
   assert.deepEqual(await left("rank!=5; window_ns<0"), []);
-  assert.match(await page.innerText("main"), /No row fits the filter\./);
+  assert.match(await page.innerText("main"), /No row matches the filter\./);
   assert.deepEqual(await left("partial=no rank<1"), where((r) => !r.partial && r.rank < 1));
   assert.deepEqual(await left(""), where(() => true));
   await visit(page, "#tables/name=overlap.kind");
@@ -53,8 +53,8 @@ test("a filter has the grammar of --where, with units and headings, and says wha
     ["", [0, 1, 2]], ["nvjet", [0, 1]], ["calls>100 nvjet", [1]], ["nvjet calls > 100", [1]], ["calls > 100", [1, 2]], ["total_ns > 100ms", [2]], ["total_ns >= 100 ms", [1, 2]],
     ["total_ns > 10", [0, 1, 2]], ["total time > 100", [2]], ["Total time>0.1s", [2]], ["size_bytes >= 4KiB and size_bytes < 5MB", [0]], ["size_bytes = null", [1]],
     ["calls=100 or calls = 500", [0, 2]], ["calls=100 and part=no or name~GEMM", [2]], ["part=yes; calls>1", [0]], ["name = \"gemm or two\"", [2]], ["gemm or two", [2]], ["tst<4", [0]], ["calls != 100 & nvjet", [1]],
-    ["call > 100", [0, 1, 2], /^No column is called “call”\. Alike: calls\.$/], ["total > 3", [0, 1, 2], /Alike: total_ns, total time\./], ["calls > 5ms", [0, 1, 2], /“5ms” is not a number: calls is one/],
-    ["total_ns > 5MB", [0, 1, 2], /which may have a unit \(ns, us/], ["calls >", [0, 1, 2], /a value is missing/], ["calls > null", [0, 1, 2], /only equal/], ["colour > 1 nvjet", [0, 1], /No column is called “colour”/],
+    ["call > 100", [0, 1, 2], /^No column is called “call”\. Similar: calls\.$/], ["total > 3", [0, 1, 2], /Similar: total_ns, total time\./], ["calls > 5ms", [0, 1, 2], /calls is compared with a number, not with “5ms”/],
+    ["total_ns > 5MB", [0, 1, 2], /with or without a unit \(ns, us/], ["calls >", [0, 1, 2], /A value is missing after/], ["calls > null", [0, 1, 2], /can only be compared/], ["colour > 1 nvjet", [0, 1], /No column is called “colour”/],
   ]) {
     const where = whereOf(table, text, shown);
     assert.deepEqual([0, 1, 2].filter(where.takes), rows, text);
@@ -62,7 +62,7 @@ test("a filter has the grammar of --where, with units and headings, and says wha
     else assert.equal(where.wrong, null, text);
   }
   const { page } = await open(job.page, { hash: "#kernels/filter=cals%20%3E%203" });
-  assert.match(await page.textContent('main [role="status"]'), /^No column is called “cals”\. Alike: calls\b/);
+  assert.match(await page.textContent('main [role="status"]'), /^No column is called “cals”\. Similar: calls\b/);
 });
 
 test("what is saved as CSV is what the filter and the order leave, exact", async () => {

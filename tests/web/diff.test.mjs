@@ -159,5 +159,5 @@ seldom("with too few steps it says that nothing is judged", async () => {
   assert.match(await tab.textContent("main"), /Under 3 whole steps in A or B \(6, 2\)/);
   assert.match(await tab.textContent("main"), /Changed, cannot be judged/);
   await visit(tab, "#kernels");
-  assert.match(await tab.textContent("main"), /\d+ changed, which so few steps cannot judge\./);
+  assert.match(await tab.textContent("main"), /\d+ changed, but so few steps cannot show whether by chance\./);
 });

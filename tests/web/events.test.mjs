@@ -41,7 +41,7 @@ const timeline = (job, hash, more) => opened(job.page, hash, more);
 test("a kernel says with what it was launched, a copy how fast it was, and what no call is known of that", async () => {
   const { page } = await timeline(jobs.launched, "/rank=0");
   await press(page, ".", ".");
-  assert.match(await details(page), /Launched with grid 128 × 2 × 1, block 256 × 1 × 1, 40 registers a thread, 2\.00 KiB of shared memory a block, estimated occupancy 37 %\./);
+  assert.match(await details(page), /Launched with grid 128 × 2 × 1, block 256 × 1 × 1, 40 registers per thread, 2\.00 KiB of shared memory per block, estimated occupancy 37 %\./);
   await press(page, ",");
   assert.match(await details(page), /^Memcpy DtoH.*Launched by cudaMemcpyAsync.*Correlation 39\.4\.00 kB at 2\.00 GB\/s\.Python: train/); // 4000 B in 2 us
   await press(page, ".", ".");

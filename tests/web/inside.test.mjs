@@ -238,11 +238,11 @@ seldom("memory over time: a line by device to twelve, a band beyond, and the cap
   const { page } = await open(job.page, { hash: "#memory" });
   await page.waitForSelector(".chart[data-drawn] canvas");
   assert.match(await page.textContent("h1"), /^Memory grows in step after step on 16 devices$/);
-  assert.match(await page.textContent("main"), /the least to the most of 16 devices/);
+  assert.match(await page.textContent("main"), /minimum to maximum of 16 devices/);
   const peak = (await cells(page, "memory.device")).find(([row, column]) => row === 0 && column === "peak_bytes");
   assert.ok(Math.abs(Number(peak[2]) * 1024 ** 3 - devices[0].peak_bytes) < 0.01 * 1024 ** 3, peak[2]);
   await visit(page, "#memory/to=used");
-  assert.match(await page.textContent("main"), /times as high as this chart’s highest value/);
+  assert.match(await page.textContent("main"), / times this chart’s highest value/);
 });
 
 seldom("the clocks view says what clock.check and clock.rank say", async () => {
@@ -374,7 +374,7 @@ test("where nothing was recorded a view says why and what to record", async () =
   const job = merge("bare", trace("bare.json", events, { distributedInfo: { rank: 0, world_size: 1 } }));
   const { page } = await open(job.page);
   for (const [view, pattern] of [["communication", /--comm-pattern REGEX/], ["memory", /profile_memory=True/], ["operators", /ProfilerActivity\.CPU/], ["operators/by=shape", /record_shapes=True/],
-    ["operators/by=module", /with_modules=True/], ["launches", /ProfilerActivity\.CPU of PyTorch, -t cuda of nsys, --hip-trace of rocprofv3/], ["transfers", /ProfilerActivity\.CUDA/], ["input", /./], ["clocks", /all ranks/]]) {
+    ["operators/by=module", /with_modules=True/], ["launches", /ProfilerActivity\.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3/], ["transfers", /ProfilerActivity\.CUDA/], ["input", /./], ["clocks", /all ranks/]]) {
     await visit(page, `#${view}`);
     assert.match((await page.$$eval(".empty", (all) => all.map((e) => e.textContent))).join(" "), pattern, view);
     assert.doesNotMatch(await page.textContent("main"), /\b(NaN|Infinity|undefined|null)\b/, view);
@@ -423,7 +423,7 @@ seldom("what Nsight Compute measured stands under its roofs, with its rules, and
     await page.waitForSelector("main .chart[data-drawn]");
     assert.match(await page.$eval("main .chart", (e) => e.getAttribute("aria-label")), /^Rate of 2 measured kernels /);
     const own = 'main section:has(h2:text-is("What Nsight Compute measured"))', chosen = '[aria-label="The chosen kernel"]';
-    assert.match(await page.$eval(own, (e) => e.textContent), /In the table alone: 1 kernel /);
+    assert.match(await page.$eval(own, (e) => e.textContent), /Only in the table: 1 kernel /);
     assert.equal(await page.$eval(chosen, (e) => e.textContent), "");
     /* Clicks all over the chart: points must be where the axes put them. */
     const told = await page.$eval("main .chart canvas", async (e) => {
@@ -443,7 +443,7 @@ seldom("what Nsight Compute measured stands under its roofs, with its rules, and
     await page.waitForSelector(`${chosen} li`);
     assert.deepEqual(await page.$$eval('main tr[aria-current="true"] td[data-column="name"]', (all) => all.map((e) => Number(e.dataset.row))), [row], "the chosen one is marked");
     const rules = await page.$$eval(`${chosen} li`, (all) => all.map((e) => e.textContent.replaceAll("\u00a0", " ")));
-    assert.deepEqual(rules, ["TileRule (SpeedOfLight; estimated speedup 12.5 %, of a part of it alone): use <i>larger</i> tiles",
+    assert.deepEqual(rules, ["TileRule (SpeedOfLight; estimated speedup 12.5 %, of only a part of it): use <i>larger</i> tiles",
       "WaveRule (SpeedOfLight; estimated speedup 7.3 %, of the whole kernel): a tail of waves"]);
     // 2 * 16,896 * 1.5e9 = 50.7e12, 540,000 * 1.5e9 = 810e12
     assert.match((await page.$eval(chosen, (e) => e.textContent)).replaceAll("\u00a0", " "), /single precision 50\.7 TFLOP\/s, tensor cores 810 TFLOP\/s/);

@@ -148,13 +148,13 @@ item("made", "#timeline/rank=3", "2: an event's panel, and from it to its like, 
   await press(page, "Shift+ArrowDown", ".");
   await use(page, ".tl-details summary");
   assert.deepEqual(await all(page, ".tl-details details[open] li"), ["train.py(3): step", "model.py(7): forward"]);
-  await use(page, ".tl-details button", { named: /^Next of/, then: { rank: "3", event: "0.0.960000.10000" } });
+  await use(page, ".tl-details button", { named: /^Next run/, then: { rank: "3", event: "0.0.960000.10000" } });
   await press(page, "l"); // each kernel of 10 us was launched at 80
   await at(page, { event: "9.2.80000.2000" });
   assert.match(await details(page), /^cudaLaunchKernel.*Launched 1 event: 10\.0 µs\./);
   await use(page, ".tl-launched button", { named: /^sgemm/, then: { event: "0.0.960000.10000" } });
   await use(page, ".tl-details button", { named: /^The slowest/, then: { rank: "17", event: "0.0.50000.900000" } });
-  assert.match(await details(page), /On the critical path for 900\.0 µs: had it ended later, the job would have\..*the longest of all/);
+  assert.match(await details(page), /On the critical path for 900\.0 µs: a later end would have delayed the job\..*the longest of all/);
   await use(page, ".tl-peers li:nth-child(2) button", { then: { rank: "15", event: "0.0.50000.800000" } });
 });
 
@@ -287,7 +287,7 @@ item("episode", "#steps", "5: the trend of step times, with its episodes, leads 
 
 item("pipe", "#pipelines", "6: stages and their micro-batches, the bubble against the ideal one, late senders against transfers", async (page, store) => {
   /* Two micro-batches on two stages: each stage is idle in one of three time slots. */
-  assert.match(await said(page, "h1"), /^The pipeline’s bubble is 3\d\.\d % of its time, 33\.3 % where all is even$/);
+  assert.match(await said(page, "h1"), /^The pipeline’s bubble is 3\d\.\d % of its time, 33\.3 % if all were even$/);
   const { "bubble.pass": passes, "bubble.pair": pairs } = show(store, "bubble.pass", "bubble.pair"), late = await cells(page, '[data-of="bubble.pair"]');
   /* Each of two ranks sends 4 MiB forward, or backward, for 2 micro-batches in each of 3 steps. */
   assert.deepEqual(late.map((row) => row.slice(0, 6).join(" ")).sort(), ["0 2 0 1", "1 3 0 1", "2 0 1 0", "3 1 1 0"].map((ends) => `${ends} 6 25.2 MB`));
@@ -383,9 +383,9 @@ item("made", "#memory/device=3%20cuda%3A0", "9: memory by category over time, an
 });
 
 item("made", "#efficiency", "9: a roofline", async (page) => {
-  await reach(page, ".chart", /^Rate of 1 operator against operations a byte/);
+  await reach(page, ".chart", /^Rate of 1 operator against operations per byte/);
   await press(page, "ArrowRight"); // 2e8 operations; 4 bytes for each of 100 x 1000, 1000 x 1000 and 100 x 1000 numbers, 4.8e6; a peak of 66.9 TFLOP/s
-  assert.equal(await said(page, "#tip"), "aten::mmfp32, 0.825 TFLOP/s, 1.2 % of the peak41.7 operations a byte, 8.73 ms");
+  assert.equal(await said(page, "#tip"), "aten::mmfp32, 0.825 TFLOP/s, 1.2 % of the peak41.7 operations per byte, 8.73 ms");
   assert.deepEqual(await cells(page, '[data-of="efficiency.operator"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
 });
 

@@ -33,7 +33,7 @@ test("a job without a pipeline has no view of it", async () => {
   const piped = await open(jobs.pipe.page, { hash: "#steps" });
   assert.match(await piped.page.textContent("main"), /traced back through earlier steps/);
   await visit(piped.page, "#summary");
-  assert.match(await piped.page.textContent("main"), /Of these, what receivers waited for their senders is counted apart: Pipelines/);
+  assert.match(await piped.page.textContent("main"), /Of these, the waiting of receivers for senders is counted separately: Pipelines/);
 });
 
 test("the bubble and the stage that makes the others wait are said, and are the tables'", async () => {
@@ -43,7 +43,7 @@ test("the bubble and the stage that makes the others wait are said, and are the 
   const { page } = await open(jobs.pipe.page, { hash: "#pipelines" });
   const title = await page.$eval("h1", (e) => e.textContent);
   // Six micro-batches on four stages: the ideal bubble is 3 of 6 + 3.
-  assert.match(title, /^The pipeline’s bubble is [\d.]+\s% of its time, 33\.3\s% where all is even$/);
+  assert.match(title, /^The pipeline’s bubble is [\d.]+\s% of its time, 33\.3\s% if all were even$/);
   assert.ok(Math.abs(Number(/is ([\d.]+)/.exec(title)[1]) - bubble) <= 0.0501, title);
   assert.match(await page.$eval("main header", (e) => e.textContent), /Stage 2 takes longest for a forward and a backward pass/, "ranks 4 and 5 are slow");
   const stages = await cells(page, "Stages");

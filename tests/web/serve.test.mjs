@@ -100,8 +100,8 @@ seldom("counters of a window that came are of the whole store", async () => {
   const pixel = (span[1] - span[0]) / (width - GUTTER - RIGHT), seen = new Set();
   for (let x = 20; x < width - 200; x += FULL ? 90 : 180) {
     const time = span[0] + x * pixel, near = queue(time - 2 * pixel, time + 3 * pixel);
-    const shown = await lookFor(page, GUTTER + x, new RegExp(` rank ${rank} .*have not begun`));
-    const said = Number(/of all streams: (\d+)/.exec(shown)[1]);
+    const shown = await lookFor(page, GUTTER + x, new RegExp(` rank ${rank} .*not yet started`));
+    const said = Number(/over all streams: (\d+)/.exec(shown)[1]);
     assert.ok(said >= Math.min(...near) && said <= Math.max(...near), `${said}, not one of ${near} at ${time}`);
     seen.add(said);
   }
@@ -347,6 +347,6 @@ test("that the server is gone is said, and may be asked again", async () => {
   await once(server, "exit");
   await visit(page, "#timeline/t=6000000000-6300000000"); // more consecutive steps than the page holds
   await page.waitForSelector('body[data-detail="failed"]');
-  assert.match(await page.textContent(".tl-left-out"), /Detail cannot be loaded: tmerge serve does not answer; it may have been ended\. Try again/);
+  assert.match(await page.textContent(".tl-left-out"), /Detail cannot be loaded: tmerge serve does not respond; it may have been stopped\. Try again/);
   await Promise.all([page.waitForRequest("**/tile?*"), page.click("text=Try again")]);
 });

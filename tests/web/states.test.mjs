@@ -44,7 +44,7 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   assert.doesNotMatch(await page.textContent("main"), /releases all|Wait\b(?! and transfer)/);
   if (!(await listed(page)).includes("whatif")) return;
   await visit(page, "#whatif");
-  assert.doesNotMatch(await main(page), /rank after rank|as it is elsewhere|as the others/);
+  assert.doesNotMatch(await main(page), /rank after rank|at its peers’ pace|at the others’ pace/);
 }));
 
 test("no steps: the whole trace is one column", () => of("no-steps", async (page) => {
@@ -57,7 +57,7 @@ test("no steps: the whole trace is one column", () => of("no-steps", async (page
     assert.ok(!(await main(page)).includes("step 0"), view);
   }
   await visit(page, "#steps");
-  assert.match(await main(page), /No steps marked.*To mark them: prof\.step\(\) of PyTorch, StepTraceAnnotation/);
+  assert.match(await main(page), /No steps marked.*To mark them, use prof\.step\(\) in PyTorch, StepTraceAnnotation/);
   /* The duration of the host's recording is neither a GPU's idle time nor a step's time. */
   assert.deepEqual(await page.$$eval('[aria-label="Metric"] button', (all) => all.map((e) => e.textContent)), ["made others wait", "waited", "compute", "exposed communication"]);
   assert.equal(await page.$(".multiples"), null);
@@ -109,12 +109,12 @@ seldom("what was not recorded stands at the head, and nothing is concluded from 
 }));
 
 seldom("kernels whose names tell no kind are not said to be no all-reduce", () => of("untold-kinds", async (page) => {
-  assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none that its name tells");
-  assert.match(await page.textContent(".findings"), /Which of it is AllReduce no name tells\./);
+  assert.equal((await figure(page, "Communication overlap"))[1], "AllReduce: none identified by name");
+  assert.match(await page.textContent(".findings"), /No name shows which of it is AllReduce\./);
   await visit(page, "#communication");
-  assert.match(await main(page), /none that its name tells/);
+  assert.match(await main(page), /none identified by name/);
   await visit(page, "#idle"); // from 30 to 400 us, between two kernels without launches
-  assert.match((await main(page)).replace(/\u00a0/g, " "), /370\.0 µs of GPU time, 100 % of it because no launch is in the traces/);
+  assert.match((await main(page)).replace(/\u00a0/g, " "), /370\.0 µs of GPU time, 100 % of it of unknown cause: the traces hold no launch/);
 }));
 
 seldom("where most communication is not matched nobody is called late for sure, and the share is said", () => of("unmatched", async (page, job) => {

@@ -249,7 +249,7 @@ seldom("the timeline says how many events the page holds, and so does About", as
   const { events } = show(job.store, "job.job")["job.job"][0];
   const said = plain(await page.textContent(".tl-kept"));
   const [, kept, all] = /^(?:All|(\d+) of) (\d+) events are in this page\./.exec(said);
-  assert.ok(Number(all) === events && (kept === undefined || (Number(kept) < events && / All others are instants/.test(said))), said);
+  assert.ok(Number(all) === events && (kept === undefined || (Number(kept) < events && / The others are instants/.test(said))), said);
   await visit(page, "#about");
   await page.waitForFunction(() => document.querySelector("[data-kept]").textContent !== "…");
   assert.equal(plain(await page.textContent("[data-kept]")), said);

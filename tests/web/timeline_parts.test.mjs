@@ -502,18 +502,18 @@ test("an operation without a wait says why, and a receiver how long it waited fo
     return plainText(lastWords({ kind, members, size, waits, wait: 0, lastRank: null, bytes: 8 }, { job: { ranks }, noWaits }, false));
   };
   const plainText = (text) => text.replace(/[\u00a0\u202f]/g, " ");
-  assert.equal(words(RECV, [100_000, 400_000]), "Rank 3, which receives, waited 300.0 µs for rank 4, which sends.");
-  assert.equal(words(SEND, [400_000, 100_000]), "Rank 4, which receives, waited 300.0 µs for rank 3, which sends.");
+  assert.equal(words(RECV, [100_000, 400_000]), "The receiver, rank 3, waited 300.0 µs for the sender, rank 4.");
+  assert.equal(words(SEND, [400_000, 100_000]), "The receiver, rank 4, waited 300.0 µs for the sender, rank 3.");
   assert.equal(words(SEND, [100_000, 400_000], { spread: 5000 }),
-    "Rank 4, which receives, came 300.0 µs (±10.0 µs) after rank 3, which sends, and did not wait for it.");
-  assert.equal(words(RECV, [100_000, 950_000]), "Rank 3, which receives, waited 800.0 µs for rank 4, which sends."); // it left before the last arrival: counts until its end
+    "The receiver, rank 4, arrived 300.0 µs (±10.0 µs) after the sender, rank 3, and did not wait for it.");
+  assert.equal(words(RECV, [100_000, 950_000]), "The receiver, rank 3, waited 800.0 µs for the sender, rank 4."); // it left before the last arrival: counts until its end
   assert.match(words(SEND, [100_000]), /^No wait is known: the other rank’s kernel is missing/);
   assert.match(words(SEND, [100_000], { size: 2 }), /only one of the two ranks is in this page/);
   assert.match(words(SEND, [0, 1], { noClock: true }), /^No wait is known: the clocks of its ranks cannot be compared\.$/);
-  assert.match(words(SEND, [0, 1], { noWaits: "these traces hold transfers alone" }), /: these traces hold transfers alone\.$/);
-  assert.match(words(BROADCAST, [0, 1], { noClock: true }), /: a rank need not stay in a Broadcast until all have come\.$/);
+  assert.match(words(SEND, [0, 1], { noWaits: "these traces hold only transfers" }), /: these traces hold only transfers\.$/);
+  assert.match(words(BROADCAST, [0, 1], { noClock: true }), /: a rank may leave a Broadcast before all have arrived\.$/);
   assert.match(words(ALLREDUCE, [0, 1], { noClock: true }), /: the clocks of its ranks cannot be compared\.$/);
-  assert.match(words(ALLREDUCE, [0, 1]), /: kernels of some ranks of its group are missing in the traces or were not matched/);
+  assert.match(words(ALLREDUCE, [0, 1]), /: kernels of some ranks of its group are missing from the traces, were not matched/);
   assert.match(words(ALLREDUCE, [0]), /: no other rank’s kernel was matched with it/);
-  assert.match(words(13, [0, 1]), /: nothing tells of which kind it is\.$/);
+  assert.match(words(13, [0, 1]), /: the kind of this operation is not known\.$/);
 });

@@ -144,12 +144,12 @@ seldom("the panel of an event says how long it is on the path, and how much late
     return details(page);
   };
   const on = events.find((event) => onPath(event).some(({ begin }) => begin === event.begin)), [{ duration }] = onPath(on), words = await said(on);
-  const [, time] = /On the critical path for (.*?s): had it ended later, the job would have\./.exec(words) ?? assert.fail(words);
+  const [, time] = /On the critical path for (.*?s): a later end would have delayed the job\./.exec(words) ?? assert.fail(words);
   assert.ok(closeTo(time, duration), `${duration}: ${words}`);
   assert.equal(slackOf(on).slack_most_ns, 0);
   for (const rank of [0, 2]) {
     const off = events.findLast((event) => event.rank === rank && onPath(event).length === 0 && slackOf(event).slack_ns > 0), told = await said(off);
-    const [, by] = /Not on the critical path: it could have ended (.*?s) later without the job ending later\./.exec(told) ?? assert.fail(told);
+    const [, by] = /Not on the critical path: it could have ended (.*?s) later without delaying the job\./.exec(told) ?? assert.fail(told);
     assert.ok(closeTo(by, slackOf(off).slack_ns), `${slackOf(off).slack_ns}: ${told}`);
   }
 });

@@ -60,11 +60,11 @@ seldom("of a GPU, whose peaks nothing tells, rates of products are shown, and no
   if (!job) return t.skip("no real traces");
   const { page } = await open(job.page, { hash: "#xla" });
   const text = await page.$eval("main", (e) => e.textContent);
-  assert.match(text, /The traces do not tell what the GPUs can do at most/);
+  assert.match(text, /The traces do not give the peak of the GPUs/);
   assert.doesNotMatch(text, /What bounds operations|of the peak|of its peak/);
   const rates = show(job.store, "hlo.category")["hlo.category"].map((row) => (row.achieved_tflops === null ? "–" : row.achieved_tflops.toFixed(row.achieved_tflops < 100 ? 2 : 1)));
   assert.deepEqual((await cells(page, "Operations")).map((row) => row[5].split(/\s/)[0]), rates);
-  assert.deepEqual((await cells(page, "Operators of the framework")).map((row) => row[0]), ["dot_general", "broadcast_in_dim", "none told"]);
+  assert.deepEqual((await cells(page, "Operators of the framework")).map((row) => row[0]), ["dot_general", "broadcast_in_dim", "none given"]);
 });
 
 seldom("what PyTorch alone has is neither shown nor asked for", async (t) => {

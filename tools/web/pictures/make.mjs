@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 const [tmerge, modules, ...traces] = process.argv.slice(2);
 const { chromium } = createRequire(join(modules, "package.json"))("playwright-core");
 const here = dirname(fileURLToPath(import.meta.url)), BYTES_MOST = 100_000;
-const WORST = "main section:has(h2:text-is('The operations that were waited for most')) a[href^='#timeline']";
+const WORST = "main section:has(h2:text-is('The operations with the most waiting')) a[href^='#timeline']";
 
 const folder = mkdtempSync(join(tmpdir(), "pictures-")), name = basename(dirname(traces[0]));
 const page = join(folder, `${name}.html`);

@@ -239,7 +239,11 @@ export class App {
       names = unread(job, view.needs);
     if (names.length === 0) return null;
     const all = names.reduce((sum, name) => sum + job.leftOut(name), 0),
-      said = h("p", { class: "note left-out", attr: { role: "status" } }, `Drawn of a part. Reading ${count(all, "more row")} …`);
+      said = h(
+        "p",
+        { class: "note left-out", attr: { role: "status" } },
+        `Drawn from part of the rows. Reading ${count(all, "more row")} …`,
+      );
     fetchUnread(job, names).then(
       () => turn === this.#turn && context.redraw({}),
       (error: Error) =>

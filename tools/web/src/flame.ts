@@ -86,7 +86,7 @@ export class Flame {
   readonly readout = h(
     "p",
     { class: "note flame-readout", attr: { "aria-live": "polite" } },
-    "Point at a call, or move with the arrow keys, to read it; a click or Enter makes it fill the width, Escape goes to its caller.",
+    "Point at a call or use the arrow keys to read it; click or Enter zooms in on it, Escape returns to its caller.",
   );
   readonly element: HTMLElement;
   readonly #resizing = new ResizeObserver(() => this.#draw());

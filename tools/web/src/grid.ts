@@ -213,9 +213,9 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
     fill(
       box,
       where.wrong !== null &&
-        h("p", { class: "note wrong", attr: { role: "status" } }, where.wrong, " This part of the filter is passed over."),
+        h("p", { class: "note wrong", attr: { role: "status" } }, where.wrong, " This part of the filter is ignored."),
       scroll,
-      rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row fits the filter."),
+      rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row matches the filter."),
       rest > 0 &&
         h(
           "p",
@@ -260,7 +260,7 @@ export function grid<N extends TableName>(table: Table<N>, options: GridOptions<
       h("b", null, `${table.name} ${column.column}`),
       h("br"),
       definition.doc,
-      definition.epoch ? " Here counted from the job's begin." : "",
+      definition.epoch ? " Here counted from the job's start." : "",
     ]);
     return h("th", { class: classOf(column, writer), attr: { scope: "col", "aria-sort": direction } }, button);
   }

@@ -138,7 +138,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
 
 /** Note for jobs without AllReduce: kernels whose names give no kind may be some. */
 export function withoutAllReduce(all: readonly Kind[]): string {
-  return all.some((kind) => kind.kind === "other") ? "none that its name tells" : "none in this job";
+  return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
 
 /** NCCL's spelling of a kind of collective. */
@@ -182,7 +182,7 @@ export function firstStepsLess(job: Job): string {
     indirect = table.sum("indirect_ns"),
     least = 0.05 * (indirect + table.sum("direct_ns"));
   return job.allRowsOf("stragglers.step") > 1 && indirect > least
-    ? " What a rank causes through others is traced back through earlier steps. The first recorded ones have few before them: a rank that is equally slow in all steps may be charged less there."
+    ? " Waiting that a rank causes through others is traced back through earlier steps. The first recorded steps have few before them: a rank that is equally slow in all steps may be charged less in them."
     : "";
 }
 
@@ -198,11 +198,10 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
 
 /** How to mark steps, for any program. */
 export const TO_MARK_STEPS =
-  "To mark them: prof.step() of PyTorch, StepTraceAnnotation of JAX, or a range of NVTX or roctx around each, whose names --step-pattern tells.";
+  "To mark them, use prof.step() in PyTorch, StepTraceAnnotation in JAX, or an NVTX or roctx range around each whose name --step-pattern matches.";
 
 /** How to record the host, for any profiler. */
-export const TO_RECORD_THE_HOST =
-  "Record what the host does, too: ProfilerActivity.CPU of PyTorch, -t cuda of nsys, --hip-trace of rocprofv3.";
+export const TO_RECORD_THE_HOST = "Record the host as well: ProfilerActivity.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3.";
 
 /** A step in words; the whole trace if no step is marked. */
 export function stepWord(job: Job, step: number | null): string {
@@ -240,7 +239,7 @@ export function verdict(job: Job): Verdict {
   if (state === "bad" || state === "warn") return { state, title, text: evidence, view: "stragglers", link: "Who waits for whom" };
   if (captures(job)) return { state: "note", title, text: evidence, view: "steps", link: "The steps" };
   if (word !== null && word !== "none")
-    return { state: "note", title, text: evidence, view: "stragglers", link: "What is known of arrivals" };
+    return { state: "note", title, text: evidence, view: "stragglers", link: "What is known about arrivals" };
   const rest = withoutStraggler(job);
   return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
@@ -278,7 +277,7 @@ function withoutStraggler(job: Job): Verdict {
       title: alone ?? found.title,
       text: alone === null ? found.text : (job.table("overview.job").text(0, "evidence") ?? advice.text(0, "text") ?? ""),
       view: found.view,
-      link: "What this follows from",
+      link: "What this is based on",
     };
   }
   return {
@@ -312,7 +311,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   scheduler_gaps: ["Shorten the time between steps", "steps"],
   decode_batch: ["Decode more requests in a step", "steps"],
   pageable_copies: ["Copy from pinned memory", "transfers"],
-  exposed_copies: ["Copy less, or beside computation", "transfers"],
+  exposed_copies: ["Copy less, or during computation", "transfers"],
   device_allocation: ["Do not allocate device memory in steps", "memory"],
   exposed_communication: ["Hide communication", "communication"],
   communication: ["Shorten communication", "communication"],
@@ -329,16 +328,16 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   clock_quality: ["Do not trust arrivals: clocks disagree", "clocks"],
   missing_ranks: ["Record the missing ranks", "about"],
   kernel_launch: ["Launch fewer, larger operations", "xla"],
-  output: ["Give less to the host, or less often", "xla"],
+  output: ["Send less to the host, or less often", "xla"],
   device_to_device: ["Copy less on and between devices", "xla"],
   barrier: ["Find which device comes last to its program", "xla"],
-  collectives: ["Communicate less, or beside computation", "xla"],
+  collectives: ["Communicate less, or during computation", "xla"],
   asynchronous: ["Start transfers earlier, or make them smaller", "xla"],
   data_shuffle: ["Rearrange less data", "xla"],
   sparse_core: ["Give SparseCores less, or start it earlier", "xla"],
   other_time: ["Look at what hosts do between launches", "xla"],
   compute_16_bit: ["Compute in 16 bits", "xla"],
-  input_host: ["Have hosts do less for each batch", "xla"],
+  input_host: ["Do less host work for each batch", "xla"],
   input_transfer: ["Hand data over in fewer, larger pieces", "xla"],
 };
 

@@ -25,14 +25,14 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     cells = short.some((name) => job.hasKeys(name, ["rank", "step"]));
   if (ranks !== undefined && ranksKept !== undefined && ranksKept < ranks && short.some((name) => job.hasKeys(name, ["rank"])))
     parts.push(
-      `${f.grouped(ranksKept)} of ${f.grouped(ranks)} ranks: those that cost, wait, compute and idle most and least, the first and the last ones, and some between`,
+      `${f.grouped(ranksKept)} of ${f.grouped(ranks)} ranks: those with the most and the least cost, wait, compute and idle time, the first, the last, and some between`,
     );
   if (steps !== undefined && stepsKept !== undefined && stepsKept < steps && short.some((name) => job.hasKeys(name, ["step"])))
     parts.push(
-      `${f.grouped(stepsKept)} of ${f.grouped(steps)} steps: those of most waiting, the longest and most uneven ones, the first and the last, and the longest of every few`,
+      `${f.grouped(stepsKept)} of ${f.grouped(steps)} steps: those with most waiting, the longest and the most uneven, the first, the last, and the longest of every few`,
     );
   if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
-    parts.push(`${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps where a row is a rank in a step`);
+    parts.push(`${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps in tables with a row for each rank and step`);
   const some = (parts.length > 0 ? other : names.length > 1 ? short : [])
     .slice(0, TABLES_SAID)
     .map((name) => [`${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of `, h("code", null, name)]);
@@ -49,11 +49,11 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
     { class: "note left-out" },
     "This page holds ",
     said.length > 0 ? joined(said, "; ") : "a part of what this view shows",
-    ". Sums, medians and ranges are of all. The rest: ",
+    ". Sums, medians and ranges cover all. The rest: ",
     isServed(job) && names.length > 1
       ? [
           h("a", { attr: { href: href("tables", { name: short[0]! }) } }, "load all rows of ", h("code", null, short[0])),
-          ` (a table of more than ${f.grouped(READ_MAX)} rows is loaded when you ask for it; this view has them then, too)`,
+          ` (a table of more than ${f.grouped(READ_MAX)} rows is loaded only on request; this view then has them, too)`,
         ]
       : h("code", null, `tmerge show ${storeName(job)} ${short[0]}${filter}`),
     isServed(job) ? "." : [", or in a page like this: ", h("code", null, `tmerge serve ${storeName(job)}`), "."],

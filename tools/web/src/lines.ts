@@ -162,7 +162,7 @@ export function lineChart(charts: Charts, options: LineChartOptions): HTMLElemen
           ...(options.band?.high ?? []),
         ]) / options.unit.factor;
       return {
-        x: { name: `time from the job’s begin, ${unit.name}`, min: start / unit.factor, max: Math.max(to, start + 1) / unit.factor },
+        x: { name: `time from the job’s start, ${unit.name}`, min: start / unit.factor, max: Math.max(to, start + 1) / unit.factor },
         y: { name: options.unit.name, min: 0, max: roundUp(top) },
         areas: [
           ...(options.areas?.(theme) ?? []).map((area) => ({

@@ -47,7 +47,7 @@ export class Passes {
   readonly #readout = h(
     "p",
     { class: "note flame-readout", attr: { "aria-live": "polite" } },
-    "Point at a pass, or move with the arrow keys, to read it; a click or Enter leads to it on the timeline.",
+    "Point at a pass or use the arrow keys to read it; click or Enter shows it on the timeline.",
   );
   readonly #resizing = new ResizeObserver(() => this.#draw());
   #at = -1;

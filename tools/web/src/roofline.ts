@@ -51,11 +51,11 @@ export function rooflineChart(charts: Charts, points: Points): HTMLElement {
         h("br"),
         points.said(row),
         h("br"),
-        `${f.significant(points.flopPerByte(row))} operations a byte, ${f.time(points.time(row))}`,
+        `${f.significant(points.flopPerByte(row))} operations per byte, ${f.time(points.time(row))}`,
       ];
     },
     plot: (theme) => ({
-      x: { name: "operations of floating point a byte", log: true, lines: true, write: power, ...x },
+      x: { name: "floating-point operations per byte", log: true, lines: true, write: power, ...x },
       y: { name: "TFLOP/s", log: true, write: power, ...y },
       lines: points.roofs(x, y).map((roof): PlotLine => ({ ...roof, color: theme["ink-2"], width: 1.5, dash: [6, 4] })),
       marks: rows.map(

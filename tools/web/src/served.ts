@@ -15,7 +15,7 @@ export async function ask(path: string, query: Readonly<Record<string, string | 
     cache: "no-store",
     referrerPolicy: "no-referrer",
   }).catch((error: Error) => {
-    throw error.name === "AbortError" ? error : new Error("tmerge serve does not answer; it may have been ended");
+    throw error.name === "AbortError" ? error : new Error("tmerge serve does not respond; it may have been stopped");
   });
   const bytes = new Uint8Array(await answer.arrayBuffer());
   if (!answer.ok) throw new Error(`tmerge serve says: ${new TextDecoder().decode(bytes).trim()}`);
@@ -54,7 +54,7 @@ async function fetchAll(job: Job, name: TableName, told: (n: number) => void): P
     rows: Cell[][] = [];
   while (rows.length < all) {
     const slice = JSON.parse(new TextDecoder().decode(await ask("rows", { table: name, first: rows.length, n: SLICE }))) as Cell[][];
-    if (slice.length === 0) throw new Error(`tmerge serve gave ${rows.length} of ${all} rows`);
+    if (slice.length === 0) throw new Error(`tmerge serve returned ${rows.length} of ${all} rows`);
     rows.push(...slice);
     told(rows.length);
   }

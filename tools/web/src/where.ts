@@ -79,9 +79,9 @@ function testOf(table: Table, { column, label, factor }: Named, operator: string
   const definition = table.columns[table.place(column)]!,
     equal = operator === "=" || operator === "==";
   const cellOf = (row: number) => table.cell(row, column);
-  if (text === "" && !quoted) return `After “${label} ${operator}” a value is missing.`;
+  if (text === "" && !quoted) return `A value is missing after “${label} ${operator}”.`;
   if (text.toLowerCase() === "null" && !quoted)
-    return equal || operator === "!=" ? (row) => (cellOf(row) === null) === equal : "null is only equal (=) or not (!=).";
+    return equal || operator === "!=" ? (row) => (cellOf(row) === null) === equal : "null can only be compared with = and !=.";
   if (operator === "~") return (row) => lower(cellOf(row)).includes(text.toLowerCase());
   if (definition.type === "bool") {
     const yes = ["yes", "true", "1"].includes(text.toLowerCase());
@@ -92,7 +92,7 @@ function testOf(table: Table, { column, label, factor }: Named, operator: string
   const value = numberOf(definition, text, factor);
   if (value === null) {
     const units = Object.keys(UNITS[definition.unit] ?? {});
-    return `“${text}” is not a number${units.length > 0 ? `, which may have a unit (${units.join(", ")})` : ""}: ${label} is one.`;
+    return `${label} is compared with a number${units.length > 0 ? `, with or without a unit (${units.join(", ")})` : ""}, not with “${text}”.`;
   }
   return (row) => cellOf(row) !== null && ordered(Number(cellOf(row)) - value, operator);
 }
@@ -127,7 +127,7 @@ function unknown(known: readonly Named[], word: string): string {
     far = known.map(({ label }) => [distance(wanted, label.toLowerCase()), label] as const).sort(([a], [b]) => a - b),
     alike = far.filter(([edits, label]) => edits <= 2 || label.toLowerCase().includes(wanted)).slice(0, 3);
   const more = (alike.length > 0 ? alike : far.slice(0, 6)).map(([, label]) => label).join(", ");
-  return `No column is called “${word.trim()}”. ${alike.length > 0 ? "Alike" : "Some that there are"}: ${more}.`;
+  return `No column is called “${word.trim()}”. ${alike.length > 0 ? "Similar" : "There are"}: ${more}.`;
 }
 
 /* Levenshtein distance. */

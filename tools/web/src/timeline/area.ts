@@ -52,7 +52,7 @@ class Sums {
   }
 }
 
-const NO_CLASS = "of no known class";
+const NO_CLASS = "class not known";
 
 /** What to sum: ranks by index, and the keys of their streams and threads; null: all. */
 export interface Chosen {

@@ -52,7 +52,7 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
   const columns: readonly Column[] = [
     { title: "count", time: null, write: (row) => f.grouped(row.count) },
     time("sum", (row) => row.total),
-    ...(nested ? [time("without operators inside", (row) => row.self)] : []),
+    ...(nested ? [time("without nested operators", (row) => row.self)] : []),
     { title: "share", time: null, write: (row) => f.percent(shareOf(row, rows), 1) },
     time("mean", (row) => row.total / row.count),
     time("max", (row) => row.most),
@@ -103,11 +103,11 @@ function table(rows: readonly AreaRow[], what: string, ranks: readonly number[])
 function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
   const lacking = tab === "operators" ? area.lackingHost : area.lacking;
   return [
-    "Events of which a part lies in the range, and the time of that part.",
-    tab === "operators" ? "An operator’s sum holds the operators that it calls; shares are without them." : "",
+    "Events that overlap the range, and their time within it.",
+    tab === "operators" ? "An operator’s sum includes the operators that it calls; shares exclude them." : "",
     rows.length > ROWS ? `The first ${ROWS} of ${f.grouped(rows.length)}; the CSV has all.` : "",
     lacking > 0
-      ? `${f.count(lacking, "rank lacks", "ranks lack")} events in a part of the range: not all are in this page, and those are not counted.`
+      ? `${f.count(lacking, "rank lacks", "ranks lack")} events in a part of the range: not all are in this page; missing ones are not counted.`
       : "",
   ]
     .filter(Boolean)

@@ -15,7 +15,7 @@ export interface Told {
 export function noWaitsOf(job: Job): string | null {
   const check = job.table("clock.check");
   if (check.n === 0) return null;
-  if ((check.num(0, "transfers_alone") ?? 0) > 0) return "these traces hold transfers alone";
+  if ((check.num(0, "transfers_alone") ?? 0) > 0) return "these traces hold only transfers";
   return check.text(0, "align") === "none" ? "clocks were not compared (--align=none)" : null;
 }
 
@@ -39,7 +39,7 @@ function notComparable(operation: Operation, { job, noWaits }: Told): string | n
 /* A receiver waits until its sender has come; a sender may leave before. */
 function transferWords(operation: Operation, told: Told): string {
   const { job } = told;
-  if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing in its trace, or was not matched.";
+  if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";
   const why = notComparable(operation, told);
   if (why !== null) return `No wait is known: ${why}.`;
   const [low, high] = [...operation.members].sort((a, b) => rankNumber(job, a) - rankNumber(job, b));
@@ -50,20 +50,20 @@ function transferWords(operation: Operation, told: Told): string {
     about = doubted > 0 ? ` (±${f.time(doubted)})` : "",
     [from, to] = [rankNumber(job, sender), rankNumber(job, receiver)];
   if (late <= 0)
-    return `Rank ${to}, which receives, came ${f.time(-late)}${about} after rank ${from}, which sends, and did not wait for it.`;
-  return `Rank ${to}, which receives, waited ${f.time(Math.min(late, receiver.end - receiver.begin))}${about} for rank ${from}, which sends.`;
+    return `The receiver, rank ${to}, arrived ${f.time(-late)}${about} after the sender, rank ${from}, and did not wait for it.`;
+  return `The receiver, rank ${to}, waited ${f.time(Math.min(late, receiver.end - receiver.begin))}${about} for the sender, rank ${from}.`;
 }
 
 /* Chooses the reason that applies. */
 function whyNoWait(operation: Operation, told: Told): string {
-  if (UNTOLD.has(operation.kind)) return "No wait is known: nothing tells of which kind it is.";
+  if (UNTOLD.has(operation.kind)) return "No wait is known: the kind of this operation is not known.";
   if (!SYNCHRONISING.has(operation.kind))
-    return `No wait is known: a rank need not stay in a ${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!} until all have come.`;
+    return `No wait is known: a rank may leave a ${COLLECTIVE_WORDS[operation.kind] ?? COLLECTIVE_WORDS[0]!} before all have arrived.`;
   const why = notComparable(operation, told);
   if (why !== null) return `No wait is known: ${why}.`;
   return operation.size < 2
-    ? "No wait is known: no other rank’s kernel was matched with it; they are missing in the traces, or nothing tells which they are."
-    : "No wait is known: kernels of some ranks of its group are missing in the traces or were not matched, or those there are contradict one another.";
+    ? "No wait is known: no other rank’s kernel was matched with it; they are missing from the traces or cannot be identified."
+    : "No wait is known: kernels of some ranks of its group are missing from the traces, were not matched, or contradict one another.";
 }
 
 /** Who came last, and whether the clocks can resolve it. */
@@ -74,14 +74,14 @@ export function lastWords(operation: Operation, told: Told, poor: boolean): stri
   const order = inOrder(operation),
     last = order[order.length - 1]!,
     before = order[order.length - 2];
-  const together = `Waited ${f.time(operation.wait)} together`;
+  const together = `Waited ${f.time(operation.wait)} in total`;
   if (poor)
-    return `${together}; who came last cannot be told: arrivals differ by less than the clocks can tell (±${f.time(doubt(operation, last.at, job.ranks))}).`;
+    return `${together}; which rank came last is not known: arrivals differ by less than the clocks can resolve (±${f.time(doubt(operation, last.at, job.ranks))}).`;
   const left = operation.size - order.length;
   if (operation.lastRank !== null)
     return `${together}; rank ${operation.lastRank} came last${left === 0 && before ? `, ${f.time(last.begin - before.begin)} after the one before` : ""}.`;
   if (left > 0)
-    return `${together}; several came last within what their clocks may be wrong by, and ${f.count(left, "rank is", "ranks are")} not in this page.`;
+    return `${together}; several came last within the error of their clocks, and ${f.count(left, "rank is", "ranks are")} not in this page.`;
   const tied = order.filter((member) => member.arrival === TIED).map((member) => rankNumber(job, member));
-  return `${together}; ranks ${f.ranges(tied)} came last within what their clocks may be wrong by.`;
+  return `${together}; ranks ${f.ranges(tied)} came last within the error of their clocks.`;
 }

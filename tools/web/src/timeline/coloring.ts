@@ -20,7 +20,7 @@ export type Meaning = readonly [string, string];
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],
-  [1.05, "work-5", "as the others"],
+  [1.05, "work-5", "like the others"],
   [1.25, "wait-6", "to 1.25×"],
   [2, "wait-11", "to 2.00×"],
   [Infinity, "wait-17", "2.00× and slower"],
@@ -60,7 +60,7 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
         REST,
         data.job.complete || served
           ? "not compared, or zoom in to see"
-          : "not compared (only steps that this page holds whole are), or zoom in to see",
+          : "not compared (only steps wholly in this page are), or zoom in to see",
       ],
     ];
   const classes = classesOf(data),

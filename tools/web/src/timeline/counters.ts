@@ -31,28 +31,28 @@ const OWN: readonly Counter[] = [
   {
     key: "memory",
     label: "memory",
-    doc: "device memory that is allocated",
+    doc: "allocated device memory",
     words: (value) => f.bytes(value, true),
     ofHost: false,
   },
   {
     key: "queue",
     label: "queue",
-    doc: "kernels, copies and sets that were launched and have not begun, of all streams",
+    doc: "kernels, copies and sets launched but not yet started, over all streams",
     words: (value) => f.grouped(Math.round(value)),
     ofHost: true,
   },
   {
     key: "bandwidth",
     label: "collectives",
-    doc: "bytes of the matched collectives that transfer, by the time from the last arrival to the end",
+    doc: "bytes of the matched collectives in transfer, over the time from the last arrival to the end",
     words: rate,
     ofHost: false,
   },
   {
     key: "copies",
     label: "copies",
-    doc: "bytes of the copies and sets that run, by their durations",
+    doc: "bytes of the running copies and sets, over their durations",
     words: rate,
     ofHost: true,
   },
@@ -93,7 +93,7 @@ export function countersOf(data: ChartData, { memory, served }: Recorded): reado
       const title = titleOf(job.names[counter] ?? "", job.names[series] ?? ""),
         words = (value: number): string => f.significant(value);
       if (!recorded.has(title))
-        recorded.set(title, { key: RECORDED + title, label: title, doc: `${title}, as it was recorded`, words, ofHost: false });
+        recorded.set(title, { key: RECORDED + title, label: title, doc: `${title}, as recorded`, words, ofHost: false });
     }
   }
   const has: Readonly<Record<string, boolean>> = {

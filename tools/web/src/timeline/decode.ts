@@ -56,7 +56,7 @@ function decodeParts(bytes: Bytes): Part[] {
 export function decodeJob(data: Uint8Array): JobBlock {
   const bytes = new Bytes(data);
   const version = bytes.number();
-  if (version !== VERSION) throw new Error(`the timeline's data are of version ${version}, not ${VERSION}`);
+  if (version !== VERSION) throw new Error(`the timeline's data have version ${version}, not ${VERSION}`);
   const head = {
     duration: bytes.number(),
     buckets: bytes.number(),
@@ -93,14 +93,14 @@ export function decodeJob(data: Uint8Array): JobBlock {
 /** Decodes the block "timeline.strip": shares in units of 1/65,535, kind by kind. */
 export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   const out = new Uint16Array(LANE_KINDS * job.stripBuckets);
-  if (data.length !== 2 * out.length) throw new Error("the timeline's strip has a wrong size");
+  if (data.length !== 2 * out.length) throw new Error("the timeline's strip has the wrong size");
   for (let i = 0; i < out.length; i++) out[i] = data[2 * i]! | (data[2 * i + 1]! << 8);
   return out;
 }
 
 /** Checks the size of the block "timeline.coverage": shares in units of 1/255, rank by rank, kind by kind. */
 export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
-  if (data.length !== job.ranks.length * LANE_KINDS * job.buckets) throw new Error("the timeline's coverage has a wrong size");
+  if (data.length !== job.ranks.length * LANE_KINDS * job.buckets) throw new Error("the timeline's coverage has the wrong size");
   return data;
 }
 

@@ -178,7 +178,7 @@ function eventParts(row: number, controller: Controller, title: Child): Child {
       h("p", null, h("b", null, f.time(duration[row]!)), ` from ${f.time(begin[row]!)}`),
       h("p", { class: "tl-exact" }, `${f.exact(duration[row]!, "ns")} from ${f.exact(begin[row]!, "ns")}`),
       own,
-      counters && h("p", { title: "the most within a pixel" }, `When it began: ${counters}.`),
+      counters && h("p", { title: "the maximum within a pixel" }, `When it began: ${counters}.`),
     ),
     h("div", null, launchPart(controller, row)),
     h("div", null, others),
@@ -206,7 +206,7 @@ function pieceWords({ piece }: Placed, controller: Controller): Words {
         "div",
         null,
         h("p", null, h("b", null, f.time(length)), ` from ${f.time(piece.begin)}, ${share}`),
-        h("p", null, `${f.percent(f.share(there, whole))} of its path lies on rank ${piece.rank}`),
+        h("p", null, `${f.percent(f.share(there, whole))} of its path is on rank ${piece.rank}`),
         h(
           "p",
           { class: "tl-exact" },
@@ -294,7 +294,7 @@ function markWords(mark: Span, controller: Controller): Words {
             h(
               "p",
               { class: "tl-exact" },
-              "What each lane shows, so communication also where compute hides it.",
+              "Sums of each lane, so hidden communication counts as well.",
               rough ? " ≈ from shares: not all events of the rank are in this page." : "",
               sums.length > SUM_ROWS ? ` The first ${SUM_ROWS} ranks of ${f.grouped(sums.length)}.` : "",
             ),
@@ -338,7 +338,7 @@ function nothing({ data }: Controller): Words {
           "p",
           null,
           "Click a bar.",
-          joins && " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all.",
+          joins && " A line through the ranks joins one collective; its dashed end is the last arrival, which releases all ranks.",
         ),
       ),
       h(
@@ -399,8 +399,7 @@ function rowWords({ at, host }: Controller["state"]["selected"], { chart, data }
 }
 
 function aboutMap(): Words {
-  const text =
-    "A row for each rank, or host where they are folded; a colour for each stretch of time. Click a rank to zoom in there, a host to unfold it.";
+  const text = "A row for each rank or folded host; a colour for each stretch of time. Click a rank to zoom in, a host to unfold it.";
   return {
     element: h(
       "div",

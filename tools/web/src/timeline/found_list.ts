@@ -89,7 +89,7 @@ export function foundList(controller: Controller): Child {
     h("h2", null, titleOf(far ? far.count : found.count, n)),
     n > 0 && byKind(far ? far.kinds : sumsOf(found, controller)),
     n > LISTED &&
-      h("p", { class: "tl-exact" }, `No. ${f.grouped(first + 1)} to ${f.grouped(first + LISTED)}; Enter in the search goes on.`),
+      h("p", { class: "tl-exact" }, `No. ${f.grouped(first + 1)} to ${f.grouped(first + LISTED)}; Enter in the search continues.`),
     h("ol", { class: "tl-results", attr: { start: first + 1 } }, items),
   );
 }

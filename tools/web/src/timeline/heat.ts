@@ -35,7 +35,7 @@ export const MEASURES: readonly (readonly [Measure, string, string])[] = [
   ["compute", "Compute", "share of the time in which the GPU computes"],
   ["wait", "Wait", "share of the time spent waiting for other ranks in collectives"],
   ["communication", "Communication", "share of the time in communication, waiting included"],
-  ["memory", "Memory", "allocated device memory, of the most that any rank had"],
+  ["memory", "Memory", "allocated device memory, as a share of the highest of any rank"],
 ];
 
 /** Colour ramp of a quantity, as elsewhere in the page. */

@@ -68,13 +68,13 @@ class Page implements Listener {
   );
   readonly find = h("input", {
     attr: { type: "search", placeholder: "Find kernels, e.g. flash", "aria-label": "Find in names", spellcheck: false },
-    title: "A text or /pattern/ in names; rank:0-7, kind:kernel, dur>1ms, dur<20us",
+    title: "Text or /pattern/ in names; rank:0-7, kind:kernel, dur>1ms, dur<20us",
   });
   readonly list = h(
     "button",
     {
       attr: { type: "button", hidden: true, "aria-pressed": "false" },
-      title: "What was found, one by one, with sums by kind",
+      title: "List what was found, with sums by kind",
       on: { click: () => this.controller.setListed(!this.controller.state.listed) },
     },
     "List",
@@ -99,7 +99,7 @@ class Page implements Listener {
     "button",
     {
       attr: { type: "button" },
-      title: "Opens ui.perfetto.dev in a tab, and hands it the ranks and the time in view, or what is marked; nothing leaves this browser",
+      title: "Opens ui.perfetto.dev in a tab with the ranks and the time in view, or with what is marked; nothing leaves this browser",
       on: { click: () => void this.#openInPerfetto() },
     },
     "Open in Perfetto",
@@ -135,7 +135,7 @@ class Page implements Listener {
           "span",
           { class: "tl-kept" },
           keptWords(loaded.data.job, context.job),
-          isServed(context.job) && !loaded.data.job.complete ? " The others come as one zooms in." : "",
+          isServed(context.job) && !loaded.data.job.complete ? " The others load as you zoom in." : "",
         ),
       ),
       this.#legend,
@@ -505,8 +505,7 @@ class Page implements Listener {
   /* For a served page: shows whether more detail is loading. */
   #writeFiner(finer: Finer): void {
     const { chart, state: now } = this.controller,
-      coarse =
-        now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map gets no finer than this; lanes do (v).";
+      coarse = now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map has no finer detail; lanes do (v).";
     finer.look(this.#sight);
     this.#compare();
     const { farCounters } = this.loaded.data;
@@ -621,7 +620,7 @@ function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElem
   return h(
     "ul",
     { class: "legend" },
-    coloring === "slowness" && h("li", null, "Duration by the median of the same kernel at its place on the other ranks:"),
+    coloring === "slowness" && h("li", null, "Duration over the median of the same kernel at the same place on the other ranks:"),
     meanings.map(([color, label]) => h("li", null, h("span", { class: "swatch", style: { background: `var(--${color})` } }), label)),
   );
 }
@@ -629,13 +628,15 @@ function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElem
 /** How many events the page holds, in words. */
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
   const all = job.table("job.job").num(0, "events") ?? 0,
-    rest = complete ? " All others are instants, counters and the profiler’s own." : " Where they are not, bars are shares of time.";
+    rest = complete
+      ? " The others are instants, counters and the profiler’s own events."
+      : " Where they are missing, bars show shares of time.";
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 
 /* Matches in the whole store, in words. */
 function farWords(far: Everywhere | null, at: number): string {
-  if (!far?.done) return `Looking through the store … ${far ? `${f.grouped(far.count)} found` : ""}`;
+  if (!far?.done) return `Searching the store … ${far ? `${f.grouped(far.count)} found` : ""}`;
   const all = far.events.length === far.count,
     place = at < 0 ? "" : `${f.grouped(at + 1)} of ${all ? "" : `the ${f.grouped(far.events.length)} longest of `}`;
   return `${place}${f.grouped(far.count)} found${foundWords(far.groups)}`;

@@ -79,13 +79,13 @@ function place(controller: Controller, row: number): Child {
   ];
 }
 
-/** "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers a thread" */
+/** "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread" */
 export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
   const parts = [
     `grid ${grid.join(" × ")}`,
     block[0]! >= 0 ? `block ${block.join(" × ")}` : "",
-    registers >= 0 ? `${f.grouped(registers)} registers a thread` : "",
-    shared >= 0 ? `${f.bytes(shared, true)} of shared memory a block` : "",
+    registers >= 0 ? `${f.grouped(registers)} registers per thread` : "",
+    shared >= 0 ? `${f.bytes(shared, true)} of shared memory per block` : "",
     occupancy >= 0 ? `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%` : "",
   ].filter(Boolean);
   return parts.join(", ");
@@ -111,7 +111,7 @@ function byName(controller: Controller, title: string): string {
   const missing = job.complete ? "Which call launched it was not recorded" : "Its launch is not in this page";
   if (!known) return `${missing}.`;
   const inside = known.inside ? ` in ${visible(known.inside)}` : "";
-  return `${missing}; over all ranks ${f.percent(known.share)} of the time of this name is launched by ${visible(known.operator)}${inside}.`;
+  return `${missing}; over all ranks ${f.percent(known.share)} of the time of kernels with this name is launched by ${visible(known.operator)}${inside}.`;
 }
 
 function launchedBy(controller: Controller, row: number, launch: Launch | undefined): Child {
@@ -230,7 +230,7 @@ export function launchPart(controller: Controller, row: number): Child {
       ? h(
           "p",
           { class: "tl-chain" },
-          "Put in a queue by ",
+          "Enqueued by ",
           go(controller, queued.call, controller.data.job.names[lanes.events.name[queued.call]!] ?? ""),
           ".",
         )

@@ -18,7 +18,7 @@ function answered(tab: Window): Promise<void> {
     const ping = setInterval(() => tab.postMessage("PING", PERFETTO), PING),
       late = setTimeout(() => {
         stop();
-        fail(new Error("ui.perfetto.dev does not answer"));
+        fail(new Error("ui.perfetto.dev does not respond"));
       }, PATIENCE);
     const stop = (): void => {
       clearInterval(ping);

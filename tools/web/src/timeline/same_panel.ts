@@ -35,9 +35,9 @@ function onRank(same: Same, controller: Controller, row: number): Child {
     h(
       "p",
       { class: "tl-turn" },
-      go(controller, "Previous", same.own[same.index - 1] ?? -1, "Previous of the same on this rank"),
-      go(controller, "Next", same.own[same.index + 1] ?? -1, "Next of the same on this rank"),
-      go(controller, "Slowest", same.slowest === row ? -1 : same.slowest, "The slowest of the same on all ranks"),
+      go(controller, "Previous", same.own[same.index - 1] ?? -1, "Previous run on this rank"),
+      go(controller, "Next", same.own[same.index + 1] ?? -1, "Next run on this rank"),
+      go(controller, "Slowest", same.slowest === row ? -1 : same.slowest, "The slowest run on all ranks"),
     ),
   ];
 }
@@ -81,7 +81,8 @@ function compared(runs: readonly Run[], same: Standing, duration: number, all: b
     inStep = same.step === null ? "" : ` in step ${same.step}`;
   if (known.length + unlike === 0) return null;
   const where = `no. ${f.grouped(same.place + 1)} of ${f.grouped(same.places)}${inStep}`;
-  if (known.length === 0) return h("p", null, `No other rank can be compared: it ran another number of times there${inStep}${elsewhere}.`);
+  if (known.length === 0)
+    return h("p", null, `No other rank can be compared: it ran a different number of times there${inStep}${elsewhere}.`);
   const middle = f.median(known.map((run) => run.duration)) ?? 0,
     against = middle > 0 ? `, ${f.times(duration / middle)} as long as their median ${f.time(middle)}` : "";
   const item = (run: Run): HTMLElement =>
@@ -101,7 +102,7 @@ function compared(runs: readonly Run[], same: Standing, duration: number, all: b
       "p",
       null,
       `${where[0]!.toUpperCase()}${where.slice(1)}${against}.`,
-      unlike > 0 && ` ${f.count(unlike, "rank", "ranks")} ran it another number of times${are}.`,
+      unlike > 0 && ` ${f.count(unlike, "rank", "ranks")} ran it a different number of times${are}.`,
       known.length > LISTED && ` The ${LISTED} that took longest:`,
     ),
     h("ol", { class: "tl-arrivals tl-peers" }, known.slice(0, LISTED).map(item)),
@@ -148,9 +149,9 @@ function farParts(controller: Controller, row: number): { own: Child; others: Ch
     h(
       "p",
       { class: "tl-turn" },
-      goTo(rank, value.before, "Previous", "Previous of the same on this rank"),
-      goTo(rank, value.behind, "Next", "Next of the same on this rank"),
-      goTo(slowest, isSlowest ? null : [slowestBegin, slowestDuration], "Slowest", `The slowest of the same ${inStep}`),
+      goTo(rank, value.before, "Previous", "Previous run on this rank"),
+      goTo(rank, value.behind, "Next", "Next run on this rank"),
+      goTo(slowest, isSlowest ? null : [slowestBegin, slowestDuration], "Slowest", `The slowest run ${inStep}`),
     ),
   ];
   const runs = value.peers.flatMap(([of, , begin, lasted]): Run[] =>

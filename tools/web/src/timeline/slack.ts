@@ -59,9 +59,9 @@ export class Slacks {
       return this.#leftOut > 0 ? "its slack is not in this page; tmerge show criticalpath.slack has it" : "its slack is not known";
     const { least, most } = slack;
     if (least === null) return "no step's end depends on it";
-    if (most === 0) return "had it ended later, the job would have";
+    if (most === 0) return "a later end would have delayed the job";
     const by = most === null ? `at least ${f.time(least)}` : least === most ? f.time(least) : `${f.time(least)} to ${f.time(most)}`;
-    return `it could have ended ${by} later without the job ending later${this.#sure ? "" : ", by a replay that is not sure (see What if)"}`;
+    return `it could have ended ${by} later without delaying the job${this.#sure ? "" : ", by an uncertain replay (see What if)"}`;
   }
 }
 

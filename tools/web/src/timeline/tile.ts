@@ -46,7 +46,7 @@ function decodeRank(bytes: Bytes): TileRank {
 export function decodeTile(data: Uint8Array): Tile {
   const bytes = new Bytes(data),
     version = bytes.number();
-  if (version !== VERSION) throw new Error(`the window is of version ${version}, not ${VERSION}`);
+  if (version !== VERSION) throw new Error(`the window has version ${version}, not ${VERSION}`);
   const ranks: TileRank[] = [],
     names: string[] = [];
   for (let n = bytes.number(); n > 0; n--) ranks.push(decodeRank(bytes));

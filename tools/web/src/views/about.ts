@@ -13,12 +13,12 @@ import type { View } from "../view";
 
 const FACTS: Readonly<Record<string, string>> = {
   command: "Read by",
-  align: "Clocks brought together by",
-  wall_uncertainty_ns: "Uncertainty of clocks as set",
-  comm_pattern: "Further communication kernels",
-  step_pattern: "Annotations that are steps",
-  peak: "What a device can compute as set, TFLOP/s",
-  world_size: "Ranks of the job as traces say",
+  align: "Clocks aligned by",
+  wall_uncertainty_ns: "Clock uncertainty as set",
+  comm_pattern: "Additional communication kernels",
+  step_pattern: "Annotations taken as steps",
+  peak: "Peak of a device as set, TFLOP/s",
+  world_size: "Ranks of the job by its traces",
   tool_version: "Written by tmerge",
 };
 
@@ -76,7 +76,7 @@ export const about: View = {
     root.append(
       heading(
         "About the data",
-        "What was read, how, and what was skipped, repaired or left out. Nothing of this page is loaded from elsewhere.",
+        "What was read, how, and what was skipped, repaired or left out. Nothing on this page is loaded from elsewhere.",
       ),
       facts(job),
     );
@@ -85,7 +85,7 @@ export const about: View = {
       section(
         "What was repaired, skipped or odd",
         remarks.n === 0
-          ? empty("Nothing: every event was read as it stands.")
+          ? empty("Nothing: every event was read unchanged.")
           : grid(remarks, {
               columns: [
                 { column: "rank" },

@@ -54,8 +54,8 @@ function classMap(job: Job): HTMLElement | null {
     null,
     h("h3", null, "By rank, against the median rank"),
     note(
-      `Percent by which the mean call of a class takes longer on a rank than on the median one; the colours go from 0 to at least ${FULL_COLOUR_PCT}. Of communication the rank that waits most takes longest.`,
-      ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take longest, communication apart.`,
+      `Percent by which the mean call of a class takes longer on a rank than on the median rank; the colours go from 0 to at least ${FULL_COLOUR_PCT}. For communication the rank that waits most takes longest.`,
+      ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take longest, not counting communication.`,
     ),
     heatMap({
       label: "Mean time of a kernel by rank and class against the median rank, percent",
@@ -96,7 +96,7 @@ export function classesOf(job: Job): HTMLElement | null {
   const most = f.most([1, ...table.nums("total_ns").map((v) => v ?? 0)]);
   return section(
     "Classes of work",
-    note("By words in the kernels’ names, which also tell the number format of matrix multiplications, convolutions and attention."),
+    note("By words in the kernels’ names, which also give the number format of matrix multiplications, convolutions and attention."),
     grid(table, {
       columns: [
         { column: "class" },
@@ -123,7 +123,7 @@ export function classesOf(job: Job): HTMLElement | null {
         ...(table.sum("flash_ns") > 0 ? ([{ column: "flash_ns", label: "flash attention" }] as const) : []),
         ...(severalRanks(job)
           ? ([
-              { column: "spread", label: "total: most of a rank / median" },
+              { column: "spread", label: "total: max over ranks / median" },
               { column: "slowest_rank", label: "rank" },
             ] as const)
           : []),

@@ -65,12 +65,12 @@ function answer(job: Job): [string, string] {
   const text = found.text;
   if (!severalRanks(job)) return ["One rank has one clock", "There is nothing to compare it with."];
   if (uncertainty === null)
-    return ["The order of arrivals is not known", `${text} Merged with --align none, or no clock could be brought to another’s.`];
+    return ["The order of arrivals is not known", `${text} Merged with --align none, or no two clocks could be aligned.`];
   if (clocksOf(job) === 1) return found.state === "good" ? ["The order of arrivals can be trusted", text] : [found.title, text];
   if (ranksOf(job).hostCount === 1)
     return [
       found.title,
-      `${text} The devices of one host keep clocks of their own here: arrivals that are nearer than ${f.time(2 * Math.SQRT2 * uncertainty)} count as tied.`,
+      `${text} The devices of one host have their own clocks here: arrivals closer than ${f.time(2 * Math.SQRT2 * uncertainty)} count as tied.`,
     ];
   if (skew === null)
     return [
@@ -80,13 +80,13 @@ function answer(job: Job): [string, string] {
   const tie = 2 * Math.SQRT2 * uncertainty;
   if (tie > skew)
     return [
-      `Arrivals differ by less than the clocks can tell (±${f.time(tie)})`,
-      `${text} The ranks of the median collective across hosts arrive within ${f.time(skew)}. What is closer than ${f.time(tie)} on two hosts counts as tied.`,
+      `Arrivals differ by less than the clocks can resolve (±${f.time(tie)})`,
+      `${text} The ranks of the median collective across hosts arrive within ${f.time(skew)}. Arrivals closer than ${f.time(tie)} on two hosts count as tied.`,
     ];
-  if (found.state !== "good") return [found.title, `${text} Read an order of arrivals with care.`];
+  if (found.state !== "good") return [found.title, `${text} Treat the order of arrivals with care.`];
   return [
-    `Arrivals on two hosts can be told apart from ${f.time(tie)} on`,
-    `${text} What is closer counts as tied. The ranks of the median collective across hosts arrive within ${f.time(skew)}.`,
+    `Arrivals on two hosts can be ordered if ${f.time(tie)} or more apart`,
+    `${text} Closer ones count as tied. The ranks of the median collective across hosts arrive within ${f.time(skew)}.`,
   ];
 }
 
@@ -109,7 +109,7 @@ function checks(job: Job): HTMLElement {
   return section(
     "Does an end come before a begin?",
     note(
-      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} are complete, with a kernel of each of their ranks; those of them that synchronise can show where clocks contradict this.`,
+      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
     ),
     band([
       of("Violations as recorded", "violations_before", worst("worst_before_ns")),
@@ -164,8 +164,8 @@ function offsets(job: Job): HTMLElement {
   return section(
     title,
     note(
-      `Aligned minus recorded time in the middle of the recording, ${unit.name}. Dot: the offset; thick bar: its uncertainty, plus and minus; thin line: where causality lets it lie.`,
-      shown.length < all.length ? ` The ${ROWS_MAX} clocks that were farthest off; the table has all.` : "",
+      `Aligned minus recorded time in the middle of the recording, ${unit.name}. Dot: the offset; thick bar: its uncertainty, plus and minus; thin line: the range that causality allows.`,
+      shown.length < all.length ? ` The ${ROWS_MAX} clocks farthest off; the table has all.` : "",
     ),
     h(
       "div",
@@ -239,7 +239,7 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
         h("br"),
         `drift ${f.grouped(table.num(row, "drift_ppb") ?? 0, 1)} ppb`,
         h("br"),
-        low !== null && high !== null ? `must lie from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
+        low !== null && high !== null ? `must be from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
         set === null ? null : [h("br"), `was set by about ${f.time(set)} while it was recorded`],
       ],
     ),
@@ -262,7 +262,7 @@ function residuals(job: Job, charts: Charts): HTMLElement {
       title,
       note(
         points.length < 2 || table.sum("anchors") === 0
-          ? "No collective between hosts could tell."
+          ? "No collective between hosts shows it."
           : "Every rank’s ends agree with the others’ to the nanosecond.",
       ),
     );
@@ -271,7 +271,7 @@ function residuals(job: Job, charts: Charts): HTMLElement {
   return section(
     title,
     note(
-      `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock, and its place in rings and trees. The farthest is rank ${far.rank}, ${f.time(far.value)}.`,
+      `A rank’s median end of a collective against that of all ranks, ${unit.name}: the error of its GPU’s clock and the effect of its place in rings and trees. The largest is rank ${far.rank}, ${f.time(far.value)}.`,
     ),
     charts.add({
       label: `Residual by rank, ${unit.name}`,
@@ -315,7 +315,7 @@ function how(job: Job): HTMLElement {
     ),
   ];
   return section(
-    "How the clocks were brought together",
+    "How the clocks were aligned",
     h(
       "ul",
       { class: "plain" },
@@ -325,14 +325,14 @@ function how(job: Job): HTMLElement {
         null,
         components === 1
           ? "All clocks can be compared."
-          : `${f.grouped(components)} parts of the job share no collective: between them only the hosts’ own times of day relate, so arrivals are compared within a part.`,
+          : `${f.grouped(components)} parts of the job share no collective: only the hosts’ times of day relate them, so arrivals are compared within a part only.`,
       ),
       h(
         "li",
         null,
         early === 0
           ? "No GPU event begins before its launch."
-          : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: by more than some 30 µs, a GPU’s clock is wrong against its host’s.`,
+          : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: over about 30 µs, a GPU’s clock disagrees with its host’s.`,
       ),
       table.known("set_ns") > 0 &&
         h(

@@ -101,7 +101,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   return section(
     "What hides behind computation, by kind",
     note(
-      "GPU time of all ranks. Hidden: a kernel that computes ran at the same time. Exposed: none did, so the rank’s GPU only communicated or waited.",
+      "GPU time of all ranks. Hidden: a compute kernel ran at the same time. Exposed: none did, so the rank’s GPU only communicated or waited.",
     ),
     legend([
       ["overlap", "Hidden behind computation"],
@@ -180,10 +180,10 @@ function pointDetails(context: Context, row: number): HTMLElement {
     { class: "point", attr: { "aria-live": "polite" } },
     h("p", null, describePoint(table, row)),
     rows.length === 0
-      ? note("None of its operations is among the 100 that were waited for most, which alone are kept one by one.")
+      ? note("None of its operations is among the 100 with the most waiting; only those are kept individually.")
       : [
           note(
-            `${f.grouped(rows.length)} of ${f.count(count, "operation")} ${rows.length === 1 ? "is" : "are"} kept one by one, those that were waited for most:`,
+            `${f.grouped(rows.length)} of ${f.count(count, "operation")} ${rows.length === 1 ? "is" : "are"} kept individually, those with the most waiting:`,
           ),
           instances(job, rows, 8),
         ],
@@ -251,16 +251,16 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
     rows = fitting.filter((row) => (table.num(row, "exposed_ns") ?? 0) > 0);
   const none =
     table.n === 0
-      ? "No exposed time of an operation is known."
+      ? "No operation’s exposed time is known."
       : fitting.length === 0
-        ? "None of this choice is among the operations of each kind that were exposed most."
-        : "Computation hides all of this choice.";
+        ? "None of the selected operations is among the most exposed of its kind."
+        : "Computation hides all selected operations.";
   return section(
-    "The operations that were exposed most",
+    "The most exposed operations",
     rows.length > 0
       ? [
           note(
-            "GPU time in which an operation ran and its rank computed nothing, waiting for the last rank included. Click a heading to sort.",
+            "GPU time in which an operation ran and its rank computed nothing, including waiting for the last rank. Click a heading to sort.",
           ),
           exposedInstances(job, rows),
         ]
@@ -288,7 +288,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
   const drawn = [...new Set(spots.map((spot) => table.text(spot.row, "kind") ?? ""))];
   const chart =
     spots.length === 0
-      ? empty("The traces do not say how large the messages were: PyTorch’s kernels carry it (In msg nelems, dtype) since 2.1.")
+      ? empty("The traces do not say how large the messages were: PyTorch records this (In msg nelems, dtype) since 2.1.")
       : spots.length > 1 && [
           shapeLegend(
             drawn.map((kind) => ({ shape: shapes.get(kind) ?? 0, label: kindWord(kind) })),
@@ -352,11 +352,11 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
 
 function slowLinks(job: Job): Child {
   const links = job.table("groups.link");
-  if (links.n === 0) return note("No link has two others like it to be compared with.");
+  if (links.n === 0) return note("No link has two similar ones to compare it with.");
   const slow = [...links.rows.keys()]
     .filter((row) => links.cell(row, "slow") === true)
     .sort((a, b) => (links.num(b, "times_slower") ?? 0) - (links.num(a, "times_slower") ?? 0));
-  if (slow.length === 0) return note(`None of ${f.count(links.n, "link")} is slow: over 1.2 times what others like it take.`);
+  if (slow.length === 0) return note(`None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`);
   const named = slow.slice(0, SLOW_NAMED).map((row) => {
     const from = links.num(row, "from_rank"),
       to = links.num(row, "to_rank");
@@ -367,7 +367,7 @@ function slowLinks(job: Job): Child {
       null,
       h("b", null, who),
       `: ${kindWord(links.text(row, "kind") ?? "")} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
-      `${f.times(links.num(row, "times_slower"))} what ${f.count(links.num(row, "peers") ?? 0, "other")} like it take.`,
+      `${f.times(links.num(row, "times_slower"))} as long as ${f.count(links.num(row, "peers") ?? 0, "similar one")}.`,
     );
   });
   return [
@@ -392,7 +392,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
     linkRows = fits(links, choice),
     use = (row: number) => table.text(row, "dimension") ?? described(table.text(row, "description")),
     reach = (of: Table<"groups.group" | "groups.dimension">, row: number) => REACHES[of.text(row, "reach") ?? ""] ?? f.NONE;
-  if (table.n === 0) return section(title, empty("Of no kernel it is known which ranks it is of; the reasons are below."));
+  if (table.n === 0) return section(title, empty("No kernel’s group of ranks is known; the reasons are below."));
   return section(
     title,
     dimension.n > 1 &&
@@ -469,18 +469,17 @@ function groups(job: Job, choice: Choice): HTMLElement {
 // Unmatched kernels -----------------------------------------------------------------------------------
 
 const REASONS: Readonly<Record<string, string>> = {
-  "no metadata": "they carry none of what others carry: kind, group, size",
-  "one-sided": "they put or get, with no partner that takes part",
-  "group unknown": "nothing says which ranks the group has",
-  "peer unknown": "nothing says with which rank they exchange",
-  "transfers differ": "sender and receiver do not tell the same transfers",
-  "too few": "too few to tell a correspondence from chance",
+  "no metadata": "they lack the kind, group and size that others have",
+  "one-sided": "one-sided puts or gets, without an active partner",
+  "group unknown": "the ranks of the group are not recorded",
+  "peer unknown": "the rank they exchange with is not recorded",
+  "transfers differ": "sender and receiver report different transfers",
+  "too few": "too few to distinguish a match from chance",
   "tokens differ": "the ranks do not have the same kinds, sizes and steps in any order",
-  incoherent: "in no correspondence do ends lie the same time apart",
-  ambiguous: "several correspondences are possible",
-  "no counterpart": "nothing ends at that time on the other ranks: it is missing in their traces",
-  "ends need not meet":
-    "ranks leave this kind when they like: only its place among the others tells it, and there some trace lacks kernels",
+  incoherent: "no pairing keeps their ends the same time apart",
+  ambiguous: "several pairings are possible",
+  "no counterpart": "nothing ends at that time on the other ranks: it is missing from their traces",
+  "ends need not meet": "ranks may leave this kind early: only position among the others matches it, and some trace lacks kernels there",
 };
 
 function unmatched(job: Job): HTMLElement {
@@ -526,13 +525,13 @@ function unmatched(job: Job): HTMLElement {
 function nothing(root: HTMLElement, job: Job): void {
   const own = job.facts["comm_pattern"];
   root.append(
-    heading("No communication recorded", "No kernel of this job communicates, by what it carries or by its name."),
+    heading("No communication recorded", "No kernel of this job communicates, by its metadata or by its name."),
     empty(
-      "A kernel communicates if it carries a “Collective name”, or if its name holds one of nccl, rccl, hccl, oneccl, cross_device_reduce, multimem_all_reduce, ",
+      "A kernel communicates if it carries a “Collective name”, or if its name contains one of nccl, rccl, hccl, oneccl, cross_device_reduce, multimem_all_reduce, ",
       "all_reduce_one_shot, all_reduce_two_shot, deep_ep, nvshmem, mscclpp, allreduce_fusion.",
       h("br"),
       own
-        ? [`Besides these --comm-pattern looked for `, name(String(own)), ", which no kernel’s name has either."]
+        ? [`--comm-pattern also looked for `, name(String(own)), ", which no kernel’s name contains either."]
         : "If this job’s kernels have other names, merge it again with --comm-pattern REGEX, a POSIX extended regular expression.",
     ),
     link("The names of all kernels", "kernels"),
@@ -606,7 +605,7 @@ export const communication: View = {
     root.append(
       mostExposed(job, choice),
       section(
-        "The operations that were waited for most",
+        "The operations with the most waiting",
         rows.length > 0
           ? instances(job, rows, 10)
           : empty(
@@ -614,7 +613,7 @@ export const communication: View = {
                 ? (job.table("clock.check").num(0, "matched") ?? 0) === 0
                   ? "No wait is known: no operation is complete, with a kernel of each of its ranks."
                   : "No wait is known: the complete operations are of one rank each, or of kinds that do not make every rank wait for all others."
-                : "None of this choice is among the 100 that were waited for most.",
+                : "None of the selected operations is among the 100 with the most waiting.",
             ),
       ),
       unmatched(job),

@@ -47,7 +47,7 @@ function finding(job: Job): [Child, string] {
             .map((text) => text.replace(/\.$/, ""))
             .join("; ")
             .replace(/^./, (c) => c.toUpperCase())}.`
-        : "No operator’s operations follow from its recorded inputs.",
+        : "No operator’s FLOP can be counted from its recorded inputs.",
     ];
   const covered = table.median("coverage_pct"),
     counted = !ofXla(job)
@@ -59,12 +59,12 @@ function finding(job: Job): [Child, string] {
     ahead = runsAhead(table);
   return [
     `The model uses ${covered !== null && covered < MOSTLY_PCT && !ahead ? "at least " : ""}${f.percent(median, 1)} of what the ${device}s can compute`,
-    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks${f.percent(least, 1) === f.percent(most, 1) ? "" : `, ${f.percent(least, 1)} to ${f.percent(most, 1)}`}` : ""}. Only ${counted} counted, ${f.percent(covered)} of the time of all computing. ` +
+    `Model FLOP utilisation${shares.length > 1 ? `, median over ranks${f.percent(least, 1) === f.percent(most, 1) ? "" : `, ${f.percent(least, 1)} to ${f.percent(most, 1)}`}` : ""}. Only ${counted} counted, ${f.percent(covered)} of all compute time. ` +
       (ahead
         ? `The time is that of the steps’ marks on the host, which may run ahead of the ${device}; of the ${device}s’ own windows it is ${f.percent(window, 1)}, which compares ranks better.`
         : "So it is a lower bound.") +
       (table.sum("at_most_flop") > 0
-        ? ` With attention of packed sequences as long as it can be it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.`
+        ? ` Counting attention over packed sequences at its longest, it is ${f.percent(table.median("mfu_at_most_pct"), 1)}.`
         : ""),
   ];
 }
@@ -117,7 +117,7 @@ function ranks(job: Job): HTMLElement {
   const reasons = new Set(table.rows.map((_, row) => table.text(row, "reason")));
   return section(
     "Ranks",
-    note("The peak is the most that a device can do with the numbers’ type, without sparsity."),
+    note("The peak is the device’s maximum for the number type, without sparsity."),
     grid(table, {
       first: 16,
       ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}),
@@ -128,7 +128,7 @@ function ranks(job: Job): HTMLElement {
         { column: "peak_tflops", label: "peak" },
         {
           column: "mfu_pct",
-          label: "used of it",
+          label: "of the peak",
           draw: (row) => inlineBar(table.num(row, "mfu_pct"), 100, f.percent(table.num(row, "mfu_pct"), 1)),
           write: String,
         },
@@ -172,14 +172,14 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
   return section(
     "How near operators are to the peak",
     note(
-      `A point is an operator with its shapes; a larger one takes more time. Right: many operations a byte, so it can be limited by computing alone. Lines: the peak of ${deviceWord(job)}s of a type.`,
+      `A point is an operator with its shapes; a larger one takes more time. Far right: many operations per byte, so only computing can limit it. Lines: the ${deviceWord(job)}s’ peak for each number type.`,
     ),
     shapeLegend(
       types.map((type, shape) => ({ shape, label: type })),
       "compute",
     ),
     rooflineChart(charts, {
-      label: `Rate of ${f.count(rows.length, "operator")} against operations a byte; the table has them`,
+      label: `Rate of ${f.count(rows.length, "operator")} against operations per byte; the table has them`,
       rows,
       name: (row) => table.text(row, "operator"),
       said: (row) => {
@@ -204,15 +204,16 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
           return { labelled: i % 2 === 0 ? "end" : "begin", points, label: `${names.join(", ")}: ${rate} TFLOP/s` };
         }),
     }),
-    rows.length < known.length && note(`In the table alone: ${f.count(known.length - rows.length, "operator")} of the least rate or time.`),
-    table.known("at_most") > 0 && note("Hollow: at most so much, for the lengths of packed sequences are not recorded."),
+    rows.length < known.length &&
+      note(`Only in the table: ${f.count(known.length - rows.length, "operator")} with the lowest rate or time.`),
+    table.known("at_most") > 0 && note("Hollow: at most this much, because the lengths of packed sequences are not recorded."),
   );
 }
 
 function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside", longest: number): GridColumn<WorkTable>[] {
   const rate = (value: number) => f.grouped(value, f.digitsOf(value));
   return [
-    { column: name, label: name === "inside" ? "inside of" : name, draw: (row) => longName(table.text(row, name), true) },
+    { column: name, label: name === "inside" ? "inside" : name, draw: (row) => longName(table.text(row, name), true) },
     ...(table.place("shapes") >= 0
       ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes"), true) }] as const)
       : []),
@@ -234,7 +235,7 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
     },
     { column: "type" },
     { column: "flop", label: "operations", write: f.flop },
-    { column: "flop_per_byte", label: "a byte", write: rate, spare: true },
+    { column: "flop_per_byte", label: "per byte", write: rate, spare: true },
     { column: "calls" },
     ...(new Set(table.nums("ranks")).size > 1 ? ([{ column: "ranks", spare: true }] as const) : []),
     ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
@@ -273,7 +274,7 @@ export const efficiency: View = {
     if (job.table("efficiency.operator").n === 0)
       return void root.append(
         heading("Efficiency"),
-        empty("No operator’s operations follow from its recorded inputs: record with record_shapes=True."),
+        empty("No operator’s FLOP can be counted from its recorded inputs: record with record_shapes=True."),
       );
     root.append(heading(...finding(job)), figures(job), roofline(job, charts) ?? "", work(context), ranks(job));
     return charts.dispose;

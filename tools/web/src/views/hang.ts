@@ -107,7 +107,7 @@ function answer(job: Job): HTMLElement {
   );
 }
 
-const SEVERAL = "Which of these it is, the dumps do not tell.";
+const SEVERAL = "The dumps do not show which of these it is.";
 
 export const hang: View = {
   id: "hang",

@@ -42,8 +42,8 @@ const CAUSES: readonly Cause[] = [
     word: "alloc",
     short: "memory",
     column: "alloc_ns",
-    label: "Taking memory, loading code",
-    text: "the host takes or gives back memory, or loads code: keep both between steps",
+    label: "Allocating memory, loading code",
+    text: "the host allocates or frees memory, or loads code: do both between steps",
   },
   {
     key: "sync",
@@ -58,8 +58,8 @@ const CAUSES: readonly Cause[] = [
     word: "host_work",
     short: "host work",
     column: "host_work_ns",
-    label: "Other work of the host",
-    text: "the host is at other work and launches too late",
+    label: "Other host work",
+    text: "the host is busy with other work and launches too late",
   },
   {
     key: "between",
@@ -78,7 +78,7 @@ const CAUSES: readonly Cause[] = [
     text: "the next event was queued and waited for something else, or its launch is not in the trace",
   },
 ];
-const NO_LAUNCHES = "no launch is in the traces: why is not known where the host was not recorded";
+const NO_LAUNCHES = "of unknown cause: the traces hold no launch";
 const RANKS_MAX = 32;
 const LITTLE = 1.25; // ratio of the longest idle rank to the median one up to which ranks differ little
 const GAPS_FIRST = 12;
@@ -101,13 +101,13 @@ function finding(job: Job): [string, string] {
   const why =
     cause.key === "idle" && f.sum(job.table("launches.rank").nums("launches")) === 0
       ? NO_LAUNCHES
-      : `${cause.text}${cause.key === "stall" && holdsUp(job) ? ": look at the data loader" : ""}`;
+      : `because ${cause.text}${cause.key === "stall" && holdsUp(job) ? ": look at the data loader" : ""}`;
   const most = table.num(worst, "idle_ns") ?? 0;
   return [
     `The GPUs are idle ${f.percent(f.share(idle, window), 1)} of their time`,
     idle === 0
       ? "Something runs on every GPU from its first event to its last."
-      : `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it because ${why}. ` +
+      : `${f.time(idle)} of GPU time, ${f.percent(f.share(sums[top]!, idle))} of it ${why}. ` +
         (severalRanks(job)
           ? most > 2 * middle
             ? `Rank ${table.num(worst, "rank")} is idle for ${f.time(most)}, the median rank for ${f.time(middle)}.`
@@ -250,14 +250,14 @@ function syncs(job: Job): HTMLElement | null {
   return section(
     "Calls that wait for the GPU",
     note(
-      "The host waits in them until the GPU has done what was launched; if it runs dry meanwhile, it does nothing until the host launches again. Copies and allocations may wait, too.",
+      "The host waits in them until the GPU has finished what was launched; a GPU that runs dry meanwhile is idle until the host launches again. Copies and allocations may wait, too.",
     ),
     grid(table, {
       first: 12,
       columns: [
         { column: "call", draw: (row) => longName(table.text(row, "call"), true) },
         { column: "operator", label: "made by", draw: (row) => longName(table.text(row, "operator"), true) },
-        { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside"), true) },
+        { column: "inside", label: "inside", draw: (row) => longName(table.text(row, "inside"), true) },
         {
           column: "lost_ns",
           label: "the GPU lost",
@@ -293,7 +293,7 @@ export const idle: View = {
     const { job } = context;
     if (job.table("idle.rank").n === 0 || job.table("overlap.rank").sum("window_ns") === 0)
       return void root.append(
-        heading("No GPU events were recorded", "Without them no gap between them is known."),
+        heading("No GPU events were recorded", "Without them idle gaps are not known."),
         empty("Record with ProfilerActivity.CUDA among the profiler’s activities."),
       );
     root.append(

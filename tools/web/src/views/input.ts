@@ -74,7 +74,7 @@ function finding(job: Job): [string, string] {
   if (table.sum("waits") === 0)
     return [
       "No wait for a batch was recorded",
-      "The traces hold no call of a data loader’s next batch: batches were made otherwise, or outside of what was recorded.",
+      "The traces hold no call for a data loader’s next batch: batches were made in another way, or outside the recording.",
     ];
   const slowest = longest(job, table),
     known = table.known("stall_ns") > 0;
@@ -87,8 +87,8 @@ function finding(job: Job): [string, string] {
     title,
     `Of ${f.time(step)} in the steps of ${rows.length < table.n ? "the ranks that have any" : "all ranks"} a thread waited ${f.time(load)} for the next batch (${f.percent(f.share(load, step), 1)})` +
       (known
-        ? `, ${f.time(stall)} of it while the GPU did nothing, before its first event of the recording, too. `
-        : "; without GPU events it cannot be told what that cost. ") +
+        ? `, ${f.time(stall)} of it while the GPU was idle, including before its first recorded event. `
+        : "; without GPU events the cost of that is not known. ") +
       (slowest >= 0 && table.n > 1 ? `Rank ${table.num(slowest, "rank")} waited most, ${f.time(table.num(slowest, "load_ns"))}. ` : "") +
       (slowest >= 0 && hasSteps(job)
         ? `${table.n > 1 ? "Its" : "The"} slowest step was ${table.num(slowest, "slowest_step")}, with ${f.time(table.num(slowest, "slowest_step_load_ns"))}.`
@@ -128,7 +128,7 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
       empty(
         ofXla(job)
           ? "Such waits are TensorFlow’s IteratorGetNext, and stages of other libraries on the thread that marks the steps."
-          : 'The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. Of another loader, put its next() into record_function("enumerate(DataLoader)#own").',
+          : 'The profiler marks such waits where the program loops over a torch.utils.data.DataLoader (enumerate(DataLoader)#…) or a DataPipe. For another loader, wrap its next() in record_function("enumerate(DataLoader)#own").',
       ),
     );
   const own = [...steps.rows.keys()].filter((row) => steps.num(row, "rank") === rank);
@@ -146,7 +146,7 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
       ),
     ranks.n > 1 && [
       h("h3", null, order.length > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
-      telling.length < ranks.n && note("Without the ranks of which no steps are marked."),
+      telling.length < ranks.n && note("Without the ranks that have no marked steps."),
       bars(
         ranks,
         order.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : telling,

@@ -22,7 +22,7 @@ const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.ran
   ["gpu_utilization_pct", "GPU utilisation", "no GPU events in a step"],
   ["sm_efficiency_pct", "SM efficiency, estimated", "the traces do not say how many blocks kernels have"],
   ["occupancy_pct", "Occupancy, estimated", "the traces do not say it"],
-  ["tensor_core_pct", "Computing on tensor cores", "no kernel that computes, or names that do not tell it"],
+  ["tensor_core_pct", "Computing on tensor cores", "no compute kernel, or names that do not show it"],
 ];
 
 function use(job: Job): HTMLElement {
@@ -40,7 +40,7 @@ function use(job: Job): HTMLElement {
       value: value === null ? f.NONE : figure(job, f.percent(value, 1), { table: "overview.job", row: 0, column }),
       below: [
         value === null ? why : spread(job, "overview.rank", column, (v) => f.percent(v, 1)),
-        column === "occupancy_pct" && value !== null ? `of ${f.percent(known, 1)} of the kernels’ time; of the rest it is not known` : "",
+        column === "occupancy_pct" && value !== null ? `for ${f.percent(known, 1)} of the kernels’ time; not known for the rest` : "",
       ]
         .filter(Boolean)
         .join(" · "),
@@ -158,7 +158,7 @@ function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
   return [
     { column: "kernel", draw: (row) => longName(table.text(row, "kernel"), true) },
     { column: "operator", label: "launched by", draw: (row) => longName(table.text(row, "operator"), true) },
-    { column: "inside", label: "inside of", draw: (row) => longName(table.text(row, "inside"), true) },
+    { column: "inside", label: "inside", draw: (row) => longName(table.text(row, "inside"), true) },
     {
       column: "total_ns",
       label: "total",
@@ -172,7 +172,7 @@ function launcherColumns(job: Job): GridColumn<"kernels.launcher">[] {
       ? ([
           { column: "ranks" },
           { column: "median_rank_ns", label: "median rank" },
-          { column: "max_rank_ns", label: "most of a rank" },
+          { column: "max_rank_ns", label: "max over ranks" },
           { column: "max_rank", label: "rank" },
         ] as const)
       : []),
@@ -222,7 +222,7 @@ function finding(job: Job): [Child, string] {
     f.sum(table.rows.map((_, row) => (table.cell(row, column) === true ? table.num(row, "share_pct") : 0)));
   const own = table.rows.findIndex((_, row) => table.cell(row, "communication") === false);
   const rest =
-    `Of the kernels’ time ${f.percent(share("communication"))} is communication, which waits as well` +
+    `Of the kernels’ time ${f.percent(share("communication"))} is communication, including its waiting` +
     (tellsTensorCores(job) ? `, and ${f.percent(share("tensor_cores"))} runs on tensor cores.` : ".");
   if (own < 0) return ["All kernels communicate", rest];
   const text = cut(visible(table.text(own, "name") ?? ""), 60);
@@ -268,7 +268,7 @@ export const kernels: View = {
     if (job.table("kernels.kernel").n === 0)
       return void root.append(
         heading("No kernels were recorded", "The traces hold no kernel of a GPU."),
-        empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a trace of the CPU alone has none."),
+        empty("Record with ProfilerActivity.CUDA among the profiler’s activities; a CPU-only trace has none."),
       );
     const charts = new Charts();
     root.append(heading(...finding(job)), use(job));

@@ -67,7 +67,7 @@ function finding(job: Job): [string, string] {
     `${f.percent(share, 1)} of ${f.count(events, "event")} on the GPUs were launched when their stream had nothing left to do. ` +
       (severalRanks(job)
         ? late.length > 0
-          ? `Rank ${table.num(late[0]!, "rank")} has most such, ${f.percent(most, 1)}, the median rank ${f.percent(middle, 1)}. `
+          ? `Rank ${table.num(late[0]!, "rank")} has the most, ${f.percent(most, 1)}, the median rank ${f.percent(middle, 1)}. `
           : `By rank it is at most ${f.percent(most, 1)}. `
         : "") +
       (idle > 0 ? `${f.percent(idle)} of the GPUs’ idle time is because of the host: see Idle. ` : "") +
@@ -88,7 +88,7 @@ function latency(table: Table<"launches.rank">, row: number, scale: number): Chi
     scale,
     label: `median ${f.time(value("median_latency_ns"))}, 95th percentile ${f.time(value("p95_latency_ns"))}`,
     tip: () => [
-      h("b", null, `rank ${value("rank")}: from the call’s end to the begin on the GPU`),
+      h("b", null, `rank ${value("rank")}: from the call’s end to the start on the GPU`),
       h("br"),
       `mean ${f.time(value("mean_latency_ns"))}, median ${f.time(value("median_latency_ns"))}`,
       h("br"),
@@ -104,7 +104,7 @@ function ranks(job: Job): HTMLElement {
     "Ranks",
     legend([["hostwork", "Events that found an empty stream"]]),
     note(
-      "Latency: from the end of the launching call to the begin on the GPU; of a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched and not yet begun; the mean is of all streams together, the longest is of one.",
+      "Latency: from the end of the launching call to the start on the GPU; on a busy GPU mostly time in the queue. Bar: median, dot: 95th percentile, on one scale. Queue: launched but not yet started; the mean is over all streams, the longest is of one stream.",
     ),
     grid(table, {
       sort: severalRanks(job) ? "-host_bound_pct" : "",
@@ -154,7 +154,7 @@ function calls(job: Job): HTMLElement {
         ...(severalRanks(job)
           ? ([
               { column: "median_rank_ns", label: "median rank" },
-              { column: "max_rank_ns", label: "most of a rank" },
+              { column: "max_rank_ns", label: "max over ranks" },
               { column: "max_rank", label: "rank" },
             ] as const)
           : []),
@@ -179,7 +179,7 @@ export const launches: View = {
           "No launches are known",
           table.sum("unlinked") > 0 ? "The traces do not say which call launched which kernel." : "The traces hold no kernel, copy or set.",
         ),
-        empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch carry one number.`),
+        empty(`${TO_RECORD_THE_HOST} Its calls and the kernels that they launch share a number.`),
         calls(job),
       );
     root.append(heading(...finding(job)), ranks(job), queueOverTime(context, charts) ?? "", calls(job));

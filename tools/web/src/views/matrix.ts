@@ -135,7 +135,7 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
     {
       key: "time",
       label: "process groups",
-      note: "GPU time of the process groups that have ranks on both hosts; on the diagonal, of those that lie on one host. A group of more hosts counts at each pair of them: how much of it went between two of them is not recorded.",
+      note: "GPU time of the process groups that have ranks on both hosts; on the diagonal, of those within one host. A group on more hosts counts for each pair of them: how much went between two hosts is not recorded.",
       write: (value) => f.time(value),
       rows: "host",
       places: hosts,
@@ -145,7 +145,7 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
     {
       key: "slow",
       label: "slowness",
-      note: "Of the links of both hosts, process groups or pairs of ranks, the one that takes longest against others like it, as a multiple of what these take. A host with a slow network stands out as a row and a column.",
+      note: "The slowest link (process group or pair of ranks) of the two hosts, as a multiple of the time that similar links take. A host with a slow network stands out as a row and a column.",
       write: (value) => f.times(value),
       rows: "host",
       places: hosts,
@@ -176,7 +176,7 @@ function pictures(job: Job): { all: Picture[]; cut: number } {
     {
       key: "exchanges",
       label: "all-to-all, by rank",
-      note: "What was sent from one rank (row) to another (column) by all-to-all operations; on the diagonal, what stayed on the rank. Where ranks hold experts, a column that stands out is of a rank whose experts are chosen more often.",
+      note: "What was sent from one rank (row) to another (column) by all-to-all operations; on the diagonal, what stayed on the rank. Where ranks hold experts, a column that stands out is a rank whose experts are chosen more often.",
       write: (value) => f.bytes(value),
       rows: "rank",
       places: each,
@@ -199,7 +199,7 @@ export function matrix(context: Context): HTMLElement | null {
     return section(
       "Who communicates with whom",
       note(
-        "The page holds a part of the ranks, and so not all pairs. All of them: ",
+        "The page holds only some ranks, and so not all pairs. All of them: ",
         h("code", null, `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
         ".",
       ),
@@ -229,7 +229,7 @@ export function matrix(context: Context): HTMLElement | null {
     choice,
     note(
       shown.note,
-      shown.key === "time" && cut > 0 && ` ${f.count(cut, "group")} of very many ranks left out: the list of its ranks is cut short.`,
+      shown.key === "time" && cut > 0 && ` ${f.count(cut, "group")} of very many ranks left out: the list of ranks is cut short.`,
     ),
     heatMap({
       label: `Who communicates with whom, by ${shown.rows}: ${shown.label}`,

@@ -57,18 +57,18 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
     "div",
     null,
     note(
-      "A point is a kernel with its launch shape; a larger one takes more time in the job. Operations and bytes are Nsight Compute’s, the rate is with the durations of the job. ",
+      "A point is a kernel with its launch shape; a larger one takes more time in the job. Operations and bytes are Nsight Compute’s; the rate uses the job’s durations. ",
       levels.length > 0 || bandwidth > 0
-        ? `Lines: what the memory gives${bandwidth > 0 ? ` (${f.significant(bandwidth)}${f.SPACE}GB/s)` : ""}, and what single precision and the tensor cores compute at most, with the clocks that the device had under Nsight Compute: it holds them low unless told otherwise, so a kernel of the job can be above. `
+        ? `Lines: the limits of the memory${bandwidth > 0 ? ` (${f.significant(bandwidth)}${f.SPACE}GB/s)` : ""}, of single precision and of the tensor cores, at the device’s clocks under Nsight Compute: it keeps them low by default, so a kernel of the job can be above. `
         : "The file has no peaks, so there are no roofs: ncu’s section SpeedOfLight_RooflineChart has them. ",
-      "A click on a point tells what Nsight Compute says of it, as a name in the table does; the chosen one has a thick edge.",
+      "Click a point, or a name in the table, for what Nsight Compute says about it; the chosen one has a thick edge.",
     ),
     shapeLegend(
       [...new Set(rows.map(shape))].sort().map((n) => ({ shape: n, label: BOUNDS[n] ? `bound by ${BOUNDS[n]}` : "bound not known" })),
       "compute",
     ),
     rooflineChart(charts, {
-      label: `Rate of ${f.count(rows.length, "measured kernel")} against operations of floating point a byte; the table has them`,
+      label: `Rate of ${f.count(rows.length, "measured kernel")} against floating-point operations per byte; the table has them`,
       rows,
       name: (row) => table.text(row, "name"),
       said: (row) =>
@@ -113,7 +113,7 @@ function speedup(rules: Table<"kernels.rule">, row: number): string {
   const pct = rules.num(row, "speedup_pct"),
     type = rules.text(row, "speedup_type");
   if (pct === null) return "no speedup estimated";
-  const of = type === "global" ? ", of the whole kernel" : type === "local" ? ", of a part of it alone" : "";
+  const of = type === "global" ? ", of the whole kernel" : type === "local" ? ", of only a part of it" : "";
   return `estimated speedup ${f.percent(pct, 1)}${of}`;
 }
 
@@ -144,7 +144,7 @@ function panel(job: Job, table: Roofline, row: number): Child {
     table.num(row, "calls") !== null &&
       h("p", null, link("Its calls on the timeline", "timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) })),
     said.length === 0
-      ? note("The file has no rule that says something of it: ncu’s page “details” has them.")
+      ? note("The file has no rule about it: ncu’s page “details” has them.")
       : h(
           "ul",
           { class: "rules" },
@@ -162,7 +162,7 @@ function panel(job: Job, table: Roofline, row: number): Child {
       h(
         "details",
         { class: "definitions" },
-        h("summary", null, `All that was measured of it: ${f.count(lines.length, "line")}`),
+        h("summary", null, `Everything that was measured: ${f.count(lines.length, "line")}`),
         grid(sections, {
           rows: lines,
           columns: [
@@ -196,7 +196,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
     { column: "dram_pct", label: "DRAM" },
     { column: "occupancy_pct", label: "occupancy" },
     { column: "achieved_gflops", label: "rate", write: (value) => tera(value) },
-    { column: "flop_per_byte", label: "a byte", write: rate },
+    { column: "flop_per_byte", label: "per byte", write: rate },
   ];
 }
 
@@ -216,7 +216,7 @@ export function measured(context: Context, charts: Charts): HTMLElement | null {
     drawn !== null &&
       apart > 0 &&
       note(
-        `In the table alone: ${f.count(apart, "kernel")} without operations or bytes in the file, without operations of floating point, or not in the job.`,
+        `Only in the table: ${f.count(apart, "kernel")} without operations or bytes in the file, without floating-point operations, or not in the job.`,
       ),
     box,
     grid(table, {

@@ -102,12 +102,12 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
       ? "The device’s capacity is not in the trace. "
       : isLimited(table, row)
         ? `That is ${f.percent(share, 1)} of the ${f.bytes(capacity, true)} that its allocator may hand out. `
-        : `That and what its allocator holds besides is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
+        : `With what its allocator holds besides, that is ${f.percent(share, 1)} of its ${f.bytes(capacity, true)}. `,
     worst >= 0
       ? `Rank ${table.num(worst, "rank")}’s grows most, by ${f.bytes(table.num(worst, "growth_bytes"), true)} in the median step.`
       : "In the median step none grows.",
     table.rows.some((_, each) => table.cell(each, "relative") === true)
-      ? " The traces tell changes only: bytes count from 0 at the first record."
+      ? " The traces record only changes: bytes count from 0 at the first record."
       : "",
   ];
 }
@@ -173,12 +173,12 @@ function curves(context: Context, charts: Charts, devices: readonly Device[], ch
       chosen.reserved.length > 0 ? "; dashed: held by its allocator (reserved)" : "",
       ". ",
       many
-        ? `Grey: the least to the most of ${f.count(devices.length, "device")}, dotted their median. `
+        ? `Grey: minimum to maximum of ${f.count(devices.length, "device")}; dotted: their median. `
         : devices.length > 1
           ? "Thin: the other devices. "
           : "",
       capacity !== null && !limit
-        ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times as high as this chart’s highest value.`
+        ? `Its capacity, ${f.bytes(capacity, true)}, is ${f.grouped(capacity / Math.max(1, top), 1)} times this chart’s highest value.`
         : "",
     ),
     lineChart(charts, {
@@ -206,7 +206,7 @@ function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
     { column: "peak_step", label: "in step" },
     { column: "peak_operator", label: "reached by" },
     { column: "peak_reserved_bytes", label: "reserved" },
-    { column: "fragmentation_pct", label: "not used of it" },
+    { column: "fragmentation_pct", label: "unused part" },
     { column: "capacity_bytes", label: "capacity" },
     { column: "limit_bytes", label: "limit", write: bytes },
     { column: "capacity_pct", label: table.known("limit_bytes") > 0 ? "of it" : "of capacity" },
@@ -226,7 +226,7 @@ function stepTable(job: Job, chosen: readonly Device[]): HTMLElement {
   return section(
     "Steps",
     rows.length === 0
-      ? empty(`No record lies in a marked step. ${TO_MARK_STEPS}`)
+      ? empty(`No record is in a marked step. ${TO_MARK_STEPS}`)
       : grid(table, {
           rows,
           first: 16,
@@ -250,21 +250,21 @@ function operatorTable(job: Job, type: string): HTMLElement {
   const most = Math.max(1, ...rows.map((row) => table.num(row, "self_bytes") ?? 0));
   return section(
     "Which operators take memory",
-    note("All that they took over the trace, given back or not. What a result keeps is given back elsewhere, so an increase is no leak."),
+    note("All that they allocated over the trace, freed or not. What a result keeps is freed elsewhere, so an increase is not a leak."),
     grid(table, {
       rows,
       first: 16,
       columns: [
         {
           column: "operator",
-          draw: (row) => (table.text(row, "operator") === null ? "outside of all" : longName(table.text(row, "operator"))),
+          draw: (row) => (table.text(row, "operator") === null ? "outside of any" : longName(table.text(row, "operator"))),
         },
         {
           column: "self_bytes",
           label: "itself",
           draw: (row, write) => inlineBar(table.num(row, "self_bytes"), most, write(table.num(row, "self_bytes")), "held"),
         },
-        { column: "self_increase_bytes", label: "less given back" },
+        { column: "self_increase_bytes", label: "minus freed" },
         { column: "bytes", label: "with what it calls" },
         { column: "self_allocations", label: "allocations" },
         { column: "calls" },
@@ -297,7 +297,7 @@ export const memory: View = {
     if (table.n === 0)
       return void root.append(
         heading("Memory was not recorded", "The traces hold no record of an allocation."),
-        empty("Record with profile_memory=True: then the profiler notes each allocation and release, and the totals behind it."),
+        empty("Record with profile_memory=True: then the profiler notes each allocation and release, and the totals after it."),
       );
     const types = [...new Set(table.rows.map((_, row) => typeOf(table.text(row, "device") ?? "")))].sort(
       (a, b) => Number(a === "cpu") - Number(b === "cpu"),

@@ -164,7 +164,7 @@ function categories(job: Job, of: Of): HTMLElement {
       { column: "mean_bytes", label: "mean" },
       { column: "most_bytes", label: "most at any time" },
       { column: "end_bytes", label: "at the end" },
-      { column: "blocks", label: "blocks taken" },
+      { column: "blocks", label: "blocks allocated" },
       { column: "allocated_bytes", label: "their sum" },
     ],
   });
@@ -179,7 +179,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
     return [
       section(
         "What fills it",
-        empty("Not known: the records have no addresses, so no block can be followed from where it is taken to where it is given back."),
+        empty("Not known: the records have no addresses, so no block can be followed from its allocation to its release."),
       ),
     ];
   const most = f.most([1, ...rows.map((row) => live.num(row, "bytes") ?? 0)]);
@@ -187,7 +187,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
     section(
       "What fills it",
       note(
-        `Of ${who}. Exported traces do not say which tensor a block is of: a category follows from what was running when the block was taken and given back.`,
+        `Of ${who}. Exported traces do not say which tensor a block belongs to: its category follows from what was running when it was allocated and freed.`,
       ),
       categories(job, of),
       stacked(job, charts, of),
@@ -195,7 +195,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
     section(
       "What is alive at the peak",
       note(
-        `Of ${who}: the blocks that are held when most is allocated, by who took them. What was there before the recording has no taker.`,
+        `Of ${who}: the blocks held when most is allocated, by what allocated them. That is not known of those from before the recording.`,
       ),
       rows.length === 0
         ? empty("No block is known.")
@@ -204,7 +204,7 @@ export function byCategory(job: Job, charts: Charts, of: Of): Child[] {
             first: FIRST,
             columns: [
               { column: "category", draw: (row) => wordOf(live.text(row, "category")) },
-              { column: "operator", label: "taken by", draw: (row) => longName(live.text(row, "operator"), true) },
+              { column: "operator", label: "allocated by", draw: (row) => longName(live.text(row, "operator"), true) },
               { column: "shapes", draw: (row) => longName(live.text(row, "shapes"), true) },
               { column: "module", draw: (row) => longName(live.text(row, "module"), true) },
               { column: "step", label: "in step" },
@@ -229,7 +229,7 @@ export function byModule(job: Job, type: string): HTMLElement | null {
   const most = f.most([1, ...rows.map((row) => table.num(row, "bytes") ?? 0)]);
   return section(
     "Which modules take memory",
-    note("All that a module took over the trace with those inside of it, given back or not."),
+    note("All that a module and those inside it allocated over the trace, freed or not."),
     grid(table, {
       rows,
       first: FIRST,
@@ -242,7 +242,7 @@ export function byModule(job: Job, type: string): HTMLElement | null {
           draw: (row, write) => inlineBar(table.num(row, "bytes"), most, write(table.num(row, "bytes")), "held"),
         },
         { column: "self_bytes", label: "itself" },
-        { column: "increase_bytes", label: "less given back" },
+        { column: "increase_bytes", label: "minus freed" },
         { column: "peak_bytes", label: "held at the peak" },
         { column: "allocations" },
         { column: "calls" },

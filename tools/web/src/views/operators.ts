@@ -35,7 +35,7 @@ const KINDS: readonly Kind[] = [
     what: "operators",
     label: "operators and shapes",
     table: "operators.shape",
-    missing: "Record with record_shapes=True: then operators are told apart by the shapes of their inputs.",
+    missing: "Record with record_shapes=True: then operators are distinguished by the shapes of their inputs.",
   },
   {
     key: "module",
@@ -141,9 +141,7 @@ function unused(job: Job): HTMLElement | null {
   if (rows.length === 0 || !tellsTensorCores(job)) return null;
   return section(
     "Operators that could use tensor cores and did not",
-    note(
-      "There are kernels for tensor cores for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 bring them into use.",
-    ),
+    note("Tensor-core kernels exist for them; mixed precision (torch.autocast), TF32, or sizes that are multiples of 8 enable these."),
     grid(table, {
       rows,
       first: UNUSED_FIRST,
@@ -214,7 +212,7 @@ function launched(context: Context, choose: HTMLElement): HTMLElement {
             ? ([
                 { column: "ranks" },
                 { column: "median_rank_ns", label: "median rank" },
-                { column: "max_rank_ns", label: "most of a rank" },
+                { column: "max_rank_ns", label: "max over ranks" },
                 { column: "max_rank", label: "rank" },
               ] as const)
             : []),
@@ -259,7 +257,7 @@ export const operators: View = {
         ]),
       note(
         severalRanks(job)
-          ? "The strip spans the ranks’ least to most: the median is the bar, the dot the rank with most. Each has its own scale, from 0."
+          ? "The strip spans the ranks’ minimum to maximum; the bar is the median, the dot the rank with the maximum. Each has its own scale, from 0."
           : "Itself: without the time of what it calls.",
       ),
       filtered(

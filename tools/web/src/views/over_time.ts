@@ -46,7 +46,7 @@ function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
     note(
       `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. `,
       many
-        ? `Grey: the least to the most of ${f.count(ranks.length, "rank")}, dotted their median. `
+        ? `Grey: minimum to maximum of ${f.count(ranks.length, "rank")}; dotted: their median. `
         : ranks.length > 1
           ? "Thin: the other ranks. "
           : "",
@@ -92,7 +92,7 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
     title: "Queue over time",
     what: "Events launched and not yet begun, of all streams",
     byRank,
-    leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${unlinked > 0 ? ` ${f.count(unlinked, "event")} whose launch was not recorded ${unlinked === 1 ? "is" : "are"} not counted: where such run there may be more.` : ""}${byRank.size < all ? ` ${byRank.size} of ${f.count(all, "rank")}${haveMost(byRank, bound, all) ? ", those that are host bound most" : ""}.` : ""}`,
+    leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${unlinked > 0 ? ` ${f.count(unlinked, "event")} whose launch was not recorded ${unlinked === 1 ? "is" : "are"} not counted: while they wait the queue is longer.` : ""}${byRank.size < all ? ` ${byRank.size} of ${f.count(all, "rank")}${haveMost(byRank, bound, all) ? ", the most host-bound ones" : ""}.` : ""}`,
     first: least[0],
     unit: { name: "events in the queue", factor: 1 },
     write: (value) => f.grouped(value, value < 10 ? 1 : 0),
@@ -148,7 +148,7 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
     title: "Bandwidth over time",
     what: `Copies, ${kind[1].toLowerCase()}, ${unit.name}/s`,
     byRank,
-    leftOut: `A part in which little is copied counts with the time in which nothing is.${shown.size < all ? ` ${shown.size} of ${f.count(all, "rank")}${haveMost(shown, copied, all) ? ", those that copied most" : ""}.` : ""}`,
+    leftOut: `Time in which nothing is copied counts as well.${shown.size < all ? ` ${shown.size} of ${f.count(all, "rank")}${haveMost(shown, copied, all) ? ", those that copied most" : ""}.` : ""}`,
     first: busiest[0],
     unit: { name: `${unit.name}/s`, factor: unit.factor / 1e9 },
     write: (value) => `${f.bytes(1e9 * value)}/s`,

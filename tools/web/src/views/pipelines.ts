@@ -52,10 +52,10 @@ function finding(job: Job): [Child, ...Child[]] {
   const { bubble, ideal } = bubbles(job),
     stages = job.table("bubble.step").most("stages") ?? 0;
   return [
-    `The pipeline’s bubble is ${f.percent(bubble, 1)} of its time, ${f.percent(ideal, 1)} where all is even`,
+    `The pipeline’s bubble is ${f.percent(bubble, 1)} of its time, ${f.percent(ideal, 1)} if all were even`,
     `That is the time in no pass, from the first pass of a step to the last, in ${f.count(stages, "stage")}. `,
     unevenness(job),
-    "More micro-batches a step, or more parts of the model a stage, make the ideal bubble smaller.",
+    "More micro-batches per step, or more parts of the model per stage, make the ideal bubble smaller.",
   ];
 }
 
@@ -81,9 +81,9 @@ function figures(job: Job): HTMLElement {
     },
     {
       label: "Waited for senders",
-      doc: "What receivers waited until the sender had come.",
+      doc: "How long receivers waited for the sender.",
       value: known ? f.time(late) : f.NONE,
-      below: known ? "GPU time of all stages, beside computing or not" : "the traces hold the transfer alone, or clocks cannot be compared",
+      below: known ? "GPU time of all stages, hidden or not" : "the traces hold only the transfer, or clocks cannot be compared",
     },
   ]);
 }
@@ -144,7 +144,7 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
       h("li", null, h("span", { class: "swatch fill-idle" }), "In no pass: the bubble"),
     ),
     note(
-      "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes of a direction, and is the micro-batch where a stage has one part of the model.",
+      "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes in that direction, and is the micro-batch where a stage has one part of the model.",
     ),
     picture.element,
   );
@@ -192,7 +192,7 @@ function bySteps(job: Job): HTMLElement | null {
   return section(
     "Bubble by pipeline and step",
     note(
-      `Percent of the time in no pass, mean over the ranks; the colours go from the ideal bubble, ${f.percent(ideal, 1)}, to ${f.percent(end, 1)}. A pipeline is named by its lowest rank. Steps that not all of its ranks have whole are left out.`,
+      `Percent of the time in no pass, mean over the ranks; the colours go from the ideal bubble, ${f.percent(ideal, 1)}, to ${f.percent(end, 1)}. A pipeline is named by its lowest rank. Steps that some of its ranks recorded only in part are left out.`,
       shown.length < all.length && ` The ${shown.length} of ${f.grouped(all.length)} with the largest bubble.`,
     ),
     heatMap({
@@ -232,8 +232,8 @@ function senders(job: Job): HTMLElement {
     "Late sender or slow transfer",
     note(
       known
-        ? "Of what ranks receive: how long they waited until the sender came, and how long the transfer took. Of what they send: how long they waited for the receiver."
-        : "The traces do not tell how long ranks waited for one another: the transfer alone is known.",
+        ? "For receives: how long ranks waited for the sender, and how long the transfer took. For sends: how long they waited for the receiver."
+        : "The traces do not show how long ranks waited for one another: only the transfer is known.",
     ),
     grid(table, {
       rows,

@@ -163,7 +163,7 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
   return section(
     "The same as a table",
     note(
-      "A path of calls a row: what is called from two places stands twice, with the callers by which the paths differ, the nearest first.",
+      "A row is a path of calls: what is called from two places has two rows, with the callers in which the paths differ, the nearest first.",
     ),
     filtered(context, table, {
       first: 20,
@@ -192,7 +192,7 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
           ? ([
               { column: "ranks" },
               { column: `${side}_median_ns`, label: "median rank" },
-              { column: `${side}_max_ns`, label: "most of a rank" },
+              { column: `${side}_max_ns`, label: "max over ranks" },
               { column: `${side}_max_rank`, label: "rank" },
             ] as const)
           : []),
@@ -216,8 +216,8 @@ function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
   const outside = share(/^\(outside of any \w+\)$/),
     lost = share(/^\(launch not recorded\)$/);
   const parts = [
-    outside < TELLING ? "" : `${f.percent(outside, 0)} was launched outside of any ${kind.what}, as by the threads of autograd`,
-    lost < TELLING ? "" : `of ${f.percent(lost, 0)} the launch was not recorded`,
+    outside < TELLING ? "" : `${f.percent(outside, 0)} was launched outside of any ${kind.what}, for example by autograd’s threads`,
+    lost < TELLING ? "" : `the launch of ${f.percent(lost, 0)} was not recorded`,
   ].filter((part) => part);
   return parts.length > 0 ? ` Of all GPU time, ${parts.join("; ")}.` : "";
 }
@@ -251,7 +251,7 @@ function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side
       : "";
   return [
     title,
-    `${share < TELLING ? `The most is ${f.percent(share, 1)} ${of}. ` : together}A call is told by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that ${kind.label} launched, whenever they ran.${besides(table, kind, whole)}` : `${kind.key === "operator" ? "Its own time includes calls of the runtime, which Operators leaves out. " : ""}Threads that only wait count as long as they wait.`}`,
+    `${share < TELLING ? `The most is ${f.percent(share, 1)} ${of}. ` : together}A call is identified by its path${severalRanks(job) ? ", over all ranks" : ""}. ${side === "device" ? `${where} time is that of the kernels, copies and sets that ${kind.label} launched, whenever they ran.${besides(table, kind, whole)}` : `${kind.key === "operator" ? "Its own time includes calls of the runtime, which Operators leaves out. " : ""}Threads that only wait count as long as they wait.`}`,
   ];
 }
 
@@ -307,7 +307,7 @@ export const stacks: View = {
         finder(context, flame, tree, whole),
       ),
       note(
-        `A call is as wide as its time, above what it calls. ${severalRanks(job) ? `The more it stands out, the longer the slowest rank takes against the median one: up to ${HOTTEST} times as long. Grey: one rank alone made the call.` : ""}`,
+        `A call is as wide as its time, above what it calls. ${severalRanks(job) ? `The more it stands out, the longer the slowest rank takes compared with the median one: up to ${HOTTEST} times as long. Grey: only one rank made the call.` : ""}`,
       ),
       trail(table, tree, chosen, choose),
       flame.element,

@@ -30,7 +30,7 @@ const METRICS: readonly Metric[] = [
     label: "made others wait",
     table: "stragglers.rank_step",
     ramp: "wait",
-    doc: "Waiting of others behind which the rank is, by itself or through others.",
+    doc: "Waiting of other ranks that the rank causes, by itself or through others.",
     value: (t, row) => {
       const d = t.num(row, "direct_ns");
       return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0);
@@ -65,7 +65,7 @@ const METRICS: readonly Metric[] = [
     label: "idle",
     table: "overlap.step",
     ramp: "work",
-    doc: "Time in which the GPU does nothing.",
+    doc: "Time in which the GPU is idle.",
     ofSteps: true,
     value: (t, row) => t.num(row, "idle_ns"),
   },
@@ -74,7 +74,7 @@ const METRICS: readonly Metric[] = [
     label: "step time",
     table: "overlap.step",
     ramp: "work",
-    doc: "From the step’s begin to its end.",
+    doc: "From the step’s start to its end.",
     ofSteps: true,
     value: (t, row) => t.num(row, "window_ns"),
   },

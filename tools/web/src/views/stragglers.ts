@@ -281,7 +281,7 @@ function matrix(job: Job): HTMLElement {
     }),
     pairs.leftOut > 0 &&
       note(
-        `Of ${f.grouped(pairs.n + pairs.leftOut)} pairs of ranks this page holds the ${f.grouped(pairs.n)} that waited most, ${f.percent(f.share(f.sum(pairs.nums("wait_ns")), everything), 1)} of all waiting: cells are of these. `,
+        `Of ${f.grouped(pairs.n + pairs.leftOut)} pairs of ranks this page holds the ${f.grouped(pairs.n)} that waited most, ${f.percent(f.share(f.sum(pairs.nums("wait_ns")), everything), 1)} of all waiting: cells show only these. `,
         link("All of them", "tables", { name: pairs.name }),
       ),
     all > names.length && note(`The ${names.length} of ${f.grouped(all)} ${what}s that cost most.`),
@@ -291,7 +291,7 @@ function matrix(job: Job): HTMLElement {
 function stepMap(job: Job, order: Order): HTMLElement {
   const table = job.table("stragglers.rank_step");
   const steps = [...new Set(table.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
-  if (table.n === 0 || steps.length === 0) return section("Which step, which rank", empty("No operation with waits lies in a step."));
+  if (table.n === 0 || steps.length === 0) return section("Which step, which rank", empty("No operation with waits is in a step."));
   const costs = job.table("stragglers.rank");
   const ranks = costly(job, order).map((row) => costs.num(row, "rank")!);
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));
@@ -471,7 +471,7 @@ function worstInstances(context: Context): HTMLElement {
   return section(
     title,
     note(
-      `${some ? `A rank’s part in one collective, of more than ${ARRIVALS_MAX} ranks those of the ${EARLIEST} earliest, the ${LATEST} latest and the last to end` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
+      `${some ? `A rank’s part in one collective (with more than ${ARRIVALS_MAX} ranks: the ${EARLIEST} earliest, the ${LATEST} latest and the last to end)` : "Every rank’s part in one collective"}: waiting until the last rank arrives, then transferring. All bars of one collective share a time axis that begins with its first arrival.`,
     ),
     legend([
       ["transfer", "Transfer"],
@@ -547,7 +547,7 @@ function title(job: Job): string {
 function nothingKnown(job: Job): Child[] {
   if (!communicates(job))
     return [
-      "No kernel communicates: none carries the metadata of a collective, and no name is that of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours are called otherwise, merge again with --comm-pattern.",
+      "No kernel communicates: none has the metadata of a collective, and no name is one of NCCL, RCCL, a known custom all-reduce, NVSHMEM, MSCCL++ or DeepEP. If yours have other names, merge again with --comm-pattern.",
     ];
   const evidence = prose(job.table("stragglers.job").text(0, "evidence"));
   return [
@@ -555,7 +555,7 @@ function nothingKnown(job: Job): Child[] {
     "So no wait is known; ",
     job.allRowsOf("collectives.unmatched") > 0
       ? link("which kernels were not matched, and why", "tables", { name: "collectives.unmatched" satisfies TableName })
-      : link("what is known of communication", "communication"),
+      : link("what is known about communication", "communication"),
   ];
 }
 
@@ -593,7 +593,7 @@ export const stragglers: View = {
     root.append(
       heading(
         title(job),
-        `Of ${f.time(waits)} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had kept these waiting.`,
+        `Of ${f.time(waits)} that all ranks together spent waiting for one another in collectives, each nanosecond is charged to the ranks that had not yet arrived, or to those that had delayed them.`,
       ),
     );
     const findings = job.table("stragglers.finding");

@@ -173,11 +173,11 @@ export function structure(job: Job): HTMLElement | null {
       h("div", { class: "usual-rows" }, phases),
       note(
         comparable
-          ? "The filled range is what the guides of the field call usual; each thin line is a step, the bar is their median. "
+          ? "The filled range is what published guides call usual; each thin line is a step, the bar is their median. "
           : "Each thin line is a step, the bar is their median. What is usual is not compared where steps are not marked or a phase was not recorded. ",
         "All ranks together: the time in which the GPU ran what a phase launched, or was idle while the host was in it. ",
         exposed !== null && exposed >= EXPOSED_SAID
-          ? `A phase has the communication that it launches, and what this waited: ${f.percent(exposed, 1)} of all GPU time is communication that nothing hides.`
+          ? `A phase includes the communication that it launches and the waiting in it: ${f.percent(exposed, 1)} of all GPU time is communication that nothing hides.`
           : "",
       ),
     ],

@@ -149,7 +149,7 @@ export function overlapFinding(job: Job): Finding {
   const rest = all.some((kind) => kind.kind === "allreduce")
     ? ""
     : untold
-      ? " Which of it is AllReduce no name tells."
+      ? " No name shows which of it is AllReduce."
       : " The job has no AllReduce.";
   const lost = f.share(exposed, window)!;
   const waits = f.share(total(job, "exposed_wait_ns"), exposed) ?? 0;
@@ -175,7 +175,7 @@ export function balanceFinding(job: Job): Finding {
     return {
       state: "note",
       title: "Compute load is not known",
-      text: `No two ranks have ${hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over alike times"}.`,
+      text: `No two ranks have ${hasSteps(job) ? "a whole step with GPU events in common" : "GPU events over similar times"}.`,
       link: to,
     };
   const most = Math.max(...values),
@@ -203,7 +203,7 @@ export function balanceFinding(job: Job): Finding {
       (far > 0 ? ` Step ${steps.num(worst, "step")} shows ${f.percent(most, 1)}.` : "") +
       (job.rowsOf("whatif.split") > 0 ? " The pipeline’s stages have unequal work: which of their ranks has most of it is chance." : "") +
       (left > 0
-        ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${hasSteps(job) ? "without a whole step" : "with such over a shorter time"}.`
+        ? ` ${f.count(left, "rank is", "ranks are")} not compared: without GPU events, cut short or ${hasSteps(job) ? "without a whole step" : "with events over a shorter time"}.`
         : ""),
     link: to,
   };
@@ -236,7 +236,7 @@ export function clockFinding(job: Job): Finding {
   const end = transfersAlone(job)
     ? "Nothing can check it: the traces hold no waits."
     : matched === 0
-      ? "No operation is complete that could check them."
+      ? "No complete operation could check them."
       : after === 0
         ? `None of ${f.count(matched, "complete operation")} ends before its last rank began.`
         : `${f.count(after, "collective")} of ${f.grouped(matched)} end before their last rank began.`;
@@ -614,7 +614,7 @@ function adviceList(job: Job): HTMLElement {
   return h(
     "section",
     null,
-    h("h2", null, term("What to do", known ? `By what it saves of ${whole}.` : "By the time it costs a rank.")),
+    h("h2", null, term("What to do", known ? `Ordered by what it saves of ${whole}.` : "Ordered by the time it costs a rank.")),
     h("ul", { class: "advice" }, items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }),
   );
@@ -665,7 +665,7 @@ function basis(job: Job): HTMLElement {
       h(
         "b",
         null,
-        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way: collectives between them are matched where one group alone fits. `,
+        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way, so collectives between them are matched where only one group fits. `,
       ),
     );
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
@@ -679,13 +679,13 @@ function basis(job: Job): HTMLElement {
       operations > 0 &&
         `, to ${f.count(operations, "operation")}; ${complete === operations ? "all" : f.grouped(complete)} of these are complete, with a kernel of each of their ranks`,
       transfersAlone(job)
-        ? "; of communication the traces hold the transfer alone, drawn as “not split”: waits are idle time. "
+        ? "; the traces hold only the transfer of communication, drawn as “not split”: waits are idle time. "
         : total(job, "exposed_unmatched_ns") === 0
           ? ". "
           : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “not split”. `,
       known &&
         total(job, "exposed_unmatched_ns") > 0 && [
-          "Of these, what receivers waited for their senders is counted apart: ",
+          "Of these, the waiting of receivers for senders is counted separately: ",
           link("Pipelines", "pipelines"),
           ". ",
         ],

@@ -127,7 +127,7 @@ function definitions(table: Table): HTMLElement {
       null,
       table.columns.map((column) => [
         h("dt", null, column.name, column.unit && h("span", { class: "unit" }, ` ${column.unit}`)),
-        h("dd", null, column.doc, column.epoch ? " Here counted from the job’s begin." : ""),
+        h("dd", null, column.doc, column.epoch ? " Here counted from the job’s start." : ""),
       ]),
     ),
   );

@@ -47,13 +47,13 @@ function finding(job: Job): [string, string] {
     `Copies and sets take ${f.percent(f.share(exposed, window), 1)} of the GPUs’ time with nothing beside them`,
     `${f.count(table.sum("count"), "copy or set", "copies and sets")}${bytes > 0 ? `, ${f.bytes(bytes)} in all,` : ""} took ${f.time(time)} of GPU time. ` +
       (copies > 0
-        ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower${held > 0 ? ": pin_memory=True and non_blocking=True avoid that" : "; they held the host up for no time"}. `
+        ? `${f.count(copies, "copy", "copies")}${own > 0 ? ` (${f.bytes(own)})` : ""} used pageable memory, which is slower${held > 0 ? ": pin_memory=True and non_blocking=True avoid that" : "; they did not hold the host up"}. `
         : known
           ? "None used pageable memory. "
           : "") +
       (held > 0 ? `Copies held the host up for ${f.time(held)}. ` : "") +
       (inSteps > 0
-        ? `${f.count(inSteps, "call")} within steps took or gave back device memory, which a caching allocator should not need.`
+        ? `${f.count(inSteps, "call")} within steps allocated or freed device memory, which a caching allocator should not need.`
         : ""),
   ];
 }
@@ -170,7 +170,7 @@ function bySize(job: Job, charts: Charts): HTMLElement {
     title,
     note(
       spots.length > 1 && "A point is a kind and size class; a larger one stands for more copies. ",
-      "Small copies cost time that is not bandwidth. ",
+      "Small copies cost time that bandwidth does not explain. ",
       spots.length > 1 && "Hollow: pageable memory.",
     ),
     spots.length === 0
@@ -201,7 +201,7 @@ function bySize(job: Job, charts: Charts): HTMLElement {
 function allocations(job: Job): HTMLElement {
   const table = job.table("transfers.allocation");
   return section(
-    "Calls that take or give back memory",
+    "Calls that allocate or free memory",
     table.n === 0
       ? note("None were recorded.")
       : [

@@ -111,7 +111,12 @@ export function trend(job: Job, charts: Charts): HTMLElement | null {
     "Step time",
     chart,
     episodes.length > 0 && [
-      h("p", { class: "note" }, "Marked: steps in which someone took longer than chance explains. ", link("What stands out", "stragglers")),
+      h(
+        "p",
+        { class: "note" },
+        "Marked: steps in which a rank or host took longer than chance explains. ",
+        link("What stands out", "stragglers"),
+      ),
       h(
         "ul",
         { class: "plain", attr: { "data-episodes": episodes.map(({ from, to }) => `${from}-${to}`).join(",") } },

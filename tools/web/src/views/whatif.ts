@@ -32,10 +32,10 @@ interface Group {
 }
 
 const GROUPS: readonly Group[] = [
-  { what: "plan", title: "A plan: rank after rank, each with those before it", one: "rank" },
-  { what: "rank", title: "One rank as the others", one: "rank" },
-  { what: "host", title: "One host as the others", one: "host" },
-  { what: "stage", title: "One stage of the pipeline as the others", one: "stage" },
+  { what: "plan", title: "A plan: rank after rank, each added to those before it", one: "rank" },
+  { what: "rank", title: "One rank at the others’ pace", one: "rank" },
+  { what: "host", title: "One host at the others’ pace", one: "host" },
+  { what: "stage", title: "One pipeline stage at the others’ pace", one: "stage" },
   { what: "kind", title: "One kind of work", one: "kind" },
   { what: "kernel", title: "One kernel", one: "kernel" },
 ];
@@ -159,10 +159,10 @@ function words(job: Job, row: number, label: string): Child {
     h("b", null, label),
     h("br"),
     `${f.time(saved)} of ${wholeWord(job)} saved, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-    most !== saved && [h("br"), `${f.time(most)}, had the time that nothing recorded explains gone, too`],
+    most !== saved && [h("br"), `${f.time(most)} if the time that nothing recorded explains went as well`],
     table.cell(row, "sure") !== true && [h("br"), "Not sure: see what these figures rest on."],
     h("br"),
-    `${f.time(table.num(row, "path_ns"))} of the critical path lies on it`,
+    `${f.time(table.num(row, "path_ns"))} of the critical path is on it`,
     hours !== null && [h("br"), `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`],
     next !== null && [h("br"), `then rank ${next} has most of the path`],
   ];
@@ -242,9 +242,9 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
   const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
   const parts = [
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
-    table.leftOut > 0 && group.what === "rank" ? "others are in the store alone" : "",
+    table.leftOut > 0 && group.what === "rank" ? "others are only in the store" : "",
     little > 0
-      ? `${several(little)} would ${little === 1 ? "save" : "each save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} with what nothing recorded explains gone, too` : ""}`
+      ? `${several(little)} would ${little === 1 ? "save" : "each save"} under ${f.percent(LEAST_PCT, 1)}${100 * most >= WORTH_PCT * whole ? `, or up to ${f.time(most)} if the time that nothing recorded explains went as well` : ""}`
       : "",
     untried > 0 ? `${several(untried)} would ${untried === 1 ? "save" : "each save"} under ${f.percent(0.05, 2)}` : "",
   ].filter((part) => part !== "");
@@ -289,7 +289,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
   return section(
     title,
     note(
-      `By how much ${wholeWord(job)} is shorter with one thing ${severalRanks(job) ? "as it is elsewhere, replayed: wall time, not waiting summed over ranks" : "at its usual pace, replayed"}. A name leads to where the critical path lies on it.`,
+      `How much shorter ${wholeWord(job)} would be, by replay, with one thing at ${paceWord(job)}${severalRanks(job) ? ": wall time, not waiting summed over ranks" : ""}. A name leads to where it is on the critical path.`,
     ),
     legend([
       ...(sure ? [["saved", "Saved"] as const] : []),
@@ -434,10 +434,10 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   const used = PARTS.filter((_, p) => shown.some((row) => row.values[p]! > 0)),
     inPage = new Set(path.map((piece) => piece.step)).size;
   return section(
-    "Where the critical path lies",
+    "Where the critical path is",
     note(
       "The chain that decides when each step ends, over all steps.",
-      severalRanks(job) && " Where ranks meet it goes on with the one that came last, so that it never waits; other ranks have slack.",
+      severalRanks(job) && " Where ranks meet it continues on the one that came last, so it never waits; other ranks have slack.",
     ),
     legend(used.map((part) => [part.key, part.label])),
     stacks(shown, { parts: PARTS, end: (row) => f.percent(100 * ((row as (typeof shown)[number]).share ?? 0), 1) }),
@@ -521,7 +521,7 @@ function unrecorded(job: Job): string {
   const steps = job.table("criticalpath.step"),
     share = f.share(steps.sum("before_ns"), steps.sum("step_ns")) ?? 0;
   return share >= BEFORE_PCT
-    ? ` ${f.percent(share, 1)} of the critical path lies before anything that was recorded of what it leads to: what would shorten that cannot be known.`
+    ? ` ${f.percent(share, 1)} of the critical path is before the first recorded event of what it leads to: what would shorten that is not known.`
     : "";
 }
 

@@ -51,9 +51,9 @@ function finding(job: Job): [Child, string] {
   return [
     `${name} takes ${f.percent(table.num(0, "share_pct"))} of the time of XLA’s operations`,
     !tellsWork(job)
-      ? "The traces tell neither what operations compute and move, nor what the devices can."
+      ? "The traces show neither what operations compute and move nor what the devices can do."
       : flops === null || bytes === null
-        ? `The traces do not tell what the ${device}s can do at most.${device === "GPU" ? " FLOP are of products of matrices alone, by the shapes in the programs." : ""}`
+        ? `The traces do not give the peak of the ${device}s.${device === "GPU" ? " FLOP count only products of matrices, by the shapes in the programs." : ""}`
         : `While they run, the ${device}s compute at ${f.percent(flops, 1)} of their peak and use ${f.percent(bytes, 1)} of their memory’s bandwidth.`,
   ];
 }
@@ -75,7 +75,7 @@ function figures(job: Job): HTMLElement {
     time,
     of("achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
     of("bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
-    of("told_pct", "FLOP and bytes told of", (value) => f.percent(value, 1)),
+    of("told_pct", "FLOP and bytes known of", (value) => f.percent(value, 1)),
   ]);
 }
 
@@ -103,14 +103,14 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
   return section(
     "What bounds operations",
     note(
-      "A point is an operation; a larger one takes more time. No operation can be above the line: on its slope the device’s memory gives no more, on its level the device computes no more, which only numbers of 16 bits come near.",
+      "A point is an operation; a larger one takes more time. No operation can be above the line: its slope is the limit of the device’s memory, its level that of computing, which only 16-bit numbers come near.",
     ),
     shapeLegend(
       shapes.map((n) => ({ shape: n, label: BOUNDS[n] ?? "not known" })),
       "compute",
     ),
     rooflineChart(charts, {
-      label: `Rate of ${f.count(rows.length, "operation")} against operations of floating point a byte; the table has them`,
+      label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte; the table has them`,
       rows,
       name: (row) => table.text(row, "op"),
       said: (row) => {
@@ -189,7 +189,7 @@ function operations(context: Context): HTMLElement {
     "Operations",
     note(
       "Own time leaves out what runs inside of a loop.",
-      waits && " What ends in -done waits for what its -start began: the core runs nothing else then.",
+      waits && " An operation that ends in -done waits for what its -start began: the core runs nothing else meanwhile.",
     ),
     filtered<Rows>(
       context,
@@ -217,7 +217,7 @@ function framework(context: Context): HTMLElement | null {
   return section(
     "Operators of the framework",
     note(
-      "By type; on the devices what ran there for them. Single ones: ",
+      "By type; on devices, what ran there for them. Individual ones: ",
       h("code", null, `tmerge show ${storeName(job)} framework.operator`),
       ".",
     ),
@@ -226,7 +226,7 @@ function framework(context: Context): HTMLElement | null {
       rows,
       first: 15,
       columns: [
-        { column: "type", draw: (row) => (table.text(row, "type") === null ? "none told" : longName(table.text(row, "type"))) },
+        { column: "type", draw: (row) => (table.text(row, "type") === null ? "none given" : longName(table.text(row, "type"))) },
         {
           column: "self_ns",
           label: "own time",
@@ -253,7 +253,7 @@ export const xla: View = {
     const parts = pod(context).filter((part) => part !== null),
       types = framework(context);
     if (compiled) root.append(heading(...finding(job)), figures(job), ...parts, roofline(job, charts) ?? "", operations(context));
-    else if (types) root.append(heading("Operators of TensorFlow", "Nothing of it was compiled by XLA."), ...parts);
+    else if (types) root.append(heading("Operators of TensorFlow", "Nothing was compiled by XLA."), ...parts);
     else root.append(heading(leading(job)?.text ?? "Input of hosts", "The traces hold no operations of XLA."), ...parts);
     root.append(types ?? "");
     return charts.dispose;

@@ -91,7 +91,7 @@ export function leading(job: Job): { word: string; text: string } | null {
     word,
     text:
       word === "other"
-        ? `The profile does not tell what ${share} of ${whole} is spent on`
+        ? `The profile does not say what ${share} of ${whole} is spent on`
         : `${BOTTLENECKS[word]?.[1] ?? word} takes the largest part of ${whole}, ${share}`,
   };
 }
@@ -145,12 +145,12 @@ function spent(context: Context): HTMLElement | null {
     note(
       h("b", null, `${found.text}.`),
       byRank(table, rows, found.word),
-      " Of what happens at once only one counts, computing before all else. What takes the largest part of a rank stands behind its bar.",
+      " Of concurrent activities only one counts, computing first. The one with the largest part of a rank is named after its bar.",
       others.length > 0 &&
         ` Without ${others.length === 1 ? "rank" : "ranks"} ${f.ranges(
           others.map((row) => table.num(row, "rank") ?? 0),
           8,
-        )}, of which no steps are marked.`,
+        )}, which have no marked steps.`,
     ),
     rows.length > 1 &&
       controls(
@@ -292,12 +292,12 @@ function slowDevices({ job }: Context): HTMLElement | null {
   return section(
     "Slow devices",
     note(
-      `A step of a device is slow where it has more computing, input, launching or copies than half of the devices have at most in the same step, by 5${f.SPACE}% of the step or more. `,
+      `A step of a device is slow if it has more computing, input, launching or copies than the median device in the same step, by 5${f.SPACE}% of the step or more. `,
       !cells
         ? "No such step was found."
         : ranks === 0
-          ? "Some single steps are; no device is in half of its steps or more."
-          : "The map has those that are in half of their steps or more, with what there is more of and, on average, how much.",
+          ? "Some single steps are slow; no device is slow in half of its steps or more."
+          : "The map shows the devices that are slow in half of their steps or more, what they have more of and, on average, how much.",
     ),
     ranks > 0 && [podMap(job), h("h3", null, "Devices"), slowRanks(job)],
     cells && [h("h3", null, "The slowest single steps"), slowSteps(job)],
@@ -323,11 +323,11 @@ function collectives({ job }: Context): HTMLElement | null {
     "Collectives of programs",
     note(
       barriers
-        ? "A barrier stands before the first collective of a program: in it a device waits until all have come, and what follows is the exchange itself. "
-        : "The time of a collective is the exchange and what a device waits in it until all have come. ",
+        ? "A barrier precedes the first collective of a program: in it a device waits until all have arrived; what follows is the exchange itself. "
+        : "The time of a collective is the exchange plus a device’s wait in it until all have arrived. ",
       told
         ? `Groups are by the numbers of the job’s ${deviceWord(job) === "TPU" ? "cores" : "devices, inside of one process by those of its host"}.`
-        : "The profiles do not tell which devices are in a group.",
+        : "The profiles do not say which devices are in a group.",
       programs.length === 1 && programs[0] !== null && [" All are of the program ", name(programs[0]!), "."],
     ),
     grid(table, {
@@ -385,12 +385,12 @@ function pipeline(context: Context): HTMLElement | null {
   if (table.n === 0) return null;
   const rows = table.rows.map((_, row) => row).sort((a, b) => (table.num(b, "self_ns") ?? 0) - (table.num(a, "self_ns") ?? 0));
   const kinds = STAGES.filter(({ column }) => table.sum(column) > 0),
-    name = (row: number) => visible(table.text(row, "host") ?? "host not told"),
+    name = (row: number) => visible(table.text(row, "host") ?? "host not given"),
     chosen = rows.find((row) => String(row) === params.get("host")) ?? rows[0]!;
   return section(
     "The input pipeline of hosts",
     note(
-      "Own time leaves out the stages inside on the same thread. Threads may run at the same time, and while devices compute: whether steps wait for input is told above.",
+      "Own time leaves out the stages inside on the same thread. Threads may run at the same time, and while devices compute: whether steps wait for input is shown above.",
     ),
     legend(kinds.map(({ key, label }) => [key, label])),
     h(
@@ -413,7 +413,7 @@ function pipeline(context: Context): HTMLElement | null {
         ),
       ),
     note(
-      `Most own time has ${visible(table.text(chosen, "slowest_stage") ?? f.NONE)}, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
+      `${visible(table.text(chosen, "slowest_stage") ?? f.NONE)} has the most own time, ${f.percent(table.num(chosen, "slowest_pct"))} of the host’s.`,
     ),
     stagesOf(job, table.text(chosen, "host")),
   );

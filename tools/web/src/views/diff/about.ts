@@ -16,7 +16,7 @@ export const about: View = {
     root.append(
       heading(
         "About the data",
-        "Which stores were compared, and how a change is told from chance. Nothing of this page is loaded from elsewhere.",
+        "Which stores were compared, and how a change is distinguished from chance. Nothing on this page is loaded from elsewhere.",
       ),
       sideCards(job),
       section(

@@ -156,14 +156,16 @@ function render(root: HTMLElement, context: Context, title: string, table: Names
     heading(
       title,
       isByCall(table)
-        ? "Mean times of a call, for A or B has too few steps; calls of a rank in all of the recording. A bar to the right is time that B takes more, to the left less; what may be chance is not known."
-        : "Times of a rank in a step. A bar to the right is time that B takes more, to the left less; the whisker shows what may be chance.",
+        ? "Mean times of a call, because A or B has too few steps; calls of a rank over the whole recording. A bar to the right means that B takes longer, to the left shorter; what may be chance is not known."
+        : "Times of a rank in a step. A bar to the right means that B takes longer, to the left shorter; the whisker shows what may be chance.",
     ),
   );
   if (table.n === 0) return void root.append(empty("Neither A nor B has any."));
   const open = table.rows.filter((_, row) => isUnjudged(table.text(row, "verdict")) && table.num(row, "change_ns") !== 0).length;
   const none =
-    open > 0 ? `${f.grouped(open)} changed, which so few steps cannot judge.` : `None of ${f.grouped(table.n)} changed ${least}.`;
+    open > 0
+      ? `${f.grouped(open)} changed, but so few steps cannot show whether by chance.`
+      : `None of ${f.grouped(table.n)} changed ${least}.`;
   root.append(note(n === 0 ? none : `${words}; ${f.grouped(table.n - n)} without a change ${least}.`));
   const chosen = context.params.get("verdict") ?? "";
   const verdict = found.has(chosen) ? chosen : "all";

@@ -61,7 +61,7 @@ function groupsOf(table: Figures, rows: readonly number[]): Group[] {
     { title: "Time of a rank in a step", unit: "ns", rows: of("ns") },
     { title: "Shares", unit: "%", rows: of("%") },
     {
-      title: "Counts and sizes, each on a scale of its own",
+      title: "Counts and sizes, each on its own scale",
       unit: null,
       rows: rows.filter((row) => !["ns", "%"].includes(table.text(row, "unit") ?? "")),
     },

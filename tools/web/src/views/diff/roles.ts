@@ -23,7 +23,7 @@ export const roles: View = {
     root.append(
       heading(
         "Figures by role",
-        "Ranks of one role run as many collectives of each kind in a step: the stages of a pipeline, for example. A change that only one role has is not the whole job’s.",
+        "Ranks of one role run the same number of collectives of each kind in a step: those of a pipeline stage, for example. A change in only one role is not one of the whole job.",
       ),
     );
     const byRole = table.by("role");

@@ -18,8 +18,8 @@ export function describeSides(job: Job): string {
 
 const WAITING: Readonly<Record<string, string>> = {
   none: "no rank",
-  event: "a few operations hold most waiting",
-  inconclusive: "the traces cannot tell",
+  event: "most waiting is in a few operations",
+  inconclusive: "the traces do not show it",
 };
 
 function facts(job: Job, row: number): [string, Child][] {

@@ -85,7 +85,7 @@ export const steps: View = {
     root.append(
       heading(
         "Steps",
-        "The first step of A beside the first of B, and so on: a difference in all of them is the job’s, one in a single step may be chance. Steps that were recorded in part are left out.",
+        "The first step of A next to the first of B, and so on. A difference in all steps is the job’s; one in a single step may be chance. Partly recorded steps are left out.",
       ),
     );
     if (table.n === 0) return void root.append(empty("Neither A nor B has a whole step."));

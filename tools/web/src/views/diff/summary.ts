@@ -61,14 +61,14 @@ function changes(job: Job): HTMLElement {
       heading,
       empty(
         all.some((row) => isUnjudged(table.text(row, "verdict")))
-          ? "No figure that can be judged."
-          : "No figure of the job differs by more than its steps vary anyhow.",
+          ? "No figure can be judged."
+          : "No figure of the job differs by more than its steps vary anyway.",
       ),
     );
   return section(
     heading,
     note(
-      "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside of it is a change. The weightiest stands first.",
+      "Each figure is the median over steps of the mean over ranks. The whisker shows how far B may be from A by chance; a B that ends outside it is a change. The most important is first.",
     ),
     sidesLegend(),
     pairs(job, table, rows),
@@ -82,7 +82,7 @@ function unjudged(job: Job): HTMLElement | null {
   if (rows.length === 0) return null;
   return section(
     "Changed, cannot be judged",
-    note("With fewer than 3 whole steps in A or B no change of a time can be told from chance. The largest stands first."),
+    note("With fewer than 3 whole steps in A or B no change in a time can be distinguished from chance. The largest is first."),
     sidesLegend(),
     pairs(job, table, rows),
   );
