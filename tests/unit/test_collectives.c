@@ -432,8 +432,8 @@ TEST(all_to_alls_are_split_over_pairs_of_ranks) {
                                       {"all_to_allv", "[1, 3]", "[]", "[]", 8, 8},
                                       {"all_to_allv", "[1, 3]", "[0, 0]", "[0, 0]", 0, 0}};
     static const char *const rows[] = {
-        "from_rank to_rank count even_count unknown_count bytes expected_bytes share_pct "
-        "times_even",
+        ("from_rank to_rank count even_count unknown_count bytes expected_bytes share_pct "
+         "times_even"),
         "1 1 2 1 7 136 136 70.83333333 1.416666667",
         "1 3 2 1 7 56 56 29.16666667 0.5833333333",
         "3 1 3 1 0 56 56 50 1",

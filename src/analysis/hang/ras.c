@@ -132,7 +132,9 @@ static bool find_world(const tm_ras_comm *comms, size_t n, tm_vec *world) {
     const tm_ras_comm *largest = NULL;
     for (size_t c = 0; c < n; c++)
         largest = !largest || comms[c].size > largest->size ? &comms[c] : largest;
-    if (largest && !take_devices(largest, world))
+    if (!largest)
+        return true;
+    if (!take_devices(largest, world))
         return false;
     world->n = is_world(world, comms, n) ? world->n : 0;
     return true;

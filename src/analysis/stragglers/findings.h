@@ -127,8 +127,8 @@ static inline bool tm_finding_names(const tm_finding *f) {
 }
 
 /** Sets the flags of the ranks that a finding is about.
- * @param members  [blames->n_ranks]; other flags are unchanged */
-void tm_finding_members(const tm_blames *blames, const tm_finding *finding, bool *members);
+ * @param members  [t->n_ranks]; other flags are unchanged */
+void tm_finding_members(const tm_blames *t, const tm_finding *f, bool *members);
 
 /** Derives the verdict from the findings. */
 tm_verdict_kind tm_findings_verdict(const tm_findings_input *input, const tm_findings *found);
