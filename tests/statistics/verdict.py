@@ -27,7 +27,6 @@ LIMITS = {
     'c 10 % slower, named': ('>=', 0.99),
     'c 5 % slower, named': ('>=', 0.97),
     'c 3 % slower, named': ('>=', 0.90),
-    'c 3 % slower, kernel noise of 10 %, named': ('>=', 0.70),
     'c 10 % slower in one step of 16 blocking stretches, named': ('>=', 0.95),
     'd two culprits, both named and nobody else': ('>=', 0.95),
     'd a slow host, named as a host': ('>=', 0.95),
@@ -184,9 +183,8 @@ def judge(kind, shape, config, answer):
     elif kind in SAVES and answer['saved'] < 0.01:  # no naming is required
         return
     elif kind.startswith('slow '):
-        noisy = ', kernel noise of 10 %' if kind == 'slow 3' and config['jitter'] == 10 else ''
         for part in ('', shape, f'{config["ranks"]:2} ranks'):
-            yield f'c {kind[5:]} % slower{noisy}, named', part, whole[0]
+            yield f'c {kind[5:]} % slower, named', part, whole[0]
     elif kind == 'one':
         yield 'c 10 % slower in one step of 16 blocking stretches, named', '', whole[0]
     elif kind == 'two':
