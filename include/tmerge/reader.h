@@ -72,8 +72,7 @@ typedef struct tm_format {
     bool by_path;    /* traces without a rank are numbered in the order of their paths (9 before
                         10) and, within a file, of their units; false: in the order of the
                         arguments */
-    bool one_folder; /* several folders with traces are several jobs, of which the user must name
-                        one */
+    bool one_folder; /* each folder with traces is a job of its own; the user must name one */
 
     /** Returns whether a file has this format, from its first decoded bytes (at most
      * TM_SNIFF_BYTES). @p whole: they are all of the file. Zero bytes follow them

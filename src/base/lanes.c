@@ -35,7 +35,7 @@ static uint8_t signs(const uint64_t *v) {
     return (uint8_t)bits;
 }
 
-/* Lowers the minima; if anew, without reading the old ones. */
+/* Lowers the minima. If @p anew is set, it does not read the old ones. */
 static inline void lower(int64_t *least, const lanes *by, bool anew) {
     lanes most;
     for (size_t k = 0; k < TM_LANES; k++) {

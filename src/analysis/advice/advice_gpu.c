@@ -14,6 +14,32 @@ static bool is_one_gap(const tm_facts *f) {
            tm_facts_sum_others(f, "idle.rank", "idle_ns") / 2;
 }
 
+/* Writes what launches fewer kernels, by what runs the job. */
+static void write_fewer_kernels(const tm_facts *f, tm_advice *out) {
+    if (f->jax)
+        snprintf(out->text, sizeof out->text,
+                 "Launch fewer, larger kernels: one jax.jit around the whole step, loops as "
+                 "jax.lax.scan, a larger batch; XLA launches what it compiles together as graphs "
+                 "(--xla_gpu_enable_command_buffer in XLA_FLAGS).");
+    else if (tm_facts_speaks_xla(f))
+        snprintf(
+            out->text, sizeof out->text,
+            "Launch fewer, larger kernels: compile more of the step at once (jit, tf.function with "
+            "jit_compile=True), let XLA launch it as CUDA or HIP graphs, use a larger batch.");
+    else if (f->serves)
+        snprintf(
+            out->text, sizeof out->text,
+            "Launch fewer, larger kernels: CUDA or HIP graphs for all batch sizes that it runs, "
+            "%sfused operators, a larger batch.",
+            f->torch ? "torch.compile or " : "");
+    else
+        snprintf(out->text, sizeof out->text,
+                 "Launch fewer, larger kernels: %sfused operators, %sCUDA or HIP graphs, a larger "
+                 "batch.",
+                 f->torch ? "torch.compile or " : "",
+                 f->trains && f->torch ? "fused or foreach optimizers, " : "");
+}
+
 void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     tm_facts_kernels kernels = tm_facts_sum_kernels(f);
     int64_t events = tm_facts_sum_others(f, "launches.rank", "events");
@@ -40,28 +66,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(lost, f->window_ns);
     tm_facts_by_rank(f, lost, time);
     tm_shown_duration(kernels.calls > 0 ? kernels.total_ns / kernels.calls : 0, mean, sizeof mean);
-    if (f->jax)
-        snprintf(out->text, sizeof out->text,
-                 "Launch fewer, larger kernels: one jax.jit around the whole step, loops as "
-                 "jax.lax.scan, a larger batch; XLA launches what it compiles together as graphs "
-                 "(--xla_gpu_enable_command_buffer in XLA_FLAGS).");
-    else if (tm_facts_speaks_xla(f))
-        snprintf(
-            out->text, sizeof out->text,
-            "Launch fewer, larger kernels: compile more of the step at once (jit, tf.function with "
-            "jit_compile=True), let XLA launch it as CUDA or HIP graphs, use a larger batch.");
-    else if (f->serves)
-        snprintf(
-            out->text, sizeof out->text,
-            "Launch fewer, larger kernels: CUDA or HIP graphs for all batch sizes that it runs, "
-            "%sfused operators, a larger batch.",
-            f->torch ? "torch.compile or " : "");
-    else
-        snprintf(out->text, sizeof out->text,
-                 "Launch fewer, larger kernels: %sfused operators, %sCUDA or HIP graphs, a larger "
-                 "batch.",
-                 f->torch ? "torch.compile or " : "",
-                 f->trains && f->torch ? "fused or foreach optimizers, " : "");
+    write_fewer_kernels(f, out);
     tm_facts_launcher(f, TM_LAUNCHED_SHORT, where, sizeof where);
     snprintf(out->text + strlen(out->text), sizeof out->text - strlen(out->text), "%s", where);
     snprintf(out->evidence, sizeof out->evidence,

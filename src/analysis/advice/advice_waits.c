@@ -546,8 +546,7 @@ static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
                         : 0;
 }
 
-/* Returns whether every rank of the job gave a trace; false if no trace tells how many there are.
- */
+/* Returns whether every rank of the job has a trace; false if no trace records the world size. */
 static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }

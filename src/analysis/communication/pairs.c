@@ -27,9 +27,9 @@ static const tm_column columns[N_COLUMNS] = {
     [BYTES] = {"bytes", TM_INT, "B",
                "Bytes that from_rank sends to to_rank: its input x its split size for to_rank / "
                "the sum of its split sizes; null if count is 0."},
-    [EXPECTED] = {"expected_bytes", TM_INT, "B",
-                  "The same from the outputs and split sizes of to_rank; null if its trace does "
-                  "not tell."},
+    [EXPECTED] =
+        {"expected_bytes", TM_INT, "B",
+         "The same from the outputs and split sizes of to_rank; null if its trace lacks them."},
     [SHARE] = {"share_pct", TM_REAL, "%", "100 bytes / the bytes that from_rank sends to all."},
     [TIMES_EVEN] = {"times_even", TM_REAL, "",
                     "bytes / what to_rank would get if from_rank sent the same to every rank of "
@@ -38,7 +38,7 @@ static const tm_column columns[N_COLUMNS] = {
 
 const tm_table_def tm_pair_def = {
     .name = "collectives.pair",
-    .doc = "A row for each pair of ranks of which one sends to the other in all-to-all operations, "
+    .doc = "A row for each sender and receiver in all-to-all operations, "
            "matched or not, of groups of up to 64 ranks whose list is recorded (PyTorch cuts lists "
            "after 30): the 5000 pairs with the most bytes. A to_rank with a times_even well over 1 "
            "in the rows of most senders has the experts that are chosen too often.",
@@ -53,7 +53,8 @@ enum { P_FROM, P_TO, P_RANK, P_COUNT, P_EVEN, P_UNKNOWN, P_BYTES, P_EACH, P_TOLD
 static const tm_column part_columns[N_P] = {
     [P_FROM] = {"from_rank", TM_INT, "", "As in collectives.pair."},
     [P_TO] = {"to_rank", TM_INT, "", "As in collectives.pair."},
-    [P_RANK] = {"rank", TM_INT, "", "The rank that tells: the sender or the receiver."},
+    [P_RANK] = {"rank", TM_INT, "",
+                "The rank whose trace this is from: the sender or the receiver."},
     [P_COUNT] = {"count", TM_INT, "", "As in collectives.pair."},
     [P_EVEN] = {"even_count", TM_INT, "", "As in collectives.pair."},
     [P_UNKNOWN] = {"unknown_count", TM_INT, "", "As in collectives.pair."},
@@ -78,13 +79,13 @@ typedef struct pair {
     int64_t from, to;
 } pair;
 
-/* What a rank tells of a pair. */
+/* What the trace of a rank holds on a pair. */
 typedef struct told {
     int64_t count, even, unknown, bytes, expected_count, expected_bytes;
     double each_bytes;
 } told;
 
-/* What a rank tells of all pairs. */
+/* What the trace of a rank holds on all pairs. */
 typedef struct teller {
     const tm_rank_view *view;
     tm_keys lists; /* of uint32_t: name ids of lists of ranks */

@@ -522,7 +522,8 @@ static tm_status kernels_merge(const tm_names *names, tm_tables *tables, tm_erro
                              tm_tables_find(tables, launcher_def.name), err);
 }
 
-/* Sets shares and sorts. This needs all names, of which each process merged some. */
+/* Sets shares and sorts. This needs the names of all processes, because each merged only some
+ * of them. */
 static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *kernels = tm_tables_find(out, kernel_def.name);
     bool of_gpus = strcmp(tm_words_device(out), "GPU") == 0;

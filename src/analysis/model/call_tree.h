@@ -11,8 +11,8 @@ struct tm_passes;
 #define TM_TREE_NODES 10000
 
 /* Values in place of a name id: launched by no call of the class; launch not recorded; rows omitted
- * from a long table. Values from TM_TREE_STACK down encode the id of a call stack, of which the
- * node is the function at its depth. */
+ * from a long table. Values from TM_TREE_STACK down encode the id of a call stack; the node is
+ * the function at its depth in that stack. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
 enum {
