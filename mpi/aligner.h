@@ -2,7 +2,7 @@
 #ifndef TMERGE_MPI_ALIGNER_H
 #define TMERGE_MPI_ALIGNER_H
 
-#include "align.h"
+#include "align_clocks.h"
 #include "clock/differences.h"
 #include "clock/fit.h"
 

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "agree.h"
+#include "assign_restarts.h"
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "communicators.h"
+#include "communicator_ranks.h"
 #include "match/infer.h"
 #include "match/instances.h"
 #include "match/loose.h"
 #include "match/records.h"
-#include "restarts.h"
 #include "shuffle.h"
 #include "waits/stages.h"
 

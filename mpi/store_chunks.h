@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "store/pack.h"
+#include "store/chunk_pack.h"
 #include "store_layout.h"
 
 typedef struct tm_store_chunk {

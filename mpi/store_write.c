@@ -5,7 +5,7 @@
 
 #include "agree.h"
 #include "backoff.h"
-#include "store/pack.h"
+#include "store/chunk_pack.h"
 #include "store_chunks.h"
 #include "store_layout.h"
 

@@ -5,9 +5,9 @@
 
 #include "agree.h"
 #include "base/hash.h"
-#include "delay.h"
-#include "exposed.h"
 #include "opening.h"
+#include "pass_delays.h"
+#include "set_exposed.h"
 #include "shuffle.h"
 #include "waits/answers.h"
 #include "waits/operations.h"

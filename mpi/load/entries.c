@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
-#include "identity/names.h"
+#include "identity/rank_from_path.h"
 #include "inputs_merge.h"
 #include "loader.h"
 #include "mpi/agree.h"

@@ -4,7 +4,7 @@
 
 #include "loader.h"
 #include "mpi/agree.h"
-#include "mpi/communicators.h"
+#include "mpi/communicator_ranks.h"
 
 static tm_status prepare(tm_loader *l, tm_error *err) {
     l->out->names = tm_names_create();

@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "base/guard.h"
-#include "mpi/hosts.h"
+#include "mpi/process_hosts.h"
 #include "mpi/progress.h"
 #include "tmerge/names.h"
 #include "tmerge/table.h"
@@ -55,9 +55,8 @@ typedef struct tm_loaded {
 
 /**
  * Reads every trace on some process and builds each rank's timeline there. A plain trace larger
- * than a process's fair share is read in parts by several processes (parts.h). A report that only
- * its profiler can read is exported first (exports.h).
- * Collective: over comm.
+ * than a process's fair share is read in parts by several processes (trace_parts.h). A report that
+ * only its profiler can read is exported first (exports.h). Collective: over comm.
  * @param left_out  a table of the form of job.left_out: this process adds the files that it leaves
  *                  out, with the reason
  * @param out       set only on TM_OK; free it with tm_loaded_free

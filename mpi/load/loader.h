@@ -3,12 +3,12 @@
 #ifndef TMERGE_MPI_LOADER_H
 #define TMERGE_MPI_LOADER_H
 
-#include "identity/ranks.h"
+#include "identity/rank_numbers.h"
 #include "mpi/load/entries.h"
 #include "mpi/load/exports.h"
-#include "mpi/load/parts.h"
 #include "mpi/load/share.h"
-#include "timeline/build.h"
+#include "mpi/load/trace_parts.h"
+#include "timeline/build_timeline.h"
 
 typedef struct tm_loader {
     MPI_Comm comm;

@@ -5,7 +5,7 @@
 
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
-#include "replay/job.h"
+#include "replay/job/replay_job.h"
 
 /* A batch has fewer changes if the job would be larger than JOB_BYTES, but at least LEAST. LINKS:
  * estimated links per operation of a rank and per end of a step. */

@@ -2,10 +2,10 @@
 #ifndef TMERGE_MPI_REPLAY_CHANGES_H
 #define TMERGE_MPI_REPLAY_CHANGES_H
 
-#include "ranks.h"
-#include "replay/result.h"
-#include "replay/scenario.h"
-#include "replay/sets.h"
+#include "rank_graphs.h"
+#include "replay/job/sets.h"
+#include "replay/whatif/result.h"
+#include "replay/whatif/scenario.h"
 
 /** Maximum number of changes evaluated at once. Each time, all graphs are reduced again. */
 enum { TM_CHANGES_AT_ONCE = 32 };

@@ -2,11 +2,11 @@
 
 #include <inttypes.h>
 
-#include "mpi/replay/ops.h"
-#include "mpi/replay/path.h"
-#include "mpi/replay/ranks.h"
-#include "mpi/replay/scenario.h"
-#include "mpi/replay/whatif.h"
+#include "mpi/replay/path_pieces.h"
+#include "mpi/replay/rank_graphs.h"
+#include "mpi/replay/replay_ops.h"
+#include "mpi/replay/scenario_parts.h"
+#include "mpi/replay/try_fixes.h"
 #include "timeline/host_comm.h"
 
 static bool is_asked_for(const tm_list *steps, int64_t number) {

@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
-#include "replay/result.h"
-#include "replay/scenario.h"
+#include "replay/whatif/result.h"
+#include "replay/whatif/scenario.h"
 #include "timeline/collectives.h"
 
 /** Memory that a process may need for its ranks: TM_REPLAY_BYTES for each GPU event and each call

@@ -7,7 +7,7 @@
 #include "base/sorted.h"
 #include "mpi/agree.h"
 #include "mpi/shuffle.h"
-#include "replay/works_sum.h"
+#include "replay/job/works_sum.h"
 #include "waits/stages.h"
 
 /* Appends space for the sums of a rank held here; NULL when out of memory. */

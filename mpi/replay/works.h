@@ -2,8 +2,8 @@
 #ifndef TMERGE_MPI_REPLAY_WORKS_H
 #define TMERGE_MPI_REPLAY_WORKS_H
 
-#include "ranks.h"
-#include "replay/works.h"
+#include "rank_graphs.h"
+#include "replay/job/works.h"
 
 /**
  * Sums the own work of each rank, and sends it to process 0.

@@ -166,7 +166,7 @@ tm_status tm_fit_check(tm_fit_state *state, tm_clock_check *out, tm_error *err) 
 tm_status tm_fit_uncertain(tm_fit_state *state, tm_clock_model *models,
                            tm_error *err) TM_MUST_CHECK; /* uncertainty.c */
 tm_status tm_fit_steps(tm_fit_state *state, tm_clock_model *models,
-                       tm_error *err) TM_MUST_CHECK; /* steps.c */
+                       tm_error *err) TM_MUST_CHECK; /* stepped_clocks.c */
 tm_status tm_fit_project(tm_fit_state *state, const tm_clock_model *models, bool *moved,
                          tm_error *err) TM_MUST_CHECK; /* bounds.c */
 tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *err) TM_MUST_CHECK;

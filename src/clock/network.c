@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "order.h"
+#include "elimination_order.h"
 
 enum {
     LEAST_SOLVE_BINS =

@@ -4,7 +4,7 @@
 
 #include "analysis/shared/kinds_of_steps.h"
 #include "base/vec.h"
-#include "roles.h"
+#include "rank_roles.h"
 #include "tmerge/table.h"
 
 /** Minimum number of steps of a job to judge a change. */

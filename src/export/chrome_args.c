@@ -1,4 +1,4 @@
-#include "chrome.h"
+#include "export_chrome.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "perfetto.h"
+#include "export_perfetto.h"
 
 #include "args.h"
 

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/median.h"
 #include "base/sorted.h"
-#include "groups.h"
 #include "grow.h"
+#include "rank_groups.h"
 #include "records.h"
 
 /* Maximum clock difference of two hosts, in standard deviations of one clock: 3 sqrt(2). */

@@ -5,7 +5,7 @@
 #define TMERGE_JOINED_H
 
 #include "communicators.h"
-#include "groups.h"
+#include "rank_groups.h"
 
 /** Inputs for joining a rank's groups with communicators, and where the result goes. */
 typedef struct tm_join_with {

@@ -5,7 +5,7 @@
 
 #include "band.h"
 #include "base/median.h"
-#include "order.h"
+#include "pair_by_order.h"
 #include "shift.h"
 
 enum {

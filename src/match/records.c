@@ -5,9 +5,9 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "groups.h"
 #include "left_out.h"
 #include "loose.h"
+#include "rank_groups.h"
 #include "timeline/classify.h"
 #include "timeline/metadata.h"
 #include "timeline/restarts.h"

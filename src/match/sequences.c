@@ -5,7 +5,7 @@
 
 #include "base/sorted.h"
 #include "left_out.h"
-#include "order.h"
+#include "pair_by_order.h"
 
 /* Sorts the sequences of one run side by side, in rank order. */
 static int by_run(const void *a, const void *b) {

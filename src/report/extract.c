@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/sorted.h"
-#include "report/path.h"
+#include "report/page_path.h"
 #include "report/whole.h"
 
 enum {

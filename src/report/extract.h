@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "report/choice.h"
+#include "report/page_choice.h"
 #include "table/out.h"
 #include "tmerge/table.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/hosts.h"
-#include "report/json.h"
+#include "report/page_hosts.h"
+#include "report/page_json.h"
 
 /* Attributes of the store that say how it was made. */
 static const char *const text_facts[] = {"command",      "align", "comm_pattern",

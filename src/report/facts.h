@@ -2,7 +2,7 @@
 #ifndef TMERGE_REPORT_FACTS_H
 #define TMERGE_REPORT_FACTS_H
 
-#include "report/choice.h"
+#include "report/page_choice.h"
 #include "table/out.h"
 #include "tmerge/store.h"
 

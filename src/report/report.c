@@ -9,12 +9,12 @@
 
 #include "base/page_mark.h"
 #include "report/built.h"
-#include "report/choice.h"
 #include "report/extract.h"
 #include "report/facts.h"
-#include "report/json.h"
-#include "report/page.h"
-#include "report/timeline.h"
+#include "report/page_choice.h"
+#include "report/page_file.h"
+#include "report/page_json.h"
+#include "report/page_timeline.h"
 #include "tmerge/analysis.h"
 
 enum {

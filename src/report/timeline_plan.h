@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "choice.h"
+#include "page_choice.h"
 #include "timeline_coverage.h"
 
 /** Limits of a page's timeline. */

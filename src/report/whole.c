@@ -6,7 +6,7 @@
 
 #include "base/median.h"
 #include "base/sums.h"
-#include "report/json.h"
+#include "report/page_json.h"
 #include "table/digits.h"
 
 /* Text columns by which the page sums; they have few distinct values. */

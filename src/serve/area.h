@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "serve/request.h"
-#include "serve/walk.h"
+#include "serve/row_reader.h"
 
 typedef struct tm_area_wish {
     int64_t from, to;            /* [from, to) [ns] from the job's begin */

@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "serve/request.h"
-#include "serve/walk.h"
+#include "serve/row_reader.h"
 
 typedef enum tm_counter_what {
     TM_COUNTER_QUEUE,       /* kernels, copies and memory sets launched but not begun */

@@ -4,7 +4,7 @@
 #define TMERGE_SERVE_SAME_H
 
 #include "base/vec.h"
-#include "serve/walk.h"
+#include "serve/row_reader.h"
 
 typedef struct tm_same_wish {
     int64_t rank, begin_ns, duration_ns; /* of the event; begin from the job's begin */

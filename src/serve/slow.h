@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "serve/request.h"
-#include "serve/walk.h"
+#include "serve/row_reader.h"
 
 /** Steps compared so far; a cache of the most recently used. */
 typedef struct tm_slow tm_slow;

@@ -3,8 +3,8 @@
 #define TMERGE_SERVE_TILE_H
 
 #include "report/timeline_bytes.h"
-#include "serve/events.h"
-#include "serve/levels.h"
+#include "serve/event_index.h"
+#include "serve/serve_levels.h"
 
 /** Sources of tiles; all borrowed. */
 typedef struct tm_tiler {
@@ -30,9 +30,9 @@ typedef struct tm_tile_wish {
 /**
  * Makes a tile (tools/web/src/timeline/tile.ts reads it): version, number of ranks; for each rank
  * whether its GPU and host events are included, number of buckets and, if not 0, exponent of their
- * width, begin of the first, and shares (levels.h); names; number of events; number of bytes and
- * events in the page's encoding (report/timeline_events.h), where a rank's place is its index in
- * the tile, and no operation has a number; number of bytes and details of the events
+ * width, begin of the first, and shares (serve_levels.h); names; number of events; number of bytes
+ * and events in the page's encoding (report/timeline_events.h), where a rank's place is its index
+ * in the tile, and no operation has a number; number of bytes and details of the events
  * (report/timeline_details.h). Host events begin with the calls that launched the window's GPU
  * events, unless there are too many.
  *

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/utf8.h"
-#include "sql/source.h"
+#include "sql/sql_source.h"
 #include "table/shown.h"
 
 /* Results with more cells are not held in memory; the query is run again. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sql/output.h"
-#include "sql/source.h"
+#include "sql/sql_output.h"
+#include "sql/sql_source.h"
 
 /* Identification of such a file ("TMrg"), and write settings: the file gets its name only when it
  * is complete, so nothing must be rolled back. */

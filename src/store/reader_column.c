@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chunk_pack.h"
 #include "h5.h"
-#include "pack.h"
 #include "reader.h"
 
 struct tm_store_column {

@@ -4,8 +4,8 @@
 
 #include <hdf5.h>
 
-#include "base/draft.h"
-#include "pack.h"
+#include "base/temp_file.h"
+#include "chunk_pack.h"
 #include "sink.h"
 #include "tmerge/store.h"
 

@@ -204,8 +204,8 @@ typedef struct tm_collectives {
     int64_t violations_before; /* operations in which one rank ended before another began, on
                                   recorded clocks; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */
-    const struct tm_replay_result *replay; /* replay/result.h; owned by its creator; NULL without a
-                                              replay and on all processes but the first */
+    const struct tm_replay_result *replay; /* replay/whatif/result.h; owned by its creator; NULL
+                                              without a replay and on all processes but the first */
     bool has_works; /* on every process: the replay knows the ranks' own work */
 } tm_collectives;
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "sort.h"
+#include "sort_events.h"
 #include "trace.h"
 
 /* The calls by correlation id. Consecutive queries are usually close, because a program numbers its

@@ -6,7 +6,7 @@
 #include "base/intervals.h"
 #include "base/median.h"
 #include "base/sorted.h"
-#include "build.h"
+#include "build_timeline.h"
 #include "host_comm.h"
 
 /* Whether steps were skipped between this step and the previous one. */

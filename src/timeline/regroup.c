@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "identity/ranks.h"
+#include "identity/rank_numbers.h"
 #include "metadata.h"
 
 typedef struct regrouping {

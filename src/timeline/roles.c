@@ -1,4 +1,4 @@
-#include "build.h"
+#include "build_timeline.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "timeline/build.h"
+#include "timeline/build_timeline.h"
 #include "timeline/trace.h"
 #include "timing.h"
 #include "tmerge/reader.h"

@@ -51,7 +51,7 @@ class Clocks:
 
     def recorded(self, ranks, true_ns):
         """Returns recorded times of these ranks' CPUs at a true time; see
-        tools/synth/sim/clock.h."""
+        tools/synth/sim/host_clock.h."""
         since, drift = true_ns - self.epoch_ns, self.true['drift_ppb'][ranks]
         drifted = sum(numpy.sign(drift) * (part // 10**9)  # C truncates towards zero
                       for part in (since // 10**9 * 10**9 * abs(drift),

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "identity/names.h"
-#include "rank_map.h"
+#include "identity/rank_from_path.h"
+#include "inputs/rank_map.h"
 #include "require.h"
 
 enum { ARGUMENTS_MAX = 64 };

@@ -9,7 +9,7 @@
 #include "readers/formats.h"
 #include "readers/json.h"
 #include "require.h"
-#include "timeline/build.h"
+#include "timeline/build_timeline.h"
 #include "tmerge/reader.h"
 
 static inline void check_track(const tm_timeline *t, const tm_track *track) {

@@ -12,6 +12,7 @@ from common import code_of, files, finish, prove
 
 # Folders that a folder of analyses may include besides its own; never another one's.
 QUESTION = {"base", "timeline", "table", "analysis/shared"}
+REPLAY = {"replay/graph", "replay/job", "replay/whatif"}
 ROOMS_OF_SRC = {
     "base": {"base"},
     "identity": {"base", "identity"},
@@ -23,16 +24,15 @@ ROOMS_OF_SRC = {
     "match": {"base", "timeline", "match"},
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},
-    "replay": {"base", "timeline", "replay", "replay/batch", "replay/extras"},
-    "replay/batch": {"base", "timeline", "replay", "replay/batch", "replay/extras"},
-    "replay/extras": {"base", "timeline", "replay", "replay/batch", "replay/extras"},
-    "replay/ops": {"base", "timeline", "replay", "replay/batch", "replay/extras", "replay/ops"},
+    "replay/graph": {"base", "timeline", "replay/graph"},
+    "replay/job": {"base", "timeline", "replay/graph", "replay/job", "replay/whatif"},
+    "replay/whatif": {"base", "timeline", *REPLAY},
     "table": {"base", "table"},
     "analysis": {"base", "analysis", "analysis/shared"},  # the registry
     "analysis/shared": QUESTION,
     "analysis/job": QUESTION,
     "analysis/steps": QUESTION,
-    "analysis/stragglers": QUESTION | {"waits", "replay"},
+    "analysis/stragglers": QUESTION | {"waits"} | REPLAY,
     "analysis/communication": QUESTION | {"waits"},
     "analysis/efficiency": QUESTION,
     "analysis/host": QUESTION,
@@ -42,7 +42,7 @@ ROOMS_OF_SRC = {
     "analysis/xla": QUESTION,
     "analysis/advice": QUESTION,
     "analysis/hang": QUESTION,
-    "analysis/replay": QUESTION | {"replay"},
+    "analysis/replay": QUESTION | REPLAY,
     "diff": {"base", "table", "analysis/shared", "diff"},
     "store": {"base", "timeline", "table", "store"},
     "report": {"base", "timeline", "table", "match", "waits", "report"},
@@ -82,7 +82,10 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
 def room_of(path):
-    """src/analysis/gpu/a.c -> analysis/gpu; tools/synth/sim/cpu.h -> synth/sim; mpi/x.h -> mpi."""
+    """src/analysis/gpu/a.c -> analysis/gpu; tools/synth/sim/cpu.h -> synth/sim; mpi/x.h -> mpi. A
+    format is one room with its subfolders."""
+    if path.parts[:2] == ("src", "readers"):
+        return "/".join(path.parts[1:-1][:2])
     if path.parts[0] == "src" or path.parts[:2] == ("tools", "synth"):
         return "/".join(path.parts[1:-1])
     return path.parts[0]
@@ -107,7 +110,7 @@ def target_room(root, folder, name):
     """Returns the folder of the file that an include resolves to; None if outside the project."""
     if name.startswith("tmerge/"):
         return "include"
-    for start in (folder, Path("src"), Path(), Path("mpi"), Path("tools")):
+    for start in (folder, Path("src"), Path(), Path("mpi"), Path("tools"), Path("tools/tmerge")):
         target = Path(os.path.normpath(start / name))
         if Path(root, target).is_file():
             return room_of(target)
@@ -186,7 +189,7 @@ def prove_that_it_fails():
         "tools/t.c": '#include "mpi/m.h"\n#include "table/t.h"\nint n = MPI_COMM_WORLD;\n',
         "mpi/m.h": "",
         "tools/u.h": '#include "synth/formats/f.h"\n#include <table/t.h>\n#include <tmerge/x.h>\n',
-        "tools/synth/main.c": '#include "synth/formats/f.h"\nint f(void) { exit(2); }\n',
+        "tools/synth/synth.c": '#include "synth/formats/f.h"\nint f(void) { exit(2); }\n',
         "tools/synth/base/b.h": '#include "../../../src/table/t.h"\n#include <tmerge/x.h>\n',
         "tools/synth/sim/s.c": '#include "synth/base/b.h"\n#include "synth/formats/f.h"\n',
         "tools/synth/truth/t.c": '#include <mpi/m.h>\n#include "tools/u.h"\n#include <mpi.h>\n',

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "mpi/align.h"
+#include "mpi/align_clocks.h"
+#include "mpi/gather_tables.h"
 #include "mpi/match.h"
-#include "mpi/tables.h"
 #include "mpi/wait.h"
 #include "mpi_main.h"
 

@@ -1,6 +1,6 @@
 /* Delay propagation across processes: cost passes back to the cause of a rank's lateness, as worked
  * out by hand, and alike for any number of processes. Run with 1, 2, 3 and 4. */
-#include "mpi/delay.h"
+#include "mpi/pass_delays.h"
 
 #include <inttypes.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Rows of one key brought together, and all rows sent to process 0. For 1 to 4 processes. */
-#include "mpi/tables.h"
+#include "mpi/gather_tables.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 #ifndef TMERGE_REPLAY_FIXTURE_H
 #define TMERGE_REPLAY_FIXTURE_H
 
-#include "replay/job.h"
+#include "replay/job/replay_job.h"
 #include "run_fixture.h"
 
 enum { REPLAY_RANKS = 10, REPLAY_SETS = 4, REPLAY_OPERATIONS = 64, REPLAY_STEPS = 4 };

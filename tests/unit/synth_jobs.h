@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #include "synth/base/config.h"
-#include "synth/base/out.h"
-#include "synth/base/sink.h"
+#include "synth/base/file_sink.h"
+#include "synth/base/text_out.h"
 #include "synth/formats/kineto_file.h"
-#include "synth/job.h"
-#include "synth/sim/plan.h"
+#include "synth/sim/sim_plan.h"
+#include "synth/synth_job.h"
 #include "synth/truth/tally.h"
 
 /* Ranks, tensor and pipeline parallel sizes, microbatches, sequence parallelism, sharding. */

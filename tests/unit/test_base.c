@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/pages.h"
+#include "base/memory_pages.h"
 #include "base/reach.h"
 #include "base/vec.h"
 #include "tmerge/status.h"

@@ -1,5 +1,5 @@
 /* Hosts on which a call takes longer, and the medians that show it. */
-#include "replay/call_times.h"
+#include "replay/job/call_times.h"
 
 enum { RANKS = 6, NONE = -1 };
 

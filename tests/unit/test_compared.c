@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "replay/result.h"
+#include "replay/whatif/result.h"
 #include "tmerge/analysis.h"
 
 enum { RANKS = 2, STEPS = 4, PARTS = 16, ROWS = STEPS * PARTS, HOST = 1 };

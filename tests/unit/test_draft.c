@@ -1,5 +1,5 @@
 /* Outputs on file systems without unnamed files, such as NFS: two processes write the same one. */
-#include "base/draft.h"
+#include "base/temp_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

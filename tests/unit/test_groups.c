@@ -1,5 +1,5 @@
 /* Process groups: their ranks, their text, and one id on every rank. */
-#include "match/groups.h"
+#include "match/rank_groups.h"
 
 #include <inttypes.h>
 

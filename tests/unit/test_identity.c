@@ -1,10 +1,10 @@
 /* Ranks and hosts from file names, and the assignment of a job's traces to ranks. */
-#include "identity/ranks.h"
+#include "identity/rank_numbers.h"
 
 #include "tmerge/timeline.h"
 
 TEST(a_file_name_tells_its_rank) {
-    /* Expected values from Python's re with the expression of names.h and IGNORECASE, in a
+    /* Expected values from Python's re with the expression of rank_from_path.h and IGNORECASE, in a
      * lookahead, so that a match may begin with the byte that ends the previous one; of rank,
      * worker and tp the first that occurs counts. A path, a blank and its rank; -1: none. */
     static const char *const cases[] = {

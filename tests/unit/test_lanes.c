@@ -1,5 +1,5 @@
 /* Each instruction set that this processor supports gives the same results as scalar code. */
-#include "base/lanes.h"
+#include "base/simd_lanes.h"
 
 #include "run_fixture.h"
 

@@ -1,5 +1,5 @@
 /* Hosts with slow transfers: groups that include a host compared with groups that do not. */
-#include "replay/links.h"
+#include "replay/whatif/links.h"
 
 #define MIB ((int64_t)1 << 20)
 

@@ -2,7 +2,7 @@
 #include "analysis_fixture.h"
 
 #include "analysis/memory/devices.h"
-#include "analysis/memory/levels.h"
+#include "analysis/memory/memory_levels.h"
 #include "analysis/memory/patterns.h"
 
 #define MARK(name, begin)                                                                          \

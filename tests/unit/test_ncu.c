@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "ncu/metrics.h"
-#include "ncu/records.h"
+#include "ncu/ncu_records.h"
 #include "tmerge/ncu.h"
 
 /* Each field is followed by |, each record by /; or the offset at which reading fails. */

@@ -1,6 +1,6 @@
 /* Nsight Systems exports: the events made from their rows. */
 #include "nsys_fixture.h"
-#include "timeline/build.h"
+#include "timeline/build_timeline.h"
 
 /* Rows for a kernel, copy, memset, call and range, with the column names common to all schemas. */
 #define KERNEL(start, end, device, correlation, pid, name)                                         \

@@ -2,7 +2,7 @@
 #include "analysis_fixture.h"
 
 #include "analysis/model/call_tables.h"
-#include "timeline/build.h"
+#include "timeline/build_timeline.h"
 
 #define OP(name, begin, duration)                                                                  \
     { TM_CAT_CPU_OP, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }

@@ -3,12 +3,12 @@
 #include <math.h>
 
 #include "kineto_fixture.h"
-#include "replay/build.h"
-#include "replay/ops/ops_figures.h"
-#include "replay/ops/ops_graph.h"
-#include "replay/ops/ops_order.h"
-#include "replay/ops/ops_settle.h"
-#include "replay/reduce.h"
+#include "replay/graph/build_graph.h"
+#include "replay/graph/ops_graph.h"
+#include "replay/graph/ops_order.h"
+#include "replay/job/ops_figures.h"
+#include "replay/job/ops_settle.h"
+#include "replay/job/reduce.h"
 #include "tmerge/reader.h"
 
 enum { RANKS_MAX = 16, STEPS_MAX = 64 };

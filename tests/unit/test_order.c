@@ -1,5 +1,5 @@
 /* Whether ends contradict an order: sequences of equal length, worked out by hand. */
-#include "match/order.h"
+#include "match/pair_by_order.h"
 
 #include "run_fixture.h"
 

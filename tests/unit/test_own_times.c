@@ -1,7 +1,7 @@
 /* Excess of members over the others, and the units they are compared in. */
 #include "analysis/stragglers/own_times.h"
 
-#include "analysis/stragglers/scores.h"
+#include "analysis/stragglers/p_values.h"
 
 static const struct {
     size_t n;

@@ -2,7 +2,7 @@
 #include "match/records.h"
 
 #include "comm_fixture.h"
-#include "match/groups.h"
+#include "match/rank_groups.h"
 
 enum { ORIGIN = 7, WORLD = 4 };
 

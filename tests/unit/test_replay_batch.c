@@ -1,14 +1,14 @@
 /* Ranks with the same events replayed as a SIMD batch, compared with replaying each by itself. */
-#include "replay/batch/models.h"
+#include "replay/job/batch_models.h"
 
 #include <limits.h>
 #include <math.h>
 
-#include "replay/batch/drafts.h"
-#include "replay/batch/loops.h"
-#include "replay/job.h"
-#include "replay/sets.h"
-#include "replay/works_sum.h"
+#include "replay/job/batch_events.h"
+#include "replay/job/batch_loops.h"
+#include "replay/job/replay_job.h"
+#include "replay/job/sets.h"
+#include "replay/job/works_sum.h"
 #include "run_fixture.h"
 #include "timeline_fixture.h"
 

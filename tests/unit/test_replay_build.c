@@ -1,5 +1,5 @@
 /* Graph of a rank: the edges a few events give, and that any events keep their recorded times. */
-#include "replay/build.h"
+#include "replay/graph/build_graph.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The job reduced to operations and steps has the same times as the full graphs of its ranks. */
-#include "replay/each.h"
+#include "replay/job/each.h"
 #include "replay_fixture.h"
 
 enum { TARGETS = REPLAY_OPERATIONS + REPLAY_STEPS };

@@ -1,5 +1,5 @@
 /* Median of the other ranks at the same place: by hand, and compared with sorting. */
-#include "replay/peers.h"
+#include "replay/job/peers.h"
 
 #include "base/median.h"
 #include "run_fixture.h"

@@ -1,5 +1,5 @@
 /* Savings from fixing ranks, and the ranks chosen for the plan: by hand, and by trying all. */
-#include "replay/plan.h"
+#include "replay/whatif/plan.h"
 
 #include "replay_fixture.h"
 

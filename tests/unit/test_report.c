@@ -4,9 +4,9 @@
 
 #include "report/built.h"
 #include "report/extract.h"
-#include "report/json.h"
-#include "report/page.h"
-#include "report/path.h"
+#include "report/page_file.h"
+#include "report/page_json.h"
+#include "report/page_path.h"
 #include "table_fixture.h"
 #include "tmerge/report.h"
 

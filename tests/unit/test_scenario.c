@@ -1,10 +1,10 @@
 /* Scenarios as users type them, and the edges of a graph that they select. */
-#include "replay/scenario.h"
+#include "replay/whatif/scenario.h"
 
 #include <math.h>
 
-#include "base/lanes.h"
-#include "replay/sets.h"
+#include "base/simd_lanes.h"
+#include "replay/job/sets.h"
 
 /* Writes a parsed part: conditions as "word=value", separated by blanks, and the factor. */
 static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {

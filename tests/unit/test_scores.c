@@ -1,5 +1,5 @@
 /* Scores of members per unit, and the scores that chance gives. */
-#include "analysis/stragglers/scores.h"
+#include "analysis/stragglers/p_values.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "store_job.h"
 
 #include "serve/request.h"
-#include "serve/trace.h"
+#include "serve/window_trace.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 

@@ -1,5 +1,5 @@
 /* The two sorts of a timeline, compared with a plain insertion sort. */
-#include "timeline/sort.h"
+#include "timeline/sort_events.h"
 
 static uint32_t next(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;

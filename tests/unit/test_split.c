@@ -1,5 +1,5 @@
 /* Comparison of pipeline stages, and layers found from repetitions in a pass. */
-#include "replay/split.h"
+#include "replay/whatif/split.h"
 
 typedef struct kernel {
     int64_t stage, rank, calls, total_ns;

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "store/pack.h"
+#include "store/chunk_pack.h"
 
 /* Limits files to this many bytes; a write beyond fails as on a full disk. */
 static void limit_files(rlim_t limit) {

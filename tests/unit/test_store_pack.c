@@ -1,8 +1,8 @@
 /* Chunks: packed as by HDF5's pipeline, and unpacked with all checks. */
 #include "store_job.h"
 
+#include "store/chunk_pack.h"
 #include "store/filter.h"
-#include "store/pack.h"
 
 enum { ROWS = 1000 };
 

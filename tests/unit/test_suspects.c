@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/stragglers/scores.h"
+#include "analysis/stragglers/p_values.h"
 
 enum { UNITS_MOST = 130, MEMBERS_MOST = 1024 };
 

@@ -2,7 +2,7 @@
 #include "synth_jobs.h"
 
 #include "synth/sim/injected_faults.h"
-#include "synth/truth/blame.h"
+#include "synth/truth/true_blame.h"
 
 static tms_config small_job(void) {
     tms_config config;

@@ -1,9 +1,9 @@
 /* Job generator's truth about waiting: shares, slow ranks, wrong clocks and lost records. */
 #include "synth_jobs.h"
 
-#include "synth/sim/clock.h"
+#include "synth/sim/host_clock.h"
 #include "synth/sim/injected_faults.h"
-#include "synth/truth/blame.h"
+#include "synth/truth/true_blame.h"
 #include "synth/truth/truth.h"
 
 static tms_blame blame_of(const tms_plan *plan) {

@@ -1,8 +1,8 @@
 /* Job generator with all kinds of parallelism: groups, order, and content of a trace. */
 #include "synth_jobs.h"
 
-#include "synth/sim/replay.h"
-#include "synth/truth/blame.h"
+#include "synth/sim/sim_replay.h"
+#include "synth/truth/true_blame.h"
 
 /* Groups of a rank in a grid of tp 2, dp 4 and pp 2 of 16 ranks, and in the second of two such
  * independent grids, where all ranks are 16 higher. Rank 11 = 1 + 2 * (1 + 4 * 1): tp 1, dp 1,

@@ -1,6 +1,6 @@
 /* TPUs in XPlane: the cores' clocks, HLO operations, and their participants. */
-#include "readers/xplane/hlo_groups.h"
-#include "readers/xplane/tpu_clock.h"
+#include "readers/xplane/hlo/hlo_groups.h"
+#include "readers/xplane/tpu/tpu_clock.h"
 
 enum { N_OPERATIONS = 2000 };
 

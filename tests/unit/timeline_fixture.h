@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "timeline/build.h"
+#include "timeline/build_timeline.h"
 #include "timeline/trace.h"
 #include "tmerge/table.h"
 

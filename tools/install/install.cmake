@@ -31,7 +31,7 @@ list(REMOVE_ITEM folders ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})
 set_target_properties(tmerge tmerge-synth tmerge_h5zstd PROPERTIES INSTALL_RPATH "${folders}")
 
 # The program itself generates the manual and the completions from its table of commands.
-set(about ${PROJECT_SOURCE_DIR}/tools/about)
+set(about ${PROJECT_SOURCE_DIR}/tools/tmerge/about)
 set(made ${PROJECT_BINARY_DIR}/made)
 file(MAKE_DIRECTORY ${made})
 add_custom_command(

@@ -10,7 +10,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/sums.h"
-#include "pairs.h"
+#include "rank_pairs.h"
 #include "timeline/collectives.h"
 #include "waits/most_exposed.h"
 

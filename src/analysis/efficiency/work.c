@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "inputs.h"
+#include "input_dims.h"
 
 /* Larger results are rejected as implausible: no operator computes this much in a year. */
 #define MOST (INT64_C(1) << 60)

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "hang_words.h"
 #include "seen.h"
 #include "tables.h"
-#include "text.h"
 #include "tmerge/flight.h"
 
 enum {

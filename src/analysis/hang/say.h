@@ -3,7 +3,7 @@
 #define TMERGE_HANG_SAY_H
 
 #include "causes.h"
-#include "text.h"
+#include "hang_words.h"
 
 /** Adds the rows of hang.job, hang.collective and hang.rank. */
 tm_status tm_hang_say(const tm_hang_world *world, const tm_hang_causes *causes, tm_tables *out,

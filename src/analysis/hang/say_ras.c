@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/sorted.h"
+#include "hang_words.h"
 #include "say.h"
 #include "tables.h"
-#include "text.h"
 
 /* Adds "rank 2 (process 7 on 10.0.0.2, GPU 2)", or the rank in the communicator. */
 static void add_who(tm_hang_words *t, const tm_cell *row) {

@@ -10,7 +10,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 #include "distribution.h"
-#include "reports.h"
+#include "nsys_reports.h"
 
 /* Values that a rank keeps for medians; rows shown per report. */
 #define ROOM ((size_t)16384)

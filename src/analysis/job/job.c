@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "diagnostics.h"
 #include "differs.h"
-#include "formats.h"
+#include "format_limits.h"
 #include "integrity.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"

@@ -6,7 +6,7 @@
 #include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
 #include "base/sorted.h"
-#include "timeline/build.h"
+#include "timeline/build_timeline.h"
 
 /* This many kernels of a stream cannot begin and end while one runs. In the traces of real jobs
  * that were checked (NVIDIA and AMD), none do. */

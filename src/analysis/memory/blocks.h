@@ -2,7 +2,7 @@
 #ifndef TMERGE_MEMORY_BLOCKS_H
 #define TMERGE_MEMORY_BLOCKS_H
 
-#include "levels.h"
+#include "memory_levels.h"
 #include "scopes.h"
 
 /* Categories of memory: id, column of memory.category_curve, doc. The first match in category.c

@@ -7,7 +7,7 @@
 #include "backward.h"
 #include "base/median.h"
 #include "devices.h"
-#include "levels.h"
+#include "memory_levels.h"
 #include "owners.h"
 #include "patterns.h"
 #include "tables.h"

@@ -2,7 +2,7 @@
 #ifndef TMERGE_MEMORY_PATTERNS_H
 #define TMERGE_MEMORY_PATTERNS_H
 
-#include "levels.h"
+#include "memory_levels.h"
 
 /** Classification of a device's levels and steps. */
 typedef struct tm_memory_pattern {

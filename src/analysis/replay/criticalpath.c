@@ -7,7 +7,7 @@
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sorted.h"
-#include "replay/result.h"
+#include "replay/whatif/result.h"
 #include "timeline/collectives.h"
 
 /* Maximum rows: names with most of the path, and pieces per step and in total. */

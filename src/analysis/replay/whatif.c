@@ -11,7 +11,7 @@
 #include "analysis/shared/doubt.h"
 #include "analysis/shared/savings.h"
 #include "base/median.h"
-#include "replay/result.h"
+#include "replay/whatif/result.h"
 #include "table/shown.h"
 #include "timeline/collectives.h"
 

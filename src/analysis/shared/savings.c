@@ -124,7 +124,7 @@ static void network_text(const topic *t, char *out, size_t size) {
 }
 
 /* Names the reference that work is brought to. The median of two others is the smaller one
- * (replay/peers.h). */
+ * (replay/job/peers.h). */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"the median rank's", "the median step's"},
                                         {"the other rank's", "the other step's"},

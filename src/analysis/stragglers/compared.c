@@ -5,8 +5,8 @@
 
 #include "base/median.h"
 #include "base/sums.h"
-#include "replay/call_times.h"
-#include "replay/result.h"
+#include "replay/job/call_times.h"
+#include "replay/whatif/result.h"
 #include "waits/stages.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include "base/median.h"
 #include "base/sorted.h"
 #include "base/sums.h"
-#include "scores.h"
+#include "p_values.h"
 
 tm_status tm_own_times_create(size_t n, size_t n_rows, tm_own_times *out, tm_error *err) {
     *out = (tm_own_times){.n = n, .n_rows = n_rows, .each = 1};

@@ -9,7 +9,7 @@
 #include "base/median.h"
 #include "blames.h"
 #include "compared.h"
-#include "extras.h"
+#include "extra_work.h"
 #include "judge.h"
 #include "rank_speed.h"
 #include "timeline/collectives.h"

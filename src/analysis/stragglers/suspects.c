@@ -7,7 +7,7 @@
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sums.h"
-#include "scores.h"
+#include "p_values.h"
 
 enum {
     DRAWS = 2999,       /* allows p down to 0.00033 */

@@ -62,10 +62,10 @@ typedef struct tm_compared {
 /**
  * Finds suspects one at a time: of the members with p of at most 1 %, the one with the largest
  * excess is removed and the rest is tested again, until none passes. In each unit, members are
- * scored by their distance from its median (scores.h). The largest height over members and windows
- * is compared with its distribution when members are permuted in each unit. Each member of a group
- * has the same share of the 1 %: p is 1 - (1 - p)^(members of all groups / of this one), and for
- * blocks, whose length is an estimate, twice that power.
+ * scored by their distance from its median (p_values.h). The largest height over members and
+ * windows is compared with its distribution when members are permuted in each unit. Each member of
+ * a group has the same share of the 1 %: p is 1 - (1 - p)^(members of all groups / of this one),
+ * and for blocks, whose length is an estimate, twice that power.
  *
  * If the group has several hosts of several ranks, medians over each host's ranks are tested first,
  * at a twentieth of the 1 %, then ranks at the rest. Ranks of a found host leave the test of ranks

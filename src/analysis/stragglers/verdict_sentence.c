@@ -10,7 +10,7 @@
 #include "analysis/shared/late_cause.h"
 #include "analysis/shared/same_kernels.h"
 #include "analysis/shared/savings.h"
-#include "extras.h"
+#include "extra_work.h"
 #include "no_devices.h"
 #include "table/shown.h"
 

@@ -8,7 +8,7 @@
 #include "base/sums.h"
 #include "cells.h"
 #include "exchanges.h"
-#include "parts.h"
+#include "xla_parts.h"
 
 /* Order of the parts in the columns that pod.rank and pod.step share. */
 static const int shown[] = {TM_XLA_COMPUTE_16,  TM_XLA_COMPUTE_32, TM_XLA_COMPUTE_UNTYPED,

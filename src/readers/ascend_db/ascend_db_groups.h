@@ -3,7 +3,7 @@
 #define TMERGE_ASCEND_DB_GROUPS_H
 
 #include "base/vec.h"
-#include "readers/sqlite/database.h"
+#include "readers/sqlite/profiler_database.h"
 
 typedef struct tm_ascend_db_group {
     uint32_t name;        /* name id of the communicator, as in operations */

@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 #include "readers/json.h"
-#include "readers/sqlite/database.h"
+#include "readers/sqlite/profiler_database.h"
 
 typedef struct tm_ascend_db_strings {
     tm_vec texts; /* private: of char */

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/keys.h"
 #include "base/sorted.h"
-#include "identity/ranks.h"
+#include "identity/rank_numbers.h"
 #include "kineto_named.h"
 #include "readers/chrome.h"
 #include "readers/number.h"

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/median.h"
 #include "base/sorted.h"
-#include "identity/names.h"
+#include "identity/rank_from_path.h"
 #include "kineto_fused.h"
 
 enum { NONE = -1, SEVERAL = -2 };

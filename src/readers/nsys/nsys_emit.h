@@ -5,7 +5,7 @@
 
 #include "base/keys.h"
 #include "base/vec.h"
-#include "readers/sqlite/database.h"
+#include "readers/sqlite/profiler_database.h"
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 

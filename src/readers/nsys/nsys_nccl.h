@@ -4,7 +4,7 @@
 #define TMERGE_NSYS_NCCL_H
 
 #include "base/vec.h"
-#include "readers/sqlite/database.h"
+#include "readers/sqlite/profiler_database.h"
 #include "timeline/trace.h"
 #include "tmerge/reader.h"
 

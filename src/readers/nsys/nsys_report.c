@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/child.h"
-#include "readers/sqlite/database.h"
+#include "readers/sqlite/profiler_database.h"
 
 #define REPORT_END ".nsys-rep"
 

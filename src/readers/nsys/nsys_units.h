@@ -4,7 +4,7 @@
 #define TMERGE_NSYS_UNITS_H
 
 #include "base/vec.h"
-#include "readers/sqlite/database.h"
+#include "readers/sqlite/profiler_database.h"
 #include "tmerge/reader.h"
 
 /* <hardware 8><machine 8><process 24><thread 24> */

@@ -4,7 +4,7 @@
 #define TMERGE_ROCPD_ROWS_H
 
 #include "readers/rocprof/rocprof_document.h"
-#include "readers/sqlite/database.h"
+#include "readers/sqlite/profiler_database.h"
 
 /** The strings of a database: string number i is operation i of kind 0 in the tables. */
 typedef struct tm_rocpd_strings {

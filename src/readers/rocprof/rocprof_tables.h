@@ -4,7 +4,7 @@
 #define TMERGE_ROCPROF_TABLES_H
 
 #include "base/vec.h"
-#include "readers/walk.h"
+#include "readers/json_walk.h"
 #include "tmerge/names.h"
 
 /** A piece of the tables' texts. Its name is interned when first requested. */

@@ -3,8 +3,8 @@
 
 #include "base/sums.h"
 #include "files.h"
+#include "readers/json_walk.h"
 #include "readers/number.h"
-#include "readers/walk.h"
 
 /* Layouts. Row of sizes: a 0, then the categories; record: time, action, bytes, category. */
 enum { ROW = TM_N_TIMELINE_CATEGORIES + 1, RECORD = 4, TIME = 0, BYTES = 2, CATEGORY = 3 };

@@ -6,7 +6,7 @@
 
 #include "readers/formats.h"
 #include "readers/json.h"
-#include "readers/walk.h"
+#include "readers/json_walk.h"
 #include "tmerge/reader.h"
 #include "viewer_events.h"
 

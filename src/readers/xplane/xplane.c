@@ -1,10 +1,10 @@
 /* Reads profiles of TensorFlow and JAX: *.xplane.pb, an XSpace as a protocol buffer. */
 #include "readers/formats.h"
-#include "tpu.h"
-#include "xplane_cpu.h"
+#include "readers/xplane/gpu/xplane_gpu.h"
+#include "readers/xplane/host/xplane_cpu.h"
+#include "readers/xplane/host/xplane_host.h"
+#include "readers/xplane/tpu/tpu.h"
 #include "xplane_facts.h"
-#include "xplane_gpu.h"
-#include "xplane_host.h"
 
 /* Whether the first plane, which begins here, has a known plane name, possibly after its number. */
 static bool begins_plane(tm_wire_message plane) {

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "xplane_cpu.h"
+#include "readers/xplane/host/xplane_cpu.h"
 
 /* Ids, as signed 32 bits, of the lines that the profiler derives from others. */
 enum { DERIVED_FIRST = -559038737, DERIVED_LAST = DERIVED_FIRST + 289 }; /* from 0xdeadbeef */

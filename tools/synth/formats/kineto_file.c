@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kineto.h"
-#include "synth/base/out.h"
+#include "synth/base/text_out.h"
+#include "write_kineto.h"
 
 typedef struct kineto_file {
     tms_writer writer;

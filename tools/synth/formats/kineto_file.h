@@ -2,7 +2,7 @@
 #ifndef TMERGE_SYNTH_KINETO_FILE_H
 #define TMERGE_SYNTH_KINETO_FILE_H
 
-#include "synth/base/sink.h"
+#include "synth/base/file_sink.h"
 #include "writer.h"
 
 /**

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "synth/base/config.h"
-#include "synth/base/groups.h"
-#include "synth/base/out.h"
 #include "synth/base/placement.h"
+#include "synth/base/synth_groups.h"
+#include "synth/base/text_out.h"
 
 /* Start and stop of the profiler [ns after TMS_BASE_NS]. */
 typedef struct tms_window {

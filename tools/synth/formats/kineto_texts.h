@@ -8,8 +8,8 @@
 
 #include "synth/base/catalogue.h"
 #include "synth/base/config.h"
-#include "synth/base/groups.h"
 #include "synth/base/placement.h"
+#include "synth/base/synth_groups.h"
 
 /* The text of a kind on a track. Its parts are contiguous and written as
  *   head [step number] place ts ["dur"] open [External id] middle number [more] tail

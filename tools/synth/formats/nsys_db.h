@@ -30,7 +30,7 @@ typedef enum tms_table {
     TMS_TABLE_DIAGNOSTIC,
     TMS_TABLE_CAPTURE,
     TMS_TABLE_EXPORT,
-    TMS_TABLE_OS_RUNTIME, /* this and the following: only with the rows of nsys_host.c */
+    TMS_TABLE_OS_RUNTIME, /* this and the following: only with the rows of write_nsys_host.c */
     TMS_TABLE_SCHEDULING,
     TMS_TABLE_CUDNN,
     TMS_TABLE_CUBLAS,
@@ -66,7 +66,7 @@ typedef struct tms_db tms_db;
 /**
  * Makes a file with empty tables under a temporary name in the folder of @p path.
  *
- * @param host  include the tables that nsys_host.c writes
+ * @param host  include the tables that write_nsys_host.c writes
  * @param path  final name; copied
  * @param db    set only on TMS_OK; end it with tms_db_commit or tms_db_abandon
  * @return      TMS_OK; TMS_ERR_OUTPUT with the file and the reason; TMS_ERR_FAULT

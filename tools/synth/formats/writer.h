@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "synth/base/error.h"
-#include "synth/base/events.h"
-#include "synth/sim/plan.h"
+#include "synth/base/event_list.h"
+#include "synth/sim/sim_plan.h"
 
 typedef struct tms_writer tms_writer;
 

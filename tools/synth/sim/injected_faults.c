@@ -3,7 +3,7 @@
 
 #include "synth/base/rng.h"
 
-/* Random streams outside the range of ranks; see also plan.c and clock.c. */
+/* Random streams outside the range of ranks; see also sim_plan.c and host_clock.c. */
 #define ROTATION_STREAM (UINT64_MAX - 1)
 #define LOSS_STREAM (UINT64_MAX - 2)
 #define LATE_STREAM (UINT64_MAX - 5)
@@ -11,7 +11,8 @@
 #define HOST_STREAM (UINT64_MAX - 8)
 #define HICCUP_STREAM (UINT64_MAX - 9)
 
-/* Used instead of a step number; for others see simulated_rank.c, kineto_frame.c and nsys.c. */
+/* Used instead of a step number; for others see simulated_rank.c, kineto_frame.c and write_nsys.c.
+ */
 #define SKEW_STREAM (UINT64_MAX - 2)
 
 static int64_t common_divisor(int64_t a, int64_t b) {

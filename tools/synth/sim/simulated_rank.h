@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "synth/base/config.h"
-#include "synth/base/events.h"
-#include "synth/base/groups.h"
+#include "synth/base/event_list.h"
 #include "synth/base/placement.h"
 #include "synth/base/rng.h"
+#include "synth/base/synth_groups.h"
 
 typedef enum tms_task_kind {
     TMS_DO_WORK,   /* a kernel or copy on the compute stream */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "synth/base/error.h"
-#include "synth/base/events.h"
+#include "synth/base/event_list.h"
 
 /* Kinds of GPU work. */
 typedef enum tms_work { TMS_WORK_COMPUTE, TMS_WORK_COMM, TMS_WORK_MEMORY, TMS_WORK_COUNT } tms_work;

@@ -2,7 +2,7 @@
  * exactly. Writes one rank at a time, so that only the plan is in memory. */
 #include "truth.h"
 
-#include "synth/sim/clock.h"
+#include "synth/sim/host_clock.h"
 #include "synth/sim/injected_faults.h"
 
 /* Limits above which the list of collectives is omitted: it would be too large to read, and slower
@@ -108,7 +108,7 @@ static void config_members(tms_out *out, const tms_config *config) {
     tms_out_text(out, "\"", 1);
 }
 
-/* Writes the clock of each host; see clock.h for the formula. */
+/* Writes the clock of each host; see sim/host_clock.h for the formula. */
 static void hosts(tms_out *out, const tms_plan *plan) {
     const tms_config *config = plan->config;
 

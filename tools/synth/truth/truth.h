@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-#include "blame.h"
 #include "synth/base/config.h"
-#include "synth/base/out.h"
-#include "synth/sim/plan.h"
+#include "synth/base/text_out.h"
+#include "synth/sim/sim_plan.h"
 #include "tally.h"
+#include "true_blame.h"
 
 /* Writes the seed, the options and the hosts' clocks, up to the list of ranks. */
 void tms_truth_begin(tms_out *out, const tms_plan *plan);

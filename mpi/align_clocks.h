@@ -1,0 +1,41 @@
+/* Alignment of all clocks: hosts, the fit, and converting matched operations to job time. */
+#ifndef TMERGE_MPI_ALIGN_CLOCKS_H
+#define TMERGE_MPI_ALIGN_CLOCKS_H
+
+#include <mpi.h>
+
+#include "timeline/collectives.h"
+#include "tmerge/names.h"
+
+/** Clocks on which cross-rank numbers are based. */
+typedef enum tm_align {
+    TM_ALIGN_AUTO, /* fitted to the ends of collectives */
+    TM_ALIGN_UTC,  /* as recorded */
+    TM_ALIGN_NONE  /* no cross-rank numbers */
+} tm_align;
+
+/** Default standard deviation of a host's wall clock: NTP's milliseconds. */
+#define TM_WALL_UNCERTAINTY_NS INT64_C(5000000)
+
+typedef struct tm_align_options {
+    tm_align align;
+    int64_t wall_uncertainty_ns; /* above 0 */
+    const tm_names *names;       /* texts that the timelines refer to */
+} tm_align_options;
+
+/**
+ * Finds every rank's clock and converts the records of matched operations to the job's clock. Ranks
+ * of a host share a clock unless their ends show that they do not. Hosts are identified by name,
+ * otherwise by device numbers (tm_host_rule). Operations that the fit shows to break causality
+ * become suspect and have no wait. Operations between clocks that are not comparable have no wait
+ * either.
+ * Collective: over comm. Neither memory nor work of a process grows with the operations of the
+ * others. Memory grows by about 200 bytes per rank of the job.
+ * @param timelines    [n] this process's, with unified names; their clocks are set
+ * @param collectives  operations matched by this process
+ * @return             TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_align(MPI_Comm comm, const tm_align_options *options, tm_timeline *timelines,
+                       size_t n, tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
+
+#endif

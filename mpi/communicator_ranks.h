@@ -1,0 +1,27 @@
+/* Finds the ranks of communicators over all processes. */
+#ifndef TMERGE_MPI_COMMUNICATOR_RANKS_H
+#define TMERGE_MPI_COMMUNICATOR_RANKS_H
+
+#include <mpi.h>
+
+#include "mpi/load/load.h"
+
+/**
+ * Finds the ranks of the communicators that the loaded timelines identify by a hash, and sets them
+ * in their kernels (match/communicators.h).
+ * Collective: over comm.
+ * @return  TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Returns whether the ranks' traces have several formats. Each format names groups in its own way,
+ * so its groups and their use say nothing about ranks of other formats.
+ * Collective: over comm.
+ * @param timelines  [n]
+ * @param names      with the names of their formats
+ */
+bool tm_mpi_formats_differ(MPI_Comm comm, const tm_timeline *timelines, size_t n,
+                           const tm_names *names);
+
+#endif

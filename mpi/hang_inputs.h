@@ -1,0 +1,38 @@
+/* Reads flight recorder dumps, and an answer of NCCL's RAS, on all processes. */
+#ifndef TMERGE_MPI_HANG_INPUTS_H
+#define TMERGE_MPI_HANG_INPUTS_H
+
+#include <mpi.h>
+
+#include "base/vec.h"
+#include "mpi/load/load.h"
+#include "tmerge/table.h"
+
+/** Inputs by kind: vectors of tm_input, in input order. Freed by the caller. */
+typedef struct tm_hang_inputs {
+    tm_vec dumps, answers, traces; /* answers: of NCCL's RAS */
+} tm_hang_inputs;
+
+/**
+ * Separates the kinds by content. Files of a folder that are none of them are left out.
+ * Collective: over comm.
+ * @param inputs  [n] the same on every process
+ * @param out     initialised by the caller; appended to
+ * @return        TM_OK; TM_ERR_FAULT; the same on every process
+ */
+tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, const tm_hosts *hosts,
+                            tm_hang_inputs *out, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Reads each dump on one process and adds to the tables what the analysis `hang` needs;
+ * tm_mpi_gather_tables moves the rows to process 0. If several dumps have the same rank in their
+ * names, only the newest is read. An unreadable dump is left out with a row in job.left_out and
+ * gives no information on its rank.
+ * Collective: over comm.
+ * @param inputs  the same on every process; its traces are not read
+ * @return        TM_OK; TM_ERR_INPUT: none can be read; TM_ERR_FAULT; the same on every process
+ */
+tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm_hosts *hosts,
+                           tm_tables *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,55 @@
+/* Traces read in parts by several processes. */
+#ifndef TMERGE_MPI_TRACE_PARTS_H
+#define TMERGE_MPI_TRACE_PARTS_H
+
+#include <mpi.h>
+
+#include "timeline/part.h"
+#include "tmerge/names.h"
+#include "tmerge/reader.h"
+#include "tmerge/source.h"
+
+/** One part. All processes have the same list, in which the parts of a trace are adjacent and
+ * ordered. */
+typedef struct tm_mpi_part {
+    size_t input; /* index of the trace */
+    int reader;   /* process that reads it; the reader of part 0 joins the parts */
+    bool joined;  /* the parts were read correctly and form the whole trace */
+    tm_part part; /* index and n on every process, the rest only on the reader */
+
+    /* Set only on the reader. */
+    tm_names *names; /* owned; texts of this part only, NULL for part 0 */
+    bool read;
+} tm_mpi_part;
+
+/** Initialises part @p index of @p n of a trace. */
+void tm_mpi_part_init(tm_mpi_part *part, size_t input, int index, int n);
+
+/**
+ * Reads a part on its reader. If the trace cannot be read in parts, that is not a failure: the
+ * parts will not be joined.
+ * Collective: no.
+ * @param names  this process's dictionary, for part 0
+ * @param watch  or NULL
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_mpi_part_read(tm_mpi_part *part, const tm_trace_file *file, tm_names *names,
+                           const tm_source_watch *watch, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Joins the parts of each trace if they are proven to form the whole trace, and frees everything
+ * that was read. Parts are sent in pieces, one after another; besides the rows of the trace their
+ * receiver holds one piece.
+ * Collective: over comm.
+ * @param parts   [n] joined is set in all parts of a trace that could be joined
+ * @param names   this process's dictionary, for the traces joined here
+ * @param traces  by input: set if the trace was joined here, malloc'ed and owned by the caller
+ * @return        TM_OK; TM_ERR_FAULT; the same on every process
+ */
+tm_status tm_mpi_parts_join(MPI_Comm comm, tm_mpi_part *parts, size_t n, tm_names *names,
+                            tm_trace **traces, tm_error *err) TM_MUST_CHECK;
+
+/** Frees what a part still holds. */
+void tm_mpi_part_free(tm_mpi_part *part);
+
+#endif

@@ -1,0 +1,28 @@
+/* Delay propagation over all processes: moves the cost of a late rank back to the operations that
+ * made it late. */
+#ifndef TMERGE_MPI_PASS_DELAYS_H
+#define TMERGE_MPI_PASS_DELAYS_H
+
+#include <mpi.h>
+
+#include "timeline/collectives.h"
+
+/** Maximum number of rounds in which cost is passed back; the rest then stays where it is. Each
+ * round goes back in time, and most of the cost stays at the operations on the way. */
+enum { TM_DELAY_ROUNDS = 64 };
+
+/**
+ * Fills costs and members of the matched operations. Operations stay with their owners and ranks
+ * with their holders. In each round, owners send cost to the holders of the late ranks, which send
+ * it on to the owners of the operations that kept those ranks waiting. All amounts are whole
+ * nanoseconds, and each process splits amounts independently of the others, so the result is the
+ * same for any number of processes.
+ * Collective: over comm.
+ * @param timelines    [n] this process's, ascending in rank
+ * @param collectives  matched, with the records' origins
+ * @return             TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_delay(MPI_Comm comm, const tm_timeline *timelines, size_t n,
+                       tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,30 @@
+/* Compares the work of the stages of a pipeline, over all processes. */
+#ifndef TMERGE_MPI_REPLAY_EVEN_STAGES_H
+#define TMERGE_MPI_REPLAY_EVEN_STAGES_H
+
+#include "changes.h"
+#include "replay/whatif/split.h"
+
+/** Factors that bring the ranks of each stage to the mean of all stages. */
+typedef struct tm_split {
+    tm_vec stages;   /* of tm_split_stage; empty if none has more work, or without pipeline */
+    double *of_rank; /* owned; [ranks->n][2] as in tm_change */
+    uint8_t *pairs;  /* owned; as in tm_sets */
+} tm_split;
+
+/**
+ * Compares the stages, in the steps of the result that all ranks recorded.
+ *
+ * Collective: over the ranks' comm.
+ * @param out  to be freed in either case; the same on every process except for of_rank
+ * @return     TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_split(const tm_replay_ranks *ranks, const tm_replay_result *result, tm_split *out,
+                       tm_error *err) TM_MUST_CHECK;
+void tm_mpi_split_free(tm_split *split);
+
+/** Appends the change that evens out the stages, if they differ. False when out of memory.
+ * @param more  of tm_change_more */
+bool tm_mpi_split_change(const tm_split *split, tm_vec *more) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,171 @@
+#include "path_pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "mpi/agree.h"
+#include "mpi/shuffle.h"
+
+/* Deciding edges of one graph at a time. */
+typedef struct decided {
+    uint32_t *edges, *boundaries; /* owned; [n] */
+    size_t n;
+} decided;
+
+static void decided_free(decided *d) {
+    free(d->edges);
+    free(d->boundaries);
+}
+
+static tm_status decide(const tm_graph *graph, decided *d, tm_error *err) {
+    if (graph->n_nodes > d->n || !d->edges) {
+        decided_free(d);
+        d->n = graph->n_nodes;
+        d->edges = malloc((d->n + 1) * sizeof *d->edges);
+        d->boundaries = malloc((d->n + 1) * sizeof *d->boundaries);
+    }
+    if (!d->edges || !d->boundaries)
+        return tm_fail_memory(err);
+    tm_path_decide(graph, d->edges, d->boundaries);
+    return TM_OK;
+}
+
+static tm_status collect_boundaries(const tm_replay_ranks *r, decided *d, tm_vec *arrivals,
+                                    tm_vec *ends, tm_error *err) {
+    for (size_t i = 0; i < r->n; i++) {
+        TM_TRY(decide(&r->graphs[i], d, err));
+        TM_TRY(tm_path_boundaries(&r->graphs[i], d->boundaries, arrivals, ends, err));
+    }
+    size_t n;
+    const tm_batch *batches = tm_replay_batches(r, &n);
+    for (size_t c = 0; c < n; c++)
+        if (batches[c].n > 0)
+            TM_TRY(tm_batch_boundaries(&batches[c], r->workspace, arrivals, ends, err));
+    return TM_OK;
+}
+
+/* The hops of one rank. */
+typedef struct own_hops {
+    const tm_path_hop *hops; /* [n] */
+    size_t n;
+} own_hops;
+
+static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline, decided *d,
+                           own_hops own, tm_vec *pieces, tm_error *err) {
+    TM_TRY(decide(graph, d, err));
+    for (size_t k = 0; k < own.n; k++)
+        TM_TRY(tm_path_fill(graph, timeline, d->edges, &own.hops[k], pieces, err));
+    return TM_OK;
+}
+
+/* Also by time, because the path was walked backwards. */
+static int by_rank(const void *a, const void *b) {
+    const tm_path_hop *x = a, *y = b;
+    int order = tm_order_i64(x->rank, y->rank);
+    order = order ? order : tm_order_i64(x->step, y->step);
+    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+}
+
+static bool is_below(const void *hop, const void *rank) {
+    return ((const tm_path_hop *)hop)->rank < *(const int64_t *)rank;
+}
+
+static own_hops hops_of(const tm_vec *hops, int64_t rank) {
+    const tm_path_hop *v = hops->data;
+    size_t first = tm_bisect(v, hops->n, sizeof *v, &rank, is_below), behind = first;
+    while (behind < hops->n && v[behind].rank == rank)
+        behind++;
+    return (own_hops){v + first, behind - first};
+}
+
+static tm_status fill_batch(const tm_replay_ranks *r, const tm_batch *batch, decided *d,
+                            const tm_vec *hops, tm_vec *pieces, tm_error *err) {
+    bool set = false;
+    for (size_t lane = 0; lane < batch->n; lane++) {
+        const own_hops own = hops_of(hops, batch->rank[lane]);
+        tm_graph graph;
+        if (own.n == 0)
+            continue;
+        set = set || tm_batch_peers(batch, &r->places, r->workspace);
+        if (!set)
+            return tm_fail_memory(err);
+        tm_status status = tm_batch_pick(batch, lane, r->workspace, false, &graph, err);
+        if (status == TM_OK)
+            status = fill_rank(&graph, &r->timelines[batch->index[lane]], d, own, pieces, err);
+        tm_graph_free(&graph);
+        TM_TRY(status);
+    }
+    return TM_OK;
+}
+
+/* Fills in the hops of the ranks held here. */
+static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec *pieces,
+                      tm_error *err) {
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
+    if (hops->n > 1)
+        qsort(hops->data, hops->n, hops->size, by_rank);
+    for (size_t i = 0; i < r->n; i++) {
+        const own_hops own = hops_of(hops, r->timelines[i].rank);
+        if (own.n > 0 && !r->graphs[i].in_batch)
+            TM_TRY(fill_rank(&r->graphs[i], &r->timelines[i], d, own, pieces, err));
+    }
+    for (size_t c = 0; c < n_batches; c++)
+        TM_TRY(fill_batch(r, &batches[c], d, hops, pieces, err));
+    return TM_OK;
+}
+
+static int by_time(const void *a, const void *b) {
+    const tm_path_piece *x = a, *y = b;
+    int order = tm_order_i64(x->step, y->step);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->ns, y->ns);
+}
+
+static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4], tm_vec *steps,
+                      tm_vec *hops, tm_error *err) {
+    TM_TRY(
+        tm_mpi_agree(r->comm, collect_boundaries(r, d, &boundaries[0], &boundaries[1], err), err));
+    TM_TRY(tm_mpi_everywhere(r->comm, &boundaries[0], &boundaries[2], err));
+    TM_TRY(tm_mpi_everywhere(r->comm, &boundaries[1], &boundaries[3], err));
+    tm_status status = tm_path_walk(&boundaries[2], &boundaries[3], r->n_ranks, steps, hops, err);
+    return tm_mpi_agree(r->comm, status, err);
+}
+
+/* Moves the pieces of the whole path, which are first, to @p whole. */
+static tm_status split_whole(tm_vec *pieces, tm_vec *whole, tm_error *err) {
+    tm_path_piece *v = pieces->data;
+    size_t n = 0;
+    while (n < pieces->n && v[n].step == TM_PATH_WHOLE)
+        n++;
+    if (n > 0 && !tm_vec_append(whole, v, n))
+        return tm_fail_memory(err);
+    if (n > 0)
+        memmove(v, v + n, (pieces->n - n) * sizeof *v);
+    pieces->n -= n;
+    return TM_OK;
+}
+
+tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec *pieces,
+                             tm_vec *whole, tm_error *err) {
+    decided d = {0};
+    tm_vec boundaries[4] = {TM_VEC(tm_path_arrival), TM_VEC(tm_path_end), TM_VEC(tm_path_arrival),
+                            TM_VEC(tm_path_end)};
+    tm_vec hops = TM_VEC(tm_path_hop), own = TM_VEC(tm_path_piece);
+    tm_status status = find(ranks, &d, boundaries, steps, &hops, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(ranks->comm, &own, tm_mpi_first_process, pieces, err);
+    if (pieces->n > 1) /* those of each rank are in order */
+        tm_sort(pieces->data, pieces->n, pieces->size, by_time);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);
+    decided_free(&d);
+    for (size_t i = 0; i < 4; i++)
+        tm_vec_free(&boundaries[i]);
+    tm_vec_free(&hops);
+    tm_vec_free(&own);
+    return status;
+}

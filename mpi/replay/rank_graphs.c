@@ -1,0 +1,510 @@
+#include "rank_graphs.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/memory_pages.h"
+#include "base/sorted.h"
+#include "extra_names.h"
+#include "mpi/agree.h"
+#include "mpi/shuffle.h"
+#include "replay/graph/joins.h"
+#include "replay/graph/wait_pairs.h"
+#include "replay_ops.h"
+#include "timeline/host_comm.h"
+#include "waits/stages.h"
+#include "works.h"
+
+/* Places are compared in slices, so that a process's part of each stays below this. SLICE_BYTES is
+ * for weights of single ranks, which are scanned for every slice; SLICE_ROWS_BYTES for rows of
+ * batches, which are listed, so that a slice stays in the caches. */
+static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
+
+static int visit_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return ((const tm_replay_visit *)record)->origin;
+}
+
+int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage) {
+    int64_t n = 0;
+    for (size_t i = 0; i < ranks->facts.n; i++)
+        n += ((const tm_replay_fact *)ranks->facts.data)[i].stage == stage;
+    return n;
+}
+
+int tm_replay_peer_owner(const void *record, int n_processes) {
+    return (int)((uint32_t)((const tm_peer *)record)->place % (uint32_t)n_processes);
+}
+
+static int row_owner(const void *record, int n_processes) {
+    return (int)((uint32_t)((const tm_peer_row *)record)->place % (uint32_t)n_processes);
+}
+
+int tm_replay_others_origin(const void *record, int n_processes) {
+    (void)n_processes;
+    return (int)((const tm_peer_others *)record)->origin;
+}
+
+static void find_root(tm_replay_ranks *r) {
+    int64_t first = INT64_MAX, n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const tm_timeline *t = &r->timelines[i];
+        const uint32_t end = tm_timeline_work_end(t);
+        bool any = false;
+        for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
+            for (uint32_t row = t->tracks[k].first; row < t->tracks[k].first + t->tracks[k].count;
+                 row++)
+                if (t->role[row] != TM_ROLE_NONE) { /* ascending: the first is the stream's */
+                    int64_t begin = tm_rank_clock_true(&t->clock, t->begin_ns[row]);
+                    first = begin < first ? begin : first;
+                    any = true;
+                    break;
+                }
+        n += any;
+    }
+    MPI_Allreduce(&first, &r->base.root_ns, 1, MPI_INT64_T, MPI_MIN, r->comm);
+    MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
+}
+
+/* Cuts the time between recordings, and while profilers were being opened. */
+static tm_status find_cuts(tm_replay_ranks *r, tm_error *err) {
+    tm_vec own = TM_VEC(tm_recorded_time), all = TM_VEC(tm_recorded_time);
+    tm_status status = TM_OK;
+    int several = 0;
+    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
+        several = several || r->timelines[i].n_spans > 1 ||
+                  (r->timelines[i].n_spans > 0 &&
+                   r->timelines[i].spans->open_ns > r->timelines[i].spans->begin_ns);
+        status = tm_timebase_collect(&r->timelines[i], &own, err);
+    }
+    status = tm_mpi_agree(r->comm, status, err);
+    MPI_Allreduce(MPI_IN_PLACE, &several, 1, MPI_INT, MPI_MAX, r->comm);
+    if (status == TM_OK && several)
+        status = tm_mpi_everywhere(r->comm, &own, &all, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_timebase_cut(&r->base, &all, err), err);
+    tm_vec_free(&own);
+    tm_vec_free(&all);
+    return status;
+}
+
+static int member_owner(const void *record, int n_processes) {
+    uint64_t group = ((const tm_join_member *)record)->group;
+    return (int)(tm_hash_mixed(0, &group, sizeof group) % (uint64_t)n_processes);
+}
+
+/* Sends members to their group's owner, and participations from there to each rank's process. */
+static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
+    tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
+    tm_vec own = TM_VEC(tm_replay_visit);
+    tm_status status = tm_joins_members(r->collectives, &r->base, &members, err);
+    status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &members, member_owner, &all, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_joins_visits(&all, &own, err), err);
+    tm_vec_free(&all);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &own, visit_origin, &r->visits, err);
+    tm_joins_sort(&r->visits);
+    tm_vec_free(&members);
+    tm_vec_free(&own);
+    return status;
+}
+
+tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
+    tm_vec all = TM_VEC(uint64_t);
+    tm_status status = tm_mpi_everywhere(comm, &keys->keys, &all, err);
+    for (size_t i = 0; i < all.n && status == TM_OK; i++)
+        if (tm_keys_add(keys, (const uint64_t *)all.data + i) == TM_NO_KEY)
+            status = tm_fail_memory(err);
+    tm_vec_free(&all);
+    return tm_mpi_agree(comm, status, err);
+}
+
+/* Adds a rank's pairs, and its counts; of ranks that share recorded events only one is counted. */
+static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
+                        tm_counts *counts, tm_error *err) {
+    TM_TRY(tm_pairs_survey(draft, pairs, err));
+    return r->n_ranks == 1 || r->drafts.ranks[i].leader != i ? TM_OK
+                                                             : tm_counts_survey(draft, counts, err);
+}
+
+static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err) {
+    tm_status status = TM_OK;
+    tm_counts counts = TM_COUNTS();
+    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
+        const int64_t stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
+        const tm_draft *draft;
+        status = tm_drafts_make(&r->drafts, i, stage, &draft, err);
+        if (status == TM_OK)
+            status = survey(r, i, draft, pairs, &counts, err);
+    }
+    status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_counts(r->comm, &counts, &r->places.uneven, err);
+    tm_counts_free(&counts);
+    TM_TRY(status);
+    TM_TRY(tm_replay_share_keys(r->comm, &pairs->broken, err));
+    return tm_replay_share_keys(r->comm, &pairs->tight, err);
+}
+
+/* Decides whether the ranks with the job's first step separate the warm-up from it. */
+static void find_warm_up(tm_replay_ranks *r) {
+    int64_t first = INT64_MAX;
+    int flags[2] = {0}; /* any, joined */
+    tm_drafts_rank *ranks = r->drafts.ranks;
+    for (size_t i = 0; i < r->n; i++) {
+        const tm_warm_up own = ranks[i].before;
+        first = own.step < first ? own.step : first;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, r->comm);
+    for (size_t i = 0; i < r->n && first < INT64_MAX; i++) {
+        const tm_warm_up own = ranks[i].before;
+        ranks[i].warm_up = own.step == first;
+        flags[0] |= own.step == first && own.any;
+        flags[1] |= own.step == first && own.joined;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, r->comm);
+    r->warm_up = flags[0] && !flags[1];
+    for (size_t i = 0; i < r->n; i++)
+        ranks[i].warm_up = ranks[i].warm_up && r->warm_up;
+}
+
+/* Counts the participations of rank i, which are ordered by rank. */
+static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
+    const tm_replay_visit *v = r->visits.data;
+    size_t n = 0;
+    while (*next + n < r->visits.n && v[*next + n].rank == r->timelines[i].rank)
+        n++;
+    return n;
+}
+
+static tm_status build_graph(tm_replay_ranks *r, const tm_model_rank *rank, tm_error *err) {
+    tm_graph *graph = &r->graphs[rank->index];
+    if (!r->alone)
+        return tm_models_build(&r->models, rank, &r->places, graph, err);
+    return tm_graph_build(rank->recorded, rank->waits, rank->visits, rank->n, graph, err);
+}
+
+static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
+                            const tm_replay_visit *visits, size_t n, tm_error *err) {
+    tm_vec waits = TM_VEC(tm_part_wait);
+    tm_recorded recorded;
+    const tm_draft *draft;
+    TM_TRY(tm_drafts_at(&r->drafts, i, &draft, err));
+    tm_status status = tm_recorded_make(draft, &r->base, &recorded, err);
+    if (status == TM_OK && (!recorded.streams || recorded.blind.n > 0))
+        status = tm_pairs_pick(draft, pairs, &waits, err);
+    if (status == TM_OK && recorded.streams)
+        status = tm_recorded_waits(&recorded, &waits, err);
+    const tm_model_rank rank = {&recorded, &waits, visits, n, (uint32_t)i};
+    if (status == TM_OK)
+        status = build_graph(r, &rank, err);
+    assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
+    if (status == TM_OK && !r->graphs[i].in_batch)
+        status = tm_peers_collect(draft, &r->graphs[i], r->n_ranks == 1 ? r->names : NULL,
+                                  &r->places, &r->items[i], err);
+    tm_recorded_free(&recorded);
+    tm_vec_free(&waits);
+    return status;
+}
+
+static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
+    size_t next = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const tm_replay_visit *visits = (const tm_replay_visit *)r->visits.data + next;
+        size_t n = visits_of(r, i, &next);
+        TM_TRY(make_graph(r, i, pairs, visits, n, err));
+        tm_drafts_done(&r->drafts, i);
+        next += n;
+    }
+    tm_models_close(&r->models);
+    return TM_OK;
+}
+
+static tm_status list_slice(const tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *peers,
+                            tm_vec *rows, tm_error *err) {
+    size_t n;
+    const tm_batch *batches = tm_replay_batches(r, &n);
+    const tm_batch_places from = {&r->places, slice, NULL};
+    TM_TRY(tm_peers_list(r->items, r->n, &r->places, slice, peers, err));
+    return tm_batch_rows(batches, n, &from, rows, err);
+}
+
+/* @param rows  of tm_peer_row: buffer reused for all slices */
+static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, tm_vec *rows,
+                               tm_error *err) {
+    tm_peer_places *places = &r->places;
+    tm_vec peers = TM_VEC(tm_peer), there = TM_VEC(tm_peer), rows_there = TM_VEC(tm_peer_row);
+    tm_vec others = TM_VEC(tm_peer_others), back = TM_VEC(tm_peer_others);
+    rows->n = 0;
+    tm_status status = list_slice(r, slice, &peers, rows, err);
+    status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &peers, tm_replay_peer_owner, &there, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, rows, row_owner, &rows_there, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_peers_compare(&there, &rows_there, &others, err), err);
+    tm_vec_free(&there);
+    tm_vec_free(rows);
+    *rows = rows_there;
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &others, tm_replay_others_origin, &back, err);
+    bool ok = back.n == 0 || tm_vec_append(&places->others, back.data, back.n);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    tm_vec_free(&peers);
+    tm_vec_free(&others);
+    tm_vec_free(&back);
+    return status;
+}
+
+static tm_status compare(tm_replay_ranks *r, tm_error *err) {
+    int64_t bytes = 0, rows_bytes = 0;
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
+    int self;
+    MPI_Comm_rank(r->comm, &self);
+    for (size_t i = 0; i < r->n; i++)
+        bytes += (int64_t)(r->items[i].n * sizeof(tm_peer));
+    for (size_t c = 0; c < n_batches; c++)
+        rows_bytes += (int64_t)(batches[c].items->n * sizeof(tm_peer_row));
+    int64_t n = 1 + bytes / SLICE_BYTES + rows_bytes / SLICE_ROWS_BYTES;
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_MAX, r->comm);
+    tm_peer_slice slice = {.n_slices = (uint32_t)n, .origin = self};
+    tm_vec rows = TM_VEC(tm_peer_row);
+    tm_status status = TM_OK;
+    for (; slice.slice < slice.n_slices && status == TM_OK; slice.slice++)
+        status = compare_slice(r, &slice, &rows, err);
+    tm_vec_free(&rows);
+    TM_TRY(status);
+    return tm_mpi_agree(r->comm, tm_peers_note(&r->places, err), err);
+}
+
+static int by_rank(const void *a, const void *b) {
+    return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
+}
+
+/* Computes each rank's call time; unchanged for graphs of operations. @param out  [r->n] */
+static bool find_call_times(const tm_replay_ranks *r, int64_t *out) {
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
+    bool ok = true;
+    for (size_t i = 0; i < r->n && ok; i++)
+        ok = !r->items[i].places || tm_call_time(&r->items[i], &out[i]);
+    for (size_t c = 0; c < n_batches && ok; c++) {
+        int64_t ns[TM_LANES];
+        ok = batches[c].n == 0 || tm_batch_call_times(&batches[c], ns);
+        for (size_t k = 0; k < batches[c].n && ok; k++)
+            out[batches[c].index[k]] = ns[k];
+    }
+    return ok;
+}
+
+/* Collects the facts of every rank with a graph, in the job's order of ranks. */
+static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
+    tm_vec own = TM_VEC(tm_replay_fact);
+    int64_t *call_ns = calloc(r->n + 1, sizeof *call_ns);
+    /* call times are only used to compare the hosts of stages */
+    const bool stages = r->collectives->stages.n > 0;
+    bool ok = call_ns && (!stages || find_call_times(r, call_ns));
+    for (size_t i = 0; i < r->n && ok; i++) {
+        const tm_timeline *t = &r->timelines[i];
+        const tm_replay_fact f = {.rank = t->rank,
+                                  .stage = tm_stage_of(&r->collectives->stages, t->rank),
+                                  .call_ns = call_ns[i],
+                                  .host = t->host};
+        ok = !tm_replay_has(r, i) || tm_vec_append(&own, &f, 1);
+    }
+    free(call_ns);
+    tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = tm_mpi_everywhere(r->comm, &own, &r->facts, err);
+    if (r->facts.n > 1)
+        qsort(r->facts.data, r->facts.n, r->facts.size, by_rank);
+    tm_vec_free(&own);
+    return status;
+}
+
+/* If stages are on separate hosts, replaces the others' call times on a slow host by those of
+ * other hosts. */
+static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(r, &n_batches);
+    TM_TRY(tm_host_times(r->facts.data, r->facts.n, &r->host_times, err));
+    bool *done = calloc(r->places.others.n + 1, sizeof *done);
+    for (size_t i = 0; i < r->n && done; i++) {
+        const double factor = tm_host_factor(&r->host_times, r->timelines[i].host);
+        if (factor > 1.0 && r->items[i].places)
+            tm_calls_divide(r->items[i].places, r->items[i].n_events, r->items[i].n, factor,
+                            &r->places, done);
+        for (size_t c = 0; c < n_batches && factor > 1.0; c++)
+            if (batches[c].n > 0 && batches[c].index[0] == i)
+                tm_calls_divide(batches[c].items->places, batches[c].items->n_events,
+                                batches[c].items->n, factor, &r->places, done);
+    }
+    free(done);
+    return done ? TM_OK : tm_fail_memory(err);
+}
+
+/* Frees memory only needed for building. */
+static void free_parts(tm_replay_ranks *r) {
+    tm_drafts_free(&r->drafts);
+    for (size_t i = 0; i < r->n && r->items; i++)
+        tm_peer_items_free(&r->items[i]);
+    free(r->items);
+    r->items = NULL;
+}
+
+tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) {
+    int n_processes;
+    MPI_Comm_size(comm, &n_processes);
+    if (n_processes > 1) {
+        tm_status status = tm_mpi_everywhere(comm, own, all, err);
+        tm_vec_free(own);
+        return status;
+    }
+    *all = *own;
+    *own = (tm_vec){.size = all->size};
+    return TM_OK;
+}
+
+/* Reduces each rank of a batch individually. */
+static tm_status reduce_apart(const tm_replay_ranks *r, const tm_batch *batch,
+                              const tm_replay_weigh *weigh, tm_error *err) {
+    for (size_t lane = 0; lane < batch->n; lane++) {
+        tm_graph graph;
+        tm_status status = tm_batch_pick(batch, lane, r->workspace, true, &graph, err);
+        if (status == TM_OK)
+            status =
+                tm_reduce(&graph, weigh->n_sets, weigh->graph, weigh->context, weigh->words, err);
+        tm_graph_free(&graph);
+        TM_TRY(status);
+    }
+    return TM_OK;
+}
+
+static void name_rows(const tm_replay_ranks *r, const tm_replay_weigh *weigh, size_t i) {
+    if (!weigh->sets)
+        return;
+    weigh->sets->names = r->timelines[i].name;
+    weigh->sets->rank = i;
+}
+
+static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_replay_weigh *weigh,
+                              tm_error *err) {
+    name_rows(r, weigh, i);
+    return weigh->n_sets == 0 || r->graphs[i].n_nodes == 0
+               ? TM_OK
+               : tm_reduce(&r->graphs[i], weigh->n_sets, weigh->graph, weigh->context, weigh->words,
+                           err);
+}
+
+/* @param batch    whose peers are in the workspace
+ * @param n_left  batches after it */
+static tm_status reduce_batch(const tm_replay_ranks *r, const tm_batch *batch, size_t n_left,
+                              const tm_replay_weigh *weigh, tm_error *err) {
+    const tm_batch_sets sets = {weigh->n_sets, weigh->batch, weigh->context};
+    bool done = weigh->n_sets == 0;
+    if (done)
+        return TM_OK;
+    name_rows(r, weigh, batch->index[0]);
+    const size_t before = weigh->words->n;
+    TM_TRY(tm_reduce_batch(batch, r->workspace, &sets, &done, weigh->words, err));
+    if (!done)
+        TM_TRY(reduce_apart(r, batch, weigh, err));
+    /* Reserves the same amount for the remaining batches, to avoid repeated copying. */
+    const size_t left = (weigh->words->n - before) * n_left;
+    if (!tm_vec_reserve(weigh->words, weigh->words->n + left))
+        return tm_fail_memory(err);
+    if (n_left > 0)
+        tm_pages_make((int64_t *)weigh->words->data + weigh->words->n,
+                      (weigh->words->n - before) * sizeof(int64_t));
+    return TM_OK;
+}
+
+tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
+                           tm_error *err) {
+    size_t n_batches;
+    const tm_batch *batches = tm_replay_batches(ranks, &n_batches);
+    for (size_t i = 0; i < ranks->n; i++)
+        for (size_t k = 0; k < n; k++)
+            TM_TRY(reduce_graph(ranks, i, &weighs[k], err));
+    for (size_t c = 0; c < n_batches; c++) {
+        if (batches[c].n > 0 && !tm_batch_peers(&batches[c], &ranks->places, ranks->workspace))
+            return tm_fail_memory(err);
+        for (size_t k = 0; k < n && batches[c].n > 0; k++)
+            TM_TRY(reduce_batch(ranks, &batches[c], n_batches - 1 - c, &weighs[k], err));
+    }
+    return TM_OK;
+}
+
+tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
+    tm_pairs pairs = TM_PAIRS();
+    tm_peer_places_init(&ranks->places);
+    ranks->extras = TM_VEC(tm_extra_row);
+    ranks->models = TM_MODELS();
+    ranks->workspace = calloc(1, sizeof *ranks->workspace);
+    ranks->visits = TM_VEC(tm_replay_visit);
+    ranks->facts = TM_VEC(tm_replay_fact);
+    ranks->host_times = TM_VEC(tm_host_time);
+    ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
+    ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
+    find_root(ranks);
+    TM_TRY(find_cuts(ranks, err));
+    bool ok =
+        tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, &ranks->base, ranks->names) &&
+        ranks->graphs && ranks->items && ranks->workspace;
+    TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
+    ranks->alone = ranks->alone || ranks->n_ranks == 1;
+    ranks->is_ops = tm_mpi_ops_is(ranks);
+    if (ranks->is_ops) {
+        TM_TRY(tm_mpi_ops_graphs(ranks, err));
+        return gather_facts(ranks, err);
+    }
+    tm_status status = send_visits(ranks, err);
+    if (status == TM_OK)
+        status = make_drafts(ranks, &pairs, err);
+    if (status == TM_OK)
+        find_warm_up(ranks);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, make_graphs(ranks, &pairs, err), err);
+    tm_pairs_free(&pairs);
+    tm_pages_give_back();
+    if (status == TM_OK)
+        status = compare(ranks, err);
+    if (status == TM_OK)
+        status = gather_facts(ranks, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(ranks->comm, compare_hosts(ranks, err), err);
+    if (status == TM_OK && ranks->n_ranks > 1)
+        status = tm_mpi_extras(ranks, err);
+    for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
+        tm_peers_set(&ranks->graphs[i], &ranks->items[i], &ranks->places, i);
+    if (status == TM_OK && ranks->n_ranks > 1)
+        status = tm_mpi_works(ranks, &ranks->works, err);
+    free_parts(ranks);
+    tm_pages_give_back();
+    return status;
+}
+
+void tm_replay_ranks_free(tm_replay_ranks *ranks) {
+    free_parts(ranks);
+    for (size_t i = 0; i < ranks->n && ranks->graphs; i++)
+        tm_graph_free(&ranks->graphs[i]);
+    free(ranks->graphs);
+    tm_timebase_free(&ranks->base);
+    tm_vec_free(&ranks->visits);
+    tm_vec_free(&ranks->facts);
+    tm_vec_free(&ranks->host_times);
+    tm_models_free(&ranks->models);
+    tm_peer_places_free(&ranks->places);
+    tm_works_free(&ranks->works);
+    tm_vec_free(&ranks->extras);
+    if (ranks->workspace)
+        tm_batch_workspace_free(ranks->workspace);
+    free(ranks->workspace);
+}

@@ -1,0 +1,95 @@
+/* The graphs of a process's ranks, and the weights of other ranks at all their places. */
+#ifndef TMERGE_MPI_REPLAY_RANK_GRAPHS_H
+#define TMERGE_MPI_REPLAY_RANK_GRAPHS_H
+
+#include <mpi.h>
+
+#include "base/list.h"
+#include "replay/graph/build_graph.h"
+#include "replay/job/batch_events.h"
+#include "replay/job/batch_models.h"
+#include "replay/job/call_times.h"
+#include "replay/job/peers.h"
+#include "replay/job/reduce.h"
+#include "replay/job/sets.h"
+#include "replay/job/works.h"
+#include "timeline/collectives.h"
+
+typedef struct tm_replay_ranks {
+    MPI_Comm comm;
+    const tm_timeline *timelines; /* [n] of this process, ascending in rank */
+    size_t n;
+    const tm_collectives *collectives;
+    const tm_names *names;
+    const tm_list *steps; /* steps that figures cover; NULL: all */
+    tm_timebase base;     /* origin of times */
+    int64_t n_ranks;      /* ranks of the job with GPU events */
+    bool is_ops;          /* traces hold operations, not kernels */
+    bool warm_up;         /* graphs have TM_STEP_LEAD_IN, which is no step of the job */
+    tm_vec visits;        /* of tm_replay_visit: of this process's ranks */
+    tm_drafts drafts;     /* owned; only while graphs are built */
+    tm_peer_items *items; /* owned; only while graphs are built */
+    tm_graph *graphs;     /* owned; [n]; empty for ranks in batches */
+    bool alone;           /* every rank has a graph of its own (no batches) */
+    tm_models models;
+    tm_peer_places places;
+    tm_batch_workspace *workspace; /* owned */
+    tm_vec facts;                  /* of tm_replay_fact, ascending in rank: of the whole job */
+    tm_vec host_times;             /* of tm_host_time; empty if hosts are not compared */
+    tm_works works;                /* of all ranks, on process 0 */
+    tm_vec extras;                 /* of tm_extra_row: of all ranks, on process 0 */
+} tm_replay_ranks;
+
+/** Whether rank @p i has a graph, of its own or in a batch. */
+static inline bool tm_replay_has(const tm_replay_ranks *ranks, size_t i) {
+    return ranks->graphs[i].n_nodes > 0 || ranks->graphs[i].in_batch;
+}
+
+/** Returns the batches, including empty ones. */
+static inline tm_batch *tm_replay_batches(const tm_replay_ranks *ranks, size_t *n) {
+    *n = ranks->models.batches.n;
+    return ranks->models.batches.data;
+}
+
+/** Collects the words of all processes on each; empties this process's own. Collective: over comm.
+ * TM_OK; TM_ERR_FAULT. */
+tm_status tm_replay_share(MPI_Comm comm, tm_vec *own, tm_vec *all, tm_error *err) TM_MUST_CHECK;
+
+/** Counts the job's ranks of a stage that have a graph. */
+int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage);
+
+/** Owners for tm_mpi_shuffle: who compares a tm_peer, and who asked for a tm_peer_others. */
+int tm_replay_peer_owner(const void *record, int n_processes);
+int tm_replay_others_origin(const void *record, int n_processes);
+
+/** Merges the keys of all processes on each. Collective: over comm. TM_OK; TM_ERR_FAULT.
+ * @param keys  of uint64_t */
+tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) TM_MUST_CHECK;
+
+/** The weights with which all ranks are reduced: of graphs, and of batches. */
+typedef struct tm_replay_weigh {
+    size_t n_sets; /* 0: not requested */
+    tm_weigh *graph;
+    tm_weigh_batch *batch;
+    const void *context;
+    tm_sets *sets; /* the context, if it needs the names of each rank's rows; else NULL */
+    tm_vec *words; /* of int64_t: appended to */
+} tm_replay_weigh;
+
+/** Same as tm_reduce for all ranks held here, rank by rank with each of [n] weights, so that the
+ * peers of a batch are computed only once. TM_OK; TM_ERR_FAULT. */
+tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *weighs, size_t n,
+                           tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Builds the graphs.
+ *
+ * Collective: over comm.
+ * @param ranks  comm, timelines, n, collectives and names are set, all else is 0; to be freed in
+ *               any case
+ * @return       TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) TM_MUST_CHECK;
+void tm_replay_ranks_free(tm_replay_ranks *ranks);
+
+#endif

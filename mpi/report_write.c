@@ -1,0 +1,385 @@
+#include "report_write.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agree.h"
+#include "backoff.h"
+#include "bytes.h"
+#include "report/page_timeline.h"
+
+/* Requests of process 0 to the others; NO_MORE ends them. */
+typedef enum order { NO_MORE, SURVEY, COLLECT } order;
+
+enum { TAG = 1 };
+
+typedef struct job {
+    MPI_Comm comm;
+    int self, n_processes;
+    const tm_mpi_report *report;
+    bool alone; /* the others have left after a failure that all know of */
+} job;
+
+/* Serialised arrays, each after its size. */
+
+static bool put_array(tm_vec *to, const void *from, size_t size) {
+    return tm_vec_append(to, &size, sizeof size) && tm_vec_append(to, from, size);
+}
+
+static bool put_vec(tm_vec *to, const tm_vec *from) {
+    return put_array(to, from->data, from->n * from->size);
+}
+
+typedef struct cursor {
+    const char *at;
+    size_t left;
+} cursor;
+
+/* Appends the elements of the next array. */
+static bool take_vec(cursor *from, tm_vec *out) {
+    size_t size;
+    assert(out->size > 0);
+    if (from->left < sizeof size)
+        return false;
+    memcpy(&size, from->at, sizeof size);
+    from->at += sizeof size;
+    from->left -= sizeof size;
+    if (size > from->left || !tm_vec_append(out, from->at, size / out->size))
+        return false;
+    from->at += size;
+    from->left -= size;
+    return true;
+}
+
+static bool take_array(cursor *from, void *out, size_t size) {
+    tm_vec bytes = {.size = 1};
+    bool taken = take_vec(from, &bytes) && bytes.n == size;
+    if (taken)
+        memcpy(out, bytes.data, size);
+    tm_vec_free(&bytes);
+    return taken;
+}
+
+/* Numbers of a frame; its list of ranks follows. */
+typedef struct frame_numbers {
+    tm_buckets lanes, strip;
+    size_t steps, is_part, n_ranks;
+} frame_numbers;
+
+static bool put_frame(tm_vec *to, const tm_page_frame *frame) {
+    const tm_vec none = TM_VEC(int64_t);
+    const frame_numbers numbers = {frame->lanes, frame->strip, frame->steps, frame->ranks != NULL,
+                                   frame->ranks ? frame->ranks->n : 0};
+    return put_array(to, &numbers, sizeof numbers) &&
+           put_vec(to, frame->ranks ? &frame->ranks->kept : &none) &&
+           put_array(to, frame->from_0, frame->n_from_0 * sizeof *frame->from_0);
+}
+
+/* State of a process other than 0. */
+typedef struct helper {
+    tm_page_frame frame;
+    tm_page_kept ranks;
+    tm_vec from_0; /* of int64_t */
+    tm_survey survey;
+} helper;
+
+static bool take_frame(cursor *from, const tm_names *names, helper *h) {
+    frame_numbers numbers;
+    if (!take_array(from, &numbers, sizeof numbers) || !take_vec(from, &h->ranks.kept) ||
+        !take_vec(from, &h->from_0))
+        return false;
+    h->ranks.n = numbers.n_ranks;
+    h->frame = (tm_page_frame){.names = names,
+                               .ranks = numbers.is_part ? &h->ranks : NULL,
+                               .from_0 = h->from_0.data,
+                               .n_from_0 = h->from_0.n,
+                               .lanes = numbers.lanes,
+                               .strip = numbers.strip,
+                               .steps = numbers.steps != 0};
+    return true;
+}
+
+static size_t strip_bytes(const tm_page_frame *frame) {
+    return TM_N_LANE_KINDS * frame->strip.n * sizeof(int64_t);
+}
+
+static bool put_survey(tm_vec *to, const tm_page_frame *frame, const tm_survey *survey) {
+    return put_vec(to, &survey->plan.cards) && put_vec(to, &survey->plan.parts) &&
+           put_vec(to, &survey->plan.spans) && put_vec(to, &survey->operations.all) &&
+           put_vec(to, &survey->coverage.bytes) &&
+           put_array(to, survey->strip_sums, strip_bytes(frame));
+}
+
+static bool take_survey(cursor *from, const tm_page_frame *frame, tm_survey *out) {
+    return take_vec(from, &out->plan.cards) && take_vec(from, &out->plan.parts) &&
+           take_vec(from, &out->plan.spans) && take_vec(from, &out->operations.all) &&
+           take_vec(from, &out->coverage.bytes) &&
+           take_array(from, out->strip_sums, strip_bytes(frame));
+}
+
+/* Serialises the choice. */
+static bool put_choice(tm_vec *to, const tm_survey *chosen) {
+    const tm_operation *all = chosen->operations.all.data;
+    tm_vec names = TM_VEC(tm_operation_name);
+    size_t whole = chosen->plan.all;
+    bool put = true;
+    for (size_t i = 0; i < chosen->operations.n_shown && put; i++) {
+        const tm_operation *o = &all[chosen->operations.shown[i]];
+        const tm_operation_name name = {o->first_rank, o->first_event};
+        put = tm_vec_append(&names, &name, 1);
+    }
+    put = put && put_array(to, &whole, sizeof whole) && put_vec(to, &chosen->plan.cards) &&
+          put_vec(to, &chosen->plan.parts) && put_vec(to, &names);
+    tm_vec_free(&names);
+    return put;
+}
+
+static bool take_choice(cursor *from, tm_survey *out) {
+    size_t whole;
+    tm_vec names = TM_VEC(tm_operation_name);
+    out->plan.cards.n = out->plan.parts.n = 0; /* its own ones, which are included in those
+                                                  received */
+    bool taken = take_array(from, &whole, sizeof whole) && take_vec(from, &out->plan.cards) &&
+                 take_vec(from, &out->plan.parts) && take_vec(from, &names);
+    if (taken) {
+        out->plan.all = whole != 0;
+        tm_operations_set_numbers(&out->operations, names.data, names.n);
+    }
+    tm_vec_free(&names);
+    return taken;
+}
+
+static bool put_draft(tm_vec *to, const tm_event_draft *draft) {
+    return put_vec(to, &draft->bytes.bytes) && put_vec(to, &draft->gaps) &&
+           put_vec(to, &draft->names) && put_vec(to, &draft->ends);
+}
+
+static bool take_draft(cursor *from, tm_event_draft *draft) {
+    return take_vec(from, &draft->bytes.bytes) && take_vec(from, &draft->gaps) &&
+           take_vec(from, &draft->names) && take_vec(from, &draft->ends);
+}
+
+static bool put_drafts(tm_vec *to, const tm_survey *survey, const tm_page_draft *draft) {
+    return put_vec(to, &survey->operations.members) && put_draft(to, &draft->events) &&
+           put_draft(to, &draft->details);
+}
+
+static bool take_drafts(cursor *from, tm_survey *survey, tm_page_draft *draft) {
+    return take_vec(from, &survey->operations.members) && take_draft(from, &draft->events) &&
+           take_draft(from, &draft->details);
+}
+
+static tm_status survey_own(const job *j, const tm_page_frame *frame, tm_survey *out,
+                            tm_error *err) {
+    for (size_t i = 0; i < j->report->n_timelines; i++)
+        TM_TRY(tm_survey_add(out, frame, &j->report->timelines[i], err));
+    return TM_OK;
+}
+
+static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_survey *chosen,
+                             tm_page_draft *out, tm_error *err) {
+    const tm_card *cards = chosen->plan.cards.data;
+    size_t at = 0;
+    for (size_t i = 0; i < j->report->n_timelines; i++) {
+        while (cards[at].rank != j->report->timelines[i].rank)
+            at++;
+        TM_TRY(tm_survey_collect(chosen, frame, &j->report->timelines[i], at, out, err));
+    }
+    return TM_OK;
+}
+
+/* Broadcasts a request of process 0; the others wait for it without occupying a core. */
+static tm_status tell(const job *j, void **bytes, size_t *size, tm_error *err) {
+    MPI_Request request;
+    MPI_Ibarrier(j->comm, &request);
+    (void)tm_mpi_await(&request, MPI_STATUS_IGNORE);
+    return tm_mpi_broadcast_bytes(j->comm, bytes, size, err);
+}
+
+/* Does what tm_mpi_agree does; after a failure the others have left. */
+static tm_status agree(job *j, tm_status status, tm_error *err) {
+    status = tm_mpi_agree(j->comm, status, err);
+    j->alone = j->alone || status != TM_OK;
+    return status;
+}
+
+/* Sends a request to the others. If it could not be built, they later get NO_MORE instead. */
+static tm_status give_order(job *j, tm_vec *message, bool whole, tm_error *err) {
+    tm_status status = whole ? TM_OK : tm_fail_memory(err);
+    if (whole) {
+        status = tell(j, &message->data, &message->n, err);
+        j->alone = status != TM_OK;
+    }
+    tm_vec_free(message);
+    return status;
+}
+
+static bool put_order(tm_vec *to, order what) {
+    const char byte = (char)what;
+    return tm_vec_append(to, &byte, 1);
+}
+
+typedef struct answer {
+    void *bytes; /* owned */
+    cursor from;
+} answer;
+
+static tm_status hear(const job *j, int process, answer *out, tm_error *err) {
+    size_t size = 0;
+    TM_TRY(tm_mpi_receive_bytes(j->comm, process, TAG, &out->bytes, &size, err));
+    out->from = (cursor){out->bytes, size};
+    return TM_OK;
+}
+
+/* Receives all answers, even after a failure: none may stay in transit. */
+static tm_status hear_surveys(const job *j, const tm_page_frame *frame, tm_survey *parts,
+                              tm_error *err) {
+    tm_status status = TM_OK;
+    for (int p = 1; p < j->n_processes; p++) {
+        answer got = {0};
+        tm_status heard = hear(j, p, &got, err);
+        if (heard == TM_OK && !take_survey(&got.from, frame, &parts[p]))
+            heard = tm_fail_memory(err);
+        free(got.bytes);
+        status = status == TM_OK ? heard : status;
+    }
+    return status;
+}
+
+static tm_status survey_all(job *j, const tm_page_frame *frame, tm_survey *parts, tm_survey *out,
+                            tm_error *err) {
+    tm_status status = parts ? TM_OK : tm_fail_memory(err);
+    for (int p = 0; p < j->n_processes && status == TM_OK; p++)
+        status = tm_survey_begin(frame, &parts[p], err);
+    if (status == TM_OK)
+        status = survey_own(j, frame, &parts[0], err);
+    TM_TRY(agree(j, status, err));
+    TM_TRY(hear_surveys(j, frame, parts, err));
+    return tm_survey_join(frame, parts, (size_t)j->n_processes, out, err);
+}
+
+static tm_status survey(void *context, const tm_page_frame *frame, tm_survey *out, tm_error *err) {
+    job *j = context;
+    if (j->n_processes == 1)
+        return survey_own(j, frame, out, err);
+    tm_vec message = {.size = 1};
+    bool whole = put_order(&message, SURVEY) && put_frame(&message, frame);
+    TM_TRY(give_order(j, &message, whole, err));
+    tm_survey *parts = calloc((size_t)j->n_processes, sizeof *parts);
+    tm_status status = survey_all(j, frame, parts, out, err);
+    for (int p = 0; parts && p < j->n_processes; p++)
+        tm_survey_free(&parts[p]);
+    free(parts);
+    return status;
+}
+
+static tm_status hear_drafts(const job *j, tm_survey *chosen, tm_page_draft *drafts,
+                             tm_error *err) {
+    tm_status status = TM_OK;
+    for (int p = 1; p < j->n_processes; p++) {
+        answer got = {0};
+        tm_status heard = hear(j, p, &got, err);
+        if (heard == TM_OK && !take_drafts(&got.from, chosen, &drafts[p]))
+            heard = tm_fail_memory(err);
+        free(got.bytes);
+        status = status == TM_OK ? heard : status;
+    }
+    return status;
+}
+
+static tm_status collect(void *context, const tm_page_frame *frame, tm_survey *chosen,
+                         tm_vec *drafts, tm_error *err) {
+    job *j = context;
+    if (j->n_processes > 1) {
+        tm_vec message = {.size = 1};
+        bool whole = put_order(&message, COLLECT) && put_choice(&message, chosen);
+        TM_TRY(give_order(j, &message, whole, err));
+    }
+    tm_page_draft *all = tm_vec_append(drafts, NULL, (size_t)j->n_processes);
+    tm_status status = all ? TM_OK : tm_fail_memory(err);
+    for (int p = 0; all && p < j->n_processes; p++)
+        tm_page_draft_init(&all[p]);
+    if (status == TM_OK)
+        status = collect_own(j, frame, chosen, &all[0], err);
+    if (j->n_processes == 1)
+        return status;
+    TM_TRY(agree(j, status, err));
+    return hear_drafts(j, chosen, all, err);
+}
+
+static tm_status write_page(job *j, tm_error *err) {
+    tm_store *store;
+    TM_TRY(tm_store_open(j->report->store, &store, err));
+    const tm_page_source source = {j, survey, collect};
+    const tm_page_origin origin = {.store = store,
+                                   .source = &source,
+                                   .at_hand = j->report->tables,
+                                   .version = j->report->version};
+    tm_status status = tm_report_write_from(&origin, j->report->path, err);
+    tm_store_close(store);
+    return status;
+}
+
+static tm_status lead(job *j, tm_error *err) {
+    tm_status status = write_page(j, err);
+    if (j->alone || j->n_processes == 1)
+        return status;
+    char no_more = NO_MORE;
+    void *bytes = &no_more;
+    size_t size = 1;
+    tm_status told = tell(j, &bytes, &size, status == TM_OK ? err : NULL);
+    return status == TM_OK ? told : status;
+}
+
+/* Performs a request. Sends the answer to process 0 once all processes agree that they have one. */
+static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *err) {
+    tm_vec message = {.size = 1};
+    tm_page_draft draft;
+    tm_page_draft_init(&draft);
+    tm_status status = TM_OK;
+    bool done =
+        what == SURVEY ? take_frame(asked, j->report->names, h) : take_choice(asked, &h->survey);
+    if (done && what == SURVEY) {
+        status = tm_survey_begin(&h->frame, &h->survey, err);
+        status = status == TM_OK ? survey_own(j, &h->frame, &h->survey, err) : status;
+        done = status != TM_OK || put_survey(&message, &h->frame, &h->survey);
+    } else if (done) {
+        status = collect_own(j, &h->frame, &h->survey, &draft, err);
+        done = status != TM_OK || put_drafts(&message, &h->survey, &draft);
+    }
+    status = agree(j, done ? status : tm_fail_memory(err), err);
+    if (status == TM_OK)
+        status = tm_mpi_send_bytes(j->comm, 0, TAG, message.data, message.n, err);
+    tm_page_draft_free(&draft);
+    tm_vec_free(&message);
+    return status;
+}
+
+static tm_status follow(job *j, tm_error *err) {
+    helper h = {.ranks = {.kept = TM_VEC(int64_t)}, .from_0 = TM_VEC(int64_t)};
+    tm_status status = TM_OK;
+    for (order what = SURVEY; what != NO_MORE && status == TM_OK;) {
+        void *bytes = NULL;
+        size_t size = 0;
+        status = tell(j, &bytes, &size, err);
+        if (status != TM_OK)
+            break;
+        what = (order)((const char *)bytes)[0];
+        cursor asked = {(const char *)bytes + 1, size - 1};
+        if (what != NO_MORE)
+            status = help(j, &h, &asked, what, err);
+        free(bytes);
+    }
+    tm_survey_free(&h.survey);
+    tm_vec_free(&h.ranks.kept);
+    tm_vec_free(&h.from_0);
+    return status;
+}
+
+tm_status tm_mpi_report_write(MPI_Comm comm, const tm_mpi_report *report, tm_error *err) {
+    job j = {.comm = comm, .report = report};
+    MPI_Comm_rank(comm, &j.self);
+    MPI_Comm_size(comm, &j.n_processes);
+    return tm_mpi_agree(comm, j.self == 0 ? lead(&j, err) : follow(&j, err), err);
+}

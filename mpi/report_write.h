@@ -1,0 +1,34 @@
+/* Writes the page of a job whose timelines are distributed over processes. */
+#ifndef TMERGE_MPI_REPORT_WRITE_H
+#define TMERGE_MPI_REPORT_WRITE_H
+
+#include <stddef.h>
+
+#include <mpi.h>
+
+#include "tmerge/names.h"
+#include "tmerge/status.h"
+#include "tmerge/table.h"
+#include "tmerge/timeline.h"
+
+typedef struct tm_mpi_report {
+    const tm_timeline *timelines; /* [n_timelines] this process's, ascending in rank */
+    size_t n_timelines;           /* may be 0 */
+    const tm_names *names;        /* dictionary of all timelines and of the store */
+    const tm_tables *tables;      /* tables written to the store; for process 0 */
+    const char *store;            /* store to which the timelines were written; for process 0 */
+    const char *path;             /* path of the page; for process 0 */
+    const char *version;          /* of the tool */
+} tm_mpi_report;
+
+/**
+ * Writes the page of a store like tm_report_write. Process 0 writes it, and each process processes
+ * its own timelines, so that none is read back from the store.
+ * Collective: over comm.
+ * @return  the same on all processes: TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_OUTPUT;
+ *          TM_ERR_FAULT
+ */
+tm_status tm_mpi_report_write(MPI_Comm comm, const tm_mpi_report *report,
+                              tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,291 @@
+#include "rank_pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/shared/over_ranks.h"
+#include "base/keys.h"
+#include "base/sorted.h"
+#include "base/sums.h"
+#include "timeline/metadata.h"
+
+/* PyTorch cuts lists after 30 ranks. The limit bounds the rows of traces that do not cut them. */
+enum { PAIRS_MOST = 5000, GROUP_MOST = 64 };
+
+enum { FROM, TO, COUNT, EVEN, UNKNOWN, BYTES, EXPECTED, SHARE, TIMES_EVEN, N_COLUMNS };
+
+static const tm_column columns[N_COLUMNS] = {
+    [FROM] = {"from_rank", TM_INT, "", "The rank that sends."},
+    [TO] = {"to_rank", TM_INT, "",
+            "The rank that receives; from_rank itself for what does not leave the rank."},
+    [COUNT] = {"count", TM_INT, "", "All-to-all operations of from_rank that bytes covers."},
+    [EVEN] = {"even_count", TM_INT, "",
+              "Of count, those without a list of split sizes: every rank gets the same."},
+    [UNKNOWN] = {"unknown_count", TM_INT, "",
+                 "Further ones whose sizes by rank are unknown: the split sizes or the type are "
+                 "not recorded, or do not fit the size and the group."},
+    [BYTES] = {"bytes", TM_INT, "B",
+               "Bytes that from_rank sends to to_rank: its input x its split size for to_rank / "
+               "the sum of its split sizes; null if count is 0."},
+    [EXPECTED] =
+        {"expected_bytes", TM_INT, "B",
+         "The same from the outputs and split sizes of to_rank; null if its trace lacks them."},
+    [SHARE] = {"share_pct", TM_REAL, "%", "100 bytes / the bytes that from_rank sends to all."},
+    [TIMES_EVEN] = {"times_even", TM_REAL, "",
+                    "bytes / what to_rank would get if from_rank sent the same to every rank of "
+                    "each operation's group; null if that is 0."},
+};
+
+const tm_table_def tm_pair_def = {
+    .name = "collectives.pair",
+    .doc = "A row for each sender and receiver in all-to-all operations, "
+           "matched or not, of groups of up to 64 ranks whose list is recorded (PyTorch cuts lists "
+           "after 30): the 5000 pairs with the most bytes. A to_rank with a times_even well over 1 "
+           "in the rows of most senders has the experts that are chosen too often.",
+    .columns = columns,
+    .n_columns = N_COLUMNS,
+    .n_keys = 2,
+    .top = BYTES,
+};
+
+enum { P_FROM, P_TO, P_RANK, P_COUNT, P_EVEN, P_UNKNOWN, P_BYTES, P_EACH, P_TOLD, P_EXPECTED, N_P };
+
+static const tm_column part_columns[N_P] = {
+    [P_FROM] = {"from_rank", TM_INT, "", "As in collectives.pair."},
+    [P_TO] = {"to_rank", TM_INT, "", "As in collectives.pair."},
+    [P_RANK] = {"rank", TM_INT, "",
+                "The rank whose trace this is from: the sender or the receiver."},
+    [P_COUNT] = {"count", TM_INT, "", "As in collectives.pair."},
+    [P_EVEN] = {"even_count", TM_INT, "", "As in collectives.pair."},
+    [P_UNKNOWN] = {"unknown_count", TM_INT, "", "As in collectives.pair."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "As in collectives.pair."},
+    [P_EACH] = {"each_bytes", TM_REAL, "B", "What every rank would get of the same operations."},
+    [P_TOLD] = {"expected_count", TM_INT, "", "Operations that expected_bytes covers."},
+    [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
+};
+
+const tm_table_def tm_pair_part_def = {
+    .name = "collectives.pair_part",
+    .doc = "A row for each pair of ranks and each of the two: its part of collectives.pair.",
+    .columns = part_columns,
+    .n_columns = N_P,
+    .n_keys = P_RANK + 1,
+    .top = -1,
+    .internal = true,
+    .n_merged = P_RANK,
+};
+
+typedef struct pair {
+    int64_t from, to;
+} pair;
+
+/* What the trace of a rank holds on a pair. */
+typedef struct told {
+    int64_t count, even, unknown, bytes, expected_count, expected_bytes;
+    double each_bytes;
+} told;
+
+/* What the trace of a rank holds on all pairs. */
+typedef struct teller {
+    const tm_rank_view *view;
+    tm_keys lists; /* of uint32_t: name ids of lists of ranks */
+    tm_vec groups; /* of tm_rank_list: one per list */
+    tm_keys pairs; /* of pair */
+    tm_vec told;   /* of told: one per pair */
+} teller;
+
+/* One side of an operation: what its rank sends to, or receives from, the ranks of its group. */
+typedef struct side {
+    bool sends, known, even;
+    int64_t bytes;             /* of all ranks together */
+    size_t n;                  /* ranks of the group */
+    int64_t rows, row_bytes;   /* sum of the split sizes, and bytes of 1; rows 0: nothing is sent */
+    int64_t split[GROUP_MOST]; /* [n] */
+} side;
+
+/* Reads "[3, 0]", with or without quotes. False for any other text and if it does not have n
+ * numbers, as a list that was cut ("...") has not. */
+static bool read_split(const char *text, side *s) {
+    const char *p = text + (*text == '"');
+    size_t n = 0;
+    for (p += *p == '['; n < s->n; n++) {
+        char *end;
+        s->split[n] = strtoll(p, &end, 10);
+        if (end == p || s->split[n] < 0)
+            return false;
+        s->rows = tm_sum(s->rows, s->split[n]);
+        p = end + (*end == ',');
+    }
+    return *p == ']';
+}
+
+/* An operation without a list sends the same to every rank, unless its name says that sizes vary:
+ * then the profiler left the list out. An empty list stands for equal sizes. */
+static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_text list) {
+    const char *name = tm_names_text(names, attr->name).bytes;
+    if (list.size == 0)
+        return !strstr(name, "allv") && !strstr(name, "allV");
+    return strcmp(list.bytes, "[]") == 0 || strcmp(list.bytes, "\"[]\"") == 0;
+}
+
+/* PyTorch's split sizes count rows of a tensor, of equal size, and not elements. */
+static void split_side(const tm_names *names, const tm_collective_attr *attr, side *s) {
+    const tm_text list = tm_names_text(names, s->sends ? attr->in_split : attr->out_split);
+    const int64_t elements = s->sends ? attr->in_elements : attr->out_elements;
+    const int64_t size = tm_dtype_bytes(tm_names_text(names, attr->dtype));
+    if (elements < 0 || elements > INT64_MAX / 32 || size == 0)
+        return;
+    s->even = is_even(names, attr, list);
+    s->bytes = elements * size;
+    for (size_t i = 0; i < s->n && s->even; i++)
+        s->split[i] = 1;
+    if (s->even)
+        s->rows = (int64_t)s->n;
+    else if (!read_split(list.bytes, s))
+        return;
+    s->known = s->rows > 0 ? elements % s->rows == 0 : elements == 0;
+    s->row_bytes = s->known && s->rows > 0 ? elements / s->rows * size : 0;
+}
+
+static void add_share(const side *s, size_t i, told *t) {
+    const int64_t bytes = s->split[i] * s->row_bytes;
+    if (!s->sends) {
+        t->expected_count += s->known;
+        t->expected_bytes = tm_sum(t->expected_bytes, s->known ? bytes : 0);
+        return;
+    }
+    t->count += s->known;
+    t->even += s->known && s->even;
+    t->unknown += !s->known;
+    t->bytes = tm_sum(t->bytes, s->known ? bytes : 0);
+    t->each_bytes += s->known ? (double)s->bytes / (double)s->n : 0.0;
+}
+
+static bool add_side(teller *t, const tm_collective_attr *attr, const tm_vec *ranks, bool sends) {
+    const int64_t own = t->view->timeline->rank, *members = ranks->data;
+    side s = {.sends = sends, .n = ranks->n};
+    split_side(t->view->names, attr, &s);
+    for (size_t i = 0; i < s.n; i++) {
+        const pair key = sends ? (pair){own, members[i]} : (pair){members[i], own};
+        told *found = tm_keys_value(&t->pairs, &t->told, &key);
+        if (!found)
+            return false;
+        add_share(&s, i, found);
+    }
+    return true;
+}
+
+/* Adds an operation if the ranks of its group are known and include this one. */
+static bool add_operation(teller *t, const tm_collective_attr *attr) {
+    tm_rank_list *group = tm_keys_value(&t->lists, &t->groups, &attr->group_ranks);
+    const int64_t rank = t->view->timeline->rank;
+    if (!group || (!group->read &&
+                   !tm_rank_list_read(tm_names_text(t->view->names, attr->group_ranks), group)))
+        return false;
+    const tm_vec *ranks = &group->ranks;
+    const size_t at = tm_lower_bound(ranks->data, ranks->n, rank);
+    if (group->more || ranks->n > GROUP_MOST || at == ranks->n ||
+        ((const int64_t *)ranks->data)[at] != rank)
+        return true;
+    return add_side(t, attr, ranks, true) && add_side(t, attr, ranks, false);
+}
+
+static bool add_operations(teller *t) {
+    const tm_timeline *timeline = t->view->timeline;
+    const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
+    for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE]; i++)
+        if (attrs[i].kind == TM_COLL_ALLTOALL && attrs[i].group_ranks != TM_NO_NAME &&
+            timeline->role[attrs[i].event] == TM_ROLE_COMMUNICATION && !add_operation(t, &attrs[i]))
+            return false;
+    return true;
+}
+
+static bool add_parts(const teller *t, tm_table *table) {
+    const pair *pairs = t->pairs.keys.data;
+    const told *found = t->told.data;
+    for (size_t i = 0; i < t->told.n; i++) {
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return false;
+        tm_cell_set_int(&row[P_FROM], pairs[i].from);
+        tm_cell_set_int(&row[P_TO], pairs[i].to);
+        tm_cell_set_int(&row[P_RANK], t->view->timeline->rank);
+        tm_cell_set_int(&row[P_COUNT], found[i].count);
+        tm_cell_set_int(&row[P_EVEN], found[i].even);
+        tm_cell_set_int(&row[P_UNKNOWN], found[i].unknown);
+        tm_cell_set_int(&row[P_BYTES], found[i].bytes);
+        tm_cell_set_real(&row[P_EACH], found[i].each_bytes);
+        tm_cell_set_int(&row[P_TOLD], found[i].expected_count);
+        tm_cell_set_int(&row[P_EXPECTED], found[i].expected_bytes);
+    }
+    return true;
+}
+
+tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
+    teller t = {.view = view,
+                .lists = TM_KEYS(uint32_t),
+                .groups = TM_VEC(tm_rank_list),
+                .pairs = TM_KEYS(pair),
+                .told = TM_VEC(told)};
+    const bool ok = add_operations(&t) && add_parts(&t, tm_tables_find(out, tm_pair_part_def.name));
+    tm_rank_list *groups = t.groups.data;
+    for (size_t i = 0; i < t.groups.n; i++)
+        tm_vec_free(&groups[i].ranks);
+    tm_keys_free(&t.lists);
+    tm_vec_free(&t.groups);
+    tm_keys_free(&t.pairs);
+    tm_vec_free(&t.told);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Sets the cells of a pair from the rows [first, end) of its ranks. */
+static void set_pair(const tm_table *parts, size_t first, size_t end, tm_cell *row) {
+    const tm_cell *key = tm_table_row(parts, first);
+    const int64_t count = tm_over_ranks_sum(parts, first, end, P_COUNT),
+                  bytes = tm_over_ranks_sum(parts, first, end, P_BYTES);
+    double each = 0;
+    for (size_t i = first; i < end; i++)
+        each += tm_table_row(parts, i)[P_EACH].value.r;
+    row[FROM] = key[P_FROM];
+    row[TO] = key[P_TO];
+    tm_cell_set_int(&row[COUNT], count);
+    tm_cell_set_int(&row[EVEN], tm_over_ranks_sum(parts, first, end, P_EVEN));
+    tm_cell_set_int(&row[UNKNOWN], tm_over_ranks_sum(parts, first, end, P_UNKNOWN));
+    if (count > 0) {
+        tm_cell_set_int(&row[BYTES], bytes);
+        tm_cell_set_real(&row[TIMES_EVEN], (double)bytes / each);
+    }
+    if (tm_over_ranks_sum(parts, first, end, P_TOLD) > 0)
+        tm_cell_set_int(&row[EXPECTED], tm_over_ranks_sum(parts, first, end, P_EXPECTED));
+}
+
+tm_status tm_pairs_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
+    const tm_table *parts = tm_tables_find(tables, tm_pair_part_def.name);
+    tm_table *table = tm_tables_find(tables, tm_pair_def.name);
+    (void)names;
+    for (size_t first = 0, end; first < parts->n_rows; first = end) {
+        end = tm_over_ranks_end(parts, first);
+        tm_cell *row = tm_table_add_row(table);
+        if (!row)
+            return tm_fail_memory(err);
+        set_pair(parts, first, end, row);
+    }
+    return TM_OK;
+}
+
+void tm_pairs_job(tm_tables *tables) {
+    tm_table *table = tm_tables_find(tables, tm_pair_def.name);
+    for (size_t first = 0, i = 0; first < table->n_rows; first = i) {
+        const int64_t from = tm_table_row(table, first)[FROM].value.i;
+        int64_t sent = 0;
+        for (; i < table->n_rows && tm_table_row(table, i)[FROM].value.i == from; i++)
+            if (!tm_table_row(table, i)[BYTES].null)
+                sent = tm_sum(sent, tm_table_row(table, i)[BYTES].value.i);
+        for (size_t k = first; k < i; k++)
+            if (!tm_table_row(table, k)[BYTES].null)
+                tm_cell_set_ratio(&tm_table_row(table, k)[SHARE], 100.0,
+                                  tm_table_row(table, k)[BYTES].value.i, sent);
+    }
+    tm_table_top(table, PAIRS_MOST);
+    tm_table_sort(table);
+}

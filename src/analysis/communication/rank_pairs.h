@@ -1,0 +1,21 @@
+/* Table collectives.pair: what all-to-all operations send from each rank to each other. */
+#ifndef TMERGE_RANK_PAIRS_H
+#define TMERGE_RANK_PAIRS_H
+
+#include "tmerge/analysis.h"
+
+extern const tm_table_def tm_pair_def;
+
+/** Internal: what one rank tells of a pair. */
+extern const tm_table_def tm_pair_part_def;
+
+/** Adds what a rank sends and receives. Returns TM_OK; TM_ERR_FAULT. */
+tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
+
+/** Adds up what the sender and the receiver of a pair tell. Returns TM_OK; TM_ERR_FAULT. */
+tm_status tm_pairs_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+
+/** Sets the shares, and keeps the pairs with the most bytes. */
+void tm_pairs_job(tm_tables *tables);
+
+#endif

@@ -1,0 +1,47 @@
+/* Levels of allocated memory of each device over time. */
+#ifndef TMERGE_MEMORY_MEMORY_LEVELS_H
+#define TMERGE_MEMORY_MEMORY_LEVELS_H
+
+#include "base/vec.h"
+#include "tmerge/analysis.h"
+
+/** Allocated memory after one record. */
+typedef struct tm_memory_level {
+    int64_t time_ns, allocated_bytes, reserved_bytes; /* reserved: -1 if not recorded */
+    uint32_t record; /* index of the memory record in the timeline */
+} tm_memory_level;
+
+/** Memory of one step on one device. */
+typedef struct tm_memory_step {
+    int64_t records, allocated_bytes, peak_bytes, peak_reserved_bytes, end_bytes;
+} tm_memory_step;
+
+/** Levels of one device or the CPU. */
+typedef struct tm_device_levels {
+    int32_t type, device;
+    bool relative; /* totals are not recorded: levels count from 0 at the first record */
+    bool stacks;   /* reserved_bytes of its levels is memory of programs, part of allocated_bytes */
+    int64_t allocations, releases;
+    int64_t begin_bytes;         /* before the first record */
+    int64_t peak_reserved_bytes; /* -1 if not recorded */
+    size_t peak;                 /* index of the level with the maximum allocated_bytes */
+    tm_vec levels;               /* of tm_memory_level, ascending in time */
+    tm_vec steps;                /* [n_steps] of tm_memory_step */
+} tm_device_levels;
+
+/**
+ * Reads all records in the order of time.
+ * @param out  of tm_device_levels; free it with tm_memory_levels_free, also on failure
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
+                                tm_error *err) TM_MUST_CHECK;
+void tm_memory_levels_free(tm_vec *devices);
+
+/**
+ * Reduces to at most 384 levels: if there are more, keeps those with the minimum and maximum
+ * allocated and the maximum reserved in each 128th of the time.
+ */
+void tm_memory_levels_thin(tm_vec *levels);
+
+#endif

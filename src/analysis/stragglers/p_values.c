@@ -1,0 +1,237 @@
+#include "p_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/median.h"
+#include "base/sorted.h"
+
+/* Scores one row; @p sorted is [n] scratch. */
+static void score_row(const int64_t *ns, size_t n, int64_t *sorted, double *out) {
+    double mean = 0.0;
+    memcpy(sorted, ns, n * sizeof *sorted);
+    tm_sort_values(sorted, n);
+    const int64_t low = sorted[(n - 1) / 2], high = sorted[n / 2];
+    double median = 0.5 * ((double)low + (double)high);
+    for (size_t i = 0; i < n; i++) {
+        double distance = (double)ns[i] - median;
+        out[i] = copysign(sqrt(fabs(distance)), distance);
+        mean += out[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] -= mean;
+}
+
+tm_status tm_scores_rows(const tm_own_times *times, double *out, tm_error *err) {
+    size_t n = times->n;
+    int64_t *sorted = malloc((n + 1) * sizeof *sorted);
+    if (!sorted)
+        return tm_fail_memory(err);
+    for (size_t row = 0; row < times->n_rows; row++)
+        score_row(times->ns + row * n, n, sorted, out + row * n);
+    free(sorted);
+    return TM_OK;
+}
+
+size_t tm_windows(size_t n_units, tm_window *out) {
+    size_t found = 0;
+    double length = (double)n_units;
+    do {
+        size_t size = (size_t)length, shift = size / 4 > 0 ? size / 4 : 1;
+        double handicap = sqrt(2.0 + 2.0 * log((double)n_units / (double)size));
+        for (size_t first = 0; first < n_units; first += shift) {
+            first = first + size > n_units ? n_units - size : first;
+            if (out)
+                out[found] = (tm_window){first, first + size, 0.0, handicap};
+            found++;
+            if (first + size == n_units)
+                break;
+        }
+        length *= 0.7;
+    } while (n_units >= 8 && length >= 3.0);
+    return found;
+}
+
+void tm_windows_scale(const tm_trial *trial) {
+    double squares = 0.0;
+    for (size_t i = 0; i < trial->n_units * trial->n; i++)
+        squares += trial->scores[i] * trial->scores[i];
+    double variance = squares / (double)(trial->n_units * trial->n);
+    for (size_t w = 0; w < trial->n_windows; w++) {
+        double units = (double)(trial->windows[w].end - trial->windows[w].first);
+        trial->windows[w].scale = variance > 0.0 ? 1.0 / sqrt(variance * units) : 0.0;
+    }
+}
+
+/* Sets the weight of each class: 1 / the root of its size. */
+static void weigh(const tm_trial *trial, double *weights) {
+    memset(weights, 0, trial->n_classes * sizeof *weights);
+    for (size_t i = 0; i < trial->n; i++)
+        weights[trial->class_of ? trial->class_of[i] : i] += 1.0;
+    for (size_t k = 0; k < trial->n_classes; k++)
+        weights[k] = 1.0 / sqrt(fmax(weights[k], 1.0));
+}
+
+/* Extends the prefix sums by a unit whose members are in the given order. */
+static void add_unit(const tm_trial *trial, size_t unit, const uint32_t *order,
+                     const double *weights, double *sums) {
+    const double *scores = trial->scores + unit * trial->n;
+    double *before = sums + unit * trial->n_classes, *out = before + trial->n_classes;
+    memcpy(out, before, trial->n_classes * sizeof *out);
+    if (trial->class_of)
+        for (size_t i = 0; i < trial->n; i++)
+            out[trial->class_of[i]] += scores[order[i]] * weights[trial->class_of[i]];
+    else
+        for (size_t i = 0; i < trial->n; i++)
+            out[i] += scores[order[i]];
+}
+
+/* Buffers of one draw. */
+typedef struct drawer {
+    const tm_trial *trial;
+    double *sums;    /* [n_units + 1][n_classes] prefix sums */
+    double *weights; /* [n_classes] */
+    uint32_t *order; /* [n] */
+    double *left;    /* [n] scores of a unit that are not placed yet */
+} drawer;
+
+static void close_drawer(drawer *d) {
+    free(d->sums);
+    free(d->weights);
+    free(d->order);
+    free(d->left);
+}
+
+static bool open_drawer(drawer *d, const tm_trial *trial) {
+    *d = (drawer){.trial = trial};
+    d->sums = calloc((trial->n_units + 1) * trial->n_classes + 1, sizeof *d->sums);
+    d->weights = malloc((trial->n_classes + 1) * sizeof *d->weights);
+    d->order = malloc((trial->n + 1) * sizeof *d->order);
+    d->left = malloc((trial->n + 1) * sizeof *d->left);
+    if (!d->sums || !d->weights || !d->order || !d->left) {
+        close_drawer(d);
+        return false;
+    }
+    weigh(trial, d->weights);
+    for (size_t i = 0; i < trial->n; i++)
+        d->order[i] = (uint32_t)i;
+    return true;
+}
+
+tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
+    drawer d;
+    if (!open_drawer(&d, trial))
+        return tm_fail_memory(err);
+    memset(out, 0, trial->n_classes * sizeof *out);
+    for (size_t u = 0; u < trial->n_units; u++)
+        add_unit(trial, u, d.order, d.weights, out);
+    close_drawer(&d);
+    return TM_OK;
+}
+
+/* Returns which of the first i places is swapped to the last of them. */
+static inline size_t pick(uint64_t seed, size_t i) {
+    return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
+}
+
+/* Permutes the members of a unit (Fisher-Yates). */
+static void permute(drawer *d, uint64_t seed) {
+    for (size_t i = 0; i < d->trial->n; i++)
+        d->order[i] = (uint32_t)i;
+    for (size_t i = d->trial->n; i > 1; i--) {
+        size_t other = pick(seed, i);
+        uint32_t moved = d->order[i - 1];
+        d->order[i - 1] = d->order[other];
+        d->order[other] = moved;
+    }
+}
+
+/* Combines permute and add_unit for members without classes; most of the time is spent here. */
+static void add_permuted(drawer *d, size_t unit, uint64_t seed) {
+    size_t n = d->trial->n;
+    double *before = d->sums + unit * n, *out = before + n, *left = d->left;
+    memcpy(left, d->trial->scores + unit * n, n * sizeof *left);
+    for (size_t i = n; i > 0; i--) {
+        size_t other = pick(seed, i);
+        out[i - 1] = before[i - 1] + left[other];
+        left[other] = left[i - 1];
+    }
+}
+
+static inline double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* Returns the largest difference. Compares in groups of four, since the compiler may not reorder
+ * floating-point comparisons to vectorise them; the last four may overlap those before. */
+static double largest_sum(const double *from, const double *to, size_t n) {
+    double most[4];
+    for (size_t i = 0; i < 4; i++)
+        most[i] = n < 4 ? to[i % n] - from[i % n] : to[i] - from[i];
+    for (size_t k = 4; k < n; k += 4) {
+        size_t at = k + 4 <= n ? k : n - 4;
+        for (size_t i = 0; i < 4; i++)
+            most[i] = larger(most[i], to[at + i] - from[at + i]);
+    }
+    return larger(larger(most[0], most[1]), larger(most[2], most[3]));
+}
+
+/* Within a window the largest sum gives the largest height, as scales are not negative. */
+static double largest_in(const drawer *d) {
+    size_t n = d->trial->n_classes;
+    double found = -(double)INFINITY;
+    for (size_t w = 0; w < d->trial->n_windows; w++) {
+        const tm_window *window = &d->trial->windows[w];
+        double sum = largest_sum(d->sums + window->first * n, d->sums + window->end * n, n);
+        found = larger(found, sum * window->scale - window->handicap);
+    }
+    return found;
+}
+
+static double draw_one(drawer *d, uint64_t draw) {
+    for (size_t u = 0; u < d->trial->n_units; u++) {
+        uint64_t seed = tm_draw(draw, u);
+        if (!d->trial->class_of) {
+            add_permuted(d, u, seed);
+            continue;
+        }
+        permute(d, seed);
+        add_unit(d->trial, u, d->order, d->weights, d->sums);
+    }
+    return largest_in(d);
+}
+
+tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draws, tm_error *err) {
+    drawer d;
+    if (n_draws <= chance->n_draws)
+        return TM_OK;
+    double *more = realloc(chance->largest, n_draws * sizeof *more);
+    if (!more)
+        return tm_fail_memory(err);
+    chance->largest = more;
+    if (!open_drawer(&d, trial))
+        return tm_fail_memory(err);
+    for (size_t i = chance->n_draws; i < n_draws; i++)
+        chance->largest[i] = draw_one(&d, i);
+    chance->n_draws = n_draws;
+    tm_sort_reals(chance->largest, n_draws);
+    close_drawer(&d);
+    return TM_OK;
+}
+
+void tm_chance_free(tm_chance *chance) {
+    free(chance->largest);
+    *chance = (tm_chance){0};
+}
+
+static bool is_below(const void *element, const void *value) {
+    return *(const double *)element < *(const double *)value;
+}
+
+/* Tolerates rounding: the order of units changes sums, and equal heights count as reached. */
+size_t tm_chance_reach(const tm_chance *chance, double height) {
+    double least = height - 1e-9;
+    return chance->n_draws -
+           tm_bisect(chance->largest, chance->n_draws, sizeof least, &least, is_below);
+}

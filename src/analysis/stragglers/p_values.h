@@ -1,0 +1,79 @@
+/* Scores of the members compared in units, and their distribution by chance. */
+#ifndef TMERGE_P_VALUES_H
+#define TMERGE_P_VALUES_H
+
+#include "own_times.h"
+
+/**
+ * Scores own times: the signed root of each distance from the row's median, minus the row's mean.
+ * Rows that separate members weigh more, single outliers weigh little.
+ * @param out  [n_rows][n]
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_scores_rows(const tm_own_times *times, double *out, tm_error *err) TM_MUST_CHECK;
+
+/** Units [first, end) in which a member may stand out. */
+typedef struct tm_window {
+    size_t first, end;
+    double scale;    /* factor for a sum of scores: 1 / its standard deviation under permutation, if
+                        all units separated members equally well */
+    double handicap; /* subtracted after scaling, sqrt(2 + 2 ln(all units / its units)): short
+                        windows are more numerous, so chance peaks higher in them */
+} tm_window;
+
+/** Lists the windows in which a member may stand out: all units and, from 8 units on, windows of
+ * 0.7^k of them, at least 3, shifted by a quarter of their length. Scales are not set.
+ * @param out  room for all of them, or NULL
+ * @return     their number */
+size_t tm_windows(size_t n_units, tm_window *out);
+
+/** Returns the i-th number of a seed, the same on every machine (splitmix64). */
+static inline uint64_t tm_draw(uint64_t seed, uint64_t i) {
+    uint64_t z = seed + (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+/** Input of a permutation test: scores of members in units and, optionally, a class of each member
+ * by which scores are added; every member by itself if class_of is NULL. Borrowed. */
+typedef struct tm_trial {
+    size_t n, n_units;
+    const double *scores;   /* [n_units][n] */
+    const size_t *class_of; /* [n] below n_classes */
+    size_t n_classes;       /* n if class_of is NULL */
+    tm_window *windows;     /* [n_windows] */
+    size_t n_windows;
+} tm_trial;
+
+/** Sets the scales of a trial's windows. */
+void tm_windows_scale(const tm_trial *trial);
+
+/** Computes prefix sums over units of the scores by class, each / the root of the class size.
+ * @param out  [n_units + 1][n_classes], starting with 0
+ * @return     TM_OK; TM_ERR_FAULT */
+tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) TM_MUST_CHECK;
+
+/** Returns how far a class stands out in a window. @p sums is of tm_scores_sums. */
+static inline double tm_window_height(const tm_window *w, const double *sums, size_t n_classes,
+                                      size_t class) {
+    double sum = sums[w->end * n_classes + class] - sums[w->first * n_classes + class];
+    return sum * w->scale - w->handicap;
+}
+
+/** Distribution by chance of the largest height over members (or classes) and windows. Each draw
+ * permutes the members of each unit. Zero-initialise; free with tm_chance_free. */
+typedef struct tm_chance {
+    size_t n_draws;
+    double *largest; /* [n_draws] ascending */
+} tm_chance;
+
+/** Draws up to @p n_draws. The i-th draw is the same in every run. TM_OK; TM_ERR_FAULT. */
+tm_status tm_chance_draw(tm_chance *chance, const tm_trial *trial, size_t n_draws,
+                         tm_error *err) TM_MUST_CHECK;
+void tm_chance_free(tm_chance *chance);
+
+/** Returns how many draws reach a height. */
+size_t tm_chance_reach(const tm_chance *chance, double height);
+
+#endif

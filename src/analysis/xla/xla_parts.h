@@ -1,0 +1,49 @@
+/* Splits each step of an XLA or TensorFlow rank into parts, by XProf's priorities. */
+#ifndef TMERGE_XLA_XLA_PARTS_H
+#define TMERGE_XLA_XLA_PARTS_H
+
+#include "analysis/shared/xla.h"
+
+/** The parts of a step. Overlapping time counts for the first part in this order. XProf puts the
+ * host's wait for input before collectives; here a device that communicates does not wait for
+ * input. */
+typedef enum tm_xla_part_of_step {
+    TM_XLA_COMPUTE_16,
+    TM_XLA_COMPUTE_32,
+    TM_XLA_COMPUTE_UNTYPED,
+    TM_XLA_INFEED,
+    TM_XLA_OUTPUT,
+    TM_XLA_DEVICE_COPIES,
+    TM_XLA_OFFLOAD,
+    TM_XLA_COLLECTIVES,
+    TM_XLA_BARRIER,
+    TM_XLA_INPUT_WAIT,
+    TM_XLA_LAUNCH,
+    TM_XLA_HOST_COPIES,
+    TM_XLA_COMPILE,
+    TM_XLA_HOST,
+    TM_XLA_OTHER, /* the rest */
+    TM_XLA_N_PARTS,
+    /* Additional times, included in the parts; 0 if the trace does not have them */
+    TM_XLA_SHUFFLE = TM_XLA_N_PARTS, /* the device rearranges data */
+    TM_XLA_SPARSE,                   /* SparseCores compute while their core does not */
+    TM_XLA_N_TIMES
+} tm_xla_part_of_step;
+
+typedef struct tm_xla_parts {
+    int64_t *ns; /* [n_steps * TM_XLA_N_TIMES] by step; the parts add up to tm_step_window */
+    bool shuffles, sparse; /* the trace has these times */
+} tm_xla_parts;
+
+/** Returns the word of a part, as used in column names. */
+const char *tm_xla_part_word(int part);
+
+/**
+ * Splits the steps of a rank.
+ * @param out  the caller frees its ns; set only on TM_OK
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_xla_parts_find(const tm_rank_view *view, tm_xla_parts *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+#endif

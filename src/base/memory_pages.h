@@ -1,0 +1,34 @@
+/* Memory for rows of times, which are filled completely. */
+#ifndef TMERGE_MEMORY_PAGES_H
+#define TMERGE_MEMORY_PAGES_H
+
+#include "vec.h"
+
+/** Cache line size [B] of most processors. */
+enum { TM_LINE = 64 };
+
+/** Pieces that are freed together, each aligned to a cache line; {0}: none. */
+typedef struct tm_pages {
+    tm_vec blocks; /* of void *, owned */
+    char *at;      /* next piece, in the last block */
+    size_t left, taken;
+} tm_pages;
+
+/** Returns @p bytes, or NULL if memory is out. */
+void *tm_pages_alloc(tm_pages *pages, size_t bytes);
+
+/** Frees the latest piece. */
+void tm_pages_undo(tm_pages *pages, void *piece);
+
+/** Frees all pieces; the object is then empty and can be used again. */
+void tm_pages_free(tm_pages *pages);
+
+/** Populates all pages of memory that is about to be filled, which is faster than page faults one
+ * by one. Does nothing if the system does not support it. */
+void tm_pages_make(void *memory, size_t bytes);
+
+/** Returns freed memory to the system, because free blocks between used ones may not suit later
+ * allocations. Does nothing if the C library does not support it. */
+void tm_pages_give_back(void);
+
+#endif

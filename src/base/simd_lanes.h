@@ -1,0 +1,47 @@
+/* SIMD operations on rows of times. Rows are multiples of TM_LANES wide. Each operation exists for
+ * several instruction sets. */
+#ifndef TMERGE_SIMD_LANES_H
+#define TMERGE_SIMD_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TM_LANES = 8 };
+#define TM_LANES_FAR (INT64_MAX / 4)
+
+typedef struct tm_lanes {
+    const char *name; /* of the instruction set */
+    /** out[row][i] = ns[row][i] + by[i], for [rows] rows; out may be ns. by has a pointer for each
+     * block of TM_LANES numbers */
+    void (*add)(int64_t *out, const int64_t *ns, size_t rows, const int64_t *const *by,
+                size_t width);
+    /** ns[i] = max(ns[i], b[i] + by[i]); least[i] = min(least[i], ns[i] - b[i]), where least[i]
+     * starts at TM_LANES_FAR if @p anew is set. Returns a bit mask: bit k is set if any ns[i] with
+     * i = k modulo TM_LANES increased */
+    uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+                     size_t width);
+    /** ns[i] = b[i] + by[i]; least as for raise */
+    void (*set)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool anew,
+                size_t width);
+    /** out[i] = a[i] + by[i] - b[i]; returns whether any is above most[i] */
+    bool (*apart)(int64_t *out, const int64_t *a, const int64_t *const *by, const int64_t *b,
+                  const int64_t *most, size_t width);
+    /** ns[i] = max(ns[i], a[i] + by[i]), for any [n]; @p a NULL: zeros */
+    void (*reach)(int64_t *ns, const int64_t *a, const int64_t *by, size_t n);
+    /** returns bit k: whether any ns[i] > a[i] + b[i] with i = k modulo TM_LANES */
+    uint8_t (*above)(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width);
+} tm_lanes;
+
+/** Returns all implementations that this processor supports, the fastest last. */
+const tm_lanes *const *tm_lanes_all(size_t *n);
+
+/** Returns the fastest implementation. */
+const tm_lanes *tm_lanes_best(void);
+
+/** Returns the width of a row that holds n numbers. */
+static inline size_t tm_lanes_width(size_t n) {
+    return (n + TM_LANES - 1) / TM_LANES * TM_LANES;
+}
+
+#endif

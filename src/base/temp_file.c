@@ -1,0 +1,182 @@
+#include "temp_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+enum { LINK_MAX_CHARS = 40, READ_AND_WRITE_BY_ALL = 0666, DAY_S = 86400 };
+
+/* Builds the name in /proc through which a nameless file can be linked. */
+static void link_of(int fd, char out[LINK_MAX_CHARS]) {
+    snprintf(out, LINK_MAX_CHARS, "/proc/self/fd/%d", fd);
+}
+
+/* Returns the length of a path's folder, including the trailing slash. */
+static int folder_size(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* Returns a hash of the scope of process ids: this machine since boot, and the PID namespace. */
+static unsigned machine(void) {
+    char boot[40] = "", space[40] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, boot, sizeof boot) : 0, m;
+    if (fd >= 0)
+        close(fd);
+    m = readlink("/proc/self/ns/pid", space, sizeof space);
+    uint64_t hash = tm_hash_mixed(0, boot, n > 0 ? (size_t)n : 0);
+    return (unsigned)tm_hash_mixed(hash, space, m > 0 ? (size_t)m : 0);
+}
+
+bool tm_draft_temporary_path(const char *path, char *out, size_t size) {
+    int folder = folder_size(path);
+    int n = snprintf(out, size, "%.*s.%s.%08x-%ld.tmerge-tmp", folder, path, path + folder,
+                     machine(), (long)getpid());
+    bool fits = n >= 0 && (size_t)n < size;
+    if (!fits && size > 0)
+        out[0] = '\0';
+    return fits;
+}
+
+bool tm_draft_create(tm_draft *draft, const char *path) {
+    size_t length = strlen(path), size = length + TM_DRAFT_LONGER;
+    *draft = (tm_draft){.path = malloc(length + 1), .temporary = malloc(size), .fd = -1};
+    if (!draft->path || !draft->temporary)
+        return false;
+    memcpy(draft->path, path, length + 1);
+    return tm_draft_temporary_path(path, draft->temporary, size);
+}
+
+/* Opens a file without a name; returns -1 if that is not possible, whatever the reason. Such files
+ * exist on Linux, not in POSIX (the build defines _GNU_SOURCE for this file); elsewhere all files
+ * get the temporary name. */
+static int open_nameless(const tm_draft *draft) {
+    int fd = -1;
+#ifdef O_TMPFILE
+    /* The temporary name up to the leading dot of its last part names the folder. */
+    char *slash = strrchr(draft->temporary, '/');
+    char *behind_dot = slash ? slash + 2 : draft->temporary + 1, kept = *behind_dot;
+    char link[LINK_MAX_CHARS];
+    *behind_dot = '\0';
+    fd = open(draft->temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
+    *behind_dot = kept;
+    link_of(fd, link);
+    if (fd >= 0 && access(link, F_OK) != 0) {
+        close(fd);
+        fd = -1;
+    }
+#else
+    (void)draft;
+#endif
+    return fd;
+}
+
+/* Returns whether a name in the folder is a temporary file of the same output that is no longer
+ * being written. Writers on other machines cannot be checked, but finish within a day. */
+static bool is_left_over(int folder, const char *name, const char *base) {
+    struct stat info;
+    size_t size = strlen(base);
+    if (name[0] != '.' || strncmp(name + 1, base, size) != 0 || name[1 + size] != '.')
+        return false;
+    char *end = NULL;
+    unsigned long of = strtoul(name + size + 2, &end, 16);
+    long pid = *end == '-' ? strtol(end + 1, &end, 10) : 0;
+    if (pid <= 0 || strcmp(end, ".tmerge-tmp") != 0)
+        return false;
+    if (of == machine())
+        return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    return fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+           info.st_mtime < time(NULL) - DAY_S;
+}
+
+static void clear_left_over(tm_draft *draft) {
+    int size = folder_size(draft->path);
+    char kept = draft->temporary[size]; /* leading dot of the file name, after the folder */
+    draft->temporary[size] = '\0';
+    DIR *folder = opendir(size > 0 ? draft->temporary : ".");
+    draft->temporary[size] = kept;
+    const struct dirent *entry;
+    /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
+    while (folder && (entry = readdir(folder)))
+        if (is_left_over(dirfd(folder), entry->d_name, draft->path + size))
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
+int tm_draft_open(tm_draft *draft) {
+    clear_left_over(draft);
+    if (unlink(draft->temporary) != 0 && errno != ENOENT)
+        return errno;
+    draft->fd = open_nameless(draft);
+    if (draft->fd >= 0)
+        return 0;
+    /* exclusive: never through a link that someone else put there */
+    draft->fd =
+        open(draft->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
+    if (draft->fd < 0)
+        return errno;
+    draft->named = true;
+    return 0;
+}
+
+/* Links the file under its temporary name, to be renamed: linkat cannot replace a file. */
+static int give_name(tm_draft *draft) {
+    char link[LINK_MAX_CHARS];
+    link_of(draft->fd, link);
+    (void)unlink(draft->temporary); /* a newer file; if this fails, so does the link */
+    if (linkat(AT_FDCWD, link, AT_FDCWD, draft->temporary, AT_SYMLINK_FOLLOW) != 0)
+        return errno;
+    draft->named = true;
+    return 0;
+}
+
+/* Returns whether the file with the temporary name is the one that was written. */
+static bool is_own(const tm_draft *draft) {
+    struct stat written, there;
+    return fstat(draft->fd, &written) == 0 && lstat(draft->temporary, &there) == 0 &&
+           written.st_dev == there.st_dev && written.st_ino == there.st_ino;
+}
+
+static int synchronise(int fd) {
+    int failed;
+    do
+        failed = fsync(fd);
+    while (failed && errno == EINTR);
+    return failed && errno != EINVAL ? errno : 0; /* EINVAL: the file cannot be synchronised */
+}
+
+int tm_draft_publish(tm_draft *draft) {
+    int failed = synchronise(draft->fd);
+    if (failed)
+        return failed;
+    failed = draft->named ? 0 : give_name(draft);
+    if (failed)
+        return failed;
+    if (!is_own(draft))
+        return ENOENT;
+    if (rename(draft->temporary, draft->path) != 0)
+        return errno;
+    draft->named = false;
+    return 0;
+}
+
+void tm_draft_discard(tm_draft *draft) {
+    if (draft->named)
+        (void)unlink(draft->temporary);
+    if (draft->fd >= 0)
+        (void)close(draft->fd);
+    free(draft->temporary);
+    free(draft->path);
+    *draft = (tm_draft){.fd = -1};
+}

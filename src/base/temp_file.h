@@ -1,0 +1,48 @@
+/* An output file that appears complete or not at all. While it is written it has no name or a
+ * temporary one. */
+#ifndef TMERGE_BASE_TEMP_FILE_H
+#define TMERGE_BASE_TEMP_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Maximum length of the additional part of a temporary name, with the string's end. */
+enum { TM_DRAFT_LONGER = 64 };
+
+typedef struct tm_draft {
+    char *path;      /* owned; final name */
+    char *temporary; /* owned; temporary name, see tm_draft_temporary_path */
+    int fd;          /* owned, -1 if not open */
+    bool named;      /* the file exists under the temporary name */
+} tm_draft;
+
+/**
+ * Builds the temporary name of an incomplete file, in the same folder: dot, base name, an id unique
+ * to this process among all machines that share the folder, ".tmerge-tmp".
+ * @param size  of @p out; strlen(path) + TM_DRAFT_LONGER suffices
+ * @return      false if @p size is too small; @p out is then ""
+ */
+bool tm_draft_temporary_path(const char *path, char *out, size_t size);
+
+/** Copies the path. Returns false if memory is out; tm_draft_discard must be called even then. */
+bool tm_draft_create(tm_draft *draft, const char *path);
+
+/**
+ * Opens the file, empty, for reading and writing. It has no name if the file system and /proc allow
+ * that; it then vanishes however the process ends. Removes temporary files that killed processes
+ * left for the same output: those of this machine, or older than a day.
+ * @return  0 or the errno of the failure
+ */
+int tm_draft_open(tm_draft *draft);
+
+/**
+ * Writes the file to disk (fsync) and gives it its final name, replacing an existing file.
+ * @return  0 or the errno of the failure, ENOENT if the temporary file was removed or replaced by
+ *          another; tm_draft_discard must be called in either case
+ */
+int tm_draft_publish(tm_draft *draft);
+
+/** Closes the file, which vanishes if it was not published, and frees what is owned. */
+void tm_draft_discard(tm_draft *draft);
+
+#endif

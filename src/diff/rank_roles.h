@@ -1,0 +1,38 @@
+/* Ranks of equal role: they take part in the same communication. */
+#ifndef TMERGE_DIFF_RANK_ROLES_H
+#define TMERGE_DIFF_RANK_ROLES_H
+
+#include "tmerge/table.h"
+
+typedef struct tm_role_of {
+    int64_t rank;
+    int role;
+} tm_role_of;
+
+typedef struct tm_roles {
+    tm_role_of *ranks; /* [n] ascending in rank, owned */
+    size_t n;
+    int n_roles; /* numbered in order of their lowest ranks */
+} tm_roles;
+
+/**
+ * Finds the roles of a job. Ranks have the same role if they have the same number of communication
+ * kernels of each kind per step, rounded to an integer; the stages of a pipeline differ in that.
+ *
+ * @param tables  with job.rank, overview.rank and overlap.kind
+ * @param out     freed by the caller; set only on TM_OK
+ * @return        TM_OK; TM_ERR_FAULT if out of memory
+ */
+tm_status tm_roles_find(const tm_tables *tables, tm_roles *out, tm_error *err) TM_MUST_CHECK;
+void tm_roles_free(tm_roles *roles);
+
+/** Gives all ranks the same role. */
+void tm_roles_unite(tm_roles *roles);
+
+/** Returns the role of a rank; -1 if it is not in the job. */
+int tm_roles_of(const tm_roles *roles, int64_t rank);
+
+/** Prints the ranks of a role as a list: "0-3,8"; truncated with "..." if they do not fit. */
+void tm_roles_list(const tm_roles *roles, int role, char *out, size_t size);
+
+#endif

@@ -1,0 +1,18 @@
+/* Chrome JSON with Kineto's members. */
+#ifndef TMERGE_EXPORT_EXPORT_CHROME_H
+#define TMERGE_EXPORT_EXPORT_CHROME_H
+
+#include "export.h"
+#include "json_text.h"
+
+/** Appends the members of an event's args with Kineto's names, without braces. */
+void tm_chrome_args(tm_export *x, const tm_track *track, const tm_export_event *event);
+
+/** Appends the trace's metadata on the rank's place in the job and its GPUs, as members of Kineto's
+ * JSON with commas after them. */
+void tm_chrome_members(const tm_export *x, const tm_timeline *timeline, tm_out *out);
+
+/** Appends the rank's host in the same way, if known. */
+void tm_chrome_host(const tm_export *x, const tm_timeline *timeline, tm_out *out);
+
+#endif

@@ -1,0 +1,398 @@
+#include "rank_numbers.h"
+
+#include <stdlib.h>
+
+#include "base/median.h"
+#include "base/sorted.h"
+#include "tmerge/timeline.h"
+
+typedef struct decider {
+    tm_cost_share *v;
+    size_t n;
+    int64_t *named;    /* [n] rank by each trace's name, -1 without one */
+    bool names_decide; /* names take precedence over reported ranks */
+    int64_t world;     /* world size of the job, -1 unknown */
+    int64_t limit;     /* world size from traces that also report their rank, -1 unknown */
+} decider;
+
+/* A trace and two of its numbers, to find traces that agree in the first but not in the second. */
+typedef struct pair {
+    int64_t first, second;
+    size_t place;
+} pair;
+
+static int by_pair(const void *a, const void *b) {
+    const pair *x = a, *y = b;
+    int order = tm_order_i64(x->first, y->first);
+    order = order ? order : tm_order_i64(x->second, y->second);
+    return order ? order : tm_order_u64(x->place, y->place);
+}
+
+/* Sorts the pairs; returns whether any first number occurs with several second numbers. */
+static bool any_differ(tm_vec *pairs) {
+    pair *v = pairs->data;
+    bool differ = false;
+    if (pairs->n > 1)
+        qsort(v, pairs->n, sizeof *v, by_pair);
+    for (size_t i = 1; i < pairs->n; i++)
+        differ = differ || (v[i].first == v[i - 1].first && v[i].second != v[i - 1].second);
+    return differ;
+}
+
+static int64_t or_0(int64_t number) {
+    return number > 0 ? number : 0;
+}
+
+/* Returns the pipeline stage of a label; 0 if its number already counts across stages. */
+static int64_t stage_of(const tm_rank_label *label) {
+    bool counts = label->of[TM_WORD_RANK] >= 0 || label->of[TM_WORD_WORKER] >= 0;
+    return counts ? 0 : or_0(label->of[TM_WORD_PP]);
+}
+
+/* Numbers labels: by their own numbers if these are unique, otherwise by replica, then stage, then
+ * number. */
+tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
+                                tm_error *err) {
+    tm_vec pairs = TM_VEC(pair); /* (own number, number with stage and replica) */
+    int64_t n_own = 1, n_stages = 1;
+    bool ok = true;
+    for (size_t i = 0; i < n; i++) {
+        int64_t own = or_0(tm_rank_of_label(&labels[i])), stage = stage_of(&labels[i]);
+        n_own = own >= n_own ? own + 1 : n_own;
+        n_stages = stage >= n_stages ? stage + 1 : n_stages;
+    }
+    for (size_t i = 0; i < n && ok; i++) {
+        int64_t own = or_0(tm_rank_of_label(&labels[i]));
+        int64_t all = n_own * n_stages > least ? n_own * n_stages : least;
+        int64_t replica = or_0(labels[i].of[TM_WORD_DP]);
+        out[i] =
+            replica > TM_RANK_MAX / all ? -1 : replica * all + stage_of(&labels[i]) * n_own + own;
+        out[i] = !tm_rank_label_is_empty(&labels[i]) && out[i] <= TM_RANK_MAX ? out[i] : -1;
+        ok = out[i] < 0 || tm_vec_append(&pairs, &(pair){own, out[i], i}, 1);
+    }
+    bool repeated = ok && any_differ(&pairs);
+    for (size_t i = 0; i < n && !repeated; i++)
+        out[i] = !tm_rank_label_is_empty(&labels[i]) ? or_0(tm_rank_of_label(&labels[i])) : -1;
+    tm_vec_free(&pairs);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static tm_status number_names(decider *d, tm_error *err) {
+    tm_rank_label *labels = malloc((d->n + 1) * sizeof *labels);
+    if (!labels)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < d->n; i++)
+        labels[i] = d->v[i].label;
+    tm_status status = tm_rank_labels_number(labels, d->n, d->limit, d->named, err);
+    free(labels);
+    return status;
+}
+
+static bool any_device(const decider *d) {
+    bool any = false;
+    for (size_t i = 0; i < d->n; i++)
+        any = any || (d->v[i].has_device && !d->v[i].is_bad);
+    return any;
+}
+
+/* Sets names_decide: traces with different names report the same rank, all traces that report a
+ * rank have a name with a number, and each name goes with one reported rank. */
+static tm_status compare_names(decider *d, tm_error *err) {
+    tm_vec by_told = TM_VEC(pair), by_name = TM_VEC(pair);
+    bool ok = true, named = true, any = any_device(d);
+    for (size_t i = 0; i < d->n && ok; i++) {
+        const tm_cost_share *c = &d->v[i];
+        if (c->told < 0 || c->mapped >= 0 || c->is_copy || (any && !c->has_device))
+            continue;
+        named = named && d->named[i] >= 0;
+        ok = tm_vec_append(&by_told, &(pair){c->told, d->named[i], i}, 1) &&
+             tm_vec_append(&by_name, &(pair){d->named[i], c->told, i}, 1);
+    }
+    d->names_decide = ok && named && any_differ(&by_told) && !any_differ(&by_name);
+    tm_vec_free(&by_told);
+    tm_vec_free(&by_name);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static int64_t rank_of(const decider *d, size_t i) {
+    const tm_cost_share *c = &d->v[i];
+    bool has_number = tm_rank_of_label(&c->label) >= 0;
+    return c->mapped >= 0                        ? c->mapped
+           : d->names_decide && d->named[i] >= 0 ? d->named[i]
+           : c->told >= 0                        ? c->told
+           : has_number                          ? d->named[i]
+                                                 : -1;
+}
+
+static bool overlap(const tm_cost_share *a, const tm_cost_share *b) {
+    return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
+}
+
+/* Whether another trace whose rank is certain has the rank of @p c: at an overlapping time, or at
+ * any time. */
+static bool has_other(const decider *d, const tm_cost_share *c, bool at_any_time) {
+    for (size_t i = 0; i < d->n; i++) {
+        const tm_cost_share *other = &d->v[i];
+        if (other != c && !other->is_bad && !other->is_copy && other->has_device &&
+            other->rank == c->rank && (at_any_time || overlap(other, c)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a "worker" number is the only sign of a rank while a trace with device work is named
+ * differently. Data loaders have workers too. */
+static bool is_only_worker(const decider *d, const tm_cost_share *c) {
+    bool others = false;
+    for (size_t i = 0; i < d->n && !others; i++)
+        others = d->v[i].has_device && !d->v[i].is_bad && d->v[i].label.of[TM_WORD_WORKER] < 0;
+    return others && c->told < 0 && c->label.of[TM_WORD_RANK] < 0 &&
+           c->label.of[TM_WORD_WORKER] >= 0;
+}
+
+/* A server's front end may inherit the environment of rank 0 and so report rank 0. */
+static void find_helpers(decider *d) {
+    bool any = any_device(d);
+    for (size_t i = 0; i < d->n && any; i++) {
+        tm_cost_share *c = &d->v[i];
+        if (c->is_bad || c->has_device || c->mapped >= 0)
+            continue;
+        bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->told < 0;
+        if (c->rank < 0 || beyond || is_only_worker(d, c) || has_other(d, c, false))
+            c->fate = TM_CLAIM_HELPER;
+    }
+}
+
+static void find_copies(decider *d) {
+    for (size_t i = 0; i < d->n; i++)
+        if (d->v[i].is_copy && d->v[i].rank >= 0 && d->v[i].fate == TM_CLAIM_KEPT &&
+            has_other(d, &d->v[i], true))
+            d->v[i].fate = TM_CLAIM_COVERED;
+}
+
+/* A trace's rank in the job, and the rank it reports. */
+typedef struct slot {
+    int64_t rank, told, replica;
+    tm_cost_share *claim;
+} slot;
+
+static int by_slot(const void *a, const void *b) {
+    const slot *x = a, *y = b;
+    int order = tm_order_i64(x->rank, y->rank);
+    return order ? order : tm_order_i64(x->told, y->told);
+}
+
+static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
+    for (size_t i = 0; i < d->n; i++) {
+        tm_cost_share *c = &d->v[i];
+        c->replica = -1;
+        if (c->is_bad || c->fate != TM_CLAIM_KEPT || c->told < 0)
+            continue;
+        const slot own = {c->rank, c->told, 0, c};
+        if (!tm_vec_append(out, &own, 1))
+            return tm_fail_memory(err);
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_slot);
+    return TM_OK;
+}
+
+/* Counts replicas by the order of job ranks: a new replica begins where the reported rank does not
+ * increase. */
+static int64_t count_blocks(slot *v, size_t n) {
+    int64_t replica = 0;
+    for (size_t i = 0; i < n; i++) {
+        replica += i > 0 && v[i].rank != v[i - 1].rank && v[i].told <= v[i - 1].told;
+        v[i].replica = replica;
+    }
+    return replica + 1;
+}
+
+static void take_names(slot *v, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        v[i].replica = or_0(v[i].claim->label.of[TM_WORD_DP]);
+}
+
+/* Sets *sound if (replica, reported rank) and job rank map one to one. */
+static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err) {
+    tm_vec told = TM_VEC(pair), ranks = TM_VEC(pair);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        int64_t place = v[i].replica * (TM_RANK_MAX + 1) + v[i].told;
+        ok = tm_vec_append(&told, &(pair){place, v[i].rank, i}, 1) &&
+             tm_vec_append(&ranks, &(pair){v[i].rank, place, i}, 1);
+    }
+    *sound = ok && !any_differ(&told) && !any_differ(&ranks);
+    tm_vec_free(&told);
+    tm_vec_free(&ranks);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static int by_move(const void *a, const void *b) {
+    const tm_rank_move *x = a, *y = b;
+    int order = tm_order_i64(x->replica, y->replica);
+    return order ? order : tm_order_i64(x->told, y->told);
+}
+
+/* Records moves only for replicas whose reported ranks differ from the job's. */
+static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        bool moved = !sound;
+        for (size_t k = 0; k < n && !moved; k++)
+            moved = v[k].replica == v[i].replica && v[k].rank != v[k].told;
+        v[i].claim->replica = moved ? v[i].replica : -1;
+        const tm_rank_move move = {v[i].replica, v[i].told, v[i].rank};
+        if (moved && sound && !tm_vec_append(moves, &move, 1))
+            return tm_fail_memory(err);
+    }
+    if (moves->n > 1)
+        qsort(moves->data, moves->n, moves->size, by_move);
+    return TM_OK;
+}
+
+/* Returns the maximum number of job ranks whose traces report the same rank. */
+static int64_t most_of_one(const slot *v, size_t n) {
+    int64_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t same = 0, last = -1;
+        for (size_t k = 0; k < n; k++)
+            if (v[k].told == v[i].told && v[k].rank != last) {
+                last = v[k].rank;
+                same++;
+            }
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+/* Finds the numbering that process groups use: the job's or a replica's; if unknown, no moves. */
+static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_error *err) {
+    int64_t most = most_of_one(v, n);
+    bool sound = false;
+    if (most > 1 && d->limit > v[n - 1].rank)
+        return TM_OK; /* room for all ranks: the reported ranks are wrong, the groups are right */
+    if (most == 1 || count_blocks(v, n) == most)
+        TM_TRY(check_slots(v, n, &sound, err));
+    if (!sound && most > 1) {
+        take_names(v, n);
+        TM_TRY(check_slots(v, n, &sound, err));
+    }
+    if (sound && most > 1 && d->limit > 0)
+        d->limit *= most;
+    d->limit = d->limit > 0 && d->limit <= v[n - 1].rank ? v[n - 1].rank + 1 : d->limit;
+    d->world = d->limit > d->world ? d->limit : d->world;
+    return add_moves(v, n, sound, moves, err);
+}
+
+static tm_status find_moves(decider *d, tm_vec *moves, tm_error *err) {
+    tm_vec slots = TM_VEC(slot);
+    bool moved = false;
+    tm_status status = list_slots(d, &slots, err);
+    slot *v = slots.data;
+    for (size_t i = 0; i < slots.n; i++)
+        moved = moved || v[i].rank != v[i].told;
+    if (status == TM_OK && moved)
+        status = place_slots(d, v, slots.n, moves, err);
+    tm_vec_free(&slots);
+    return status;
+}
+
+/* Assigns the free ranks, in order, to traces without any rank. */
+static tm_status find_places(decider *d, tm_error *err) {
+    tm_vec taken = TM_VEC(int64_t);
+    bool ok = true;
+    for (size_t i = 0; i < d->n && ok; i++)
+        if (d->v[i].fate == TM_CLAIM_KEPT && d->v[i].rank >= 0)
+            ok = tm_vec_append(&taken, &d->v[i].rank, 1);
+    const int64_t *v = taken.data;
+    if (ok)
+        tm_sort_values(taken.data, taken.n);
+    int64_t next = 0;
+    for (size_t i = 0, k = 0; i < d->n && ok; i++) {
+        tm_cost_share *c = &d->v[i];
+        if (c->fate != TM_CLAIM_KEPT || c->rank >= 0)
+            continue;
+        for (; k < taken.n && v[k] <= next; k++)
+            next += v[k] == next;
+        c->by_place = !c->is_bad;
+        c->rank = next++;
+        if (d->limit > 0 && c->rank >= d->limit && !c->is_bad)
+            c->fate = TM_CLAIM_NO_RANK;
+    }
+    tm_vec_free(&taken);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+static void find_world(decider *d) {
+    for (size_t i = 0; i < d->n; i++) {
+        const tm_cost_share *c = &d->v[i];
+        d->world = c->world_size > d->world ? c->world_size : d->world;
+        d->limit = c->told >= 0 && c->world_size > d->limit ? c->world_size : d->limit;
+    }
+}
+
+/* Returns why the communicator of a trace's rank may not span all ranks; else TM_CLAIM_KEPT. */
+static tm_cost_share_fate fate_of_some(const decider *d, const tm_cost_share *c) {
+    if (c->told < 0)
+        return TM_CLAIM_NO_WORLD;
+    if (c->world_size < d->world)
+        return TM_CLAIM_SMALLER;
+    for (size_t i = 0; i < d->n; i++) {
+        const tm_cost_share *other = &d->v[i];
+        if (other != c && other->of_communicator && other->told == c->told && other->mapped < 0 &&
+            overlap(other, c))
+            return TM_CLAIM_TWICE;
+    }
+    return TM_CLAIM_KEPT;
+}
+
+/* Sets the fate of non-empty traces whose only rank comes from a communicator. */
+static void find_worlds(decider *d) {
+    for (size_t i = 0; i < d->n; i++) {
+        tm_cost_share *c = &d->v[i];
+        if (c->of_communicator && c->mapped < 0 && c->begin_ns < c->end_ns && !c->is_bad &&
+            tm_rank_label_is_empty(&c->label))
+            c->fate = fate_of_some(d, c);
+    }
+}
+
+static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
+    find_world(d);
+    TM_TRY(number_names(d, err));
+    TM_TRY(compare_names(d, err));
+    for (size_t i = 0; i < d->n; i++) {
+        d->v[i].rank = rank_of(d, i);
+        d->v[i].fate = TM_CLAIM_KEPT;
+        d->v[i].by_place = false;
+    }
+    find_worlds(d);
+    find_helpers(d);
+    find_copies(d);
+    TM_TRY(find_moves(d, moves, err));
+    return find_places(d, err);
+}
+
+tm_status tm_ranks_decide(tm_cost_share *claims, size_t n, tm_vec *moves, int64_t *world,
+                          tm_error *err) {
+    decider d = {claims, n, malloc((n + 1) * sizeof *d.named), false, -1, -1};
+    tm_status status = d.named ? run(&d, moves, err) : tm_fail_memory(err);
+    free(d.named);
+    *world = d.world;
+    return status;
+}
+
+int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t told) {
+    const tm_rank_move key = {.replica = replica, .told = told}, *v = moves->data;
+    const tm_rank_move *found =
+        moves->n > 0 ? bsearch(&key, v, moves->n, sizeof *v, by_move) : NULL;
+    bool any = false, even = true;
+    int64_t by = 0; /* common offset of the replica's moves, used for a rank without a trace */
+    for (size_t i = 0; i < moves->n && !found; i++) {
+        if (v[i].replica != replica)
+            continue;
+        even = even && (!any || v[i].rank - v[i].told == by);
+        by = v[i].rank - v[i].told;
+        any = true;
+    }
+    return found ? found->rank : any && even ? told + by : -1;
+}

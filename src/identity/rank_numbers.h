@@ -1,0 +1,74 @@
+/* Decides the rank of each trace of a job from the user's map, the trace, its name, and the other
+ * traces. */
+#ifndef TMERGE_IDENTITY_RANK_NUMBERS_H
+#define TMERGE_IDENTITY_RANK_NUMBERS_H
+
+#include "base/vec.h"
+#include "rank_from_path.h"
+#include "tmerge/status.h"
+
+/**
+ * Numbers the ranks that labels stand for: by their own number if each number stands for one rank,
+ * otherwise by replica (DP), then stage (PP), then number.
+ * @param labels  [n]
+ * @param least   minimum number of ranks in a replica, 0 unknown
+ * @param out     [n] set only on TM_OK; -1 if the label has no word
+ * @return        TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
+                                tm_error *err) TM_MUST_CHECK;
+
+typedef enum tm_cost_share_fate {
+    TM_CLAIM_KEPT,
+    TM_CLAIM_HELPER,   /* from a process that is not a rank: a server's front end, a data loader */
+    TM_CLAIM_COVERED,  /* a copy of data that another trace of the rank contains */
+    TM_CLAIM_NO_RANK,  /* reports no rank, and other traces cover all ranks */
+    TM_CLAIM_NO_WORLD, /* its rank is relative to one of several communicators */
+    TM_CLAIM_SMALLER,  /* its communicator has fewer ranks than another trace's */
+    TM_CLAIM_TWICE     /* another trace reports the same rank at the same time */
+} tm_cost_share_fate;
+
+/** What is known about a trace, and the decision. */
+typedef struct tm_cost_share {
+    int64_t mapped;     /* rank by the user's map, -1 */
+    int64_t told;       /* rank reported by the trace, in the numbering of its process groups; -1 */
+    int64_t world_size; /* reported by the trace, -1 */
+    int64_t begin_ns, end_ns; /* of its events; equal if it has none or is not read yet */
+    tm_rank_label label;      /* of its name */
+    bool is_bad;              /* unreadable: it may belong to any rank, and keeps its place */
+    bool is_copy;             /* from a file generated from the ranks' own files */
+    bool of_communicator;     /* rank, world size and is_copy refer to its largest communicator */
+    bool has_device;          /* it contains, or may contain, device work */
+    /* decision */
+    bool by_place; /* it has no rank of its own and got a free one by its position */
+    tm_cost_share_fate fate;
+    int64_t rank;    /* set if the trace is kept */
+    int64_t replica; /* the replica whose numbering its process groups use, see tm_rank_moved; -1:
+                        the job's numbering */
+} tm_cost_share;
+
+/** Maps a rank within a replica (from 0) to a rank in the job. */
+typedef struct tm_rank_move {
+    int64_t replica, told, rank;
+} tm_rank_move;
+
+/**
+ * Decides the rank of each trace: by the map, else by the reported rank, else by its name, else the
+ * next free rank by position. If traces with different names report the same rank, as replicas do,
+ * names take precedence, provided each name stands for one rank. If some traces contain device
+ * work, a trace without any is a helper's when it reports no rank, when another trace has its rank
+ * at the same time, when the job has no such rank, or when only its name calls it a worker and a
+ * trace with device work is named differently.
+ *
+ * @param claims  [n] in the order of the arguments; decisions are set
+ * @param moves   of tm_rank_move, appended to, sorted; for tm_rank_moved
+ * @param world   set to the world size of the job by what traces report, -1 unknown
+ * @return        TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_ranks_decide(tm_cost_share *claims, size_t n, tm_vec *moves, int64_t *world,
+                          tm_error *err) TM_MUST_CHECK;
+
+/** Returns the job rank for a rank reported by a trace of a replica; -1 if unknown. */
+int64_t tm_rank_moved(const tm_vec *moves, int64_t replica, int64_t told);
+
+#endif

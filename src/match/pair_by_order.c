@@ -1,0 +1,202 @@
+#include "pair_by_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "run.h"
+
+enum {
+    SAMPLES = 64, /* samples for estimating the clock offset */
+    PLACES = 8,   /* places searched before and after an end's own place */
+    SHIFTS = 64,  /* shifts of a whole sequence that are tried */
+    LEAST = 10,   /* minimum number of ends left to compare after a shift */
+    BETTER = 5,   /* factor by which the spread must shrink at the correct shift */
+    APART = 8     /* on hosts, one operation in this many may have a wrong end */
+};
+
+/* The lowest end noise of any profiler; smaller spreads count as equal. */
+static const int64_t least_spread_ns = 1000;
+
+/* Ends within this count as equal; also the clock noise left after offset and drift. */
+static const int64_t same_ns = 100000;
+
+typedef struct line {
+    int64_t at_ns, offset_ns;
+    double drift;
+} line;
+
+/* Two sequences under comparison, and the relation of their clocks. */
+typedef struct sight {
+    const tm_end *a, *b;
+    size_t n;
+    bool met; /* compare only ends of synchronising kernels, which should meet */
+    line line;
+} sight;
+
+/* Whether an end carries information. Each rank leaves a broadcast on its own: a rank that is late
+ * for several of them leaves each one together with the others' next one. */
+static bool tells(const sight *s, size_t i) {
+    return !s->met || s->a[i].synchronises;
+}
+
+/* Returns the next informative end after or before a place; n if none exists. */
+static size_t beside(const sight *s, size_t i, bool behind) {
+    do {
+        if (behind ? i + 1 == s->n : i == 0)
+            return s->n;
+        i = behind ? i + 1 : i - 1;
+    } while (!tells(s, i));
+    return i;
+}
+
+/* Returns the median difference of the ends in [from, to); false if none is informative. */
+static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
+    int64_t offsets[SAMPLES];
+    size_t n = to - from, m = n < SAMPLES ? n : SAMPLES, found = 0;
+    for (size_t k = 0; k < m; k++) {
+        size_t i = from + (n > SAMPLES ? tm_run_sample(k, n) : k);
+        if (n > SAMPLES && !tells(s, i))
+            i = beside(s, i, true);
+        if (i < to && tells(s, i))
+            offsets[found++] = s->b[i].end_ns - s->a[i].end_ns;
+    }
+    *out = tm_run_median(offsets, found);
+    return found > 0;
+}
+
+/* Fits offset and drift. The drift is the change of the offset from the first to the last third. */
+static line fit(const sight *s) {
+    size_t n = s->n, third = n / 3;
+    line l = {.at_ns = s->a[n / 2].end_ns};
+    int64_t before, behind;
+    (void)offset_of(s, 0, n, &l.offset_ns);
+    if (third < 2 || !offset_of(s, 0, third, &before) || !offset_of(s, n - third, n, &behind))
+        return l;
+    int64_t apart = s->a[n - third / 2 - 1].end_ns - s->a[third / 2].end_ns;
+    if (apart > 0)
+        l.drift = fmin(fmax((double)(behind - before) / (double)apart, -200e-6), 200e-6);
+    return l;
+}
+
+/* Returns the offset that converts a's clock to b's at place i. */
+static int64_t offset_at(const sight *s, size_t i) {
+    return s->line.offset_ns + llround(s->line.drift * (double)(s->a[i].end_ns - s->line.at_ns));
+}
+
+/* Returns the distance of b's end at place j from the one predicted by a's end at place i. */
+static int64_t distance(const sight *s, size_t i, size_t j) {
+    return llabs(s->b[j].end_ns - s->a[i].end_ns - offset_at(s, i));
+}
+
+/* Fills in the distances of ends at equal places; returns how many. */
+static size_t distances_of(const tm_end *a, const tm_end *b, size_t n, int64_t out[SAMPLES]) {
+    sight s = {.a = a, .b = b, .n = n};
+    size_t m = n < SAMPLES ? n : SAMPLES;
+    s.line = fit(&s);
+    for (size_t k = 0; k < m; k++) {
+        size_t i = n > SAMPLES ? tm_run_sample(k, n) : k;
+        out[k] = distance(&s, i, i);
+    }
+    return m;
+}
+
+static int64_t spread_of(const tm_end *a, const tm_end *b, size_t n) {
+    int64_t distances[SAMPLES];
+    int64_t spread = tm_run_median(distances, distances_of(a, b, n, distances));
+    return spread > least_spread_ns ? spread : least_spread_ns;
+}
+
+/* Whether the median distance is at most most_ns. */
+static bool is_within(const tm_end *a, const tm_end *b, size_t n, int64_t most_ns) {
+    int64_t distances[SAMPLES];
+    size_t m = distances_of(a, b, n, distances), within = 0;
+    for (size_t k = 0; k < m; k++)
+        within += distances[k] <= most_ns;
+    return within > (m - 1) / 2;
+}
+
+/* Whether one whole sequence fits the other better at some shift. */
+static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
+    int64_t spread = spread_of(a, b, n);
+    for (size_t s = 1; s <= SHIFTS && s + LEAST <= n && spread >= BETTER * least_spread_ns; s++)
+        if (is_within(a + s, b, n - s, spread / BETTER) ||
+            is_within(a, b + s, n - s, spread / BETTER))
+            return true;
+    return false;
+}
+
+/* Returns a quarter of the distance to the nearest informative end, at most same_ns. */
+static int64_t reach(const sight *s, size_t i) {
+    int64_t least = 4 * same_ns;
+    for (int behind = 0; behind < 2; behind++) {
+        size_t next = beside(s, i, behind);
+        int64_t apart = next < s->n ? llabs(s->a[next].end_ns - s->a[i].end_ns) : least;
+        least = apart < least ? apart : least;
+    }
+    return least / 4;
+}
+
+/* Whether two ends match; true if the place does not exist. */
+static bool meets(const sight *s, size_t i) {
+    return i == s->n || distance(s, i, i) <= reach(s, i);
+}
+
+/* Whether a's kernel matches a different kernel of b. */
+static bool is_shifted(const sight *s, size_t i) {
+    int64_t near = reach(s, i);
+    for (int behind = 0; behind < 2; behind++) {
+        size_t j = beside(s, i, behind);
+        for (size_t k = 0; k < PLACES && j < s->n; k++, j = beside(s, j, behind))
+            if (distance(s, i, j) <= near)
+                return true;
+    }
+    return false;
+}
+
+/* Whether the two operations cannot have overlapped although their neighbours match: each sequence
+ * then lacks the operation that the other one has. */
+static bool is_swapped(const sight *s, size_t i) {
+    const tm_end *a = &s->a[i], *b = &s->b[i];
+    int64_t offset = offset_at(s, i);
+    bool apart = a->end_ns + offset < b->begin_ns || b->end_ns < a->begin_ns + offset;
+    return a->synchronises && apart && meets(s, beside(s, i, false)) &&
+           meets(s, beside(s, i, true));
+}
+
+static bool any_synchronises(const tm_end *a, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (a[i].synchronises)
+            return true;
+    return false;
+}
+
+/* Counts the operations that cannot have run together if b's clock is ahead by ahead_ns. */
+static size_t count_apart(const sight *s, int64_t ahead_ns) {
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->a[i].synchronises && (s->b[i].begin_ns > s->a[i].end_ns + ahead_ns ||
+                                      s->a[i].begin_ns + ahead_ns > s->b[i].end_ns);
+    return n;
+}
+
+/* Whether nearly all operations may have run together, on one clock or on two. */
+static bool ran_together(const sight *s) {
+    int64_t ahead_ns = 0;
+    return APART * count_apart(s, 0) <= s->n ||
+           (offset_of(s, 0, s->n, &ahead_ns) && APART * count_apart(s, ahead_ns) <= s->n);
+}
+
+bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n) {
+    sight s = {.a = a, .b = b, .n = n, .met = any_synchronises(a, n)};
+    if (n < 2)
+        return true;
+    if (is_better_shifted(a, b, n))
+        return false;
+    if (a->on_host && b->on_host)
+        return ran_together(&s);
+    s.line = fit(&s);
+    for (size_t i = 0; i < n; i++)
+        if (tells(&s, i) && !meets(&s, i) && (is_shifted(&s, i) || is_swapped(&s, i)))
+            return false;
+    return true;
+}

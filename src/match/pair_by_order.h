@@ -1,0 +1,23 @@
+/* Detects kernel ends that contradict the assumed order of two sequences. */
+#ifndef TMERGE_PAIR_BY_ORDER_H
+#define TMERGE_PAIR_BY_ORDER_H
+
+#include "records.h"
+
+/**
+ * Returns whether the ends of two sequences of the same kinds and sizes allow pairing them by
+ * position. They do not in these cases:
+ * - Each sequence lacks a different kernel: ends at the same place between the gaps are far apart,
+ * while an end a few places away matches.
+ * - The two kernels of one place cannot have run at the same time.
+ * - The recordings begin at different operations: all ends match better at shifted places.
+ * Late ends, drift and stepped clocks show none of these patterns. If any kernel synchronises, only
+ * such kernels are compared one by one, because others need not end together. On hosts, ends differ
+ * by the time that threads wait for a core; there, apart from shifts, the only test is whether the
+ * two can have run at the same time.
+ *
+ * @param a, b  [n] in order
+ */
+bool tm_order_holds(const tm_end *a, const tm_end *b, size_t n);
+
+#endif

@@ -1,0 +1,55 @@
+/* Process groups: the ranks of a communication kernel's group, identified the same way on every
+ * rank. */
+#ifndef TMERGE_RANK_GROUPS_H
+#define TMERGE_RANK_GROUPS_H
+
+#include "timeline/collectives.h"
+#include "tmerge/names.h"
+
+/** A process group as one rank sees it. */
+typedef struct tm_group {
+    uint64_t id; /* hash of its sorted ranks and its name; equal on all members */
+    int32_t n_ranks;
+    bool known;                   /* its ranks are known and include this one */
+    char text[TM_GROUP_TEXT_MAX]; /* its name, else its ranks as a list ("0-7"); terminated */
+} tm_group;
+
+typedef struct tm_group_finder tm_group_finder;
+struct tm_rank_list;
+
+/**
+ * Creates a finder of groups for many ranks, which shares parsed lists of ranks.
+ * @param names       texts of the timelines; borrowed; no name may be added before destruction
+ * @param world_size  ranks of the job
+ */
+tm_status tm_group_finder_create(const tm_names *names, int64_t world_size, tm_group_finder **out,
+                                 tm_error *err) TM_MUST_CHECK;
+void tm_group_finder_destroy(tm_group_finder *finder);
+
+/** Switches to a rank, whose groups are found from now on; parses its metadata's pg_config once.
+ * @param timeline  borrowed until the next rank */
+tm_status tm_group_finder_enter(tm_group_finder *finder, const tm_timeline *timeline,
+                                tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Finds the group of a kernel with metadata. Its ranks come from `Process Group Ranks`; if the
+ * profiler truncated that list (over 30), from pg_config; else from start and stride of the
+ * operator that issued it; else from its size if that equals the job's. If all fail, name and size
+ * stand in for the ranks. Other groups may share them, so such a group is unknown and is not
+ * matched.
+ *
+ * @param attr  the kernel's attribute row
+ * @param out   set only on TM_OK
+ */
+tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr, tm_group *out,
+                        tm_error *err) TM_MUST_CHECK;
+
+/** Returns the ranks of a kernel's group, found as above; NULL if unknown. Borrowed until the next
+ * call. @return  TM_OK; TM_ERR_FAULT */
+tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
+                         const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;
+
+/** Returns the unnamed group of some ranks, [n >= 1] ascending. */
+tm_group tm_group_of_ranks(const int64_t *ranks, size_t n);
+
+#endif

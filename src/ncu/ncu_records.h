@@ -1,0 +1,55 @@
+/* Records of comma-separated text (RFC 4180), between ncu's own output lines. */
+#ifndef TMERGE_NCU_NCU_RECORDS_H
+#define TMERGE_NCU_NCU_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/vec.h"
+#include "tmerge/status.h"
+
+/** A field: the offsets of its start in the file and in its record's text. */
+typedef struct tm_field {
+    size_t at, text;
+} tm_field;
+
+typedef struct tm_records {
+    const char *path; /* for errors; borrowed */
+    const char *bytes;
+    size_t size;
+    size_t at;     /* start of the search for the next record */
+    tm_vec text;   /* of char: the record's fields without quotes, each zero-terminated */
+    tm_vec fields; /* of tm_field */
+} tm_records;
+
+/** Reads from bytes that outlive it. */
+#define TM_RECORDS(file, content, n)                                                               \
+    ((tm_records){.path = (file),                                                                  \
+                  .bytes = (content),                                                              \
+                  .size = (n),                                                                     \
+                  .text = TM_VEC(char),                                                            \
+                  .fields = TM_VEC(tm_field)})
+
+void tm_records_free(tm_records *records);
+
+/**
+ * Takes the next record. Skips empty lines, and lines that begin with "==", which are ncu's own.
+ *
+ * @param found  set to false at the end
+ * @return       TM_OK; TM_ERR_INPUT with the offset of an unclosed quote, of text after a closing
+ *   quote, or of a field with a zero byte; TM_ERR_FAULT
+ */
+tm_status tm_records_next(tm_records *records, bool *found, tm_error *err) TM_MUST_CHECK;
+
+/** Number of fields in the record. */
+static inline size_t tm_records_fields(const tm_records *records) {
+    return records->fields.n;
+}
+
+/** Returns a field, zero-terminated; valid until the next record. */
+const char *tm_records_field(const tm_records *records, size_t field);
+
+/** Returns the offset of a field in the file, including its quote. */
+size_t tm_records_offset(const tm_records *records, size_t field);
+
+#endif

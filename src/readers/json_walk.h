@@ -1,0 +1,59 @@
+/* Walks over a JSON document that streams through a window: enters its objects and arrays member by
+ * member, and parses values that are small enough as a whole. */
+#ifndef TMERGE_JSON_WALK_H
+#define TMERGE_JSON_WALK_H
+
+#include "repair.h"
+#include "window.h"
+
+typedef struct tm_walk {
+    tm_window window;
+    tm_repair repair; /* the last malformed item */
+    int64_t *counts;  /* borrowed [TM_N_COUNTS], repairs are added to it; or NULL */
+} tm_walk;
+
+/** Starts at the first non-blank byte of the document. Needs an unread source. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. */
+tm_status tm_walk_open(tm_source *source, int64_t *counts, tm_walk *out,
+                       tm_error *err) TM_MUST_CHECK;
+void tm_walk_close(tm_walk *walk);
+
+/** Returns the next byte; 0 at the end of the content. */
+static inline char tm_walk_at(const tm_walk *walk) {
+    return *walk->window.p;
+}
+
+/** Whether a walk failed because the content ends too early or was cut short. */
+bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
+
+/**
+ * Reads one member or element.
+ * @param key  of a member, NULL for an element; in the window, so valid only until the walk moves
+ *             on
+ * @return     TM_OK, positioned after the value
+ */
+typedef tm_status tm_walk_each(void *context, const tm_json_text *key, tm_error *err);
+
+/** Iterates over the object or array that begins here and moves past it. TM_OK; TM_ERR_INPUT, also
+ * if neither begins here; whatever @p each returns. */
+tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
+                       tm_error *err) TM_MUST_CHECK;
+
+/** Parses one value that is completely in the window, as in readers/json.h. May be called several
+ * times for the same value, from its start. */
+typedef const char *tm_walk_parse(void *context, tm_json_cursor *cursor, const char *p);
+
+/** Reads the value here with @p parse, after a repair if it is malformed. TM_OK; TM_ERR_INPUT;
+ * TM_ERR_FAULT. */
+tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
+                       tm_error *err) TM_MUST_CHECK;
+
+/** Checks that nothing follows. */
+tm_status tm_walk_end(tm_walk *walk, tm_error *err) TM_MUST_CHECK;
+
+/** Whether a key equals @p word. */
+static inline bool tm_walk_is(const tm_json_text *key, const char *word) {
+    return key && key->size == strlen(word) && memcmp(key->bytes, word, key->size) == 0;
+}
+
+#endif

@@ -1,0 +1,290 @@
+#include "profiler_database.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+enum { HEADER_BYTES = 100 }; /* the part of every database that is checked without SQLite */
+
+bool tm_db_sniff(const char *head, size_t size, bool whole) {
+    (void)whole;
+    return size >= sizeof TM_DB_MAGIC && memcmp(head, TM_DB_MAGIC, sizeof TM_DB_MAGIC) == 0;
+}
+
+/* Whether a damaged schema asks for more memory than possible: every query then fails. */
+static bool schema_asks_too_much(const tm_db *db) {
+    sqlite3_stmt *statement = NULL;
+    int code = db->sqlite ? sqlite3_prepare_v2(db->sqlite, "SELECT 1 FROM sqlite_master", -1,
+                                               &statement, NULL)
+                          : SQLITE_OK;
+    sqlite3_finalize(statement);
+    return code == SQLITE_NOMEM;
+}
+
+static tm_status sqlite_error(const tm_db *db, int code, tm_error *err) {
+    if (code == SQLITE_NOMEM && !schema_asks_too_much(db))
+        return tm_fail_memory(err);
+    return tm_fail(err, TM_ERR_INPUT, db->path, -1, "SQLite cannot read it: %.200s",
+                   db->sqlite ? sqlite3_errmsg(db->sqlite) : sqlite3_errstr(code));
+}
+
+static uint32_t big_endian(const unsigned char *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Compares the header's page count with the file's size, so that a truncated file is reported
+ * immediately instead of when a missing page is read. */
+static tm_status check_header(const char *path, const unsigned char *header, int64_t size,
+                              tm_error *err) {
+    int64_t page = (int64_t)header[16] << 8 | header[17], pages = big_endian(header + 28);
+    page = page == 1 ? 65536 : page;
+    bool counted =
+        memcmp(header + 24, header + 92, 4) == 0; /* otherwise the page count is invalid */
+    if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
+        return tm_fail(err, TM_ERR_INPUT, path, 16,
+                       "the header of this database is not complete: its writing was interrupted");
+    if (counted && pages * page > size)
+        return tm_fail(err, TM_ERR_INPUT, path, size,
+                       "this database ends too early: %lld of %lld bytes are there",
+                       (long long)size, (long long)pages * (long long)page);
+    return TM_OK;
+}
+
+/* A writer of a database locks bytes at 1 GiB (PENDING_BYTE of SQLite's file format). */
+static bool is_locked(int file) {
+    struct flock lock = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512};
+    return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+/* Whether a journal exists beside the database: the same sign as the lock, but it outlives the
+ * writer. */
+static bool has_journal(const char *path) {
+    static const char *const ends[] = {"-journal", "-wal"};
+    char name[TM_PATH_MAX + 16];
+    struct stat info;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int n = snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        if (n > 0 && (size_t)n < sizeof name && stat(name, &info) == 0 && info.st_size > 0)
+            return true;
+    }
+    return false;
+}
+
+static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
+    unsigned char header[HEADER_BYTES];
+    struct stat info;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &info) != 0 || read(file, header, sizeof header) != HEADER_BYTES) {
+        if (file >= 0)
+            close(file);
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "the header of this database is missing");
+    }
+    if (memcmp(header, TM_DB_MAGIC, sizeof TM_DB_MAGIC) !=
+        0) { /* the sniffed head was decompressed */
+        close(file);
+        return tm_fail(err, TM_ERR_INPUT, path, -1,
+                       "a compressed database cannot be read: decompress it first");
+    }
+    bool locked = is_locked(file);
+    close(file);
+    *size = info.st_size;
+    if (locked || has_journal(path))
+        return tm_fail(err, TM_ERR_INPUT, path, -1,
+                       "this database is %s; wait until it is written, or write it again",
+                       locked ? "being written" : "incomplete: its journal is still there");
+    return check_header(path, header, info.st_size, err);
+}
+
+/* Returns "file:" and the path, with special characters of URIs escaped. */
+static char *uri_of(const char *path) {
+    static const char options[] = "?mode=ro&immutable=1", hex[] = "0123456789ABCDEF";
+    char *uri = malloc(sizeof "file://" + 3 * strlen(path) + sizeof options);
+    if (!uri)
+        return NULL;
+    char *p = uri + sprintf(uri, *path == '/' ? "file://" : "file:");
+    for (; *path; path++) {
+        unsigned char c = (unsigned char)*path;
+        if (c > ' ' && c < 0x7F && c != '%' && c != '?' && c != '#') {
+            *p++ = (char)c;
+        } else {
+            *p++ = '%';
+            *p++ = hex[c >> 4];
+            *p++ = hex[c & 15];
+        }
+    }
+    memcpy(p, options, sizeof options);
+    return uri;
+}
+
+/* The receiver of a scan's rows. */
+typedef struct tm_db_taker {
+    tm_db_each *each;
+    void *context;
+    int n_columns;
+    tm_error *err;
+    tm_status status;
+} tm_db_taker;
+
+/* An aggregate function that receives the rows: SQLite passes all values of a row at once, which
+ * halves the cost of stepping through rows and fetching single columns. A hostile file may call it
+ * without a scan or with other columns; such calls are ignored. */
+static void take_row(sqlite3_context *context, int n, sqlite3_value **values) {
+    tm_db_taker *t = *(tm_db_taker **)sqlite3_user_data(context);
+    if (!t || t->status != TM_OK || n != t->n_columns)
+        return;
+    t->status = t->each(t->context, values, t->err);
+    if (t->status != TM_OK)
+        sqlite3_result_error(context, "the scan is over", -1);
+}
+
+static void end_rows(sqlite3_context *context) {
+    sqlite3_result_null(context);
+}
+
+tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) {
+    tm_db db = {.path = path};
+    TM_TRY(check_file(path, &db.size, err));
+    char *uri = uri_of(path);
+    db.taker = calloc(1, sizeof(tm_db_taker *));
+    if (!uri || !db.taker) {
+        free(uri);
+        free(db.taker);
+        return tm_fail_memory(err);
+    }
+    int code = sqlite3_open_v2(uri, &db.sqlite,
+                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    free(uri);
+    /* The file may come from anywhere: run nothing in its schema. */
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(db.sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function_v2(db.sqlite, "take_row", -1, SQLITE_UTF8, db.taker, NULL,
+                                          take_row, end_rows, NULL);
+    if (code != SQLITE_OK) {
+        tm_status status = sqlite_error(&db, code, err);
+        tm_db_close(&db);
+        return status;
+    }
+    *out = db;
+    return TM_OK;
+}
+
+void tm_db_close(tm_db *db) {
+    (void)sqlite3_close(db->sqlite);
+    free(db->taker);
+    *db = (tm_db){0};
+}
+
+tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out, tm_error *err) {
+    int code = sqlite3_prepare_v2(db->sqlite, sql, -1, out, NULL);
+    return code == SQLITE_OK ? TM_OK : sqlite_error(db, code, err);
+}
+
+/* Whether a query with one or two names has a row. */
+static tm_status has_row(const tm_db *db, const char *sql, const char *first, const char *second,
+                         bool *has, tm_error *err) {
+    sqlite3_stmt *scan;
+    TM_TRY(tm_db_prepare(db, sql, &scan, err));
+    if (sqlite3_bind_text(scan, 1, first, -1, SQLITE_STATIC) != SQLITE_OK ||
+        (second && sqlite3_bind_text(scan, 2, second, -1, SQLITE_STATIC) != SQLITE_OK)) {
+        sqlite3_finalize(scan);
+        return tm_fail_memory(err);
+    }
+    tm_status status = tm_db_step(db, scan, has, err);
+    sqlite3_finalize(scan);
+    return status;
+}
+
+tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has, tm_error *err) {
+    return has_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table,
+                   NULL, has, err);
+}
+
+static tm_status has_column(const tm_db *db, const char *table, const char *column, bool *has,
+                            tm_error *err) {
+    return has_row(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column, has,
+                   err);
+}
+
+static bool append(tm_vec *sql, const char *text) {
+    return tm_vec_append(sql, text, strlen(text)) != NULL;
+}
+
+static tm_status write_query(const tm_db *db, const tm_db_query *query, tm_vec *sql,
+                             tm_error *err) {
+    bool ok = append(sql, "SELECT take_row(");
+    for (int i = 0; i < query->n_columns && ok; i++) {
+        bool has = false;
+        TM_TRY(has_column(db, query->table, query->columns[i], &has, err));
+        ok = append(sql, i > 0 ? "," : "") && append(sql, has ? "\"" : "NULL") &&
+             (!has || (append(sql, query->columns[i]) && append(sql, "\"")));
+    }
+    bool filtered = query->where != NULL;
+    if (query->where_column)
+        TM_TRY(has_column(db, query->table, query->where_column, &filtered, err));
+    ok = ok && append(sql, ") FROM ") && append(sql, query->table);
+    if (filtered && query->where)
+        ok = ok && append(sql, " WHERE ") && append(sql, query->where);
+    return ok && tm_vec_append(sql, "", 1) ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_each *each,
+                       void *context, tm_error *err) {
+    tm_db_taker taker = {each, context, statement->n_columns, err, TM_OK};
+    sqlite3_stmt *scan;
+    bool row;
+    TM_TRY(tm_db_prepare(db, statement->sql, &scan, err));
+    /* A statement may lack ?1; binding then has no effect. */
+    (void)sqlite3_bind_int64(scan, 1, statement->value);
+    tm_db_taker *outer = *db->taker; /* the scan whose row callback started this one */
+    *db->taker = &taker;
+    tm_error failure; /* only says that the scan is over if a row was refused */
+    tm_status status = tm_db_step(db, scan, &row, &failure);
+    if (status != TM_OK && taker.status == TM_OK && err)
+        *err = failure;
+    *db->taker = outer;
+    sqlite3_finalize(scan);
+    return taker.status != TM_OK ? taker.status : status;
+}
+
+tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
+                     void *context, tm_error *err) {
+    bool has = false;
+    TM_TRY(tm_db_has_table(db, query->table, &has, err));
+    if (!has)
+        return TM_OK;
+    tm_vec sql = TM_VEC(char);
+    tm_status status = write_query(db, query, &sql, err);
+    if (status == TM_OK)
+        status = tm_db_select(db, &(tm_db_statement){sql.data, query->n_columns, value}, each,
+                              context, err);
+    tm_vec_free(&sql);
+    return status;
+}
+
+tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row, tm_error *err) {
+    int code = sqlite3_step(statement);
+    *row = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? TM_OK : sqlite_error(db, code, err);
+}
+
+int64_t tm_db_last_row(const tm_db *db, const char *table) {
+    char sql[128];
+    sqlite3_stmt *scan = NULL;
+    int64_t last = 0;
+    snprintf(sql, sizeof sql, "SELECT max(rowid) FROM %s", table);
+    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &scan, NULL) == SQLITE_OK &&
+        sqlite3_step(scan) == SQLITE_ROW)
+        last = sqlite3_column_int64(scan, 0);
+    sqlite3_finalize(scan);
+    last = last < db->size ? last : db->size; /* no row is smaller than a byte */
+    return last > 0 ? last : 0;
+}

@@ -1,0 +1,111 @@
+/* A trace in a SQLite database, opened read-only; columns are found by name. Private to the readers
+ * of such traces. */
+#ifndef TMERGE_READERS_PROFILER_DATABASE_H
+#define TMERGE_READERS_PROFILER_DATABASE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tmerge/names.h"
+#include "tmerge/status.h"
+
+/** Every database begins with this text and its terminating zero: 16 bytes. */
+#define TM_DB_MAGIC "SQLite format 3"
+
+/** Implements sniff of tm_format: whether these are the first bytes of a database. */
+bool tm_db_sniff(const char *head, size_t size, bool whole);
+
+typedef struct tm_db {
+    sqlite3 *sqlite;            /* owned */
+    struct tm_db_taker **taker; /* owned: receiver of the current scan's rows */
+    const char *path;           /* borrowed */
+    int64_t size;               /* bytes of the file */
+} tm_db;
+
+/**
+ * Opens a file that begins like a database. The file must be at rest: it is read without locks or
+ * journal, so one that is being written or is incomplete is refused.
+ *
+ * @param path  outlives the database
+ * @param out   set only on TM_OK; close it with tm_db_close
+ * @return      TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_db_open(const char *path, tm_db *out, tm_error *err) TM_MUST_CHECK;
+
+/** Closes a database; also accepts one of all zeros that was never opened. */
+void tm_db_close(tm_db *db);
+
+/** Whether the database has a table of this name. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_db_has_table(const tm_db *db, const char *table, bool *has,
+                          tm_error *err) TM_MUST_CHECK;
+
+/** A query on a table: value i of a row is columns[i], or null if the table has no such column.
+ * Only for constants of the program: nothing is escaped. */
+typedef struct tm_db_query {
+    const char *table;
+    const char *const *columns; /* [n_columns] */
+    int n_columns;
+    const char *where;        /* NULL: all rows; ?1 in it is the given value */
+    const char *where_column; /* column that `where` needs; without it all rows are taken */
+} tm_db_query;
+
+/** Takes a row: the values of the query's columns. Any status but TM_OK ends the scan. */
+typedef tm_status tm_db_each(void *context, sqlite3_value **values, tm_error *err);
+
+/**
+ * Scans a table in its own order, because exports have no index; a missing table has no rows.
+ *
+ * @param value  for ?1
+ * @return       what the last @p each returned; TM_ERR_INPUT if the file is damaged; TM_ERR_FAULT
+ */
+tm_status tm_db_scan(const tm_db *db, const tm_db_query *query, int64_t value, tm_db_each *each,
+                     void *context, tm_error *err) TM_MUST_CHECK;
+
+/** A statement "SELECT take_row(A, B) FROM ...", whose arguments are the values of a row. Only for
+ * constants of the program and checked names: nothing is escaped. */
+typedef struct tm_db_statement {
+    const char *sql;
+    int n_columns; /* arguments of take_row */
+    int64_t value; /* for ?1 */
+} tm_db_statement;
+
+/** Runs a statement. Returns like tm_db_scan, but a missing table or column is TM_ERR_INPUT. */
+tm_status tm_db_select(const tm_db *db, const tm_db_statement *statement, tm_db_each *each,
+                       void *context, tm_error *err) TM_MUST_CHECK;
+
+/** Prepares a statement.
+ * @param out  end it with sqlite3_finalize  @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_db_prepare(const tm_db *db, const char *sql, sqlite3_stmt **out,
+                        tm_error *err) TM_MUST_CHECK;
+
+/** Fails with TM_ERR_INPUT for an intact database that no reader claims: names its writer and the
+ * file to give instead, or lists its tables. */
+tm_status tm_db_fail_unread(const tm_db *db, tm_error *err) TM_MUST_CHECK;
+
+/** Advances to a statement's next row; *row is false after the last one.
+ * TM_OK; TM_ERR_INPUT if the file is damaged; TM_ERR_FAULT. */
+tm_status tm_db_step(const tm_db *db, sqlite3_stmt *statement, bool *row,
+                     tm_error *err) TM_MUST_CHECK;
+
+/** Returns the highest row id of a table, roughly its number of rows, without a scan; 0 if it has
+ * none. For progress. */
+int64_t tm_db_last_row(const tm_db *db, const char *table);
+
+/** Returns an integer, or @p missing if the value is none. Only zeros need the type check: SQLite
+ * converts other values to 0. */
+static inline int64_t tm_db_int(sqlite3_value **values, int column, int64_t missing) {
+    int64_t value = sqlite3_value_int64(values[column]);
+    return value != 0 || sqlite3_value_type(values[column]) == SQLITE_INTEGER ? value : missing;
+}
+
+/** Returns a text, empty if there is none; valid until the row is taken. */
+static inline tm_text tm_db_text(sqlite3_value *value) {
+    if (sqlite3_value_type(value) != SQLITE_TEXT)
+        return (tm_text){"", 0};
+    const char *bytes = (const char *)sqlite3_value_text(value);
+    return (tm_text){bytes ? bytes : "", bytes ? (size_t)sqlite3_value_bytes(value) : 0};
+}
+
+#endif

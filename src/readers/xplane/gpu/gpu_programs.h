@@ -1,0 +1,36 @@
+/* Adds data from the compiled programs of an XSpace to operations that a GPU ran: its events have
+ * only the program's id and the operation's name. */
+#ifndef TMERGE_XPLANE_GPU_PROGRAMS_H
+#define TMERGE_XPLANE_GPU_PROGRAMS_H
+
+#include "base/keys.h"
+#include "gpu_collectives.h"
+#include "readers/xplane/xplane_read.h"
+
+typedef struct tm_gpu_programs {
+    tm_keys operations; /* keys are program and name id */
+    tm_vec of;    /* of uint32_t: index in operations for each row of TM_ATTR_XLA, or TM_NO_KEY */
+    tm_keys runs; /* of tm_gpu_run: pairs of program and device */
+    tm_gpu_run last; /* the run recorded last */
+} tm_gpu_programs;
+
+tm_gpu_programs tm_gpu_programs_make(void);
+void tm_gpu_programs_free(tm_gpu_programs *programs);
+
+/** Records that a device of the file ran a program, -1 for none. Returns false if out of memory. */
+bool tm_gpu_programs_ran(tm_gpu_programs *programs, int64_t program, int64_t device);
+
+/** Records the operation of the next row of TM_ATTR_XLA. Returns false if out of memory.
+ * @param program    -1 if the event does not have it
+ * @param operation  name id, TM_NO_NAME for none */
+bool tm_gpu_programs_add(tm_gpu_programs *programs, int64_t program, uint32_t operation);
+
+/**
+ * Sets category and shape of the rows whose program is in the file, FLOP and bytes of matrix
+ * products, and bytes and (if known) the group of collectives.
+ * @return  TM_OK; TM_ERR_INPUT if the source cannot be read again; TM_ERR_FAULT
+ */
+tm_status tm_gpu_programs_tell(const tm_gpu_programs *programs, tm_xread *r,
+                               tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,39 @@
+/* Walks the compiled programs of an XSpace: XLA's HLO in the plane /host:metadata. */
+#ifndef TMERGE_XPLANE_PROGRAMS_H
+#define TMERGE_XPLANE_PROGRAMS_H
+
+#include "readers/xplane/space.h"
+
+/**
+ * Handles a field at the end of a path in a program. It may use the window: the walk continues
+ * after the field.
+ * @param field  its head was taken; tm_wire_take holds its bytes
+ * @return       TM_OK; TM_ERR_INPUT ends the walk of this program; TM_ERR_FAULT
+ */
+typedef tm_status tm_program_take(void *context, const tm_xmeta *program, tm_wire *wire,
+                                  tm_wire_field *field, tm_error *err);
+
+enum { TM_PROGRAM_PATH_MAX = 6, TM_PROGRAM_EACH = INT32_MAX };
+
+/** Field numbers from XEventMetadata down, terminated by 0. TM_PROGRAM_EACH as the last number:
+ * every field that is an integer, a text or a message. */
+typedef uint32_t tm_program_path[TM_PROGRAM_PATH_MAX + 1];
+
+/* XEventMetadata.stats, XStat.bytes_value, HloProto.hlo_module */
+#define TM_PROGRAM_MODULE 5, 6, 1
+
+/** Returns the id by which events refer to a program: 6 for "jit_f(6)", else the id of its metadata
+ * (before JAX 0.9, which numbers programs separately). */
+int64_t tm_program_id(const tm_xmeta *program);
+
+/**
+ * Walks all programs, or one, without keeping them: HLO may be larger than the metadata that is
+ * kept. Damage ends only the walk of its own program.
+ * @param id  tm_program_id of the program; TM_PROGRAMS_ALL
+ * @return    TM_OK; TM_ERR_INPUT if the source cannot be read again; TM_ERR_FAULT
+ */
+tm_status tm_programs_walk(tm_space *space, int64_t id, const tm_program_path path,
+                           tm_program_take *take, void *context, tm_error *err) TM_MUST_CHECK;
+#define TM_PROGRAMS_ALL INT64_MIN
+
+#endif

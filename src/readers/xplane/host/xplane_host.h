@@ -1,0 +1,21 @@
+/* Reads planes of the host: a rank gets the part of its threads that belongs to its device. */
+#ifndef TMERGE_XPLANE_HOST_H
+#define TMERGE_XPLANE_HOST_H
+
+#include "readers/xplane/xplane_launches.h"
+#include "readers/xplane/xplane_read.h"
+#include "readers/xplane/xplane_steps.h"
+
+/**
+ * Reads the threads. One process drives all devices of a file. Calls and allocations belong to the
+ * rank of their device, as does the rest of a thread that calls only for one device. Other events
+ * are added once, to the file's first rank. Steps are added to every rank.
+ *
+ * @param launches  from the GPU events: the devices of calls
+ * @param copies    of tm_xcopy_call: calls that copy or set are appended
+ * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_xhost_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,
+                        tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,82 @@
+/* State of a TPU core while its rank is read. Private to the reader of XSpaces. */
+#ifndef TMERGE_XPLANE_TPU_CORE_H
+#define TMERGE_XPLANE_TPU_CORE_H
+
+#include "readers/xplane/hlo/assignments.h"
+#include "tpu.h"
+#include "tpu_clock.h"
+
+/** Data shared by the events of a metadata; indexed like the plane's metadata. */
+typedef struct tm_tpu_meta {
+    tm_hlo hlo;
+    tm_hlo_kind kind;
+    bool known;       /* the other members are set */
+    uint32_t name;    /* name id of the operation: "fusion.2" */
+    uint32_t awaited; /* for a waiting operation: name id of the one that starts it */
+    uint32_t shown;   /* name id of its events; 0 not made yet */
+    uint32_t
+        group; /* for a collective in the program below: name id of the group, TM_NO_NAME unknown */
+    int32_t n_members; /* and its size */
+    uint32_t program;  /* index of metadata + 1; 0 none yet */
+    tm_xla_attr facts; /* all but the event */
+} tm_tpu_meta;
+
+/** An operation, in host time. */
+typedef struct tm_tpu_op {
+    int64_t begin_ps, end_ps;
+    uint32_t meta;
+    uint32_t run; /* index of the enclosing program run, TM_NO_EVENT none */
+} tm_tpu_op;
+
+/** A run of a program. */
+typedef struct tm_tpu_run {
+    int64_t begin_ps, end_ps;
+    int64_t launch; /* correlation with the host call, 0 none */
+    uint32_t meta;
+} tm_tpu_run;
+
+/** An event of the core other than an operation. */
+typedef struct tm_tpu_note {
+    int64_t begin_ps, end_ps;
+    uint32_t meta;
+} tm_tpu_note;
+
+typedef struct tm_tpu_core {
+    tm_xread *r;
+    const tm_xplane *plane;
+    int sparse;           /* 0; for a SparseCore its number + 1 */
+    const tm_xline *line; /* of its operations: the base of times */
+    tm_xstats stats;
+    tm_xassignments programs;
+    tm_tpu_meta *metas; /* [plane->metadata.n] owned */
+    int64_t id;         /* global core number in the job, -1 unknown */
+    tm_vec ops;         /* of tm_tpu_op, ascending by begin, longer first */
+    tm_vec runs;        /* of tm_tpu_run, ascending by begin */
+    tm_vec notes;       /* of tm_tpu_note, ascending by begin */
+    tm_vec steps;       /* step markers, likewise */
+} tm_tpu_core;
+
+/** Reads the lines of the core, or of one of its SparseCores, which has its own plane; all times
+ * become host times. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT. */
+tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plane, int sparse,
+                           tm_error *err) TM_MUST_CHECK;
+void tm_tpu_core_free(tm_tpu_core *core);
+
+/** Returns the run at a time, TM_NO_EVENT for none. */
+uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps);
+
+/** Returns the line of a name, NULL if the plane has none. */
+const tm_xline *tm_tpu_line(const tm_xplane *plane, const char *name);
+
+/** Adds events for everything read. TM_OK; TM_ERR_FAULT. */
+tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Marks an event as the core's participation in a collective.
+ * @param meta  of the whole operation or of its start; for a barrier its own
+ * @param run   the enclosing program run, NULL unknown
+ * @return      false if out of memory
+ */
+bool tm_tpu_add_collective(tm_tpu_core *core, uint32_t meta, const tm_tpu_run *run, uint32_t row);
+
+#endif

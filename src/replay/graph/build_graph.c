@@ -1,0 +1,223 @@
+#include "build_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "maker.h"
+
+void tm_graph_free(tm_graph *graph) {
+    free(graph->ns);
+    free(graph->event);
+    free(graph->parts);
+    free(graph->first);
+    free(graph->edges);
+    free(graph->over_ns);
+    tm_vec_free(&graph->visits);
+    tm_vec_free(&graph->steps);
+    graph->ns = graph->over_ns = NULL;
+    graph->event = graph->parts = graph->first = NULL;
+    graph->edges = NULL;
+}
+
+int64_t tm_maker_lag(const tm_maker *m, int64_t ns) {
+    const tm_cause *causes = m->causes.data;
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < m->causes.n; i++) {
+        int64_t lag = ns - tm_cause_reaches(&causes[i], ns);
+        least = lag < least ? lag : least;
+    }
+    return least;
+}
+
+bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns) {
+    const bool ok = tm_maker_lead(m, to, ns, m->causes.data, m->causes.n);
+    m->causes.n = 0;
+    return ok;
+}
+
+bool tm_maker_grow(tm_maker *m, size_t n) {
+    const bool ok =
+        tm_vec_reserve(&m->edges, m->edges.n + n) && tm_vec_reserve(&m->weights, m->edges.n + n);
+    m->room = m->edges.cap < m->weights.cap ? m->edges.cap : m->weights.cap;
+    return ok;
+}
+
+static int by_operation(const void *a, const void *b) {
+    const tm_graph_visit *x = a, *y = b;
+    int order = tm_order_i64(x->last_ns, y->last_ns);
+    order = order ? order : tm_order_u64(x->operation, y->operation);
+    return order ? order : tm_order_i64(x->event, y->event);
+}
+
+/* Sorts the participations. Returns the new index of each by its old one, with which `node` is
+ * overwritten. *moved: whether any moved. NULL when out of memory. */
+static uint32_t *sort_visits(tm_vec *visits, bool *moved) {
+    uint32_t *place = malloc((visits->n + 1) * sizeof *place);
+    tm_graph_visit *v = visits->data;
+    for (size_t i = 0; i < visits->n; i++)
+        v[i].node = (uint32_t)i;
+    tm_sort(v, visits->n, sizeof *v, by_operation);
+    *moved = false;
+    for (size_t i = 0; i < visits->n && place; i++) {
+        *moved = *moved || v[i].node != i;
+        place[v[i].node] = (uint32_t)i;
+    }
+    return place;
+}
+
+static bool add_visits(tm_maker *m) {
+    tm_graph_visit *visits = tm_vec_append(&m->graph->visits, NULL, m->n_visits);
+    for (size_t i = 0; i < m->n_visits && visits; i++)
+        visits[i] = (tm_graph_visit){.operation = m->visits[i].operation,
+                                     .last_ns = m->visits[i].last_ns,
+                                     .event = m->visits[i].event};
+    bool moved;
+    uint32_t *place = visits ? sort_visits(&m->graph->visits, &moved) : NULL;
+    tm_loose_edge *edges = m->edges.data;
+    for (size_t i = 0; place && moved && i < m->edges.n; i++)
+        if (edges[i].from != TM_FROM_ROOT && (edges[i].from & TM_FROM_VISIT))
+            edges[i].from = TM_FROM_VISIT + place[edges[i].from & ~TM_FROM_VISIT];
+    free(place);
+    return place != NULL;
+}
+
+static int by_number(const void *a, const void *b) {
+    return tm_order_i64(((const tm_graph_step *)a)->number, ((const tm_graph_step *)b)->number);
+}
+
+static bool ends_step(const tm_part_event *e) {
+    return e->step != TM_NO_STEP && e->last;
+}
+
+/* Adds edges from the last event of each step on each stream to the end of the step. */
+static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
+    const tm_part_event *events = m->draft->events.data;
+    const size_t n_steps = m->draft->timeline->n_steps;
+    for (uint32_t i = 0; i < m->draft->events.n; i++)
+        next[events[i].step + 1] += ends_step(&events[i]);
+    for (size_t k = 0; k < n_steps; k++)
+        next[k + 1] += next[k];
+    const size_t first = m->edges.n;
+    if (!tm_maker_room(m, next[n_steps]))
+        return false;
+    for (uint32_t i = 0; i < m->draft->events.n; i++) {
+        const tm_edge edge = {.from = tm_event_end(i), .kind = TM_EDGE_BEFORE};
+        if (ends_step(&events[i]))
+            tm_maker_set(m, first + next[events[i].step]++, parts + (uint32_t)events[i].step,
+                         &edge);
+    }
+    m->edges.n += next[n_steps];
+    return true;
+}
+
+/* Adds the end of the warm-up: all events before the first step have ended, and the first launch
+ * of the step has begun. */
+static bool add_warm_up(tm_maker *m, uint32_t part) {
+    const tm_part_event *events = m->draft->events.data;
+    const size_t n_tracks = m->draft->timeline->n_tracks;
+    const uint32_t behind = tm_warm_up_after(m->draft);
+    uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* by stream */
+    tm_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
+    if (!last)
+        return false;
+    memset(last, 0xff, n_tracks * sizeof *last);
+    for (uint32_t i = 0; i < m->draft->events.n; i++) {
+        uint32_t *at = &last[events[i].stream];
+        if (tm_warm_up_has(m->draft, &events[i]) &&
+            (*at == TM_NO_PART || events[i].end_ns >= events[*at].end_ns))
+            *at = i;
+    }
+    if (events[behind].call != TM_NO_PART)
+        edge.from = tm_call_begin(m, events[behind].call);
+    bool ok = tm_maker_edge(m, part, &edge);
+    for (size_t k = 0; k < n_tracks && ok; k++) {
+        edge.from = tm_event_end(last[k]);
+        ok = last[k] == TM_NO_PART || tm_maker_edge(m, part, &edge);
+    }
+    free(last);
+    const tm_graph_step step = {TM_STEP_LEAD_IN, part};
+    return ok && tm_vec_append(&m->graph->steps, &step, 1);
+}
+
+static bool add_steps(tm_maker *m) {
+    const tm_timeline *t = m->draft->timeline;
+    const uint32_t parts = 2 * (uint32_t)(m->draft->events.n + m->draft->calls.n);
+    size_t *behind = calloc(t->n_steps + 2, sizeof *behind); /* end index of each step's edges */
+    bool ok = behind && add_ends(m, behind, parts);
+    for (size_t k = 0; k < t->n_steps && ok; k++) {
+        const tm_graph_step step = {t->steps[k].number, parts + (uint32_t)k};
+        ok = behind[k] == (k > 0 ? behind[k - 1] : 0) || tm_vec_append(&m->graph->steps, &step, 1);
+    }
+    free(behind);
+    if (ok && m->draft->warm_up)
+        ok = add_warm_up(m, parts + (uint32_t)t->n_steps);
+    if (ok && m->graph->steps.n > 1)
+        qsort(m->graph->steps.data, m->graph->steps.n, sizeof(tm_graph_step), by_number);
+    return ok;
+}
+
+/* Returns the begin or end of a call. @param part  counted from the first call's begin */
+static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
+    return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
+}
+
+static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_ns) {
+    const int64_t ns = from_ns + weight->ns;
+    edge->from = TM_FROM_ROOT;
+    weight->ns = weight->peer_ns = ns > 0 ? ns : 0;
+}
+
+/* Cuts edges across the root to their part after it, with the root as source. Work before the root
+ * is in no step, so no scenario may remove it from one. No GPU event begins before the root. */
+static void cut_at_root(tm_maker *m) {
+    const tm_part_call *calls = m->draft->calls.data;
+    const uint32_t first = tm_call_begin(m, 0);
+    uint32_t n_before = 0, n_parts = 2 * (uint32_t)m->draft->calls.n;
+    while (n_before < m->draft->calls.n && calls[n_before].begin_ns < 0)
+        n_before++;
+    for (size_t i = 0; i < m->edges.n && n_before > 0; i++) {
+        tm_loose_edge *edge = (tm_loose_edge *)m->edges.data + i;
+        const uint32_t from = edge->from - first, to = edge->to - first;
+        if (from >= 2 * n_before || call_ns(calls, from) >= 0 ||
+            (edge->to >= first && (to >= n_parts || call_ns(calls, to) < 0)))
+            continue;
+        cut_edge(edge, (tm_loose_weight *)m->weights.data + i, call_ns(calls, from));
+    }
+}
+
+bool tm_maker_loose(tm_maker *m) {
+    const tm_draft *draft = m->draft;
+    *m->graph = (tm_graph){.rank = draft->timeline->rank,
+                           .visits = TM_VEC(tm_graph_visit),
+                           .steps = TM_VEC(tm_graph_step),
+                           .n_inferred = m->recorded->streams ? m->recorded->n_guessed
+                                                              : (int64_t)m->waits->n};
+    /* Estimated: three edges lead to an event, two to a call, few to other nodes. */
+    size_t usual =
+        3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
+    const bool ok = tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) &&
+                    add_visits(m) && add_steps(m);
+    if (ok)
+        cut_at_root(m);
+    return ok;
+}
+
+tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
+                         const tm_replay_visit *visits, size_t n, tm_graph *out, tm_error *err) {
+    tm_maker m = {.draft = recorded->draft,
+                  .recorded = recorded,
+                  .waits = waits,
+                  .visits = visits,
+                  .n_visits = n,
+                  .graph = out,
+                  .edges = TM_VEC(tm_loose_edge),
+                  .weights = TM_VEC(tm_loose_weight),
+                  .causes = TM_VEC(tm_cause)};
+    tm_status status = tm_maker_loose(&m) ? tm_maker_order(&m, err) : tm_fail_memory(err);
+    tm_vec_free(&m.edges);
+    tm_vec_free(&m.weights);
+    tm_vec_free(&m.causes);
+    free(m.origin);
+    return status;
+}

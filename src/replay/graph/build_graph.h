@@ -1,0 +1,35 @@
+/* Builds a rank's graph from its recorded events. */
+#ifndef TMERGE_REPLAY_BUILD_GRAPH_H
+#define TMERGE_REPLAY_BUILD_GRAPH_H
+
+#include "graph.h"
+#include "recorded.h"
+
+/** A rank's participation in an operation, from its owner to the rank's process. Sent as bytes. */
+typedef struct tm_replay_visit {
+    int64_t rank;
+    int64_t last_ns;    /* L: arrival of the last rank, since the root */
+    int64_t usual_ns;   /* median of end - L over operations of its kind, group and size */
+    uint64_t operation; /* unique in the job, equal on all members */
+    int64_t end_ns;     /* only if the rank's kernel is missing: median end of the others */
+    uint32_t event;     /* row of the rank's kernel, TM_NO_EVENT if it is missing */
+    int32_t origin;     /* process that holds the rank */
+} tm_replay_visit;
+
+/**
+ * Builds the graph.
+ *
+ * @param recorded  of the rank; points to its tm_draft
+ * @param waits     of tm_part_wait, ascending in event
+ * @param visits    [n] of this rank, ascending in event; those without a kernel are last, ascending
+ *                  in end_ns
+ * @return          TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
+ */
+tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,
+                         const tm_replay_visit *visits, size_t n, tm_graph *out,
+                         tm_error *err) TM_MUST_CHECK;
+
+/** Counts the nodes whose recorded time the graph does not reproduce; 0 unless there is a bug. */
+size_t tm_graph_wrong(const tm_graph *graph);
+
+#endif

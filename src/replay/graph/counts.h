@@ -1,0 +1,45 @@
+/* Counts how often ranks run each name. If the ranks of a role do not run a name equally often in
+ * a step, one more call on a rank would shift all later ones to the places of others. Such names
+ * are counted in each stretch of the step, from one launch of communication to the next. */
+#ifndef TMERGE_REPLAY_COUNTS_H
+#define TMERGE_REPLAY_COUNTS_H
+
+#include "base/keys.h"
+#include "replay/graph/rank_events.h"
+
+/** Range of a name's count in a step, over the ranks of a role that have it. Sent as bytes. */
+typedef struct tm_count_range {
+    uint64_t key; /* hash of stage, step and name */
+    int64_t least, most;
+} tm_count_range;
+
+typedef struct tm_counts {
+    tm_keys keys;  /* of uint64_t */
+    tm_vec ranges; /* of tm_count_range, parallel to keys */
+} tm_counts;
+
+#define TM_COUNTS() ((tm_counts){TM_KEYS(uint64_t), TM_VEC(tm_count_range)})
+
+void tm_counts_free(tm_counts *counts);
+
+/** Widens the range of a key. False when out of memory. */
+bool tm_counts_add(tm_counts *counts, const tm_count_range *range) TM_MUST_CHECK;
+
+/** Adds the counts of a rank's marked steps. TM_OK; TM_ERR_FAULT. */
+tm_status tm_counts_survey(const tm_draft *draft, tm_counts *counts, tm_error *err) TM_MUST_CHECK;
+
+/** Position of an event or call among those of its name. */
+typedef struct tm_count_spot {
+    uint32_t stretch; /* of its step, from 1; 0: the name occurs equally often on all ranks, and nth
+                         counts within the step */
+    uint32_t nth;
+} tm_count_spot;
+
+/**
+ * Finds the positions of the events and calls of a rank.
+ * @param uneven  of uint64_t: keys of ranges whose minimum and maximum differ
+ * @return        owned by the caller; [events, then calls]; NULL when out of memory
+ */
+tm_count_spot *tm_counts_spots(const tm_draft *draft, const tm_keys *uneven) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,78 @@
+/* Labels of nodes while a graph is reduced. A way is the longest path from a boundary node to a
+ * node, in each set of weights. */
+#ifndef TMERGE_REPLAY_LABELS_H
+#define TMERGE_REPLAY_LABELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory_pages.h"
+#include "base/simd_lanes.h"
+
+/** The ways from boundary nodes to one node, or to the first of several nodes that share them. */
+typedef struct tm_ways {
+    _Alignas(TM_LINE) struct tm_ways *next; /* free list */
+    size_t n;
+    size_t size;      /* index of its size class in the pool */
+    size_t users;     /* labels that share it; may be changed only if 1 */
+    uint64_t settled; /* reduction.now at the last pruning; came and grew mark later changes */
+    uint64_t number;  /* version: equal numbers mean equal contents */
+    uint64_t holds;   /* merging ways of this version changes nothing if longer by at most `most` */
+    int64_t *most;    /* [width] limit for holds; 0 if holds is 0 */
+    bool news;        /* some way came or grew */
+    uint32_t *from;   /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) is last */
+    int64_t *ns;      /* [n][width] */
+    uint8_t *alive;   /* [n] bit by rank: it has that way */
+    uint8_t *came;    /* [n] bit by rank: it has that way since the last pruning */
+    uint8_t *grew;    /* [n] the way has grown since the last pruning */
+} tm_ways;
+
+/** The ways to a node. */
+typedef struct tm_labels {
+    struct tm_labels *next; /* free list */
+    tm_ways *ways;
+    _Alignas(TM_LINE) int64_t plus[]; /* [width] added to each way's length */
+} tm_labels;
+
+enum { TM_LABEL_SIZES = 30 };
+
+/** Allocator of labels, which keeps the few in use in the cache. */
+typedef struct tm_label_pool {
+    const tm_lanes *lanes;
+    size_t width;   /* of a row: values of all sets, padded */
+    tm_pages pages; /* initially empty; freed by the owner, with all labels */
+    tm_labels *labels;
+    tm_ways *ways[TM_LABEL_SIZES];
+    int64_t *apart;  /* [width] scratch; initially NULL */
+    uint64_t number; /* latest version given out */
+} tm_label_pool;
+
+/** Returns labels with room for @p n ways, none in use, `plus` 0; NULL when out of memory. */
+tm_labels *tm_labels_new(tm_label_pool *pool, size_t n);
+void tm_labels_release(tm_label_pool *pool, tm_labels *labels);
+
+/** Appends a way that no rank has yet, from a later source. Returns its lengths, to be set. */
+int64_t *tm_ways_append(const tm_label_pool *pool, tm_ways *ways, uint32_t from);
+
+/** Returns labels with the ways longer by @p by [width / TM_LANES]; NULL when out of memory. */
+tm_labels *tm_labels_longer(tm_label_pool *pool, const tm_labels *labels, const int64_t *const *by);
+
+/** Makes each way longer by @p by [width / TM_LANES]. */
+static inline void tm_labels_add(const tm_label_pool *pool, tm_labels *labels,
+                                 const int64_t *const *by) {
+    pool->lanes->add(labels->plus, labels->plus, 1, by, pool->width);
+}
+
+/** Merges b's ways, each longer by @p by, into a's: the longer one of each source remains. False
+ * when out of memory. */
+bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
+                     const int64_t *const *by);
+
+/** Clears the marks of new and grown ways. */
+void tm_ways_known(tm_ways *ways);
+
+/** Assigns a new version after ways were removed. */
+void tm_ways_fewer(tm_label_pool *pool, tm_ways *ways);
+
+#endif

@@ -1,0 +1,162 @@
+/* State shared by the steps of building a graph. */
+#ifndef TMERGE_REPLAY_MAKER_H
+#define TMERGE_REPLAY_MAKER_H
+
+#include "build_graph.h"
+
+/* An edge before nodes are ordered: both ends are part numbers. Without padding, so that many are
+ * compared at once. */
+typedef struct tm_loose_edge {
+    uint32_t to, from;
+    uint8_t kind, flags;
+    uint16_t none; /* 0 */
+} tm_loose_edge;
+
+/* The weights of a loose edge as in tm_edge, and the unexplained part; at most one edge into a
+ * node has one. */
+typedef struct tm_loose_weight {
+    int64_t ns, peer_ns, over_ns;
+} tm_loose_weight;
+
+/* A possible cause of an event's delay. */
+typedef struct tm_cause {
+    uint32_t from;
+    int64_t from_ns;
+    int64_t usual_ns; /* usual lag from the cause to its effect */
+    uint8_t kind;     /* tm_edge_kind */
+} tm_cause;
+
+/* Parts are numbered: events first (S = 2 i, E = 2 i + 1), then calls, then the ends of steps. */
+typedef struct tm_maker {
+    const tm_draft *draft;
+    const tm_recorded *recorded;
+    const tm_vec *waits;           /* of tm_part_wait */
+    const tm_replay_visit *visits; /* [n_visits] ascending in event */
+    size_t n_visits, n_named;      /* n_named: those with a recorded event */
+    bool unseen;                   /* it has TM_EDGE_UNSEEN and is not replayed in a batch */
+    tm_graph *graph;
+    tm_vec edges;              /* of tm_loose_edge */
+    tm_vec weights;            /* of tm_loose_weight, parallel to edges */
+    size_t room;               /* capacity of both */
+    tm_vec causes;             /* of tm_cause, for the current node */
+    int64_t launch_ns, gap_ns; /* usual lags */
+    uint32_t *origin; /* owned; [edges of the graph] index of its loose edge, or TM_NO_ORIGIN */
+} tm_maker;
+
+/* An edge from the root to a node without a recorded cause. */
+#define TM_NO_ORIGIN UINT32_MAX
+
+static inline uint32_t tm_event_begin(uint32_t event) {
+    return 2 * event;
+}
+
+static inline uint32_t tm_event_end(uint32_t event) {
+    return 2 * event + 1;
+}
+
+static inline uint32_t tm_call_begin(const tm_maker *m, uint32_t call) {
+    return 2 * ((uint32_t)m->draft->events.n + call);
+}
+
+static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
+    return tm_call_begin(m, call) + 1;
+}
+
+/* Makes room for [n] more edges, to be set and counted by the caller. False when out of memory. */
+bool tm_maker_grow(tm_maker *m, size_t n);
+static inline bool tm_maker_room(tm_maker *m, size_t n) {
+    return m->edges.n + n <= m->room || tm_maker_grow(m, n);
+}
+
+static inline void tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_edge *edge) {
+    ((tm_loose_edge *)m->edges.data)[i] =
+        (tm_loose_edge){to, edge->from, edge->kind, edge->flags, 0};
+    ((tm_loose_weight *)m->weights.data)[i] = (tm_loose_weight){edge->ns, edge->peer_ns, 0};
+}
+
+/* Appends an edge. Edges must be grouped by target part, in order. False when out of memory. */
+static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_edge *edge) {
+    if (!tm_maker_room(m, 1))
+        return false;
+    tm_maker_set(m, m->edges.n++, to, edge);
+    return true;
+}
+
+/* Same, with an unexplained part of @p over_ns. */
+static inline bool tm_maker_edge_over(tm_maker *m, uint32_t to, const tm_edge *edge,
+                                      int64_t over_ns) {
+    const bool ok = tm_maker_edge(m, to, edge);
+    if (ok)
+        ((tm_loose_weight *)m->weights.data)[m->edges.n - 1].over_ns = over_ns;
+    return ok;
+}
+
+static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
+    tm_cause *at = tm_vec_push(&m->causes);
+    if (at)
+        *at = *cause;
+    return at != NULL;
+}
+
+/* Returns when a cause would usually have led to a node at @p ns, at most @p ns. */
+static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
+    const int64_t lag = ns - cause->from_ns;
+    return cause->from_ns + (lag < cause->usual_ns ? lag : cause->usual_ns);
+}
+
+/* Returns the weight of a cause on the other ranks: of a transfer, what is usual for its operation;
+ * otherwise not known yet. */
+static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause, int64_t weight) {
+    return cause->kind == TM_EDGE_TRANSFER ? m->visits[cause->from & ~TM_FROM_VISIT].usual_ns
+                                           : weight;
+}
+
+/* Returns how long before a node at @p ns the latest of its causes would usually have led to it. */
+int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
+
+/* Adds an edge for each of [n] causes of a node at @p ns. The one that explains it best gets the
+ * recorded weight, the others at most the usual one. False when out of memory. */
+static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_cause *causes,
+                                 size_t n) {
+    size_t binding = 0;
+    int64_t latest = INT64_MIN, over = 0;
+    if (!tm_maker_room(m, n))
+        return false;
+    tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
+    tm_loose_weight *weights = (tm_loose_weight *)m->weights.data + m->edges.n;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t at = tm_cause_reaches(&causes[i], ns), weight = at - causes[i].from_ns;
+        edges[i] = (tm_loose_edge){to, causes[i].from, causes[i].kind, 0, 0};
+        weights[i] = (tm_loose_weight){weight, tm_cause_peer_ns(m, &causes[i], weight), 0};
+        binding = at > latest ? i : binding;
+        over = at > latest ? ns - at : over;
+        latest = at > latest ? at : latest;
+    }
+    if (n > 0) {
+        weights[binding].ns += over;
+        weights[binding].peer_ns += over;
+        weights[binding].over_ns = over;
+    }
+    m->edges.n += n;
+    return true;
+}
+
+/* Same with all collected causes, which it empties. */
+bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
+
+/* Adds the end of event u as a cause of a node at @p ns. If it ends later (streams overlap, or
+ * times are rounded), uses its begin, or the operation it is part of, whose transfer then leads
+ * there. False when out of memory. */
+bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
+
+/* Add the edges into all events, and into all calls. False when out of memory. */
+bool tm_maker_events(tm_maker *m);
+bool tm_maker_calls(tm_maker *m);
+
+/* Adds a rank's edges, participations and steps to an empty graph. False when out of memory. */
+bool tm_maker_loose(tm_maker *m);
+
+/* Orders nodes and edges. TM_OK; TM_ERR_FAULT. */
+tm_status tm_maker_order(tm_maker *m, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,125 @@
+#include "ops_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "ops_order.h"
+#include "timeline/metadata.h"
+
+void tm_ops_draft_free(tm_ops_draft *draft) {
+    tm_vec_free(&draft->parts);
+    tm_vec_free(&draft->edges);
+    tm_vec_free(&draft->ends);
+}
+
+/* Returns the number after a key, or -1. */
+static int64_t number_of(const char *metadata, const char *key) {
+    const char *found = strstr(metadata, key);
+    int64_t number = -1;
+    if (!found)
+        return -1;
+    for (found += strlen(key); *found >= '0' && *found <= '9' && number < 1000000000; found++)
+        number = (number < 0 ? 0 : number * 10) + (*found - '0');
+    return number;
+}
+
+bool tm_ops_place_read(const char *metadata, tm_ops_place *out) {
+    *out = (tm_ops_place){.data = number_of(metadata, "\"data_rank\":"),
+                          .stage = number_of(metadata, "\"stage\":"),
+                          .tensor = number_of(metadata, "\"tensor_rank\":"),
+                          .stages = number_of(metadata, "\"stages\":"),
+                          .chunks = number_of(metadata, "\"chunks\":")};
+    return out->data >= 0 && out->stage >= 0 && out->tensor >= 0 && out->stages > out->stage &&
+           out->chunks > 0;
+}
+
+/* Parses the type of an operation and its model part: "forward-compute, chunk 1". */
+static uint8_t type_of(tm_text name, int32_t *chunk) {
+    static const char *const words[TM_N_OPS_TYPES] = {
+#define WORD(id, word) word,
+        TM_OPS_TYPE_LIST(WORD)
+#undef WORD
+    };
+    const char *comma = strchr(name.bytes, ',');
+    size_t size = comma ? (size_t)(comma - name.bytes) : name.size;
+    int64_t number = comma ? number_of(comma, ", chunk ") : 0;
+    *chunk = number > 0 && number <= INT32_MAX ? (int32_t)number : 0;
+    for (size_t type = 0; type < TM_N_OPS_TYPES; type++)
+        if (strlen(words[type]) == size && memcmp(words[type], name.bytes, size) == 0)
+            return (uint8_t)type;
+    return TM_N_OPS_TYPES;
+}
+
+static bool begins_by(const void *element, const void *key) {
+    return ((const tm_step *)element)->begin_ns <= *(const int64_t *)key;
+}
+
+static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const tm_timebase *base) {
+    const tm_timeline *t = d->timeline;
+    int64_t begin = t->begin_ns[row];
+    size_t step = tm_bisect(t->steps, t->n_steps, sizeof *t->steps, &begin, begins_by);
+    int32_t chunk;
+    uint8_t type = type_of(tm_names_text(names, t->name[row]), &chunk);
+    /* An event of length 0 between two steps belongs to the earlier one. */
+    step -= step > 1 && t->duration_ns[row] == 0 && begin == t->steps[step - 1].begin_ns;
+    if (type == TM_N_OPS_TYPES || step == 0 || begin > t->steps[step - 1].end_ns)
+        return true;
+    begin = tm_timebase_of(base, tm_rank_clock_true(&t->clock, begin));
+    const tm_ops_part part = {.begin_ns = begin,
+                              .end_ns = begin + t->duration_ns[row],
+                              .row = row,
+                              .step = (uint32_t)step - 1,
+                              .chunk = chunk,
+                              .type = type};
+    return tm_vec_append(&d->parts, &part, 1) != NULL;
+}
+
+/* By step, type and time: the order of occurrence indices. */
+static int by_number(const void *a, const void *b) {
+    const tm_ops_part *x = a, *y = b;
+    int order = tm_order_i64(x->step, y->step);
+    order = order ? order : tm_order_i64(x->type, y->type);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : tm_order_i64(x->row, y->row);
+}
+
+static void number_parts(tm_ops_draft *d) {
+    tm_ops_part *v = d->parts.data;
+    if (d->parts.n > 1)
+        qsort(v, d->parts.n, sizeof *v, by_number);
+    for (size_t i = 1; i < d->parts.n; i++)
+        if (v[i].step == v[i - 1].step && v[i].type == v[i - 1].type)
+            v[i].nth = v[i - 1].nth + 1;
+}
+
+/* A step ends with the latest end of its operations. */
+static bool add_ends(tm_ops_draft *d) {
+    const tm_ops_part *v = d->parts.data;
+    for (uint32_t i = 0; i < d->parts.n; i++) {
+        if (i == 0 || v[i].step != v[i - 1].step) {
+            const tm_ops_end end = {.end_ns = v[i].end_ns, .step = v[i].step, .first = i};
+            if (!tm_vec_append(&d->ends, &end, 1))
+                return false;
+        }
+        tm_ops_end *end = (tm_ops_end *)d->ends.data + d->ends.n - 1;
+        end->end_ns = v[i].end_ns > end->end_ns ? v[i].end_ns : end->end_ns;
+    }
+    return true;
+}
+
+tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names,
+                            const tm_timebase *base, tm_ops_draft *out, tm_error *err) {
+    *out = (tm_ops_draft){.timeline = timeline,
+                          .parts = TM_VEC(tm_ops_part),
+                          .edges = TM_VEC(tm_ops_edge),
+                          .ends = TM_VEC(tm_ops_end)};
+    bool ok = true;
+    if (!tm_ops_place_read(tm_timeline_metadata(timeline).bytes, &out->place))
+        return TM_OK;
+    for (uint32_t row = 0; row < timeline->n_events && ok; row++)
+        ok = timeline->kind[row] != TM_DURATION || add_row(out, names, row, base);
+    number_parts(out);
+    ok = ok && add_ends(out);
+    return ok && tm_ops_order(out) ? TM_OK : tm_fail_memory(err);
+}

@@ -1,0 +1,96 @@
+/* A rank's operations, for traces that record operations of the training loop instead of kernels.
+ * Which operation follows which is derived from their kinds and the pipeline schedule, not from
+ * times. After "Understanding Stragglers in Large Model Training Using What-if Analysis" (OSDI
+ * 2025). */
+#ifndef TMERGE_REPLAY_OPS_EVENTS_H
+#define TMERGE_REPLAY_OPS_EVENTS_H
+
+#include "base/vec.h"
+#include "replay/graph/timebase.h"
+#include "tmerge/timeline.h"
+
+/** Types of operations, by the prefix of their names. Computation, and what counts as such, comes
+ * first: its ideal is the mean, that of communication the median. */
+#define TM_OPS_TYPE_LIST(X)                                                                        \
+    X(FORWARD, "forward-compute")                                                                  \
+    X(BACKWARD, "backward-compute")                                                                \
+    X(GC, "gc")                                                                                    \
+    X(OPTIMIZER, "optimizer")                                                                      \
+    X(FORWARD_SEND, "forward-send")                                                                \
+    X(FORWARD_RECV, "forward-recv")                                                                \
+    X(BACKWARD_SEND, "backward-send")                                                              \
+    X(BACKWARD_RECV, "backward-recv")                                                              \
+    X(PARAMS, "params-all-gather")                                                                 \
+    X(GRADS, "grads-reduce-scatter")                                                               \
+    X(SEPARATE, "separate-grads-all-reduce")                                                       \
+    X(LAYERNORM, "layernorm-grads-all-reduce")                                                     \
+    X(EMBEDDING, "embedding-grads-all-reduce")                                                     \
+    X(CLIP, "optimizer-clip-main-grad")
+
+typedef enum tm_ops_type {
+#define TM_OPS_TYPE_ENUM(id, word) TM_OPS_##id,
+    TM_OPS_TYPE_LIST(TM_OPS_TYPE_ENUM)
+#undef TM_OPS_TYPE_ENUM
+        TM_N_OPS_TYPES
+} tm_ops_type;
+
+static inline bool tm_ops_computes(uint8_t type) {
+    return type <= TM_OPS_OPTIMIZER;
+}
+
+/** Position of a rank in its job, as written into the metadata by the reader of such traces. */
+typedef struct tm_ops_place {
+    int64_t data, stage, tensor;
+    int64_t stages, chunks; /* of the job: pipeline stages, model parts per stage */
+} tm_ops_place;
+
+/** Parses the metadata; false if they lack the position. */
+bool tm_ops_place_read(const char *metadata, tm_ops_place *out);
+
+/** An operation. Times are in ns since the root, on the job's clock. */
+typedef struct tm_ops_part {
+    int64_t begin_ns, end_ns;
+    int64_t arrival_ns; /* latest end of the operations it follows: set by tm_ops_ask_joins */
+    int64_t join_ns;    /* latest arrival of its members: set by tm_ops_take */
+    int64_t last_ns;    /* latest begin of its members: set by tm_ops_take */
+    uint64_t operation; /* equal on all members, unique in the job; 0: it joins no ranks */
+    uint32_t row;       /* in the timeline */
+    uint32_t step;      /* index into the timeline's steps */
+    uint32_t nth;       /* occurrence index among those of its type in its step */
+    int32_t chunk;      /* model part, 0 if there is only one */
+    uint8_t type;       /* tm_ops_type */
+} tm_ops_part;
+
+/** Edge: one operation (index) follows another. */
+typedef struct tm_ops_edge {
+    uint32_t from, to;
+} tm_ops_edge;
+
+/** The end of the rank's part of a step, at which the job's next step begins. */
+typedef struct tm_ops_end {
+    int64_t end_ns;  /* latest end of its operations */
+    int64_t join_ns; /* end of the job's step: set by tm_ops_take */
+    uint32_t step;   /* index into the timeline's steps */
+    uint32_t first;  /* index of its first operation */
+} tm_ops_end;
+
+typedef struct tm_ops_draft {
+    const tm_timeline *timeline; /* borrowed */
+    tm_ops_place place;
+    tm_vec parts; /* of tm_ops_part, by step, each after those it follows */
+    tm_vec edges; /* of tm_ops_edge, ascending in to */
+    tm_vec ends;  /* of tm_ops_end, ascending in time */
+} tm_ops_draft;
+
+/**
+ * Collects the operations of a rank, and which ones each follows.
+ *
+ * @param base  origin of times
+ * @return      TM_OK; TM_ERR_FAULT; free it in either case
+ */
+tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names,
+                            const tm_timebase *base, tm_ops_draft *out,
+                            tm_error *err) TM_MUST_CHECK;
+void tm_ops_draft_free(tm_ops_draft *draft);
+
+#endif

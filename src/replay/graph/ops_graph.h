@@ -1,0 +1,69 @@
+/* Builds a rank's graph from its operations, in two exchanges with other ranks: when steps end,
+ * and when operations that join ranks begin.
+ *
+ * A member arrives when everything it follows has ended. The operation is complete when its last
+ * member has arrived (J), and begins when recorded. The time in between (and between an operation
+ * of a single rank and what it follows) has no recorded explanation; it may be launches or data
+ * loading. It is the weight of edges of kind gap; all other edges are explained. A step begins when
+ * all ranks have ended the previous one. */
+#ifndef TMERGE_REPLAY_OPS_GRAPH_H
+#define TMERGE_REPLAY_OPS_GRAPH_H
+
+#include "ops_events.h"
+#include "replay/graph/graph.h"
+
+/** A member of an operation that joins ranks, sent to the process that collects them, and back.
+ * Sent as bytes. */
+typedef struct tm_ops_member {
+    uint64_t operation;
+    int64_t arrival_ns; /* in the answer: the latest of all members */
+    int64_t begin_ns;   /* in the answer: the latest of all members */
+    uint32_t rank;      /* index of the rank in its process */
+    uint32_t part;      /* index in parts, or ends, of tm_ops_draft */
+    int32_t origin;     /* sending process */
+    int32_t is_end;
+} tm_ops_member;
+
+/** Appends the ends of steps. False when out of memory. */
+bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
+
+/** Computes when operations arrive, then appends those that join ranks. Needs the answers to the
+ * first exchange. False when out of memory. */
+bool tm_ops_ask_joins(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
+
+/** Sets the latest times of each operation on all its members; these must be complete. */
+void tm_ops_answer(tm_vec *members);
+
+/** Stores an answer. */
+void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer);
+
+/** Time of operations by type. */
+typedef struct tm_ops_times {
+    int64_t ns[TM_N_OPS_TYPES];
+} tm_ops_times;
+
+/** Returns how long an operation took; if it joins ranks, its transfer. */
+int64_t tm_ops_time(const tm_ops_part *part);
+
+/** Time of one operation, to be averaged over the job. Sent as bytes. */
+typedef struct tm_ops_sample {
+    int64_t ns;
+    int64_t type;
+} tm_ops_sample;
+
+/** Appends a rank's samples. False when out of memory. */
+bool tm_ops_sample_rank(const tm_ops_draft *draft, tm_vec *samples);
+
+/** Computes the ideal: the mean over the job for computation, the median for communication.
+ * @param samples  of tm_ops_sample, of all ranks; sorted */
+tm_ops_times tm_ops_ideal(tm_vec *samples);
+
+/**
+ * Builds the graph.
+ * @param ideal  of the job, for the peer weights
+ * @return       TM_OK; TM_ERR_FAULT; free it with tm_graph_free in either case
+ */
+tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_graph *out,
+                       tm_error *err) TM_MUST_CHECK;
+
+#endif

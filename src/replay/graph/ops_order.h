@@ -1,0 +1,17 @@
+/* Derives which operation of a training step follows which. */
+#ifndef TMERGE_REPLAY_OPS_ORDER_H
+#define TMERGE_REPLAY_OPS_ORDER_H
+
+#include "ops_events.h"
+
+/**
+ * Finds the operations that each one follows, and the id of each that joins ranks. Sorts operations
+ * so that each comes after those it follows. Facts that only times show (which transfers took
+ * place, and the order of micro-batches) are taken from the rank's first step of the same shape.
+ *
+ * @param draft  with parts in the order (step, type, begin)
+ * @return       false when out of memory
+ */
+bool tm_ops_order(tm_ops_draft *draft) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,127 @@
+/* A rank's recorded events, from which its graph is built: GPU events in the order of their
+ * launches, and the calls that launched one or waited for one, in the order of their begins. */
+#ifndef TMERGE_REPLAY_RANK_EVENTS_H
+#define TMERGE_REPLAY_RANK_EVENTS_H
+
+#include "base/vec.h"
+#include "call_class.h"
+#include "timebase.h"
+#include "tmerge/timeline.h"
+
+#define TM_NO_PART UINT32_MAX
+
+/** A GPU event. Times are in ns since the root, on the job's clock. */
+typedef struct tm_part_event {
+    int64_t begin_ns, end_ns;
+    uint32_t row;
+    uint32_t call;   /* index of the call that launched it, or TM_NO_PART */
+    uint32_t before; /* index of the event before it on its stream, or TM_NO_PART */
+    uint32_t stream; /* index of its track */
+    uint32_t nth; /* occurrence index (0-based) of its name in its step, in the order of launches */
+    int32_t step; /* index into the timeline's steps, TM_NO_STEP for none */
+    bool last;    /* of its step on its stream, or still running when the next one begins */
+} tm_part_event;
+
+typedef struct tm_part_call {
+    int64_t begin_ns, end_ns;
+    uint32_t row;
+    uint32_t thread;   /* index of its track */
+    uint32_t launched; /* index of the first event that it launched, or TM_NO_PART */
+    uint32_t nth;      /* occurrence index (0-based) of its name in its step */
+    int32_t step;
+    uint8_t kind; /* tm_call_class_kind */
+} tm_part_call;
+
+/** Flag of a span: a call that may wait for the device before its own work. */
+enum { TM_SPAN_MAY_WAIT = 128 };
+
+/** An annotation that names the host's activity, or a call with work of its own. */
+typedef struct tm_part_span {
+    int64_t begin_ns, end_ns;
+    uint32_t row;
+    uint32_t thread; /* index of its track */
+    uint8_t flags;   /* TM_EDGE_INPUT, TM_EDGE_GC or TM_SPAN_MAY_WAIT */
+} tm_part_span;
+
+/** A call that makes a stream wait. */
+typedef struct tm_part_pause {
+    int64_t begin_ns;
+    uint32_t row;
+} tm_part_pause;
+
+/** Number of occurrences of a name in a step: events, and calls that launched none. */
+typedef struct tm_part_count {
+    uint32_t name;
+    int32_t step;
+    uint32_t n;
+} tm_part_count;
+
+/** A rank's events before its first step (warm-up). */
+typedef struct tm_warm_up {
+    int64_t step; /* number of its first step; INT64_MAX without any GPU event in steps */
+    bool any;     /* GPU events outside of steps were launched before it */
+    bool joined;  /* they reach into it: the recording begins in the middle of the work */
+} tm_warm_up;
+
+typedef struct tm_draft {
+    const tm_timeline *timeline; /* borrowed */
+    int64_t
+        stage; /* pipeline stage, -1 for none; set by the caller: stages run different programs */
+    tm_vec events;       /* of tm_part_event */
+    tm_vec calls;        /* of tm_part_call */
+    tm_vec stream_waits; /* of tm_part_pause, ascending in begin */
+    tm_vec spans;        /* of tm_part_span, by thread, ascending in begin */
+    tm_vec counts;       /* of tm_part_count */
+    bool syncs;          /* calls that wait for the GPU are recorded once it has work */
+    tm_warm_up before;   /* warm-up before the first step */
+    bool warm_up; /* the first step counts from the warm-up's end (tm_warm_up); set by the caller */
+} tm_draft;
+
+/**
+ * Collects the recorded events of a rank.
+ *
+ * @param base  origin of times
+ * @return      TM_OK; TM_ERR_FAULT; free it in either case
+ */
+tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
+                        const tm_timebase *base, tm_draft *out, tm_error *err) TM_MUST_CHECK;
+void tm_draft_free(tm_draft *draft);
+
+/**
+ * Replaces the times by those of another rank whose other columns are all the same.
+ *
+ * @param draft  collected from, or last used for, a rank with the same columns
+ * @return       whether the events are in the same order by this rank's times, too; otherwise only
+ *               another call makes it valid
+ */
+bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
+
+/** Same for a rank that it was used for before; @p before is the result from then. */
+void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
+                         tm_warm_up before);
+
+/** Returns the begin [ns] of a row in replay time. */
+static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
+                                     const tm_timebase *base) {
+    return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]));
+}
+
+/** Returns the end [ns] of a row in replay time, given its begin. */
+static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, int64_t begin_ns,
+                                   const tm_timebase *base) {
+    const int64_t ns = timeline->duration_ns[row];
+    if (base->cuts.n == 0)
+        return begin_ns + ns;
+    return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]) + ns);
+}
+
+/** Whether an event was launched before the first step, and belongs to none. */
+bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
+
+/** Returns the first event of the first step in the order of launches, or TM_NO_PART. */
+uint32_t tm_warm_up_after(const tm_draft *draft);
+
+/** Returns a key of an event's name and occurrence index, equal for all ranks of a program. */
+uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
+
+#endif

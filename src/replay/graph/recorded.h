@@ -1,0 +1,45 @@
+/* Recorded waits: which event a stream or a host call waited for. */
+#ifndef TMERGE_REPLAY_RECORDED_H
+#define TMERGE_REPLAY_RECORDED_H
+
+#include "wait_pairs.h"
+
+/** A wait that a call requested. */
+typedef struct tm_asked {
+    uint32_t call;     /* row */
+    int64_t call_ns;   /* begin, since the root */
+    int64_t stream;    /* waiting stream; -1: the host */
+    int64_t on_stream; /* stream that is waited for */
+    int64_t until_ns;  /* covers launches there before this time: the begin of the call, or of the
+                          call that recorded the event it names */
+} tm_asked;
+
+typedef struct tm_recorded {
+    const tm_draft *draft; /* borrowed */
+    uint32_t *first;       /* owned; [tracks + 1] range of each track in `events` */
+    uint32_t *events;      /* owned; events by track, in the order of launches */
+    tm_vec asked;          /* of tm_asked, ascending in call; those that name a stream */
+    tm_vec blind;          /* of tm_asked: streams that wait for an unrecorded, inferred stream */
+    bool streams;          /* some of `asked` are waits of streams: no others are inferred */
+    int64_t n_guessed;     /* inferred waits kept by tm_recorded_waits */
+} tm_recorded;
+
+/** TM_OK; TM_ERR_FAULT; free it in either case. */
+tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
+                           tm_error *err) TM_MUST_CHECK;
+void tm_recorded_free(tm_recorded *recorded);
+
+/** Adds the recorded waits of streams; only if `streams` is set. @param waits  inferred by
+ * tm_pairs_pick, or empty; of these only the ones in `blind` are kept. TM_OK; TM_ERR_FAULT. */
+tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
+
+/** Returns the wait that a host call requested; NULL if none is recorded. */
+const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call);
+
+/** Returns the latest event launched on a stream before a time, or TM_NO_PART. */
+uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns);
+
+/** Returns the first event launched on a stream from a time on, or TM_NO_PART. */
+uint32_t tm_recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns);
+
+#endif

@@ -1,0 +1,148 @@
+#include "wait_pairs.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* Events searched back on a stream; size of the ring that holds them. */
+enum { BACK = 24, RING = 32 };
+/* A begin at most this long after an end may be caused by it. */
+static const int64_t TIGHT_NS = 6000;
+
+/* The latest launched events of a stream. */
+typedef struct stream {
+    size_t n;              /* events launched so far */
+    uint32_t latest[RING]; /* index of the i-th event at i modulo RING */
+} stream;
+
+/* State of a pass over the events in the order of their launches. */
+typedef struct walk {
+    const tm_draft *draft;
+    stream *streams; /* owned; by track */
+    size_t n;
+    size_t n_waits; /* calls that make a stream wait, passed so far */
+    int64_t *seen;  /* owned; [n] n_waits at the stream's latest launch */
+} walk;
+
+static bool walk_begin(walk *w, const tm_draft *draft) {
+    size_t n = draft->timeline->n_tracks;
+    *w = (walk){.draft = draft, .n = n};
+    w->streams = calloc(n + 1, sizeof *w->streams);
+    w->seen = calloc(n + 1, sizeof *w->seen);
+    return w->streams && w->seen;
+}
+
+static void walk_end(walk *w) {
+    free(w->streams);
+    free(w->seen);
+}
+
+/* Advances to event i. Returns whether its stream was made to wait since its previous event. */
+static bool may_wait(walk *w, uint32_t i) {
+    const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
+    const tm_vec *waits = &w->draft->stream_waits;
+    if (e->call == TM_NO_PART)
+        return false;
+    if (waits->n == 0)
+        return true;
+    int64_t launch = ((const tm_part_call *)w->draft->calls.data)[e->call].begin_ns;
+    while (w->n_waits < waits->n &&
+           ((const tm_part_pause *)waits->data)[w->n_waits].begin_ns <= launch)
+        w->n_waits++;
+    bool any = (int64_t)w->n_waits > w->seen[e->stream];
+    w->seen[e->stream] = (int64_t)w->n_waits;
+    return any;
+}
+
+static void walk_on(walk *w, uint32_t i) {
+    const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
+    stream *s = &w->streams[e->stream];
+    s->latest[s->n++ % RING] = i;
+}
+
+static uint64_t pair_key(const tm_draft *d, uint32_t source, uint32_t event) {
+    const tm_part_event *u = (const tm_part_event *)d->events.data + source;
+    const tm_part_event *v = (const tm_part_event *)d->events.data + event;
+    int64_t apart = (int64_t)v->step - u->step;
+    const uint64_t key[4] = {tm_draft_position(d->timeline, u->row, u->nth),
+                             tm_draft_position(d->timeline, v->row, v->nth), (uint64_t)apart,
+                             (uint64_t)d->stage};
+    return tm_hash_words(0, key, 4);
+}
+
+static bool is_tight(const tm_draft *d, const tm_part_event *u, const tm_part_event *v) {
+    const tm_part_event *events = d->events.data;
+    bool idle = v->before == TM_NO_PART || events[v->before].end_ns < u->end_ns;
+    return idle && v->begin_ns >= u->end_ns && v->begin_ns <= u->end_ns + TIGHT_NS;
+}
+
+static bool survey_stream(const tm_draft *d, const stream *launched, uint32_t i, tm_pairs *pairs) {
+    const tm_part_event *events = d->events.data;
+    for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
+        uint32_t u = launched->latest[(launched->n - back) % RING];
+        bool broken = events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS;
+        bool tight = !broken && d->stream_waits.n == 0 && is_tight(d, &events[u], &events[i]);
+        if (!broken && !tight)
+            continue;
+        uint64_t key = pair_key(d, u, i);
+        if (tm_keys_add(broken ? &pairs->broken : &pairs->tight, &key) == TM_NO_KEY)
+            return false;
+    }
+    return true;
+}
+
+tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err) {
+    walk w;
+    const tm_part_event *events = draft->events.data;
+    bool ok = walk_begin(&w, draft);
+    for (uint32_t i = 0; i < draft->events.n && ok; i++) {
+        bool may = may_wait(&w, i);
+        for (size_t k = 0; k < w.n && ok && may; k++)
+            if (k != events[i].stream)
+                ok = survey_stream(draft, &w.streams[k], i, pairs);
+        walk_on(&w, i);
+    }
+    walk_end(&w);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+/* Returns the latest event of a stream that event i can have waited for, or TM_NO_PART. */
+static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32_t i,
+                               const tm_pairs *pairs) {
+    const tm_part_event *events = d->events.data;
+    for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
+        uint32_t u = launched->latest[(launched->n - back) % RING];
+        if (events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS)
+            continue;
+        uint64_t key = pair_key(d, u, i);
+        if (tm_keys_find(&pairs->broken, &key) != TM_NO_KEY)
+            continue;
+        if (d->stream_waits.n > 0 || tm_keys_find(&pairs->tight, &key) != TM_NO_KEY)
+            return u;
+    }
+    return TM_NO_PART;
+}
+
+tm_status tm_pairs_pick(const tm_draft *draft, const tm_pairs *pairs, tm_vec *waits,
+                        tm_error *err) {
+    walk w;
+    const tm_part_event *events = draft->events.data;
+    bool ok = walk_begin(&w, draft);
+    for (uint32_t i = 0; i < draft->events.n && ok; i++) {
+        bool may = may_wait(&w, i);
+        for (size_t k = 0; k < w.n && ok && may; k++) {
+            if (k == events[i].stream)
+                continue;
+            const tm_part_wait wait = {i, pick_of_stream(draft, &w.streams[k], i, pairs)};
+            ok = wait.source == TM_NO_PART || tm_vec_append(waits, &wait, 1);
+        }
+        walk_on(&w, i);
+    }
+    walk_end(&w);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_pairs_free(tm_pairs *pairs) {
+    tm_keys_free(&pairs->broken);
+    tm_keys_free(&pairs->tight);
+}

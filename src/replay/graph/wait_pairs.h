@@ -1,0 +1,42 @@
+/* Infers which event of another stream an event waited for, if no record says so. */
+#ifndef TMERGE_REPLAY_WAIT_PAIRS_H
+#define TMERGE_REPLAY_WAIT_PAIRS_H
+
+#include "base/keys.h"
+#include "rank_events.h"
+
+/** An end this much after a begin may still have been waited for. */
+enum { TM_PAIR_SLACK_NS = 2000 };
+
+/** Pairs of places (event waited for, waiting event) by hash, equal on all ranks of a stage. */
+typedef struct tm_pairs {
+    tm_keys broken; /* of uint64_t: on some rank it began before the awaited event had ended */
+    tm_keys tight;  /* of uint64_t: on some rank it began just when the awaited event had ended */
+} tm_pairs;
+
+#define TM_PAIRS() ((tm_pairs){TM_KEYS(uint64_t), TM_KEYS(uint64_t)})
+
+/** Indices of events in tm_draft: @p event began after @p source ended. */
+typedef struct tm_part_wait {
+    uint32_t event, source;
+} tm_part_wait;
+
+/** Adds the evidence of this rank. TM_OK; TM_ERR_FAULT. */
+tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Infers the waits of a rank. If a call made the event's stream wait since its previous event was
+ * launched, the event may have waited for the latest event of each other stream that was launched
+ * before it and had ended, skipping pairs that are broken on any rank. On a rank without any such
+ * call only pairs that are tight somewhere count.
+ *
+ * @param pairs  of all ranks
+ * @param waits  of tm_part_wait, appended to, ascending in event
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_pairs_pick(const tm_draft *draft, const tm_pairs *pairs, tm_vec *waits,
+                        tm_error *err) TM_MUST_CHECK;
+
+void tm_pairs_free(tm_pairs *pairs);
+
+#endif

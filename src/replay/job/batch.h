@@ -1,0 +1,120 @@
+/* A batch of ranks whose graphs have the same nodes and edges and differ only in times. The common
+ * part is stored once, in the graph of the first of them; the times are stored side by side, so
+ * that as many ranks are processed at once as fit into a processor's vectors. Results are
+ * identical to the byte to those of individual graphs. */
+#ifndef TMERGE_REPLAY_BATCH_H
+#define TMERGE_REPLAY_BATCH_H
+
+#include "base/memory_pages.h"
+#include "base/simd_lanes.h"
+#include "batch_items.h"
+#include "replay/graph/graph.h"
+#include "replay/job/path.h"
+#include "replay/job/slack.h"
+
+/** The participation of each rank in the operation of a tm_graph_visit. */
+typedef struct tm_batch_visit {
+    uint64_t operation[TM_LANES];
+    int64_t last_ns[TM_LANES];
+    int64_t usual_ns[TM_LANES]; /* of the transfer */
+} tm_batch_visit;
+
+/** A value of each rank, by edge or place. */
+typedef struct tm_batch_row {
+    int64_t ns[TM_LANES];
+} tm_batch_row;
+
+/** Same in half the memory, for the usual short times. If the first value is TM_WIDE, the second is
+ * the index of a wide row. */
+typedef struct tm_batch_short {
+    int32_t ns[TM_LANES];
+} tm_batch_short;
+
+#define TM_WIDE INT32_MIN
+
+/** Up to TM_LANES ranks; unused lanes repeat the first rank. */
+typedef struct tm_batch {
+    const tm_graph *like; /* borrowed: graph of a rank that did the same; nodes, edges, steps and
+                             the nodes of operations are shared */
+    const tm_batch_items *items; /* borrowed: shared, too */
+    size_t n;                    /* number of ranks */
+    int64_t rank[TM_LANES];
+    uint32_t index[TM_LANES]; /* index of each rank in its process */
+    tm_batch_short *recorded; /* borrowed, like all below: [edges] */
+    tm_batch_row *wide;       /* [edges of the model that are not short] */
+    tm_batch_row *over;       /* [nodes that may have unexplained time], by slots of the items: like
+                                over_ns of a graph */
+    tm_batch_visit *visits;   /* [visits] */
+    uint8_t *has_over;        /* [edges] bit by lane: TM_EDGE_OVER */
+} tm_batch;
+
+/** Reusable buffers for reductions, kept from batch to batch so that they need not grow again.
+ * Initialised with {0}. */
+typedef struct tm_reduce_room {
+    tm_vec boundaries; /* operations, ends of steps, joints */
+    tm_vec from;       /* of uint32_t: key of the source of each link, ordered by target */
+    tm_vec ns;         /* of int64_t: [links][width] */
+    tm_vec alive;      /* of uint8_t: [links] as in tm_ways */
+    tm_vec implied;    /* of uint8_t: redundant ways of the current node, bit by rank; then the same
+                          for the latest operations */
+} tm_reduce_room;
+
+void tm_reduce_room_free(tm_reduce_room *room);
+
+/** Workspace for all batches, used by one at a time. */
+typedef struct tm_batch_workspace {
+    const struct tm_batch_loops *loops; /* borrowed: for an instruction set; NULL: the fastest */
+    tm_batch_row *ns;                   /* [nodes] times, from tm_batch_times */
+    tm_batch_row *peer;   /* [edges] as tm_edge.peer_ns, if not as recorded; this and the next two
+                            from   tm_batch_peers */
+    uint8_t *known;       /* [edges] TM_WORKSPACE_PEER if peer is set; TM_EDGE_PAIR */
+    uint8_t *stall;       /* [edges] bit by lane: TM_EDGE_STALL */
+    uint32_t *boundaries; /* [nodes][TM_LANES] scratch */
+    size_t n_nodes, n_edges;
+    tm_pages room; /* memory of all these */
+    tm_reduce_room links;
+} tm_batch_workspace;
+
+enum { TM_WORKSPACE_PEER = 1 };
+
+static inline size_t tm_batch_edges(const tm_batch *batch) {
+    return batch->like->first[batch->like->n_nodes];
+}
+
+/** Returns the recorded weight of an edge on a rank. */
+static inline int64_t tm_batch_ns(const tm_batch *batch, uint32_t edge, size_t lane) {
+    const int32_t *ns = batch->recorded[edge].ns;
+    return ns[0] == TM_WIDE ? batch->wide[ns[1]].ns[lane] : ns[lane];
+}
+
+/** Allocates the workspace for a batch. False when out of memory; free it in either case. */
+bool tm_batch_workspace_fit(tm_batch_workspace *workspace, const tm_batch *batch) TM_MUST_CHECK;
+void tm_batch_workspace_free(tm_batch_workspace *workspace);
+
+/** Computes the times of all nodes. */
+void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace);
+
+/**
+ * Extracts the graph of one rank, with the peer weights of the workspace.
+ * @param in_time  orders nodes by the rank's own times, like tm_graph_build; else in the batch's
+ *                 order
+ * @param out      to be freed in either case
+ * @return         TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *workspace,
+                        bool in_time, tm_graph *out, tm_error *err) TM_MUST_CHECK;
+
+/** Same as tm_path_boundaries for all ranks of the batch. */
+tm_status tm_batch_boundaries(const tm_batch *batch, tm_batch_workspace *workspace,
+                              tm_vec *arrivals, tm_vec *ends, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Same as tm_slack_find for all ranks. Leaves times in workspace->ns, latest times by node in
+ * workspace->peer.
+ * @param visits_ns  [visits] rows; @p steps_ns [steps] is the same for all ranks
+ * @param out        [TM_LANES]
+ */
+void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const int64_t *steps_ns,
+                    int64_t below_ns, tm_batch_workspace *workspace, tm_slack *out);
+
+#endif

@@ -1,0 +1,54 @@
+/* The recorded events of a process's ranks. Ranks whose columns are all equal except for times,
+ * and whose events are in the same order, share one tm_draft, which has the times of the rank last
+ * requested. If the others take much memory, they are rebuilt on request. */
+#ifndef TMERGE_REPLAY_BATCH_EVENTS_H
+#define TMERGE_REPLAY_BATCH_EVENTS_H
+
+#include "replay/graph/call_class.h"
+#include "replay/graph/rank_events.h"
+
+/** Number of latest tm_draft a rank is compared with; limit of the bytes kept for older ones. */
+enum { TM_DRAFTS_LATEST = 4, TM_DRAFTS_BYTES = 32 << 20 };
+
+/** State of each rank. */
+typedef struct tm_drafts_rank {
+    tm_warm_up before; /* warm-up */
+    uint32_t leader;   /* rank whose events it uses: itself or an earlier one */
+    bool leads;        /* another rank uses its events */
+    bool kept;         /* its own events are in memory */
+    bool warm_up;      /* as in tm_draft; set by the caller */
+} tm_drafts_rank;
+
+typedef struct tm_drafts {
+    const tm_timeline *timelines;      /* borrowed; [n] */
+    const tm_timebase *base;           /* borrowed */
+    tm_call_classes classes;           /* owned */
+    tm_draft *own;                     /* owned; [n] empty for a rank that uses another's */
+    tm_drafts_rank *ranks;             /* owned; [n] */
+    uint32_t latest[TM_DRAFTS_LATEST]; /* leaders, the latest first */
+    size_t n, n_latest;
+    size_t bytes, most_bytes; /* of events in memory, and the limit */
+} tm_drafts;
+
+/** Allocates for [n] ranks. False when out of memory; free it in either case.
+ * @param names  as in tm_call_classes */
+bool tm_drafts_open(tm_drafts *drafts, const tm_timeline *timelines, size_t n,
+                    const tm_timebase *base, const tm_names *names) TM_MUST_CHECK;
+void tm_drafts_free(tm_drafts *drafts);
+
+/**
+ * Collects the recorded events of rank @p i; ranks must come in order.
+ * @param out  valid until the next call of any of these functions
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_drafts_make(tm_drafts *drafts, size_t i, int64_t stage, const tm_draft **out,
+                         tm_error *err) TM_MUST_CHECK;
+
+/** Returns these events again, with what was set since then. TM_OK; TM_ERR_FAULT. */
+tm_status tm_drafts_at(tm_drafts *drafts, size_t i, const tm_draft **out,
+                       tm_error *err) TM_MUST_CHECK;
+
+/** Frees a rank's events unless another rank uses them. */
+void tm_drafts_done(tm_drafts *drafts, size_t i);
+
+#endif

@@ -1,0 +1,42 @@
+/* The compared items of a batch, and the edges that contribute to them; shared by all its ranks. */
+#ifndef TMERGE_REPLAY_BATCH_ITEMS_H
+#define TMERGE_REPLAY_BATCH_ITEMS_H
+
+#include "replay/graph/graph.h"
+
+/** Which weight of its item (tm_peer_weights) an edge contributes to. */
+typedef enum tm_item_tells {
+    TM_TELLS_NONE,
+    TM_TELLS_FIRST,  /* first_ns: the longest of these */
+    TM_TELLS_SECOND, /* second_ns: by itself */
+    TM_TELLS_OVER    /* second_ns: over_ns of its node */
+} tm_item_tells;
+
+typedef struct tm_item_edge {
+    uint32_t edge;
+    uint8_t kind, tells; /* tm_edge_kind, tm_item_tells */
+} tm_item_edge;
+
+/** Items are events, then calls, as in tm_peer_items. */
+typedef struct tm_batch_items {
+    size_t n, n_events;
+    uint32_t *places; /* owned; [n] place of every item */
+    uint32_t *slots;  /* owned; [edges] slot of the target node, for an edge that may have
+                         unexplained time; or TM_NO_SLOT */
+    size_t n_slots;
+    uint32_t *first; /* owned; [n + 2] index of each item's first edge; those of transfers follow
+                        the last item's */
+    tm_item_edge *edges; /* owned */
+    uint8_t *always;     /* owned; [n] compared on every rank: calls, and own work of a rank; others
+                            only on ranks with unexplained time */
+} tm_batch_items;
+
+#define TM_NO_SLOT UINT32_MAX
+
+/** Sets all members; the places are only allocated. False when out of memory; free it in either
+ * case. */
+bool tm_batch_items_make(tm_batch_items *items, const tm_graph *graph, size_t n,
+                         size_t n_events) TM_MUST_CHECK;
+void tm_batch_items_free(tm_batch_items *items);
+
+#endif

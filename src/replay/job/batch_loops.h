@@ -1,0 +1,36 @@
+/* Loops over edges or items for all ranks of a batch at once, compiled for each instruction set
+ * (base/simd_lanes.h). Callers use the functions of batch.h, peers.h and sets.h instead. */
+#ifndef TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
+#define TMERGE_REPLAY_BATCH_BATCH_LOOPS_H
+
+#include "replay/job/peers.h"
+#include "replay/job/reduce.h"
+#include "replay/job/sets.h"
+
+typedef struct tm_batch_loops {
+    void (*times)(const tm_batch *batch, tm_batch_workspace *workspace);
+
+    /** Computes the weights of an item, as in tm_peer_weights. */
+    void (*weigh_item)(const tm_batch *batch, size_t item, tm_batch_row *first,
+                       tm_batch_row *second);
+
+    /** Sets the peer weights of all items with peers. @param workspace  with nothing known yet */
+    void (*peers)(const tm_batch *batch, const tm_peer_places *places,
+                  tm_batch_workspace *workspace);
+
+    /** Same as tm_batch_slack, from the last node back. @param late  [nodes] latest times from
+     * other ranks and steps, else INT64_MAX */
+    void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
+                  int64_t below_ns, tm_slack *out);
+
+    /** The two tm_weigh_batch of sets.h. */
+    tm_weigh_batch *weigh, *weigh_changes;
+} tm_batch_loops;
+
+/** Returns those of all instruction sets that this processor supports, the fastest last. */
+const tm_batch_loops *const *tm_batch_loops_all(size_t *n);
+
+/** Returns @p asked, or the fastest if it is NULL. */
+const tm_batch_loops *tm_batch_loops_of(const tm_batch_loops *asked);
+
+#endif

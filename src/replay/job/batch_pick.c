@@ -1,0 +1,126 @@
+/* Extracts the graph of one rank of a batch. */
+#include <stdlib.h>
+
+#include "base/sorted.h"
+#include "batch.h"
+#include "replay/graph/order.h"
+
+typedef struct pick {
+    const tm_batch *batch;
+    const tm_batch_workspace *workspace;
+    size_t lane;
+    uint32_t *place;    /* owned; [nodes] new index of each of the batch's nodes */
+    tm_order_key *keys; /* owned; [nodes] in the order of this rank's times */
+} pick;
+
+static int by_key(const void *a, const void *b) {
+    const tm_order_key *x = a, *y = b;
+    int order = tm_order_u64(x->key, y->key);
+    return order ? order : tm_order_u64(x->part, y->part);
+}
+
+/* Orders the nodes by this rank's times, if @p in_time. False when out of memory. */
+static bool order_nodes(pick *p, bool in_time) {
+    const tm_graph *like = p->batch->like;
+    const size_t n = like->n_nodes, parts = 2 * p->batch->items->n;
+    uint32_t *node_of = malloc((parts + 1) * sizeof *node_of);
+    p->place = malloc((n + 1) * sizeof *p->place);
+    p->keys = malloc((n + 1) * sizeof *p->keys);
+    if (!node_of || !p->place || !p->keys) {
+        free(node_of);
+        return false;
+    }
+    for (uint32_t v = 0; v < n; v++)
+        if (like->parts[v] < parts)
+            node_of[like->parts[v]] = v;
+    int64_t first = INT64_MAX;
+    for (size_t v = 0; v < n; v++)
+        first = p->workspace->ns[v].ns[p->lane] < first ? p->workspace->ns[v].ns[p->lane] : first;
+    for (uint32_t v = 0; v < n; v++) {
+        const uint32_t part = like->parts[v];
+        const int64_t ns = p->workspace->ns[v].ns[p->lane];
+        const bool took =
+            part < parts && part % 2 && ns > p->workspace->ns[node_of[part - 1]].ns[p->lane];
+        p->keys[v] = tm_order_key_of(part, ns - first, took, p->batch->items->n_events, parts / 2);
+        p->keys[v].event = v;
+    }
+    if (in_time)
+        tm_sort(p->keys, n, sizeof *p->keys, by_key);
+    for (uint32_t i = 0; i < n; i++)
+        p->place[p->keys[i].event] = i;
+    free(node_of);
+    return true;
+}
+
+static void copy_edge(const pick *p, uint32_t e, tm_edge *edge) {
+    *edge = p->batch->like->edges[e];
+    edge->flags &= TM_EDGE_INPUT | TM_EDGE_GC;
+    edge->flags |= p->workspace->known[e] & TM_EDGE_PAIR;
+    edge->flags |= p->workspace->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0;
+    edge->flags |= p->batch->has_over[e] >> p->lane & 1 ? TM_EDGE_OVER : 0;
+    edge->ns = tm_batch_ns(p->batch, e, p->lane);
+    edge->peer_ns =
+        p->workspace->known[e] & TM_WORKSPACE_PEER ? p->workspace->peer[e].ns[p->lane] : edge->ns;
+    if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
+        edge->from = p->place[edge->from];
+}
+
+static bool copy_boundaries(const pick *p, tm_graph *out) {
+    const tm_graph *like = p->batch->like;
+    tm_graph_visit *visits = tm_vec_append(&out->visits, like->visits.data, like->visits.n);
+    tm_graph_step *steps = tm_vec_append(&out->steps, like->steps.data, like->steps.n);
+    for (size_t i = 0; i < like->visits.n && visits; i++) {
+        visits[i].operation = p->batch->visits[i].operation[p->lane];
+        visits[i].last_ns = p->batch->visits[i].last_ns[p->lane];
+        visits[i].node = visits[i].node == TM_NO_NODE ? TM_NO_NODE : p->place[visits[i].node];
+    }
+    for (size_t k = 0; k < like->steps.n && steps; k++)
+        steps[k].node = p->place[steps[k].node];
+    return (visits || like->visits.n == 0) && (steps || like->steps.n == 0);
+}
+
+static bool copy_nodes(const pick *p, tm_graph *out) {
+    const tm_graph *like = p->batch->like;
+    const size_t n = like->n_nodes;
+    uint32_t behind = 0;
+    out->ns = malloc((n + 1) * sizeof *out->ns);
+    out->event = malloc((n + 1) * sizeof *out->event);
+    out->parts = malloc((n + 1) * sizeof *out->parts);
+    out->first = malloc((n + 1) * sizeof *out->first);
+    out->edges = malloc((tm_batch_edges(p->batch) + 1) * sizeof *out->edges);
+    out->over_ns = malloc((n + 1) * sizeof *out->over_ns);
+    if (!out->over_ns || !out->ns || !out->event || !out->parts || !out->first || !out->edges)
+        return false;
+    out->n_nodes = n;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t v = p->keys[i].event;
+        out->ns[i] = p->workspace->ns[v].ns[p->lane];
+        out->event[i] = like->event[v];
+        out->parts[i] = like->parts[v];
+        out->first[i] = behind;
+        out->over_ns[i] = 0;
+        for (uint32_t e = like->first[v]; e < like->first[v + 1]; e++) {
+            copy_edge(p, e, &out->edges[behind]);
+            if (out->edges[behind++].flags & TM_EDGE_OVER)
+                out->over_ns[i] = p->batch->over[p->batch->items->slots[e]].ns[p->lane];
+        }
+    }
+    out->first[n] = behind;
+    return true;
+}
+
+tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *workspace,
+                        bool in_time, tm_graph *out, tm_error *err) {
+    pick p = {.batch = batch, .workspace = workspace, .lane = lane};
+    *out = (tm_graph){.rank = batch->rank[lane],
+                      .visits = TM_VEC(tm_graph_visit),
+                      .steps = TM_VEC(tm_graph_step),
+                      .n_inferred = batch->like->n_inferred};
+    bool ok = tm_batch_workspace_fit(workspace, batch);
+    if (ok)
+        tm_batch_times(batch, workspace);
+    ok = ok && order_nodes(&p, in_time) && copy_nodes(&p, out) && copy_boundaries(&p, out);
+    free(p.place);
+    free(p.keys);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

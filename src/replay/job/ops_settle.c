@@ -1,0 +1,79 @@
+#include "ops_settle.h"
+
+#include <stdlib.h>
+
+#include "base/keys.h"
+#include "base/sorted.h"
+#include "replay/graph/ops_visits.h"
+
+typedef struct settler {
+    tm_graph *graph;
+    const tm_replay *job;
+    const int64_t *ns;
+    tm_keys places; /* of uint64_t: the job's operations; a key's number is the index */
+} settler;
+
+static size_t place_of(const settler *s, uint64_t operation) {
+    return tm_keys_find(&s->places, &operation);
+}
+
+/* Returns the end of step k of the graph, as recorded or by the replay. */
+static int64_t end_of(const settler *s, size_t k, bool recorded) {
+    const tm_graph_step *step = (const tm_graph_step *)s->graph->steps.data + k;
+    size_t at = place_of(s, (uint64_t)step->number);
+    return recorded ? s->job->operations[at].last_ns : s->ns[at];
+}
+
+/* Returns how much later the replay's times in step k have to be. */
+static int64_t shift_of(const settler *s, size_t k) {
+    return k > 0 ? end_of(s, k - 1, true) - end_of(s, k - 1, false) : 0;
+}
+
+static void set_visits(settler *s) {
+    tm_graph_visit *visits = s->graph->visits.data;
+    const tm_graph_step *steps = s->graph->steps.data;
+    for (size_t i = 0; i < s->graph->visits.n; i++) {
+        size_t k = 0;
+        while (k + 1 < s->graph->steps.n && steps[k].node < visits[i].node)
+            k++;
+        bool end = steps[k].node == visits[i].node;
+        visits[i].last_ns =
+            end ? end_of(s, k, true) : s->ns[place_of(s, visits[i].operation)] + shift_of(s, k);
+    }
+}
+
+/* Sets the times of all nodes; a step's last node is its end. */
+static void set_nodes(settler *s) {
+    tm_graph *g = s->graph;
+    const tm_graph_step *steps = g->steps.data;
+    for (size_t v = 0, k = 0; v < g->n_nodes; v++) {
+        bool end = k < g->steps.n && steps[k].node == v;
+        int64_t lag = end ? shift_of(s, k + 1) - shift_of(s, k) : 0;
+        g->ns[v] = INT64_MIN;
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+            tm_edge *edge = &g->edges[e];
+            if (end || edge->kind == TM_EDGE_GAP) {
+                edge->ns = edge->peer_ns = lag;
+                edge->flags |= lag > 0 ? TM_EDGE_OVER : 0;
+                g->over_ns[v] = lag > 0 ? lag : 0;
+            }
+            int64_t ns = tm_graph_source_ns(g, edge) + edge->ns;
+            g->ns[v] = ns > g->ns[v] ? ns : g->ns[v];
+        }
+        k += end;
+    }
+}
+
+tm_status tm_ops_settle(tm_graph *graph, const tm_replay *job, const int64_t *ns, tm_error *err) {
+    settler s = {graph, job, ns, TM_KEYS(uint64_t)};
+    bool ok = true;
+    for (size_t i = 0; i < job->n_operations && ok; i++)
+        ok = tm_keys_add(&s.places, &job->operations[i].operation) != TM_NO_KEY;
+    if (ok && graph->steps.n > 0) {
+        set_visits(&s);
+        set_nodes(&s);
+        ok = tm_ops_sort_visits(graph);
+    }
+    tm_keys_free(&s.places);
+    return ok ? TM_OK : tm_fail_memory(err);
+}

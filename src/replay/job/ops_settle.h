@@ -1,0 +1,23 @@
+/* Moves unexplained time to the ends of steps.
+ *
+ * In a trace without launches, the time between an operation and what it follows may be slack or
+ * may have been necessary. A replay without any of it is only a few per cent shorter than the
+ * recording, so nearly all of it is slack. Left in place, it would delay what a scenario makes
+ * faster. */
+#ifndef TMERGE_REPLAY_OPS_SETTLE_H
+#define TMERGE_REPLAY_OPS_SETTLE_H
+
+#include "replay/job/replay_job.h"
+
+/**
+ * Sets a graph from tm_ops_graph to the times of the replay. Within a step everything is at its
+ * time without lags; a lag after the last operations makes the step end at its recorded end.
+ *
+ * @param job  graphs of all ranks, reduced with tm_ops_weigh
+ * @param ns   of tm_replay_forward with all ranks as recorded
+ * @return     TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_ops_settle(tm_graph *graph, const tm_replay *job, const int64_t *ns,
+                        tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,189 @@
+/* Compares what ranks took at the same place: how long it would have taken if the rank were like
+ * the others.
+ *
+ * A place is the occurrence index of an event among those of its name in a step, in the order of
+ * launches, on ranks of one role (pipeline stage). If ranks do not run the name equally often, it
+ * is the index within a stretch of the step (counts.h). A call's place is that of the event it
+ * launches. The value of the others is their median, with two others the smaller one: one of three
+ * may be slow. A duration changes to it up or down, since clamping would promise too much; the
+ * unexplained part of a begin only shrinks, since it is due to chance. If the job has one rank, its
+ * other steps of the same kind stand for the others.
+ *
+ * The owner of a place gets the weights of all ranks there and answers each process once: from the
+ * middle values of all, each rank computes the median of all but itself. */
+#ifndef TMERGE_REPLAY_PEERS_H
+#define TMERGE_REPLAY_PEERS_H
+
+#include "base/keys.h"
+#include "base/simd_lanes.h"
+#include "replay/graph/counts.h"
+#include "replay/graph/graph.h"
+#include "replay/job/batch.h"
+#include "replay/job/extras.h"
+
+/** The highest bits of a place's hash encode its step and the kind of comparison. */
+enum { TM_PLACE_STEPS = 255, TM_PLACE_PARTS = 64 };
+
+/** Returns 1 + the step's number modulo TM_PLACE_STEPS; 0 for none, or if steps stand for ranks. */
+static inline unsigned tm_place_step(uint64_t place) {
+    return (unsigned)(place >> 56);
+}
+
+/** Whether the place is that of a call, not of an event. */
+static inline bool tm_place_is_call(uint64_t place) {
+    return place >> 55 & 1;
+}
+
+/** Whether the place is that of a communication event, whose duration includes waits. */
+static inline bool tm_place_is_communication(uint64_t place) {
+    return place >> 54 & 1;
+}
+
+/** Returns the part of its step to which a place is assigned, equal in every run. */
+static inline unsigned tm_place_part(uint64_t place) {
+    return (unsigned)(place >> 48 & (TM_PLACE_PARTS - 1));
+}
+
+/** The weights compared at a place. */
+typedef struct tm_peer_weights {
+    int64_t first_ns;  /* event: duration; call: host time before it */
+    int64_t second_ns; /* event: unexplained part of its begin; call: its own work */
+} tm_peer_weights;
+
+/** One rank's weights at a place, sent to the owner of the place. Sent as bytes. */
+typedef struct tm_peer {
+    uint64_t place;
+    tm_peer_weights weights;
+    int64_t origin; /* sending process */
+} tm_peer;
+
+/** The weights of several of a process's ranks at a place, sent to its owner. Sent as bytes. */
+typedef struct tm_peer_row {
+    uint64_t place;
+    int64_t origin, n;
+    int64_t first_ns[TM_LANES], second_ns[TM_LANES]; /* the first n are used */
+} tm_peer_row;
+
+/** The owner's answer on a place: the middle weights of all its n >= 2 ranks. Sent as bytes. */
+typedef struct tm_peer_others {
+    uint64_t place;
+    tm_peer_weights middle[3]; /* ascending, each weight by itself */
+    int64_t n, origin;
+} tm_peer_others;
+
+/** The places of a process's ranks, and the answers about them. */
+typedef struct tm_peer_places {
+    tm_keys keys;     /* of uint64_t */
+    tm_vec names;     /* of uint32_t: name id by place number */
+    uint32_t guess;   /* next place number if a rank has the same order as the previous one */
+    tm_keys uneven;   /* of uint64_t: keys of names that some ranks run more often than others */
+    tm_vec others;    /* of tm_peer_others */
+    uint32_t *known;  /* owned; [keys] 1 + index into others, 0 if no other rank has the place */
+    tm_extras extras; /* places that most ranks of the role do not have */
+} tm_peer_places;
+
+/** No place: the item is not compared. */
+#define TM_NO_PLACE UINT32_MAX
+
+/** The compared values of one rank by item: events of tm_draft, then calls. */
+typedef struct tm_peer_items {
+    uint32_t *places;         /* owned; [n] place numbers, or TM_NO_PLACE */
+    tm_peer_weights *weights; /* owned; [n] */
+    size_t n, n_events;
+} tm_peer_items;
+
+/** Initialises without places. */
+void tm_peer_places_init(tm_peer_places *places);
+void tm_peer_places_free(tm_peer_places *places);
+void tm_peer_items_free(tm_peer_items *items);
+
+/**
+ * Collects the weights of a rank.
+ * @param names  of a job that has no other rank: steps whose marks have the same words stand for
+ *               the others; else NULL
+ * @param out    to be freed in either case
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const tm_names *names,
+                           tm_peer_places *places, tm_peer_items *out, tm_error *err) TM_MUST_CHECK;
+
+/** A subset of places that are sent together: hash modulo n_slices is slice. */
+typedef struct tm_peer_slice {
+    uint32_t slice, n_slices;
+    int64_t origin;
+} tm_peer_slice;
+
+static inline bool tm_peer_slice_has(const tm_peer_slice *slice, uint64_t place) {
+    return (place >> 32) % slice->n_slices == slice->slice;
+}
+
+/** Appends the weights of [n] ranks in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
+                        const tm_peer_slice *slice, tm_vec *peers, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Finds the middle weights at each place that several ranks have.
+ * @param peers   of tm_peer; complete for each place
+ * @param rows    of tm_peer_row; complete for each place
+ * @param others  of tm_peer_others, appended to: one for each process that has a rank there
+ * @return        TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others,
+                           tm_error *err) TM_MUST_CHECK;
+
+/** Indexes the complete answers in `others`. TM_OK; TM_ERR_FAULT. */
+tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
+
+/** The two middle weights of a place, and the next value after each. */
+typedef struct tm_peer_around {
+    int64_t low, behind_low, high, behind_high;
+} tm_peer_around;
+
+/** Returns the middle of the first weights, or of the second ones. */
+tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
+
+/** Returns the median of all ranks but one, whose weight is @p ns. */
+static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
+    const int64_t a = ns <= around->low ? around->behind_low : around->low;
+    const int64_t b = ns <= around->high ? around->behind_high : around->high;
+    return a + (int64_t)((uint64_t)(b - a) / 2); /* b is not below a */
+}
+
+/** A stall exceeds the others' time by more than this. */
+enum { TM_STALL_NS = 1000000 };
+
+/** Whether a call's weight is a stall, given the others' time @p others_ns. */
+bool tm_peers_stall(const tm_peer_others *others, int64_t ns, int64_t others_ns);
+
+/**
+ * Returns the others' weights at a place, to replace a rank's own.
+ * @param others  NULL if no other rank has the place
+ * @param flags   added to: TM_EDGE_MISSING, TM_EDGE_PAIR, TM_EDGE_STALL
+ */
+tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights *own, bool call,
+                            uint8_t *flags);
+
+/** Numbers the places of all events and calls of a rank that is not the job's only one, whether or
+ * not they have weights. False when out of memory. @param out  [events, then calls] */
+bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
+
+/** A slice of the places of batches. */
+typedef struct tm_batch_places {
+    const tm_peer_places *places;
+    const tm_peer_slice *slice;
+    const struct tm_batch_loops *loops; /* as in tm_batch_workspace */
+} tm_batch_places;
+
+/** Appends the weights of [n] batches in a slice, place by place. TM_OK; TM_ERR_FAULT. */
+tm_status tm_batch_rows(const tm_batch *batches, size_t n, const tm_batch_places *of, tm_vec *rows,
+                        tm_error *err) TM_MUST_CHECK;
+
+/** Sets the peer weights of a batch in its workspace. False when out of memory. */
+bool tm_batch_peers(const tm_batch *batch, const tm_peer_places *places,
+                    tm_batch_workspace *workspace) TM_MUST_CHECK;
+
+/** Sets the peer weights of the edges of a graph. @param index  of the rank in its process */
+void tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
+                  size_t index);
+
+#endif

@@ -1,0 +1,725 @@
+#include "reduce.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/graph/labels.h"
+
+/* Each way is compared with those past the LATEST latest operations. A node with more than MOST
+ * ways becomes a joint. With many sets, each of which keeps ways of its own, more than FEW are
+ * enough, but only at one in APART nodes, because each joint costs links. */
+enum { LATEST = 4, FEW = 4, APART = 8, MOST = 12 };
+
+static const int64_t UNREACHED = INT64_MIN / 4;
+
+/* Header of a rank's words, before its operations, steps, links and their times. */
+enum { HEAD_RANK, HEAD_SETS, HEAD_VISITS, HEAD_STEPS, HEAD_LINKS, HEAD_LEFT_OUT, HEAD_WORDS };
+
+/* A boundary node: an operation at which the rank arrives, a step's end or a joint; and its
+ * links. */
+typedef struct boundary {
+    uint32_t next;        /* next boundary node (boundary) at the same graph node */
+    uint32_t node;        /* of a joint */
+    uint8_t ranks;        /* bit by rank: has it */
+    size_t first, behind; /* range of the links into it */
+} boundary;
+
+static const uint32_t NO_BOUNDARY = UINT32_MAX;
+
+/* State of a node while it is needed. */
+typedef struct stop {
+    tm_labels *labels; /* NULL before the node is reached, and once no edge needs them */
+    uint32_t uses;     /* edges that still need the labels */
+    uint32_t boundary; /* index of the first boundary node here, or NO_BOUNDARY */
+} stop;
+
+typedef struct reduction {
+    const tm_graph *graph;
+    tm_weigh *weigh;
+    tm_weigh_batch *weigh_batch; /* of a batch, whose ranks share `graph`; else NULL */
+    const tm_batch *batch;
+    tm_batch_workspace *workspace;
+    bool timed;     /* the workspace has the times of the batch */
+    size_t n_lanes; /* values of a set in a row: one for each rank */
+    uint8_t all;    /* bit mask of all ranks */
+    bool differs;   /* a rank of the batch would be reduced differently by itself */
+    const void *context;
+    size_t n_sets;
+    tm_label_pool pool;
+    stop *stops;           /* [n_nodes] */
+    bool in_time;          /* nodes are in order of time */
+    uint32_t *boundary_at; /* [n_nodes + n_visits] boundary node of each key, or NO_BOUNDARY */
+    uint32_t *key_of;      /* [n_visits] */
+    int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
+    const int64_t **by;    /* [width / TM_LANES] pointers to the current weights */
+    tm_reduce_room room;
+    uint64_t now; /* 1 + how often a boundary node got links after ways had begun there */
+    bool *began;  /* [n_visits] ways have begun at it */
+    int64_t n_left_out;
+    int64_t joint_ns[TM_LANES]; /* time of each rank's latest joint */
+} reduction;
+
+static void end_reduction(reduction *r) {
+    tm_pages_free(&r->pool.pages);
+    free(r->stops);
+    free(r->boundary_at);
+    free(r->key_of);
+    free(r->began);
+    free(r->by);
+}
+
+static boundary *boundary_number(const reduction *r, uint32_t number) {
+    return (boundary *)r->room.boundaries.data + number;
+}
+
+static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
+    boundary_number(r, number)->next = r->stops[node].boundary;
+    r->stops[node].boundary = number;
+}
+
+/* Assigns keys, in order of time, to everything at which ways can begin: operations get theirs
+ * here, and node i, if it becomes a joint, gets i + the number of operations before it. */
+static void number_visits(reduction *r) {
+    const tm_graph_visit *visits = r->graph->visits.data;
+    size_t n = r->graph->n_nodes, n_visits = r->graph->visits.n, before = 0;
+    r->in_time = true;
+    for (size_t i = 1; i < n; i++)
+        r->in_time = r->in_time && r->graph->ns[i - 1] <= r->graph->ns[i];
+    memset(r->boundary_at, 0xff, (n + n_visits) * sizeof *r->boundary_at);
+    for (size_t v = 0; v < n_visits; v++) {
+        while (r->in_time && before < n && r->graph->ns[before] <= visits[v].last_ns)
+            before++;
+        r->key_of[v] = (uint32_t)(v + before);
+        r->boundary_at[v + before] = (uint32_t)v;
+    }
+}
+
+static void find_boundaries(reduction *r) {
+    const tm_graph_visit *visits = r->graph->visits.data;
+    const tm_graph_step *steps = r->graph->steps.data;
+    size_t n_visits = r->graph->visits.n;
+    for (size_t i = 0; i < r->graph->n_nodes; i++)
+        r->stops[i].boundary = NO_BOUNDARY;
+    for (size_t i = 0; i < n_visits; i++)
+        if (visits[i].node != TM_NO_NODE)
+            note_boundary(r, visits[i].node, (uint32_t)i);
+    for (size_t i = 0; i < r->graph->steps.n; i++)
+        note_boundary(r, steps[i].node, (uint32_t)(n_visits + i));
+}
+
+static void count_uses(reduction *r) {
+    const tm_graph *graph = r->graph;
+    const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
+    for (; edges < behind; edges++)
+        if (!(edges->from & TM_FROM_VISIT)) /* also set in TM_FROM_ROOT */
+            r->stops[edges->from].uses++;
+}
+
+static void stand_in_weights(reduction *r) {
+    for (size_t i = 0; i < r->pool.width / TM_LANES; i++)
+        r->by[i] = r->weights + i * TM_LANES;
+}
+
+static void reuse(tm_vec *vec, size_t size) {
+    vec->n = 0;
+    vec->size = size;
+}
+
+static bool begin_reduction(reduction *r, const tm_graph *graph, size_t n_sets) {
+    size_t n = graph->n_nodes;
+    size_t n_visits = graph->visits.n, n_boundaries = n_visits + graph->steps.n;
+    r->graph = graph;
+    r->n_sets = n_sets;
+    r->pool.lanes = tm_lanes_best();
+    r->n_lanes = r->batch ? TM_LANES : 1;
+    r->all = (uint8_t)((1U << r->n_lanes) - 1);
+    r->pool.width = tm_lanes_width(n_sets * r->n_lanes);
+    assert(n_sets > 0 && n + n_boundaries < TM_FROM_VISIT - 1);
+    reuse(&r->room.boundaries, sizeof(boundary));
+    reuse(&r->room.from, sizeof(uint32_t));
+    reuse(&r->room.ns, sizeof(int64_t));
+    reuse(&r->room.alive, sizeof(uint8_t));
+    reuse(&r->room.implied, sizeof(uint8_t));
+    r->stops = calloc(n + 1, sizeof *r->stops);
+    r->boundary_at = malloc((n + n_visits + 1) * sizeof *r->boundary_at);
+    r->key_of = malloc((n_visits + 1) * sizeof *r->key_of);
+    const size_t n_weights = r->pool.width + (size_t)3 * TM_LANES;
+    r->weights = tm_pages_alloc(&r->pool.pages, n_weights * sizeof *r->weights);
+    r->by = malloc((r->pool.width / TM_LANES + 1) * sizeof *r->by);
+    r->began = calloc(n_visits + 1, sizeof *r->began);
+    r->now = 1;
+    for (size_t k = 0; k < TM_LANES; k++)
+        r->joint_ns[k] = INT64_MIN;
+    boundary *boundaries = tm_vec_append(&r->room.boundaries, NULL, n_boundaries);
+    if (!r->stops || !r->boundary_at || !r->key_of || !r->weights || !r->by || !r->began ||
+        !boundaries)
+        return false;
+    memset(r->weights, 0, n_weights * sizeof *r->weights);
+    stand_in_weights(r);
+    for (size_t p = 0; p < n_boundaries; p++)
+        boundaries[p] = (boundary){.ranks = r->all};
+    find_boundaries(r);
+    number_visits(r);
+    count_uses(r);
+    return true;
+}
+
+/* Returns a single way of length 0 from an operation or the root; NULL when out of memory. */
+static tm_labels *begin_at(reduction *r, uint32_t from) {
+    tm_labels *labels = tm_labels_new(&r->pool, 1);
+    if (!labels)
+        return NULL;
+    if (from != TM_FROM_ROOT)
+        r->began[from & ~TM_FROM_VISIT] = true;
+    const uint32_t key = from == TM_FROM_ROOT ? from : r->key_of[from & ~TM_FROM_VISIT];
+    memset(tm_ways_append(&r->pool, labels->ways, key), 0, r->pool.width * sizeof(int64_t));
+    labels->ways->alive[0] = r->all;
+    return labels;
+}
+
+/* Returns the ways to the source of an edge. *last: no other edge needs them, so the caller owns
+ * them; otherwise they must not be changed. NULL when out of memory. */
+static tm_labels *ways_from(reduction *r, uint32_t from, bool *last) {
+    *last = true;
+    if (from & TM_FROM_VISIT) /* also set in TM_FROM_ROOT */
+        return begin_at(r, from);
+    stop *at = &r->stops[from];
+    tm_labels *labels = at->labels;
+    assert(labels); /* edges lead from earlier nodes to later ones */
+    *last = --at->uses == 0;
+    if (*last)
+        at->labels = NULL;
+    return labels;
+}
+
+static inline void weigh(reduction *r, uint32_t node, uint32_t edge) {
+    if (r->batch)
+        r->weigh_batch(r->context, r->batch, r->workspace, edge, (void *)r->weights, r->by);
+    else
+        r->weigh(r->context, r->graph, node, edge, r->weights);
+}
+
+/* Returns the ways over an edge; NULL when out of memory. */
+static inline tm_labels *over_edge(reduction *r, uint32_t node, uint32_t edge) {
+    bool last;
+    tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
+    weigh(r, node, edge);
+    if (!labels || !last)
+        return labels ? tm_labels_longer(&r->pool, labels, r->by) : NULL;
+    tm_labels_add(&r->pool, labels, r->by);
+    return labels;
+}
+
+/* Merges the ways over another edge into @p here; NULL when out of memory. */
+static tm_labels *over_another(reduction *r, tm_labels *here, uint32_t node, uint32_t edge) {
+    bool last;
+    tm_labels *labels = ways_from(r, r->graph->edges[edge].from, &last);
+    weigh(r, node, edge);
+    const bool ok = labels && tm_labels_merge(&r->pool, here, labels, r->by);
+    if (labels && last)
+        tm_labels_release(&r->pool, labels);
+    return ok ? here : NULL;
+}
+
+/* Returns the benefit of starting with this edge at a node: the number of ways that need not be
+ * copied, because the others are merged into them. */
+static size_t worth_of(const reduction *r, uint32_t edge) {
+    const uint32_t from = r->graph->edges[edge].from;
+    if (from & TM_FROM_VISIT)
+        return 0;
+    const tm_ways *ways = r->stops[from].labels->ways;
+    return r->stops[from].uses == 1 && ways->users == 1 ? ways->n : 0;
+}
+
+/* Whether a way is longer than the one past another boundary node, bit by rank. */
+static uint8_t is_longer(const reduction *r, const int64_t *ns, const int64_t *a,
+                         const int64_t *b) {
+    uint8_t above = r->pool.lanes->above(ns, a, b, r->pool.width);
+    return r->batch ? above : above > 0;
+}
+
+/* Marks the ways that are redundant because of those past the operation of way `by`: any way of
+ * the ranks in `ranks`, only new ways of those in `of_new`. */
+static void find_implied(const reduction *r, const tm_ways *here, size_t by, uint8_t ranks,
+                         uint8_t of_new, uint8_t *implied) {
+    const boundary *q = boundary_number(r, r->boundary_at[here->from[by]]);
+    const uint32_t *from = r->room.from.data;
+    const uint8_t *alive = r->room.alive.data;
+    const int64_t *ns = r->room.ns.data;
+    size_t width = r->pool.width, i = 0, k = q->first;
+    while (i < here->n && k < q->behind) {
+        if (here->from[i] < from[k]) {
+            i++;
+        } else if (here->from[i] > from[k]) {
+            k++;
+        } else {
+            const unsigned asked = (ranks | (of_new & here->came[i])) & here->alive[i] & alive[k] &
+                                   ~(unsigned)implied[i];
+            if (asked)
+                implied[i] |=
+                    (uint8_t)(asked & ~(unsigned)is_longer(r, here->ns + i * width, ns + k * width,
+                                                           here->ns + by * width));
+            i++;
+            k++;
+        }
+    }
+}
+
+/* Compares ways with those past each rank's latest operations, excluding the root. Skips pairs
+ * that were compared before and have not changed.
+ * @param latest  [n] out, initially 0: bit by rank */
+static void hold_against_latest(const reduction *r, const tm_ways *here, uint8_t *implied,
+                                uint8_t *latest) {
+    const bool anew = here->settled != r->now;
+    size_t last = here->n, n[TM_LANES] = {0};
+    uint8_t ranks = r->all; /* with fewer than LATEST so far */
+    if (here->from[last - 1] == TM_FROM_ROOT)
+        last--;
+    for (size_t by = last; by-- > 0 && ranks;) {
+        const uint8_t met = here->alive[by] & ranks;
+        const uint8_t grew = r->batch ? here->grew[by] : here->grew[by] > 0;
+        const uint8_t all = anew ? met : met & (here->came[by] | grew);
+        if (all || (met && here->news))
+            find_implied(r, here, by, all, met, implied);
+        latest[by] = met;
+        for (size_t k = 0; k < r->n_lanes; k++) {
+            n[k] += met >> k & 1;
+            ranks &= (uint8_t) ~(n[k] == LATEST ? 1U << k : 0);
+        }
+    }
+}
+
+/* Sets a way to unreached for some ranks of a batch. */
+static void end_way(const reduction *r, int64_t *ns, uint8_t ranks) {
+    for (size_t i = 0; i < r->pool.width && ranks; i++)
+        ns[i] = ranks >> i % TM_LANES & 1 ? UNREACHED : ns[i];
+}
+
+/* Drops redundant ways. The ways that make them redundant may be dropped, too: each of those is
+ * redundant because of one past a later operation. */
+static bool prune(reduction *r, tm_ways *here) {
+    size_t width = r->pool.width, n = 0;
+    bool settled = true, fewer = false;
+    if (here->settled == r->now && !here->news)
+        return true;
+    r->room.implied.n = 0;
+    uint8_t *implied = tm_vec_append(&r->room.implied, NULL, 2 * here->n);
+    if (!implied)
+        return false;
+    uint8_t *latest = implied + here->n;
+    memset(implied, 0, 2 * here->n);
+    hold_against_latest(r, here, implied, latest);
+    for (size_t i = 0; i < here->n; i++) {
+        settled =
+            settled && !(implied[i] & latest[i]); /* else other operations are now the latest */
+        fewer = fewer || implied[i];
+        const uint8_t left = (uint8_t)(here->alive[i] & ~(unsigned)implied[i]);
+        if (!left)
+            continue;
+        if (n < i) {
+            here->from[n] = here->from[i];
+            memcpy(here->ns + n * width, here->ns + i * width, width * sizeof *here->ns);
+        }
+        if (r->batch)
+            end_way(r, here->ns + n * width, implied[i]);
+        here->alive[n++] = left;
+    }
+    if (fewer)
+        tm_ways_fewer(&r->pool, here);
+    here->n = n;
+    here->settled = settled ? r->now : 0;
+    tm_ways_known(here);
+    return true;
+}
+
+/* Merges the ways into a node over several edges; NULL when out of memory. */
+static tm_labels *gather(reduction *r, uint32_t node) {
+    const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
+    uint32_t best = first;
+    for (uint32_t edge = first + 1; edge < behind; edge++)
+        best = worth_of(r, edge) > worth_of(r, best) ? edge : best;
+    tm_labels *here = over_edge(r, node, best);
+    for (uint32_t edge = first; edge < behind && here; edge++)
+        here = edge == best ? here : over_another(r, here, node, edge);
+    return here && (here->ways->n == 1 || prune(r, here->ways)) ? here : NULL;
+}
+
+/* Returns the ways to a node; NULL when out of memory. */
+static inline tm_labels *reach(reduction *r, uint32_t node) {
+    const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
+    if (behind - first == 1) /* already pruned at its source */
+        return over_edge(r, node, first);
+    /* a node without in-edges depends only on the root */
+    return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
+}
+
+/* Adds a link; returns its times, to be set, or NULL when out of memory. */
+static int64_t *add_link(reduction *r, uint32_t from, uint8_t alive) {
+    uint32_t *key = tm_vec_push(&r->room.from);
+    uint8_t *ranks = tm_vec_push(&r->room.alive);
+    if (!key || !ranks)
+        return NULL;
+    *key = from;
+    *ranks = alive;
+    return tm_vec_append(&r->room.ns, NULL, r->pool.width);
+}
+
+/* Adds a link for a way to a node. */
+static bool add_way(reduction *r, const tm_labels *labels, size_t i, uint8_t alive) {
+    const tm_ways *ways = labels->ways;
+    const int64_t *way = ways->ns + i * r->pool.width;
+    int64_t *ns = add_link(r, ways->from[i], alive);
+    for (size_t k = 0; k < r->pool.width && ns; k++)
+        ns[k] = way[k] + labels->plus[k];
+    return ns != NULL;
+}
+
+/* Keeps an arrival from moving before its recorded time after a way to it was dropped. */
+static bool pin(reduction *r, const boundary *at, uint32_t node) {
+    size_t n = r->room.from.n;
+    int64_t was = r->graph->ns[node];
+    const bool root = n > at->first && ((uint32_t *)r->room.from.data)[n - 1] == TM_FROM_ROOT;
+    int64_t *ns = root ? (int64_t *)r->room.ns.data + (n - 1) * r->pool.width
+                       : add_link(r, TM_FROM_ROOT, r->all);
+    for (size_t i = 0; i < r->pool.width && ns; i++)
+        ns[i] = root && ns[i] > was ? ns[i] : was;
+    return ns != NULL;
+}
+
+static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_labels *labels) {
+    boundary *at = boundary_number(r, number);
+    const tm_ways *here = labels->ways;
+    bool is_visit = number < r->graph->visits.n;
+    int64_t n_left_out = 0;
+    at->first = r->room.from.n;
+    for (size_t i = 0; i < here->n; i++) {
+        const uint32_t from = here->from[i];
+        const uint8_t alive = here->alive[i] & at->ranks;
+        if (is_visit && from >= r->key_of[number] && from != TM_FROM_ROOT)
+            n_left_out++;
+        else if (alive && !add_way(r, labels, i, alive))
+            return false;
+    }
+    r->now += is_visit && r->began[number];
+    r->differs = r->differs || (r->batch && n_left_out > 0);
+    if (n_left_out > 0 && !r->batch && !pin(r, at, node))
+        return false;
+    r->n_left_out += n_left_out;
+    at->behind = r->room.from.n;
+    return true;
+}
+
+/* Counts the operations with keys below a node's. */
+static size_t visits_before_key(const reduction *r, uint32_t node) {
+    const tm_graph_visit *visits = r->graph->visits.data;
+    size_t low = 0, high = r->graph->visits.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (visits[middle].last_ns < r->graph->ns[node])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int64_t visit_ns(const reduction *r, size_t visit, size_t lane) {
+    return r->batch ? r->batch->visits[visit].last_ns[lane]
+                    : ((const tm_graph_visit *)r->graph->visits.data)[visit].last_ns;
+}
+
+/* Counts a rank's operations before a time. */
+static size_t visits_before(const reduction *r, int64_t ns, size_t lane) {
+    size_t low = 0, high = r->graph->visits.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (visit_ns(r, middle, lane) < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Selects one in APART parts by hash, to avoid patterns among them. */
+static bool is_apart(uint32_t part) {
+    return part * UINT32_C(0x9E3779B9) < UINT32_MAX / APART;
+}
+
+/* Returns the ranks (bit mask) that have too many ways to a node. */
+static uint8_t has_many(const reduction *r, uint32_t node, const tm_ways *here) {
+    const uint32_t part = r->graph->parts ? r->graph->parts[node] : node;
+    const size_t most = r->n_sets > TM_LANES && is_apart(part) ? FEW : MOST;
+    size_t n[TM_LANES] = {0};
+    unsigned many = 0;
+    for (size_t i = 0; i < here->n && here->n > most; i++)
+        for (size_t k = 0; k < r->n_lanes; k++)
+            n[k] += here->alive[i] >> k & 1;
+    for (size_t k = 0; k < r->n_lanes; k++)
+        many |= n[k] > most ? 1U << k : 0;
+    return (uint8_t)many;
+}
+
+static int64_t node_ns(reduction *r, uint32_t node, size_t lane) {
+    if (r->batch && !r->timed)
+        tm_batch_times(r->batch, r->workspace);
+    r->timed = true;
+    return r->batch ? r->workspace->ns[node].ns[lane] : r->graph->ns[node];
+}
+
+/* Whether a node can become a joint of a rank: all its ways come from before it, and no operation
+ * and no other joint has the same time. Otherwise the order of keys might not be the job's. */
+static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *here) {
+    const int64_t ns = node_ns(r, node, lane);
+    const size_t n_visits = r->graph->visits.n, before = visits_before(r, ns, lane);
+    size_t last = here->n;
+    while (last > 0 &&
+           (here->from[last - 1] == TM_FROM_ROOT || !(here->alive[last - 1] >> lane & 1)))
+        last--;
+    const uint32_t number = r->boundary_at[here->from[last - 1]];
+    if (!r->in_time || ns <= r->joint_ns[lane] ||
+        (before < n_visits && visit_ns(r, before, lane) == ns) ||
+        (number < n_visits && number >= before))
+        return false;
+    /* Keys of a batch follow one rank's times. */
+    const size_t by_key = r->batch ? visits_before_key(r, node) : before;
+    r->differs = r->differs || before != by_key;
+    return true;
+}
+
+/* Ends the ways of some ranks at a node, and begins new ones there; NULL when out of memory. */
+static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
+    const size_t width = r->pool.width;
+    const tm_ways *ways = here->ways;
+    tm_labels *anew = tm_labels_new(&r->pool, ways->n + 1);
+    bool added = false;
+    if (!anew)
+        return NULL;
+    memcpy(anew->plus, here->plus, width * sizeof *anew->plus);
+    for (size_t i = 0; i <= ways->n; i++) {
+        if (!added && (i == ways->n || ways->from[i] > key)) {
+            int64_t *ns = tm_ways_append(&r->pool, anew->ways, key);
+            for (size_t k = 0; k < width; k++)
+                ns[k] = -here->plus[k];
+            if (r->batch)
+                end_way(r, ns, (uint8_t) ~(unsigned)ranks);
+            anew->ways->alive[anew->ways->n - 1] = ranks;
+            added = true;
+        }
+        const unsigned left = i < ways->n ? ways->alive[i] & ~(unsigned)ranks : 0;
+        if (!left)
+            continue;
+        int64_t *ns = tm_ways_append(&r->pool, anew->ways, ways->from[i]);
+        memcpy(ns, ways->ns + i * width, width * sizeof *ns);
+        if (r->batch)
+            end_way(r, ns, ranks);
+        anew->ways->alive[anew->ways->n - 1] = (uint8_t)left;
+    }
+    tm_labels_release(&r->pool, here);
+    return anew;
+}
+
+/* Makes a node with too many ways a joint, at which all later ways of the rank begin. Otherwise
+ * each operation adds a way if an old one stays longest in some set. NULL when out of memory. */
+static tm_labels *join_ways(reduction *r, uint32_t node, tm_labels *here) {
+    const uint8_t many = here->ways->n > FEW ? has_many(r, node, here->ways) : 0;
+    uint8_t ranks = 0;
+    for (size_t k = 0; k < r->n_lanes && many; k++)
+        if ((many >> k & 1) && may_join(r, node, k, here->ways))
+            ranks |= (uint8_t)(1U << k);
+    if (!ranks || r->differs)
+        return here;
+    for (size_t k = 0; k < r->n_lanes; k++)
+        if (ranks >> k & 1)
+            r->joint_ns[k] = node_ns(r, node, k);
+    const uint32_t number = (uint32_t)r->room.boundaries.n,
+                   key = node + (uint32_t)visits_before_key(r, node);
+    boundary *joint = tm_vec_push(&r->room.boundaries);
+    if (!joint)
+        return NULL;
+    *joint = (boundary){.next = NO_BOUNDARY, .node = node, .ranks = ranks};
+    r->boundary_at[key] = number;
+    if (!add_links(r, number, node, here))
+        return NULL;
+    return begin_anew(r, key, ranks, here);
+}
+
+static bool reduce_graph(reduction *r) {
+    for (uint32_t node = 0; node < r->graph->n_nodes && !r->differs; node++) {
+        tm_labels *here = reach(r, node);
+        here = here ? join_ways(r, node, here) : NULL;
+        if (!here)
+            return false;
+        stop *at = &r->stops[node];
+        for (uint32_t p = at->boundary; p != NO_BOUNDARY; p = boundary_number(r, p)->next)
+            if (!add_links(r, p, node, here))
+                return false;
+        if (at->uses > 0)
+            at->labels = here;
+        else
+            tm_labels_release(&r->pool, here);
+    }
+    return true;
+}
+
+/* Returns the id of a joint. Others with the highest bit are hashes, and the time is in the key. */
+static uint64_t joint_operation(const tm_graph *graph, int64_t rank, uint32_t node) {
+    return UINT64_C(1) << 63 | (uint64_t)rank << 32 | (graph->parts ? graph->parts[node] : node);
+}
+
+/* The boundary nodes of a rank as written: operations and joints by time, then steps. */
+typedef struct listing {
+    size_t lane, n, n_keyed;
+    uint32_t *keyed; /* owned; [n_keyed] operations and joints of all ranks, by time */
+    uint32_t *order; /* owned; [n] boundary nodes in order */
+    uint32_t *place; /* owned; [boundaries] index of each in `order` */
+} listing;
+
+static void list_keyed(const reduction *r, listing *l) {
+    for (size_t key = 0; key < r->graph->n_nodes + r->graph->visits.n; key++)
+        if (r->boundary_at[key] != NO_BOUNDARY)
+            l->keyed[l->n_keyed++] = r->boundary_at[key];
+}
+
+static void order_boundaries(const reduction *r, listing *l) {
+    size_t n_visits = r->graph->visits.n, n_steps = r->graph->steps.n;
+    l->n = 0;
+    for (size_t i = 0; i < l->n_keyed; i++)
+        if (boundary_number(r, l->keyed[i])->ranks >> l->lane & 1)
+            l->order[l->n++] = l->keyed[i];
+    for (size_t k = 0; k < n_steps; k++)
+        l->order[l->n++] = (uint32_t)(n_visits + k);
+    for (size_t i = 0; i < l->n; i++)
+        l->place[l->order[i]] = (uint32_t)i;
+}
+
+static tm_boundary boundary_of_rank(const reduction *r, uint32_t number, size_t lane) {
+    const tm_graph_visit *v = r->graph->visits.data;
+    const uint32_t node = boundary_number(r, number)->node;
+    const bool visit = number < r->graph->visits.n;
+    if (!r->batch)
+        return visit ? (tm_boundary){v[number].operation, v[number].last_ns}
+                     : (tm_boundary){joint_operation(r->graph, r->graph->rank, node),
+                                     r->graph->ns[node]};
+    return visit ? (tm_boundary){r->batch->visits[number].operation[lane],
+                                 r->batch->visits[number].last_ns[lane]}
+                 : (tm_boundary){joint_operation(r->graph, r->batch->rank[lane], node),
+                                 r->workspace->ns[node].ns[lane]};
+}
+
+static void write_boundaries(const reduction *r, const listing *l, tm_boundary *visits,
+                             int64_t *steps) {
+    const tm_graph_step *s = r->graph->steps.data;
+    for (size_t i = 0; i < l->n - r->graph->steps.n; i++)
+        visits[i] = boundary_of_rank(r, l->order[i], l->lane);
+    for (size_t i = 0; i < r->graph->steps.n; i++)
+        steps[i] = s[i].number;
+}
+
+static void write_links(const reduction *r, const listing *l, tm_link *links, int64_t *ns) {
+    const uint32_t *from = r->room.from.data;
+    const uint8_t *alive = r->room.alive.data;
+    for (size_t p = 0; p < l->n; p++) {
+        const boundary *at = boundary_number(r, l->order[p]);
+        for (size_t i = at->first; i < at->behind; i++) {
+            const int64_t *row = (const int64_t *)r->room.ns.data + i * r->pool.width + l->lane;
+            if (!(alive[i] >> l->lane & 1))
+                continue;
+            *links++ = (tm_link){
+                from[i] == TM_FROM_ROOT ? from[i] : l->place[r->boundary_at[from[i]]], (uint32_t)p};
+            for (size_t set = 0; set < r->n_sets; set++)
+                *ns++ = row[set * r->n_lanes];
+        }
+    }
+}
+
+static size_t count_links(const reduction *r, size_t lane) {
+    const uint8_t *alive = r->room.alive.data;
+    size_t n = 0;
+    for (size_t i = 0; i < r->room.alive.n; i++)
+        n += alive[i] >> lane & 1;
+    return n;
+}
+
+_Static_assert(sizeof(tm_boundary) == 2 * sizeof(int64_t) && sizeof(tm_link) == sizeof(int64_t),
+               "they are whole words");
+
+static bool write_rank(const reduction *r, listing *l, tm_vec *words) {
+    order_boundaries(r, l);
+    size_t n_steps = r->graph->steps.n, n_visits = l->n - n_steps;
+    size_t n_links = count_links(r, l->lane);
+    size_t n = HEAD_WORDS + 2 * n_visits + n_steps + n_links * (1 + r->n_sets);
+    int64_t *head = tm_vec_append(words, NULL, n);
+    if (!head)
+        return false;
+    int64_t *visits = head + HEAD_WORDS, *steps = visits + 2 * n_visits;
+    int64_t *links = steps + n_steps;
+    head[HEAD_RANK] = r->batch ? r->batch->rank[l->lane] : r->graph->rank;
+    head[HEAD_SETS] = (int64_t)r->n_sets;
+    head[HEAD_VISITS] = (int64_t)n_visits;
+    head[HEAD_STEPS] = (int64_t)n_steps;
+    head[HEAD_LINKS] = (int64_t)n_links;
+    head[HEAD_LEFT_OUT] = r->n_left_out;
+    write_boundaries(r, l, (void *)visits, steps);
+    write_links(r, l, (void *)links, links + n_links);
+    return true;
+}
+
+static bool write_words(const reduction *r, tm_vec *words) {
+    const size_t n_ranks = r->batch ? r->batch->n : 1;
+    listing l = {.keyed = calloc(r->room.boundaries.n + 1, sizeof *l.keyed),
+                 .order = calloc(r->room.boundaries.n + 1, sizeof *l.order),
+                 .place = malloc((r->room.boundaries.n + 1) * sizeof *l.place)};
+    bool ok = l.keyed && l.order && l.place;
+    if (ok)
+        list_keyed(r, &l);
+    for (; l.lane < n_ranks && ok; l.lane++)
+        ok = write_rank(r, &l, words);
+    free(l.keyed);
+    free(l.order);
+    free(l.place);
+    return ok;
+}
+
+tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh_edge, const void *context,
+                    tm_vec *words, tm_error *err) {
+    reduction r = {.weigh = weigh_edge, .context = context};
+    bool ok = begin_reduction(&r, graph, n_sets) && reduce_graph(&r) && write_words(&r, words);
+    end_reduction(&r);
+    tm_reduce_room_free(&r.room);
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
+                          const tm_batch_sets *sets, bool *done, tm_vec *words, tm_error *err) {
+    reduction r = {.weigh_batch = sets->weigh,
+                   .context = sets->context,
+                   .batch = batch,
+                   .workspace = workspace,
+                   .room = workspace->links};
+    bool ok = begin_reduction(&r, batch->like, sets->n) && reduce_graph(&r) &&
+              (r.differs || write_words(&r, words));
+    *done = !r.differs;
+    end_reduction(&r);
+    workspace->links = r.room;
+    return ok ? TM_OK : tm_fail_memory(err);
+}
+
+size_t tm_reduced_read(const int64_t *words, tm_reduced *out) {
+    size_t n_sets = (size_t)words[HEAD_SETS], n_visits = (size_t)words[HEAD_VISITS];
+    size_t n_steps = (size_t)words[HEAD_STEPS], n_links = (size_t)words[HEAD_LINKS];
+    const int64_t *visits = words + HEAD_WORDS, *steps = visits + 2 * n_visits;
+    const int64_t *links = steps + n_steps, *ns = links + n_links;
+    *out = (tm_reduced){words[HEAD_RANK],
+                        n_sets,
+                        n_visits,
+                        n_steps,
+                        n_links,
+                        words[HEAD_LEFT_OUT],
+                        (const void *)visits,
+                        steps,
+                        (const void *)links,
+                        ns};
+    return (size_t)(ns - words) + n_links * n_sets;
+}

@@ -1,0 +1,82 @@
+/* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in and the
+ * ends of its steps.
+ *
+ * A link is the longest path (way) from one boundary node to another, in each of several weight
+ * sets. A way that passes the rank's arrival at an operation is redundant if, in all sets, it is no
+ * longer than the way to that operation plus the way on from it: an operation is never before its
+ * members. If many ways remain, they are joined in a node, which then acts as an operation of this
+ * rank only. So few links remain, and the times that follow from them are exactly those of the
+ * graph. */
+#ifndef TMERGE_REPLAY_REDUCE_H
+#define TMERGE_REPLAY_REDUCE_H
+
+#include "replay/job/batch.h"
+
+/** Writes the weight of an edge in each set.
+ * @param ns  [n_sets] out; has room for whole rows (base/simd_lanes.h) */
+typedef void tm_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                      int64_t *ns);
+
+/** An operation that a rank takes part in, or a node in which its ways are joined. */
+typedef struct tm_boundary {
+    uint64_t operation;
+    int64_t last_ns;
+} tm_boundary;
+
+typedef struct tm_link {
+    uint32_t from; /* index in visits, or TM_FROM_ROOT */
+    uint32_t to;   /* index in visits, at which the rank arrives; n_visits + k: end of step k */
+} tm_link;
+
+/** A rank's reduced graph. A view: the arrays point into the words of tm_reduce. */
+typedef struct tm_reduced {
+    int64_t rank;
+    size_t n_sets, n_visits, n_steps, n_links;
+    int64_t n_left_out;        /* ways dropped because their operation is not before their target */
+    const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
+    const int64_t *steps;      /* [n_steps] step numbers, ascending */
+    const tm_link *links;      /* [n_links] ascending in to, then from, the root last */
+    const int64_t *ns;         /* [n_links][n_sets] */
+} tm_reduced;
+
+/**
+ * Appends a reduced graph to words that can be sent to other processes and concatenated with those
+ * of other ranks in any order. An arrival to which a way was dropped is never before its recorded
+ * time in any set, so savings are lower bounds.
+ *
+ * @param words  of int64_t; unchanged on failure
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const void *context,
+                    tm_vec *words, tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Same for all ranks of a batch: returns pointers to the weights in each set.
+ * @param room  [sets + 3] for weights that are not stored yet
+ * @param by    [sets] out
+ */
+typedef void tm_weigh_batch(const void *context, const tm_batch *batch,
+                            const tm_batch_workspace *workspace, uint32_t edge, tm_batch_row *room,
+                            const int64_t **by);
+
+/** The weight sets for a batch. */
+typedef struct tm_batch_sets {
+    size_t n;
+    tm_weigh_batch *weigh;
+    const void *context;
+} tm_batch_sets;
+
+/**
+ * Same as tm_reduce for all ranks of a batch.
+ * @param workspace  with the peers of this batch
+ * @param done  false if a rank has too many ways: words are unchanged, and each rank must be
+ *              reduced individually
+ */
+tm_status tm_reduce_batch(const tm_batch *batch, tm_batch_workspace *workspace,
+                          const tm_batch_sets *sets, bool *done, tm_vec *words,
+                          tm_error *err) TM_MUST_CHECK;
+
+/** Makes a view of the first rank in these words; returns the number of its words. */
+size_t tm_reduced_read(const int64_t *words, tm_reduced *out);
+
+#endif

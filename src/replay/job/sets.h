@@ -1,0 +1,103 @@
+/* The weight sets of a replay, and which changes are worth evaluating. */
+#ifndef TMERGE_REPLAY_SETS_H
+#define TMERGE_REPLAY_SETS_H
+
+#include "base/keys.h"
+#include "reduce.h"
+#include "replay/whatif/result.h"
+
+/** Sets that can be chosen per rank; EXPLAINED ones exclude unexplained time. Transfers belong to
+ * no rank: only IDEAL sets have them at their usual time. If only two ranks can be compared, IDEAL
+ * takes the smaller weight. */
+enum {
+    TM_SET_RECORDED,
+    TM_SET_RECORDED_EXPLAINED,
+    TM_SET_PEER,
+    TM_SET_PEER_EXPLAINED,
+    TM_SET_IDEAL,          /* peer, and transfers at their usual time */
+    TM_SET_IDEAL_RECORDED, /* recorded, but transfers at their usual time */
+    TM_N_RANK_SETS
+};
+
+/** Operations whose transfer time is scaled. */
+typedef struct tm_scaled {
+    tm_keys operations; /* of uint64_t */
+    tm_vec factors;     /* of double, parallel to operations */
+} tm_scaled;
+
+#define TM_SCALED() ((tm_scaled){TM_KEYS(uint64_t), TM_VEC(double)})
+
+void tm_scaled_free(tm_scaled *scaled);
+
+/** Returns the factor of an operation; 1 if it has none. */
+double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation);
+
+/** A change of the weights of some edges on all ranks. It makes two sets: with the change, and the
+ * same without unexplained time. */
+typedef struct tm_change {
+    uint16_t kinds; /* bit by tm_edge_kind: edges that it applies to */
+    uint8_t flags;  /* only edges with any of these; 0: all */
+    uint8_t mark;   /* only edges with this mark; 0: all */
+    double factor;  /* of the recorded weight; NaN: the peers' weight; INFINITY: the usual weight */
+    const double *factors; /* user's scenario instead: by tm_edge.part from 1; else NULL */
+    const double *of_rank; /* factors by the process's rank instead: of compute kernels, then of the
+                              rest except sends and receives; else NULL */
+    const tm_scaled *of_operation; /* factors by operation instead; else NULL */
+} tm_change;
+
+/** Kernels evaluated: those with the most time on the path. */
+enum { TM_KERNELS_MAX = 16, TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
+
+/** Changes evaluated together, at most 64. An edge's kind and mark select those that may apply. */
+typedef struct tm_sets {
+    const tm_change *changes; /* [n]; change i has the sets 2 i and 2 i + 1 */
+    size_t n;
+    const uint8_t *marks;  /* by name id: marks of kernels, or NULL */
+    const uint32_t *names; /* by row, of the current rank */
+    const uint8_t *pairs;  /* by name id: 1 for kernels that send or receive; NULL if not needed */
+    size_t rank;           /* index of the rank in its process; for a batch, of its first rank */
+    uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part; /* bit i: change i */
+} tm_sets;
+
+void tm_sets_init(tm_sets *sets, const tm_change *changes, size_t n);
+
+/** Returns the factor of change @p i for an edge. All ranks of a batch are of one stage. */
+double tm_sets_factor(const tm_sets *sets, size_t i, const tm_graph *graph, const tm_edge *edge);
+
+/** Returns the changes (bit i: change i) that apply to an edge, ignoring their flags. */
+uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge);
+
+/** Implementations of tm_weigh: for the sets of ranks (no context), and for changes. @param context
+ * tm_sets */
+void tm_sets_weigh(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                   int64_t *ns);
+void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t node, uint32_t edge,
+                           int64_t *ns);
+
+/** Return the same two for a batch, for this processor's instruction set. */
+tm_weigh_batch *tm_sets_weigh_batch(void);
+tm_weigh_batch *tm_sets_weigh_batch_changes(void);
+
+/** The changes to evaluate: kinds of work, as on peers and removed; kernels. Sent as bytes. */
+typedef struct tm_changes {
+    tm_change changes[TM_CHANGES_MAX];
+    tm_whatif_item items[TM_CHANGES_MAX]; /* `tried` if it takes 0.05 % of T off the path */
+    uint32_t kernels[TM_KERNELS_MAX];     /* name ids of marks 1, 2, ... */
+    uint32_t n, n_kernels;
+} tm_changes;
+
+/**
+ * Chooses changes among what is on the path.
+ *
+ * @param result  with pieces, whole (empty: any may help) and total_ns
+ * @param out     zero-initialised
+ * @return        TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** Returns marks by name id for the chosen kernels, owned by the caller; NULL when out of
+ * memory. */
+uint8_t *tm_changes_mark(const tm_changes *changes, size_t n_names);
+
+#endif

@@ -1,0 +1,51 @@
+/* Slack: how much later everything on a rank could be without delaying the end of the job. */
+#ifndef TMERGE_REPLAY_SLACK_H
+#define TMERGE_REPLAY_SLACK_H
+
+#include "replay/graph/graph.h"
+
+typedef struct tm_slack {
+    int64_t least_ns; /* minimum over the rank; -1 if no step's end depends on it */
+    int64_t near_ns;  /* compute and copy time with less than the given slack */
+} tm_slack;
+
+/**
+ * Propagates latest times backwards through a graph.
+ *
+ * @param visits_ns  [visits] latest time of each operation; INT64_MAX: nothing depends on it
+ * @param steps_ns   [steps] same for the ends of steps
+ * @param below_ns   slack below which near_ns counts
+ * @param late_ns    [nodes] out: latest time of each node, or INT64_MAX
+ */
+tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
+                       int64_t below_ns, int64_t *late_ns);
+
+/** Consecutive GPU events of a stream, and how much later each could end. Sent as bytes. */
+typedef struct tm_slack_run {
+    int64_t rank, stream;
+    int64_t begin_ns;          /* begin of the first, since the root */
+    int64_t least_ns, most_ns; /* slack; INT64_MAX: no step's end depends on the event */
+    int32_t device;
+    uint32_t n; /* number of events */
+} tm_slack_run;
+
+/** Times of nodes: those of node v are at v * stride. */
+typedef struct tm_slack_times {
+    const int64_t *ns, *late_ns; /* recorded and latest; for a rank of a batch, its SIMD lane */
+    size_t stride;
+} tm_slack_times;
+
+/**
+ * Appends the slack of the events of a rank's streams, stream by stream: one run for adjacent
+ * events with equal slack. If there are too many runs, adjacent ones with similar slack are merged,
+ * the most similar first; a run then gives minimum and maximum.
+ *
+ * @param graph  of the rank, or the one that its batch shares
+ * @param most   maximum number of runs; each stream has at least one
+ * @param runs   of tm_slack_run
+ * @return       false when out of memory
+ */
+bool tm_slack_runs(const tm_timeline *timeline, const tm_graph *graph, const tm_slack_times *times,
+                   size_t most, tm_vec *runs) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,133 @@
+#include "works_sum.h"
+
+#include <stdlib.h>
+
+#include "base/sums.h"
+#include "call_times.h"
+#include "replay/job/batch_loops.h"
+
+enum { ROWS = 64, NO_STEP = 0xff };
+
+void tm_works_free(tm_works *works) {
+    free(works->steps);
+    works->steps = NULL;
+    works->n_rows = 0;
+    tm_vec_free(&works->ranks);
+}
+
+void tm_works_steps(const tm_peer_places *places, uint64_t steps[(TM_PLACE_STEPS + 1) / 64]) {
+    const uint64_t *hashes = places->keys.keys.data;
+    for (size_t i = 0; i < places->keys.keys.n; i++) {
+        const unsigned step = tm_place_step(hashes[i]);
+        steps[step / 64] |= UINT64_C(1) << step % 64;
+    }
+}
+
+tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]) {
+    tm_works_shape shape = {.n_parts = 1};
+    shape.step_at[0] = NO_STEP;
+    for (unsigned step = 1; step <= TM_PLACE_STEPS; step++)
+        shape.step_at[step] =
+            steps[step / 64] >> step % 64 & 1 ? (uint8_t)shape.n_steps++ : (uint8_t)NO_STEP;
+    while (shape.n_steps > 0 && 2 * shape.n_parts * shape.n_steps <= ROWS)
+        shape.n_parts *= 2;
+    return shape;
+}
+
+static size_t row_of(const tm_works_of *of, uint64_t hash) {
+    const size_t step = of->shape->step_at[tm_place_step(hash)];
+    const size_t part = tm_place_part(hash) % of->shape->n_parts;
+    return step == NO_STEP ? SIZE_MAX : step * of->shape->n_parts + part;
+}
+
+/* Returns the index of a place in a rank's sums, or SIZE_MAX if it is not summed. */
+static size_t sum_at(const tm_works_of *of, uint32_t place) {
+    const tm_peer_others *others = of->places->others.data;
+    if (place == TM_NO_PLACE)
+        return SIZE_MAX;
+    const uint32_t known = of->places->known[place];
+    const uint64_t hash = ((const uint64_t *)of->places->keys.keys.data)[place];
+    const size_t row = row_of(of, hash);
+    const bool all = known != 0 && others[known - 1].n == of->n_peers;
+    if ((!all && !tm_extras_counted(&of->places->extras, place)) || of->n_peers < 2 ||
+        row == SIZE_MAX || tm_place_is_communication(hash))
+        return SIZE_MAX;
+    return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
+}
+
+/* An event's second weight, the unexplained part of its begin, is not work. */
+static int64_t work_of(const tm_peer_weights *w, bool call) {
+    return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
+}
+
+/* @param sum  of the place, at the index from sum_at */
+static void add_work(const tm_works_of *of, uint32_t place, const tm_peer_weights *w, bool call,
+                     int64_t *sum) {
+    const int64_t ns = work_of(w, call);
+    *sum = tm_sum(*sum, ns);
+    if (call)
+        return;
+    int64_t *lag = sum + TM_WORKS_LAG * tm_works_rows(of->shape);
+    *lag = tm_sum(*lag, w->second_ns);
+    if (tm_extras_counted(&of->places->extras, place))
+        *of->apart_ns = tm_sum(*of->apart_ns, ns);
+}
+
+void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out) {
+    for (size_t i = 0; i < items->n; i++) {
+        const size_t at = sum_at(of, items->places[i]);
+        if (at != SIZE_MAX)
+            add_work(of, items->places[i], &items->weights[i], i >= items->n_events, &out[at]);
+    }
+}
+
+void tm_works_add_batch(const tm_works_of *of, const tm_batch *batch, int64_t *const *out) {
+    const tm_batch_loops *loops = tm_batch_loops_of(NULL);
+    const tm_batch_items *items = batch->items;
+    tm_batch_row first, second;
+    for (size_t i = 0; i < items->n; i++) {
+        const size_t at = items->always[i] ? sum_at(of, items->places[i]) : SIZE_MAX;
+        if (at == SIZE_MAX)
+            continue;
+        loops->weigh_item(batch, i, &first, &second);
+        for (size_t k = 0; k < batch->n; k++) {
+            const tm_peer_weights w = {first.ns[k], second.ns[k]};
+            add_work(of, items->places[i], &w, i >= items->n_events, &out[k][at]);
+        }
+    }
+}
+
+/* Returns the rows of calls; NULL when out of memory. @param places  [n] */
+static size_t *rows_of(const tm_works_of *of, const uint32_t *places, size_t n) {
+    const uint64_t *hashes = of->places->keys.keys.data;
+    size_t *rows = malloc((n + 1) * sizeof *rows);
+    for (size_t i = 0; i < n && rows; i++)
+        rows[i] = places[i] == TM_NO_PLACE ? SIZE_MAX : row_of(of, hashes[places[i]]);
+    return rows;
+}
+
+bool tm_works_calls(const tm_works_of *of, const tm_peer_items *items, int64_t *out) {
+    const size_t n_rows = tm_works_rows(of->shape), n = items->n - items->n_events;
+    size_t *rows = rows_of(of, items->places + items->n_events, n);
+    int64_t *ns = malloc((n + 1) * sizeof *ns);
+    for (size_t i = 0; i < n && ns; i++)
+        ns[i] = work_of(&items->weights[items->n_events + i], true);
+    const bool ok =
+        rows && ns && tm_call_medians(rows, ns, n, n_rows, out + TM_WORKS_CALL * n_rows);
+    free(rows);
+    free(ns);
+    return ok;
+}
+
+bool tm_works_batch_calls(const tm_works_of *of, const tm_batch *batch, int64_t *const *out) {
+    const size_t n_rows = tm_works_rows(of->shape);
+    const size_t n = batch->items->n - batch->items->n_events;
+    size_t *rows = rows_of(of, batch->items->places + batch->items->n_events, n);
+    int64_t *ns = tm_batch_calls(batch);
+    bool ok = rows && ns;
+    for (size_t k = 0; k < batch->n && ok; k++)
+        ok = tm_call_medians(rows, ns + k * n, n, n_rows, out[k] + TM_WORKS_CALL * n_rows);
+    free(rows);
+    free(ns);
+    return ok;
+}

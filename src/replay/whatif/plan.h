@@ -1,0 +1,76 @@
+/* Finds the most useful fixes: how much earlier the job would end if some ranks had other weights,
+ * and which ranks to fix one after another.
+ *
+ * No fix saves more than it takes off the job's critical path, because that path remains, only
+ * shorter. So a fix that takes nothing off need not be evaluated, and one that takes off less than
+ * another has saved is not better. Each saving is computed twice: with the recorded weights, and
+ * with all unexplained time removed from them. */
+#ifndef TMERGE_REPLAY_PLAN_H
+#define TMERGE_REPLAY_PLAN_H
+
+#include "replay/job/replay_job.h"
+
+/** A weight set, and the same set without unexplained time. */
+typedef struct tm_fix_sets {
+    uint8_t plain, explained;
+} tm_fix_sets;
+
+/** A change of the weights of some ranks. */
+typedef struct tm_fix {
+    const uint32_t *ranks; /* [n] indices, each once; NULL: all ranks */
+    size_t n;
+    tm_fix_sets sets; /* new weights */
+} tm_fix;
+
+/** Saving of a fix relative to the recorded T. */
+typedef struct tm_saving {
+    int64_t path_ns;       /* time taken off the critical path: at least saved_ns */
+    int64_t saved_ns;      /* T - T(fix) */
+    int64_t saved_most_ns; /* T - T(fix) without unexplained time */
+} tm_saving;
+
+/** A job with the workspace to evaluate fixes. */
+typedef struct tm_fixer {
+    const tm_replay *replay;
+    tm_fix_sets recorded;
+    int64_t total_ns;     /* recorded T */
+    int64_t explained_ns; /* recorded T without unexplained time */
+    int64_t *recorded_ns; /* owned; [n_operations + n_steps] times with recorded weights */
+    int64_t *fixed_ns;    /* owned; same with the last fix, plain */
+    int64_t *
+        path_ns; /* owned; [n_sets][n_ranks] how much a set shortens each rank's part of the path */
+    uint8_t *set_of_rank; /* owned; [n_ranks] */
+} tm_fixer;
+
+/** Opens a fixer, to be freed by the caller. TM_OK; TM_ERR_FAULT. */
+tm_status tm_fixer_open(const tm_replay *replay, tm_fix_sets recorded, tm_fixer *fixer,
+                        tm_error *err) TM_MUST_CHECK;
+void tm_fixer_free(tm_fixer *fixer);
+
+/** Whether a fix takes at least 0.05 % of T off the critical path, which bounds its saving; others
+ * need not be evaluated. */
+bool tm_fixer_may_help(const tm_fixer *fixer, const tm_fix *fix);
+
+/** Evaluates a fix in two sweeps. Fixes are independent, so processes can share them. */
+tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
+
+/** An entry of the plan: the rank that saves most once those before it are fixed. */
+typedef struct tm_planned {
+    uint32_t rank;    /* index */
+    tm_saving saving; /* of all up to this one; but path_ns: taken off by this one only */
+} tm_planned;
+
+/**
+ * Makes a plan of up to 8 ranks: the rank that saves most (the lowest of equals), then the next
+ * with that one fixed, and so on. If no rank saves anything by itself, because others are as late,
+ * takes the one that shortens the path most. Drops the ranks after the last one that adds 0.5 % of
+ * T.
+ *
+ * @param peer  weights of a fixed rank
+ * @param plan  of tm_planned; replaced
+ * @return      TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_fixer_plan(tm_fixer *fixer, tm_fix_sets peer, tm_vec *plan,
+                        tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,117 @@
+/* Result of a replay: the critical path, and the most useful fixes. Held by process 0. */
+#ifndef TMERGE_REPLAY_RESULT_H
+#define TMERGE_REPLAY_RESULT_H
+
+#include "links.h"
+#include "replay/graph/timebase.h"
+#include "replay/job/extras.h"
+#include "replay/job/path.h"
+#include "replay/job/slack.h"
+#include "replay/job/works.h"
+#include "split.h"
+
+/** Subject of a row: value, word. Rows are in this order. */
+#define TM_WHATIF_LIST(X)                                                                          \
+    X(SCENARIO, "scenario") /* as requested by the user */                                         \
+    X(PLAN, "plan")         /* cumulative: the rank that saves most, then the next, ... */         \
+    X(RANK, "rank")                                                                                \
+    X(HOST, "host")                                                                                \
+    X(STAGE, "stage")                                                                              \
+    X(KIND, "kind")                                                                                \
+    X(KERNEL, "kernel")                                                                            \
+    X(NETWORK, "network") /* a host with slow transfers: as fast as others */                      \
+    X(SPLIT, "split")     /* all stages at the mean of their work */                               \
+    X(LIMIT, "limit")     /* a kind of work that takes no time */
+
+typedef enum tm_whatif_what {
+#define TM_WHATIF_ENUM(id, word) TM_WHATIF_##id,
+    TM_WHATIF_LIST(TM_WHATIF_ENUM)
+#undef TM_WHATIF_ENUM
+        TM_N_WHATIF
+} tm_whatif_what;
+
+/** Kinds of work that can be fixed: word, edges, flags. Launch: the lag from a call, or from an
+ * awaited end, to the begin of an event. */
+#define TM_FIX_KIND_LIST(X)                                                                        \
+    X("compute", 1 << TM_EDGE_COMPUTE, 0)                                                          \
+    X("copy", 1 << TM_EDGE_COPY, 0)                                                                \
+    X("host", 1 << TM_EDGE_HOST | 1 << TM_EDGE_CALL, 0)                                            \
+    X("launch", 1 << TM_EDGE_LAUNCH | 1 << TM_EDGE_GAP | 1 << TM_EDGE_WAIT, 0)                     \
+    X("transfer", 1 << TM_EDGE_TRANSFER, 0)                                                        \
+    X("stall", 1 << TM_EDGE_HOST | 1 << TM_EDGE_CALL, TM_EDGE_STALL)                               \
+    X("input", 1 << TM_EDGE_HOST, TM_EDGE_INPUT)                                                   \
+    X("gc", 1 << TM_EDGE_HOST, TM_EDGE_GC)
+
+typedef struct tm_fix_kind {
+    const char *word;
+    uint16_t kinds; /* bit by tm_edge_kind */
+    uint8_t flags;
+} tm_fix_kind;
+
+enum { TM_N_FIX_KINDS = 8 };
+extern const tm_fix_kind tm_fix_kinds[TM_N_FIX_KINDS];
+
+/** One possible fix. Times are of the whole job. Sent as bytes. */
+typedef struct tm_whatif_item {
+    int64_t id;       /* rank, stage, index of tm_fix_kinds, place in the plan; name id of a host or
+                         kernel; 0 for a scenario */
+    int64_t ranks;    /* number of ranks concerned */
+    int64_t path_ns;  /* its time on the recorded critical path */
+    int64_t saved_ns; /* T - T(fixed) */
+    int64_t saved_most_ns; /* same, without unexplained time */
+    int64_t ideal_ns;      /* T with everything else at its peers' weights; -1 unknown */
+    int64_t next_rank;     /* rank with the largest share of the path after the fix; -1 unknown */
+    uint8_t what;          /* tm_whatif_what */
+    bool tried;            /* false: takes less than 0.05 % of T off the path, so saves no more */
+} tm_whatif_item;
+
+typedef struct tm_whatif_step {
+    int64_t number;
+    int64_t ns;        /* recorded E_k - E_(k - 1) */
+    int64_t base_ns;   /* as in tm_replay_result */
+    int64_t ideal_ns;  /* same with peers' weights */
+    int64_t best_rank; /* rank whose fix shortens it most; -1 if none does */
+    int64_t saved_ns;  /* by that fix */
+} tm_whatif_step;
+
+/** A rank's slack. Sent as bytes. */
+typedef struct tm_whatif_rank {
+    int64_t rank;
+    tm_slack slack;
+} tm_whatif_rank;
+
+typedef struct tm_replay_result {
+    tm_timebase base;     /* origin of its times */
+    int64_t world_size;   /* ranks of the job according to the traces, -1 unknown */
+    tm_vec path_steps;    /* of tm_path_step */
+    tm_vec pieces;        /* of tm_path_piece, in the order of time */
+    tm_vec whole;         /* of tm_path_piece: the path that is not cut at ends of steps */
+    tm_vec items;         /* of tm_whatif_item */
+    tm_vec steps;         /* of tm_whatif_step */
+    tm_vec ranks;         /* of tm_whatif_rank, ascending */
+    tm_vec slacks;        /* of tm_slack_run, ascending in rank, then stream */
+    tm_works works;       /* own work of ranks; its rows on every process */
+    tm_vec extras;        /* of tm_extra_row: work that peers do not run */
+    tm_vec stages;        /* of tm_split_stage, if some have more work */
+    tm_links network;     /* hosts with slow transfers, if any */
+    int64_t total_ns;     /* T */
+    int64_t window_ns;    /* steps marked in traces, mean over ranks; 0 without */
+    int64_t base_ns;      /* base of slowdown and shares: T; for traces of operations, T without
+                             unexplained time */
+    bool operations;      /* traces hold operations, not kernels */
+    int64_t ideal_ns;     /* with peers' weights */
+    int64_t explained_ns; /* without unexplained time */
+    int64_t workers_ns, stage_ns;  /* with the worst ranks, or the last stage, fixed; -1: none */
+    int64_t comm_ns, unmatched_ns; /* communication kernels, and those that join no ranks */
+    int64_t n_inferred;            /* inferred waits between streams */
+    int64_t n_ranks;               /* with GPU events */
+    int64_t uncertainty_ns;        /* largest joint uncertainty of two clocks */
+    int64_t needed_bytes;          /* memory needed by a process; above 0 if too much to replay */
+    const tm_names *names;         /* borrowed */
+    const char *scenario;          /* as typed by the user, borrowed; NULL for none */
+} tm_replay_result;
+
+void tm_replay_result_init(tm_replay_result *result);
+void tm_replay_result_free(tm_replay_result *result);
+
+#endif

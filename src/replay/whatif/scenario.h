@@ -1,0 +1,107 @@
+/* Scenario requested by the user: "what if rank 3 were like the others, and these kernels took
+ * half the time?"
+ *
+ * A scenario consists of parts, each one --fix X or --scale X:F. X is one or several conditions
+ * joined by +, all of which must hold: rank=LIST host=NAME stage=N|last step=LIST kind=WORD
+ * kernel=REGEX operator=REGEX; the word kind= may be omitted (transfer:0). A + inside an expression
+ * belongs to it unless a condition follows.
+ *
+ * X selects edges. With a kind: edges of this kind. With a kernel or an operator but no kind: the
+ * work of the GPU events of that name, or launched within that operator on the same thread,
+ * including communication. Otherwise: everything but communication, which belongs to no rank. With
+ * a kind, a kernel also selects the lags before it, and an operator also its calls and the host
+ * time before them. If several parts select an edge, the last one applies. */
+#ifndef TMERGE_REPLAY_SCENARIO_H
+#define TMERGE_REPLAY_SCENARIO_H
+
+#include <regex.h>
+
+#include "base/list.h"
+#include "replay/graph/graph.h"
+
+#define TM_CONDITION_LIST(X)                                                                       \
+    X(RANK, "rank")                                                                                \
+    X(HOST, "host")                                                                                \
+    X(STAGE, "stage")                                                                              \
+    X(STEP, "step")                                                                                \
+    X(KIND, "kind")                                                                                \
+    X(KERNEL, "kernel")                                                                            \
+    X(OPERATOR, "operator")
+
+typedef enum tm_condition {
+#define TM_CONDITION_ENUM(id, word) TM_CONDITION_##id,
+    TM_CONDITION_LIST(TM_CONDITION_ENUM)
+#undef TM_CONDITION_ENUM
+        TM_N_CONDITIONS
+} tm_condition;
+
+/** Words typed before =. */
+extern const char *const tm_condition_words[TM_N_CONDITIONS];
+
+/** The last stage of the job. */
+#define TM_STAGE_LAST INT64_C(-2)
+
+/** Names that match an expression, each tested on first use. */
+typedef struct tm_name_rule {
+    regex_t regex;
+    uint8_t *known; /* owned; by name id: 0 not tested, 1 no, 2 yes; NULL before binding */
+} tm_name_rule;
+
+typedef struct tm_scenario_part {
+    char *texts[TM_N_CONDITIONS]; /* owned; text typed after =; NULL: not given */
+    tm_list ranks, steps;
+    int64_t stage;
+    uint8_t kind; /* index of tm_fix_kinds */
+    tm_name_rule kernel, operator;
+} tm_scenario_part;
+
+typedef struct tm_scenario {
+    tm_vec parts;   /* of tm_scenario_part */
+    tm_vec factors; /* of double, by part; NaN: as the peers (parts that name ranks); INFINITY: as
+                       is usual (others) */
+    char *text;     /* owned; as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
+    const tm_names *names; /* borrowed, set by binding */
+    int64_t last_stage;
+    int64_t n_ranks; /* ranks of the job with selected edges, once all are marked */
+} tm_scenario;
+
+#define TM_SCENARIO() ((tm_scenario){.parts = TM_VEC(tm_scenario_part), .factors = TM_VEC(double)})
+
+/** Maximum number of parts: a mark is one byte. */
+enum { TM_SCENARIO_PARTS_MAX = 255 };
+
+/**
+ * Adds a part.
+ * @param option  "fix" or "scale"
+ * @param text    its argument as typed
+ * @return        TM_OK; TM_ERR_USAGE; TM_ERR_FAULT; free the scenario in any case
+ */
+tm_status tm_scenario_add(tm_scenario *scenario, const char *option, const char *text,
+                          tm_error *err) TM_MUST_CHECK;
+void tm_scenario_free(tm_scenario *scenario);
+
+/** Binds a scenario to the job's names, which must not change, before edges are marked.
+ * @param last_stage  of the job's pipeline, -1 without one */
+tm_status tm_scenario_bind(tm_scenario *scenario, const tm_names *names, int64_t last_stage,
+                           tm_error *err) TM_MUST_CHECK;
+
+/** Matches of a part on a rank. */
+typedef struct tm_scenario_found {
+    int64_t alone[TM_N_CONDITIONS]; /* edges (for rank, host and stage: ranks) that match each
+                                       condition by itself */
+    int64_t edges;                  /* edges selected by the whole part */
+} tm_scenario_found;
+
+/**
+ * Marks the edges of a rank: tm_edge.part.
+ * @param stage  of the rank, -1 for none
+ * @param found  [parts] added to
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_scenario_mark(tm_scenario *scenario, const tm_timeline *timeline, int64_t stage,
+                           tm_graph *graph, tm_scenario_found *found, tm_error *err) TM_MUST_CHECK;
+
+/** Returns the kinds of tm_fix_kinds that occur in a graph, a bit for each. */
+uint32_t tm_scenario_kinds(const tm_graph *graph);
+
+#endif

@@ -1,0 +1,58 @@
+/* Chooses the most informative ranks and steps for a page that cannot hold all. */
+#ifndef TMERGE_REPORT_PAGE_CHOICE_H
+#define TMERGE_REPORT_PAGE_CHOICE_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "report/step_sums.h"
+#include "tmerge/store.h"
+#include "tmerge/table.h"
+
+enum {
+    TM_PAGE_RANKS_WHOLE = 1024, /* largest job whose page holds all ranks */
+    TM_PAGE_RANKS = 256,        /* ranks kept of a larger job */
+    TM_PAGE_STEPS_WHOLE = 512,
+    TM_PAGE_STEPS = 384,
+    TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps */
+    TM_PAGE_CELLS = 4096,
+    TM_PAGE_ROWS = 8192 /* of a table with neither ranks nor steps */
+};
+
+/** Ranks or steps kept in the page. */
+typedef struct tm_page_kept {
+    tm_vec kept;  /* of int64_t, ascending */
+    tm_vec cells; /* of int64_t, ascending: those kept in tables by rank and step */
+    size_t n;     /* number in the job */
+} tm_page_kept;
+
+typedef struct tm_page_choice {
+    tm_page_kept ranks, steps;
+    tm_step_time step_time;
+} tm_page_choice;
+
+/**
+ * Chooses ranks and steps by the result tables of a store, which are read one at a time.
+ *
+ * Ranks: those named by the verdict, the plan and the worst operations; those with the largest and
+ * smallest cost, wait, compute and idle time; those with a truncated trace; the first and last
+ * ones; and evenly spaced others. Steps: those with the most wait, the longest, the most
+ * imbalanced; the first and last step of findings; the first and last ones; and the longest of each
+ * run of equally many steps.
+ *
+ * @param tables  definitions without rows; empty again on return
+ * @param out     freed by tm_page_choice_free, also after a failure
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm_page_choice *out,
+                              tm_error *err) TM_MUST_CHECK;
+void tm_page_choice_free(tm_page_choice *choice);
+
+/** Returns whether any is left out. */
+bool tm_page_is_part(const tm_page_kept *kept);
+
+/** Return whether a rank or step is kept, and whether it is kept in tables by rank and step. */
+bool tm_page_keeps(const tm_page_kept *kept, int64_t number);
+bool tm_page_keeps_cell(const tm_page_kept *kept, int64_t number);
+
+#endif

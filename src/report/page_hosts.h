@@ -1,0 +1,23 @@
+/* Sums per host, for jobs with more ranks than a page holds. */
+#ifndef TMERGE_REPORT_PAGE_HOSTS_H
+#define TMERGE_REPORT_PAGE_HOSTS_H
+
+#include "table/out.h"
+#include "tmerge/table.h"
+
+enum { TM_PAGE_HOSTS = 1024 };
+
+/**
+ * Appends "host_count" and "hosts": [[name, ranks, first rank, computing ns, idle ns, waited ns,
+ * caused ns, the rank that caused most], ...]. At most TM_PAGE_HOSTS hosts are listed, those that
+ * caused most, in order of their first ranks.
+ *
+ * @param ranks       job.rank
+ * @param overlap     overlap.rank
+ * @param stragglers  stragglers.rank
+ * @return            TM_OK; TM_ERR_FAULT if memory is out
+ */
+tm_status tm_page_hosts_put(const tm_table *ranks, const tm_table *overlap,
+                            const tm_table *stragglers, tm_out *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,138 @@
+#include "report/page_json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table/digits.h"
+#include "tmerge/timeline.h"
+
+/* Integers up to this one are exact as a double. */
+#define EXACT_MAX INT64_C(9007199254740992)
+
+/* U+2028 and U+2029 end lines in some programs; their UTF-8 is E2 80 A8 and E2 80 A9. */
+static bool is_line_end(const unsigned char *at, size_t left) {
+    return left >= 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
+}
+
+void tm_report_json_string(tm_out *out, const char *text, size_t size) {
+    const unsigned char *bytes = (const unsigned char *)text;
+    char escape[8];
+    tm_out_char(out, '"');
+    for (size_t i = 0, run = 0; i <= size; i++) {
+        if (i < size && bytes[i] > '\\' && bytes[i] < 0x7f) /* most are lower-case letters */
+            continue;
+        bool line_end = i < size && is_line_end(bytes + i, size - i);
+        bool plain = i < size && bytes[i] >= 0x20 && bytes[i] != '"' && bytes[i] != '\\' &&
+                     bytes[i] != '<' && bytes[i] != 0x7f && !line_end;
+        if (plain)
+            continue;
+        tm_out_bytes(out, text + run, i - run);
+        if (i < size) {
+            unsigned code = line_end ? 0x2000u + (bytes[i + 2] & 0x3fu) : bytes[i];
+            snprintf(escape, sizeof escape, "\\u%04x", code);
+            tm_out_string(out, escape);
+            i += line_end ? 2 : 0;
+        }
+        run = i + 1;
+    }
+    tm_out_char(out, '"');
+}
+
+static void put_string(tm_out *out, const char *text) {
+    tm_report_json_string(out, text, strlen(text));
+}
+
+static void put_int(tm_out *out, int64_t value) {
+    char digits[TM_DIGITS_MAX];
+    bool exact = value >= -EXACT_MAX && value <= EXACT_MAX;
+    tm_digits_int(value, digits);
+    if (!exact)
+        tm_out_char(out, '"');
+    tm_out_string(out, digits);
+    if (!exact)
+        tm_out_char(out, '"');
+}
+
+/* Writes a cell. @p epoch: the column's times count from the epoch. */
+static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
+                     int64_t begin_ns) {
+    char digits[TM_DIGITS_MAX];
+    /* The date is unknown for a rank whose times count from 0 in a job with absolute times. */
+    if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
+        tm_out_string(out, "null");
+        return;
+    }
+    switch (column->type) {
+    case TM_TEXT:
+        put_string(out, cell->value.text);
+        break;
+    case TM_BOOL:
+        tm_out_string(out, cell->value.i ? "true" : "false");
+        break;
+    case TM_REAL:
+        tm_digits_real(cell->value.r, digits);
+        tm_out_string(out, digits);
+        break;
+    case TM_INT:
+        put_int(out, cell->value.i - (epoch ? begin_ns : 0));
+        break;
+    }
+}
+
+void tm_report_json_rows(tm_out *out, const tm_table *table, int64_t begin_ns) {
+    const tm_table_def *def = table->def;
+    bool *epoch = malloc((size_t)def->n_columns * sizeof *epoch);
+    if (!epoch) {
+        out->failed = true;
+        return;
+    }
+    for (int c = 0; c < def->n_columns; c++)
+        epoch[c] = tm_column_is_epoch(&def->columns[c]);
+    tm_out_char(out, '[');
+    for (size_t r = 0; r < table->n_rows && !out->failed; r++) {
+        const tm_cell *row = tm_table_row(table, r);
+        tm_out_string(out, r == 0 ? "[" : ",\n[");
+        for (int c = 0; c < def->n_columns; c++) {
+            if (c > 0)
+                tm_out_char(out, ',');
+            put_cell(out, &def->columns[c], epoch[c], &row[c], begin_ns);
+        }
+        tm_out_char(out, ']');
+    }
+    tm_out_char(out, ']');
+    free(epoch);
+}
+
+static const char *const form_words[] = {
+    [TM_FORM_BARS] = "bars", [TM_FORM_MAP] = "map", [TM_FORM_LINE] = "line"};
+
+void tm_report_json_def(tm_out *out, const tm_table *table) {
+    const tm_table_def *def = table->def;
+    char numbers[96];
+    tm_out_string(out, "{\"doc\":");
+    put_string(out, def->doc);
+    snprintf(numbers, sizeof numbers, ",\"keys\":%d,\"top\":%d,\"prose\":%d,\"n\":%zu", def->n_keys,
+             def->top, def->n_prose, table->n_rows);
+    tm_out_string(out, numbers);
+    if (def->form != TM_FORM_TABLE) {
+        tm_out_string(out, ",\"form\":");
+        put_string(out, form_words[def->form]);
+    }
+    tm_out_string(out, ",\"columns\":[");
+    for (int c = 0; c < def->n_columns; c++) {
+        const tm_column *column = &def->columns[c];
+        tm_out_string(out, c == 0 ? "[" : ",[");
+        put_string(out, column->name);
+        tm_out_char(out, ',');
+        put_string(out, tm_type_name(column->type));
+        tm_out_char(out, ',');
+        put_string(out, column->unit);
+        tm_out_char(out, ',');
+        put_string(out, column->doc);
+        tm_out_string(out, tm_column_is_epoch(column) ? ",1]" : ",0]");
+    }
+    tm_out_char(out, ']');
+}

@@ -1,0 +1,20 @@
+/* JSON embedded in a page: no text in it can close the element around it. */
+#ifndef TMERGE_REPORT_PAGE_JSON_H
+#define TMERGE_REPORT_PAGE_JSON_H
+
+#include <stddef.h>
+
+#include "table/out.h"
+#include "tmerge/table.h"
+
+/** Writes a quoted string. @param text  valid UTF-8 */
+void tm_report_json_string(tm_out *out, const char *text, size_t size);
+
+/** Writes the rows of a table as an array of arrays. Integers of more than 53 bits are strings.
+ * @param begin_ns  subtracted from times since the epoch */
+void tm_report_json_rows(tm_out *out, const tm_table *table, int64_t begin_ns);
+
+/** Writes a table's definition, without its rows and without closing the object. */
+void tm_report_json_def(tm_out *out, const tm_table *table);
+
+#endif

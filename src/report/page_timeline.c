@@ -1,0 +1,462 @@
+#include "page_timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/deflate.h"
+
+enum {
+    N_STRIP = 2048,
+    TRIES_MOST = 8,
+    TIMELINE_BYTES = 700000, /* share of the page for all blocks but operations and events */
+    COVERAGE_BYTES = 500000, /* part of it for coverage, which may take more from the others */
+    BUCKETS_LEAST = 256,
+    PANEL_TEXTS = 500000, /* bytes of shapes and call stacks */
+    VERSION = 3
+};
+
+/* Flags in the page's encoding. */
+enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
+
+typedef struct maker {
+    const tm_store *store;
+    const tm_page_source *source;
+    const tm_tables *tables;
+    const tm_timeline_budget *budget;
+    tm_timeline_budget left; /* of the budget, once the size of coverage is known */
+    tm_timeline_blocks *out;
+    tm_names *names; /* owned */
+    tm_vec from_0;   /* of int64_t */
+    tm_page_frame frame;
+    tm_survey survey;
+    tm_dictionary dictionary;
+    size_t n_ranks, n_events, n_buckets;
+    tm_error *err;
+} maker;
+
+/* Returns whether a rank's times count from 0 in a job with absolute times. */
+static bool counts_from_0(const maker *m, const tm_cell *begin) {
+    return !begin->null && begin->value.i < TM_FIRST_DAY_NS &&
+           m->frame.lanes.begin_ns >= TM_FIRST_DAY_NS;
+}
+
+/* Timelines of a store as the source of a page. */
+typedef struct shelf {
+    const tm_store *store;
+    const tm_page_frame *frame;
+    tm_survey *survey;
+    tm_page_draft *draft; /* NULL: the first pass, which surveys */
+} shelf;
+
+static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+    shelf *s = context;
+    return s->draft ? tm_survey_collect(s->survey, s->frame, timeline, at, s->draft, err)
+                    : tm_survey_add(s->survey, s->frame, timeline, err);
+}
+
+static tm_status visit_all(shelf *s, tm_error *err) {
+    const unsigned told = 1u << TM_RECORD_KERNELS | 1u << TM_RECORD_COPIES |
+                          1u << TM_RECORD_SHAPES | 1u << TM_RECORD_OPERATORS |
+                          1u << TM_RECORD_COUNTERS;
+    tm_store_visit_plan plan = {.store = s->store,
+                                .names = s->frame->names,
+                                .records = 1u << TM_RECORD_COLLECTIVES | (s->draft ? told : 0),
+                                .visitor = visit,
+                                .context = s};
+    TM_TRY(tm_store_read_ranks(s->store, &plan.ranks, &plan.n, err));
+    tm_status status = tm_store_visit(&plan, err);
+    free(plan.ranks);
+    return status;
+}
+
+static tm_status survey_store(void *context, const tm_page_frame *frame, tm_survey *out,
+                              tm_error *err) {
+    shelf *s = context;
+    *s = (shelf){.store = s->store, .frame = frame, .survey = out};
+    return visit_all(s, err);
+}
+
+static tm_status collect_store(void *context, const tm_page_frame *frame, tm_survey *chosen,
+                               tm_vec *drafts, tm_error *err) {
+    shelf *s = context;
+    tm_page_draft *draft = tm_vec_push(drafts);
+    if (!draft)
+        return tm_fail_memory(err);
+    tm_page_draft_init(draft);
+    *s = (shelf){.store = s->store, .frame = frame, .survey = chosen, .draft = draft};
+    return visit_all(s, err);
+}
+
+static const tm_card *card_of(const maker *m, size_t at) {
+    return (const tm_card *)m->survey.plan.cards.data + at;
+}
+
+/* Returns a cell of a table; NULL if the row does not exist or the cell is null. */
+static const tm_cell *cell_of(const tm_tables *tables, const char *name, size_t row,
+                              const char *column) {
+    const tm_table *table = tm_tables_find(tables, name);
+    if (row >= table->n_rows)
+        return NULL;
+    const tm_cell *cell = tm_table_cell(table, row, column);
+    return cell->null ? NULL : cell;
+}
+
+static int64_t int_of(const tm_tables *tables, const char *name, const char *column,
+                      int64_t fallback) {
+    const tm_cell *cell = cell_of(tables, name, 0, column);
+    return cell ? cell->value.i : fallback;
+}
+
+/* Returns a rank's host; "" if the page has no row of the rank. */
+static const char *host_of(const maker *m, size_t at) {
+    const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
+    const tm_cell *cell =
+        cell_of(m->tables, "job.rank", tm_table_find_row(ranks, &card_of(m, at)->rank, 1), "host");
+    return cell ? cell->value.text : "";
+}
+
+/* Returns the step with the largest caused wait; -1 if unknown. */
+static int64_t worst_step(const tm_tables *tables) {
+    const tm_table *table = tm_tables_find(tables, "stragglers.step");
+    int64_t worst = -1, most = 0;
+    for (size_t row = 0; row < table->n_rows; row++) {
+        const tm_cell *step = tm_table_cell(table, row, "step");
+        const tm_cell *caused = tm_table_cell(table, row, "caused_wait_ns");
+        if (!step->null && !caused->null && caused->value.i > most) {
+            worst = step->value.i;
+            most = caused->value.i;
+        }
+    }
+    return worst;
+}
+
+static tm_status count_packed(void *context, const void *packed, size_t size, tm_error *err) {
+    (void)packed, (void)err;
+    *(size_t *)context += size;
+    return TM_OK;
+}
+
+/* Computes the size of packed bytes in a page. */
+static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
+    size_t packed = 0;
+    tm_deflate *deflate = tm_deflate_create();
+    if (!deflate)
+        return tm_fail_memory(err);
+    tm_status status =
+        tm_deflate_to(deflate, bytes->bytes.data, bytes->bytes.n, count_packed, &packed, err);
+    tm_deflate_destroy(deflate);
+    *size = packed / 3 * 4 + 4;
+    return status;
+}
+
+/* Halves the resolution of coverage while it takes more than half of the room. */
+static tm_status fit_coverage(maker *m) {
+    tm_bytes *coverage = &m->survey.coverage;
+    size_t room = m->budget->left_bytes + COVERAGE_BYTES, size = 0;
+    m->left = *m->budget;
+    m->n_buckets = m->frame.lanes.n;
+    if (m->budget->left_bytes == 0 || coverage->bytes.n / 3 * 4 <= COVERAGE_BYTES)
+        return TM_OK;
+    TM_TRY(find_size(coverage, &size, m->err));
+    for (; size > room / 2 && m->n_buckets % 2 == 0 && m->n_buckets > BUCKETS_LEAST;
+         m->n_buckets /= 2) {
+        tm_coverage_halve(coverage);
+        TM_TRY(find_size(coverage, &size, m->err));
+    }
+    if (size > COVERAGE_BYTES)
+        tm_timeline_leave(&m->left, size < room ? room - size : 1);
+    return TM_OK;
+}
+
+static tm_status choose(maker *m) {
+    int64_t blamed = int_of(m->tables, "stragglers.job", "rank", -1);
+    int64_t *near = malloc(m->n_ranks * sizeof *near);
+    const char *host = NULL;
+    size_t n = 0;
+    if (!near)
+        return tm_fail_memory(m->err);
+    for (size_t i = 0; i < m->n_ranks; i++)
+        host = card_of(m, i)->rank == blamed ? host_of(m, i) : host;
+    for (size_t i = 0; host && *host && i < m->n_ranks; i++)
+        if (strcmp(host_of(m, i), host) == 0)
+            near[n++] = card_of(m, i)->rank;
+    tm_status status = tm_operations_choose(&m->survey.operations, m->left.n_members, m->err);
+    size_t n_events = tm_timeline_events(&m->left, tm_operations_members(&m->survey.operations));
+    tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), n_events};
+    if (status == TM_OK)
+        status = tm_plan_choose(&m->survey.plan, &wishes, m->err);
+    free(near);
+    return status;
+}
+
+/* Returns whether a part is marked. Unless there are many, steps without events are marked, too. */
+static bool is_marked(const maker *m, const tm_plan_part *part) {
+    const tm_page_kept *steps = m->survey.plan.steps ? m->budget->steps : NULL;
+    if (m->budget->few_marks)
+        return part->gpu || part->host;
+    return part->gpu || part->host || !steps || tm_page_keeps(steps, part->number);
+}
+
+static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
+    const tm_plan_part *parts = (const tm_plan_part *)m->survey.plan.parts.data + card->first_part;
+    int64_t before = m->frame.lanes.begin_ns, number = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < card->n_parts; i++)
+        n += is_marked(m, &parts[i]);
+    tm_bytes_put(out, n);
+    for (size_t i = 0; i < card->n_parts; i++) {
+        if (!is_marked(m, &parts[i]))
+            continue;
+        tm_bytes_put_signed(out, parts[i].number - number);
+        tm_bytes_put_signed(out, parts[i].begin_ns - before);
+        tm_bytes_put_signed(out, parts[i].end_ns - parts[i].begin_ns);
+        tm_bytes_put(out, (parts[i].gpu ? PART_GPU : 0u) | (parts[i].host ? PART_HOST : 0u));
+        number = parts[i].number;
+        before = parts[i].end_ns;
+    }
+}
+
+/* A truncated file lacks the GPU's later events, though it may hold the calls that launched
+ * them, so its lanes end with the last GPU event. */
+static int64_t end_of(const tm_span *span) {
+    if (!span->truncated)
+        return span->end_ns;
+    return span->n_gpu_events > 0 ? span->gpu_end_ns : span->begin_ns;
+}
+
+static void put_rank(const maker *m, size_t at, tm_bytes *out) {
+    const tm_card *card = card_of(m, at);
+    const tm_span *spans = (const tm_span *)m->survey.plan.spans.data + card->first_span;
+    const tm_rank_clock *clock = &card->clock;
+    tm_bytes_put(out, (uint64_t)card->rank);
+    tm_bytes_put(out, (card->truncated ? RANK_TRUNCATED : 0u) |
+                          (clock->way == TM_CLOCK_UNKNOWN ? RANK_NO_CLOCK : 0u) |
+                          (clock->way == TM_CLOCK_AS_RECORDED ? RANK_WALL_CLOCK : 0u));
+    tm_bytes_put(out, (uint64_t)clock->domain);
+    tm_bytes_put(out, (uint64_t)clock->uncertainty_ns);
+    tm_bytes_put(out, (uint64_t)clock->spread_ns);
+    tm_bytes_put(out, card->n_spans);
+    for (size_t i = 0; i < card->n_spans; i++) {
+        tm_bytes_put_signed(out, spans[i].begin_ns - m->frame.lanes.begin_ns);
+        tm_bytes_put_signed(out, end_of(&spans[i]) - spans[i].begin_ns);
+        tm_bytes_put(out, spans[i].truncated);
+    }
+    put_parts(m, card, out);
+}
+
+static void put_job(maker *m) {
+    tm_bytes *out = &m->out->job;
+    const char *before = NULL;
+    int64_t world = -1;
+    for (size_t i = 0; i < m->n_ranks; i++)
+        world = card_of(m, i)->world_size > world ? card_of(m, i)->world_size : world;
+    tm_bytes_put(out, VERSION);
+    tm_bytes_put(out, (uint64_t)m->frame.lanes.duration_ns);
+    tm_bytes_put(out, m->n_buckets);
+    tm_bytes_put(out, m->frame.strip.n);
+    tm_bytes_put(out, (uint64_t)(world + 1));
+    tm_bytes_put(out, m->survey.plan.all);
+    tm_bytes_put(out, m->survey.plan.steps);
+    tm_bytes_put(out, m->n_events);
+    tm_bytes_put(out, m->n_ranks);
+    tm_bytes_put(out, m->survey.plan.n_shown);
+    for (size_t i = 0; i < m->n_ranks; i++) {
+        const char *host = card_of(m, i)->shown ? host_of(m, i) : NULL;
+        if (!host)
+            continue;
+        bool same = before && strcmp(host, before) == 0;
+        tm_bytes_put(out, same);
+        if (!same)
+            tm_bytes_put_text(out, (tm_text){host, strlen(host)});
+        put_rank(m, i, out);
+        before = host;
+    }
+    tm_dictionary_put(&m->dictionary, out);
+}
+
+/* Computes the job's duration, including ranks that are drawn as if they began with the job. */
+static tm_status find_duration(maker *m) {
+    const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
+    int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        bool from_0 = counts_from_0(m, tm_table_cell(ranks, i, "begin_ns"));
+        int64_t end_ns = tm_table_cell(ranks, i, "end_ns")->value.i - (from_0 ? 0 : begin_ns);
+        duration_ns = end_ns > duration_ns ? end_ns : duration_ns;
+        if (from_0 && !tm_vec_append(&m->from_0, &tm_table_cell(ranks, i, "rank")->value.i, 1))
+            return tm_fail_memory(m->err);
+    }
+    m->frame.lanes.duration_ns = duration_ns;
+    return TM_OK;
+}
+
+static tm_status read_job(maker *m) {
+    tm_page_frame *frame = &m->frame;
+    TM_TRY(tm_store_read_names(m->store, &m->names, m->err));
+    frame->lanes.begin_ns = int_of(m->tables, "job.job", "begin_ns", 0);
+    TM_TRY(find_duration(m));
+    int64_t duration = frame->lanes.duration_ns;
+    size_t most =
+        duration < (int64_t)m->budget->n_buckets ? (size_t)duration : m->budget->n_buckets;
+    frame->strip = frame->lanes;
+    frame->lanes.n = most;
+    frame->strip.n = most < N_STRIP ? most : N_STRIP;
+    frame->names = m->names;
+    frame->ranks = m->budget->ranks;
+    frame->from_0 = m->from_0.data;
+    frame->n_from_0 = m->from_0.n;
+    frame->steps = int_of(m->tables, "overlap.step", "step", 0) > 0 ||
+                   int_of(m->tables, "job.job", "steps", 0) > 1;
+    TM_TRY(tm_survey_begin(frame, &m->survey, m->err));
+    return tm_dictionary_make(m->names, &m->dictionary, m->err);
+}
+
+/* Writes the parts of all drafts in order of rank. */
+static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *next, tm_bytes *out) {
+    for (size_t d = 0; d < drafts->n; d++)
+        next[d] = 0;
+    for (size_t i = 0; i < m->n_ranks; i++)
+        for (size_t d = 0; card_of(m, i)->shown && d < drafts->n; d++) {
+            const tm_event_draft *draft =
+                (const void *)((const char *)drafts->data + d * drafts->size + offset);
+            const tm_event_end *end = (const tm_event_end *)draft->ends.data + next[d];
+            if (next[d] == draft->ends.n || end->rank != card_of(m, i)->rank)
+                continue;
+            tm_event_draft_put(draft, next[d]++, &m->dictionary, out);
+            m->n_events += end->n_events;
+        }
+}
+
+/* Names of all events come before the texts shown only in panels, whose room is limited. */
+static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
+    put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
+    m->dictionary.cut = m->budget->text_bytes;
+    m->dictionary.room = PANEL_TEXTS;
+    put_drafts(m, drafts, offsetof(tm_page_draft, details), next, &m->out->details);
+    m->dictionary.room = SIZE_MAX;
+}
+
+static tm_status collect(maker *m) {
+    tm_vec drafts = TM_VEC(tm_page_draft);
+    tm_status status =
+        m->source->collect(m->source->context, &m->frame, &m->survey, &drafts, m->err);
+    size_t *next = status == TM_OK ? calloc(drafts.n + 1, sizeof *next) : NULL;
+    if (next)
+        put_events(m, &drafts, next);
+    else if (status == TM_OK)
+        status = tm_fail_memory(m->err);
+    free(next);
+    for (size_t d = 0; d < drafts.n; d++)
+        tm_page_draft_free((tm_page_draft *)drafts.data + d);
+    tm_vec_free(&drafts);
+    return status;
+}
+
+static tm_status make(maker *m) {
+    TM_TRY(read_job(m));
+    TM_TRY(m->source->survey(m->source->context, &m->frame, &m->survey, m->err));
+    m->n_ranks = m->survey.plan.cards.n;
+    TM_TRY(fit_coverage(m));
+    TM_TRY(choose(m));
+    TM_TRY(collect(m));
+    TM_TRY(tm_operations_put(&m->survey.operations, &m->survey.plan, m->frame.lanes.begin_ns,
+                             &m->dictionary, &m->out->operations, m->err));
+    tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
+    put_job(m);
+    /* leaves the survey an empty coverage to free */
+    m->out->coverage = m->survey.coverage;
+    m->survey.coverage = tm_bytes_make();
+    return TM_OK;
+}
+
+tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *source,
+                                  const tm_tables *tables, const tm_timeline_budget *budget,
+                                  tm_timeline_blocks *out, tm_error *err) {
+    shelf all = {.store = store};
+    const tm_page_source stored = {&all, survey_store, collect_store};
+    maker m = {.store = store,
+               .source = source ? source : &stored,
+               .tables = tables,
+               .budget = budget,
+               .out = out,
+               .from_0 = TM_VEC(int64_t),
+               .err = err};
+    *out = (tm_timeline_blocks){tm_bytes_make(), tm_bytes_make(), tm_bytes_make(),
+                                tm_bytes_make(), tm_bytes_make(), tm_bytes_make()};
+    tm_status status = make(&m);
+    bool failed = out->job.failed || out->strip.failed || out->coverage.failed ||
+                  out->operations.failed || out->events.failed || out->details.failed;
+    if (status == TM_OK && failed)
+        status = tm_fail_memory(err);
+    tm_survey_free(&m.survey);
+    tm_dictionary_free(&m.dictionary);
+    tm_vec_free(&m.from_0);
+    tm_names_destroy(m.names);
+    return status;
+}
+
+void tm_timeline_blocks_free(tm_timeline_blocks *blocks) {
+    tm_bytes_free(&blocks->job);
+    tm_bytes_free(&blocks->strip);
+    tm_bytes_free(&blocks->coverage);
+    tm_bytes_free(&blocks->operations);
+    tm_bytes_free(&blocks->events);
+    tm_bytes_free(&blocks->details);
+}
+
+/* A block of the page: id of its element and content. */
+typedef struct page_block {
+    const char *id;
+    const tm_bytes *bytes;
+    tm_vec packed; /* of unsigned char; owned */
+} page_block;
+
+static tm_status pack_blocks(page_block *blocks, size_t n, size_t *size, tm_error *err) {
+    tm_status status = TM_OK;
+    *size = 0;
+    for (size_t i = 0; i < n && status == TM_OK; i++) {
+        blocks[i].packed.n = 0;
+        status = tm_page_pack(blocks[i].bytes->bytes.data, blocks[i].bytes->bytes.n,
+                              &blocks[i].packed, err);
+        *size += tm_page_size_of(&blocks[i].packed);
+    }
+    return status;
+}
+
+tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
+                             const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
+                             tm_error *err) {
+    size_t before = tm_page_bytes(page), size = before + TIMELINE_BYTES,
+           room = before < TM_PAGE_BYTES ? TM_PAGE_BYTES - before : 1;
+    tm_timeline_budget budget = tm_timeline_budget_of(
+        choice->ranks.kept.n, size < TM_PAGE_BYTES ? TM_PAGE_BYTES - size : 1);
+    budget.ranks = tm_page_is_part(&choice->ranks) ? &choice->ranks : NULL;
+    budget.steps = tm_page_is_part(&choice->steps) ? &choice->steps : NULL;
+    tm_timeline_blocks made;
+    page_block blocks[] = {
+        {"timeline.job", &made.job, TM_VEC(unsigned char)},
+        {"timeline.strip", &made.strip, TM_VEC(unsigned char)},
+        {"timeline.coverage", &made.coverage, TM_VEC(unsigned char)},
+        {"timeline.operations", &made.operations, TM_VEC(unsigned char)},
+        {"timeline.events", &made.events, TM_VEC(unsigned char)},
+        {"timeline.details", &made.details, TM_VEC(unsigned char)},
+    };
+    enum { N = sizeof blocks / sizeof *blocks };
+    tm_status status = tm_timeline_blocks_make(store, source, tables, &budget, &made, err);
+    if (status == TM_OK)
+        status = pack_blocks(blocks, N, &size, err);
+    /* The source can be read only once, the store repeatedly. */
+    for (int i = 0; status == TM_OK && size > room && i < TRIES_MOST; i++) {
+        tm_timeline_shrink(&budget, size, room);
+        tm_timeline_blocks_free(&made);
+        status = tm_timeline_blocks_make(store, NULL, tables, &budget, &made, err);
+        if (status == TM_OK)
+            status = pack_blocks(blocks, N, &size, err);
+    }
+    for (size_t i = 0; i < N; i++) {
+        if (status == TM_OK)
+            status = tm_page_put_packed(page, blocks[i].id, &blocks[i].packed, err);
+        tm_vec_free(&blocks[i].packed);
+    }
+    tm_timeline_blocks_free(&made);
+    return status;
+}

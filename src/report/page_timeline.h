@@ -1,0 +1,66 @@
+/* Blocks of a page that its timeline is drawn from. */
+#ifndef TMERGE_REPORT_PAGE_TIMELINE_H
+#define TMERGE_REPORT_PAGE_TIMELINE_H
+
+#include "page_file.h"
+#include "timeline_survey.h"
+#include "tmerge/store.h"
+
+/** Decoded by tools/web/src/timeline/decode.ts; change both together. */
+typedef struct tm_timeline_blocks {
+    tm_bytes job;        /* ranks, hosts, parts, names */
+    tm_bytes strip;      /* activity of all ranks together */
+    tm_bytes coverage;   /* activity of each rank */
+    tm_bytes operations; /* matched operations with their participations */
+    tm_bytes events;     /* chosen events, within the budget */
+    tm_bytes details;    /* details of these events for their panels */
+} tm_timeline_blocks;
+
+/**
+ * Makes the blocks.
+ *
+ * @param source  source of the timelines; NULL: the store, which is then read twice, some hundred
+ *                thousand events at a time
+ * @param tables  all result tables of the store with their rows
+ * @param budget  limits of the page: tm_timeline_budget_of the ranks
+ * @param out     freed by tm_timeline_blocks_free, also after a failure
+ * @return        TM_OK; TM_ERR_INPUT: the store is damaged; TM_ERR_FAULT
+ */
+tm_status tm_timeline_blocks_make(const tm_store *store, const tm_page_source *source,
+                                  const tm_tables *tables, const tm_timeline_budget *budget,
+                                  tm_timeline_blocks *out, tm_error *err) TM_MUST_CHECK;
+void tm_timeline_blocks_free(tm_timeline_blocks *blocks);
+
+/** Sources of a page. */
+typedef struct tm_page_origin {
+    const tm_store *store;
+    const tm_page_source *source; /* of the same timelines, if available in memory; else NULL */
+    const tm_tables *at_hand;     /* tables written to the store, if still in memory; else NULL */
+    const char *version;          /* of the tool */
+    const char *served;           /* name of the store if the page is served; NULL: it is a file */
+    tm_vec *memory;               /* receives a served page */
+} tm_page_origin;
+
+/**
+ * Writes the same page for a server: it can request more data and shows the store's name.
+ *
+ * @param name  display name of the store
+ * @param out   of char: the page is appended, in part after a failure
+ * @return      as tm_report_write
+ */
+tm_status tm_report_serve(const tm_store *store, const char *name, const char *version, tm_vec *out,
+                          tm_error *err) TM_MUST_CHECK;
+
+/** Same as tm_report_write, or as tm_report_serve if origin->served is set. */
+tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Makes the blocks and writes them to the page as "timeline.job" and so on.
+ * @param source  as above
+ * @param choice  the ranks that have lanes
+ * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT */
+tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
+                             const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif

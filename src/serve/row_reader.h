@@ -1,0 +1,72 @@
+/* Iterates over the names, times and kinds of a rank's events on its GPUs or its host. */
+#ifndef TMERGE_SERVE_ROW_READER_H
+#define TMERGE_SERVE_ROW_READER_H
+
+#include "serve/tile.h"
+
+typedef struct tm_serve_reader tm_serve_reader;
+
+/** Opens a reader of rows.
+ * @param tiler  must outlive the reader
+ * @param out    closed by the caller, before the events; set only on TM_OK
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_serve_reader_open(const tm_tiler *tiler, tm_serve_reader **out,
+                               tm_error *err) TM_MUST_CHECK;
+void tm_serve_reader_close(tm_serve_reader *reader);
+
+/** Same as tm_serve_ranks. */
+const tm_timeline *tm_serve_reader_ranks(const tm_serve_reader *reader, size_t *n);
+
+/** Same as tm_serve_find_rank. */
+tm_status tm_serve_reader_find(const tm_serve_reader *reader, int64_t rank, size_t *at,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Reads a block of a rank's rows, valid until the next read.
+ * @param first  first row of the block, a multiple of TM_SERVE_BLOCK_ROWS
+ * @param what   tm_rows_part, without attributes
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_serve_reader_rows(const tm_serve_reader *reader, size_t at, size_t first,
+                               unsigned what, const tm_timeline **out, tm_error *err) TM_MUST_CHECK;
+
+/** Converts a recorded time of a rank to the time drawn [ns], from the job's begin. */
+int64_t tm_serve_drawn(const tm_serve_reader *reader, size_t at, int64_t recorded_ns);
+
+/** [from, to) [ns] from the job's begin, as drawn. */
+typedef struct tm_serve_stretch {
+    int64_t from_ns, to_ns;
+} tm_serve_stretch;
+
+/** In place of a step's number: all of a rank. */
+#define TM_SERVE_NO_STEP INT64_MIN
+
+/** Finds the time range of a step on a rank. Returns false if the rank does not have the step. */
+bool tm_serve_reader_step(const tm_serve_reader *reader, size_t at, int64_t step,
+                          tm_serve_stretch *out);
+
+/** Iterator over a rank's events, on its GPUs or its host, that overlap a time range. */
+typedef struct tm_serve_walk {
+    tm_serve_reader *reader;
+    size_t at;                /* index of the rank */
+    bool host;                /* true: threads; false: streams */
+    int64_t from_ns, to_ns;   /* [from, to) from the job's begin */
+    size_t next;              /* next row to read; 0 at first */
+    const tm_timeline *piece; /* rows read last; first: row number of the first of them */
+    size_t first;
+    size_t i;              /* index in the piece */
+    const tm_track *track; /* track of the current event */
+} tm_serve_walk;
+
+/** An event with times as drawn, from the job's begin. */
+typedef struct tm_serve_event {
+    int64_t begin_ns, duration_ns;
+    uint32_t name;
+    uint8_t kind; /* tm_shown_kind, or the kind of lane; TM_LANE_UNMATCHED for all communication */
+} tm_serve_event;
+
+/** Returns the next event, track by track, ascending by begin.
+ * @param found  false after the last
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */
+tm_status tm_serve_walk_next(tm_serve_walk *walk, tm_serve_event *out, bool *found,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif

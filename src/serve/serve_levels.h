@@ -1,0 +1,53 @@
+/* Levels of a store: how busy each lane was in a window, without reading events. */
+#ifndef TMERGE_SERVE_SERVE_LEVELS_H
+#define TMERGE_SERVE_SERVE_LEVELS_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "tmerge/store.h"
+
+/** Number of lanes with shares: all but the host's, which the page draws only from events. */
+enum { TM_SERVE_LANES = TM_LEVEL_HOST };
+
+typedef struct tm_serve_levels tm_serve_levels;
+
+/**
+ * Opens the levels and indexes them.
+ *
+ * @param store  must outlive them
+ * @param out    closed by the caller; set only on TM_OK; NULL if the store, written by an older
+ *               tmerge, has none
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_serve_levels_open(const tm_store *store, tm_serve_levels **out,
+                               tm_error *err) TM_MUST_CHECK;
+void tm_serve_levels_close(tm_serve_levels *levels);
+
+/** Busy shares of a rank in buckets whose width is a power of two. */
+typedef struct tm_serve_shares {
+    size_t at;              /* input: the rank's index */
+    int64_t from_ns, to_ns; /* input: window on the job's clock, since the epoch, half open */
+    size_t most;            /* input: maximum number of buckets, at least 4 */
+    int64_t begin_ns;       /* begin of the first bucket, on the job's clock, since the epoch */
+    int exponent;           /* log2 of the bucket width [ns] */
+    size_t n;               /* number of buckets */
+} tm_serve_shares;
+
+/**
+ * Appends one byte per bucket, lane by lane: the share times 255, rounded, and at least 1 if the
+ * lane was busy at all. The buckets cover the window, at the finest level with at most shares->most
+ * buckets.
+ *
+ * @param bytes  of uint8_t: TM_SERVE_LANES * shares->n are appended
+ * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_serve_levels_read(tm_serve_levels *levels, tm_serve_shares *shares, tm_vec *bytes,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Computes the same shares from a timeline that has the window's events, in the narrowest
+ * buckets such that at most shares->most cover it. TM_OK; TM_ERR_FAULT. */
+tm_status tm_serve_shares_of(const tm_timeline *window, tm_serve_shares *shares, tm_vec *bytes,
+                             tm_error *err) TM_MUST_CHECK;
+
+#endif

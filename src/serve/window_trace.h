@@ -1,0 +1,26 @@
+/* Exports a window of the timeline for Perfetto. */
+#ifndef TMERGE_SERVE_WINDOW_TRACE_H
+#define TMERGE_SERVE_WINDOW_TRACE_H
+
+#include "base/vec.h"
+#include "serve/tile.h"
+
+/** What an export needs besides the tiler. */
+typedef struct tm_trace_job {
+    const char *const *hosts; /* [ranks of the store] "" if unknown */
+    const char *version;      /* of the tool */
+    int64_t budget_ns;        /* time after which no further rank is begun */
+} tm_trace_job;
+
+/**
+ * Writes the window as tmerge export would.
+ *
+ * @param wish  its hosts are ignored: host threads are always written
+ * @param out   of char; appended to, partly after a failure
+ * @return      TM_OK; TM_ERR_USAGE: too many events for one answer, time is up, or no such rank;
+ *              TM_ERR_INPUT; TM_ERR_FAULT
+ */
+tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const tm_tile_wish *wish,
+                         tm_vec *out, tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,14 @@
+/* Cells of comma-separated values, the same in tables and in exports. */
+#ifndef TMERGE_TABLE_TABLE_CSV_H
+#define TMERGE_TABLE_TABLE_CSV_H
+
+#include "table/out.h"
+
+/** RFC 4180, section 2, rule 1. */
+#define TM_CSV_LINE_END "\r\n"
+
+/** Appends a text cell. It is quoted if CSV requires it, and if it is ambiguous: an empty text
+ * (null), or a leading # (name of a table). */
+void tm_csv_text(tm_out *out, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,73 @@
+/* Builds a rank's timeline from traces in file order. */
+#ifndef TMERGE_BUILD_TIMELINE_H
+#define TMERGE_BUILD_TIMELINE_H
+
+#include "classify.h"
+#include "step_names.h"
+#include "trace.h"
+
+typedef struct tm_build_context {
+    tm_names *names;           /* texts of kernels and annotations */
+    tm_classifier *classifier; /* decides which kernels communicate */
+    bool skip_overlapping;     /* leave out a trace that overlaps an earlier one of the rank */
+    const tm_step_names *step_names; /* NULL: the built-in ones */
+} tm_build_context;
+
+/**
+ * Joins the traces of one rank (its spans), in the order given.
+ *
+ * @param traces   [n_traces] at least one; their content is moved out and they are left empty, with
+ * left_out true in those that overlap an earlier one and false in all others
+ * @param rank     rank of the traces
+ * @param out      set only on TM_OK; destroy with tm_timeline_destroy
+ * @return         TM_OK; TM_ERR_INPUT if two traces cover the same time, naming both; TM_ERR_FAULT
+ */
+tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t rank,
+                            const tm_build_context *context, tm_timeline *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Gives every event its role and every communication kernel a row of TM_ATTR_COLLECTIVE; part of
+ * tm_timeline_build. May be repeated with another classifier; the result is the same as building
+ * with that one.
+ *
+ * @param timeline  its attribute rows are sorted by event; nothing else in it depends on the
+ * classifier
+ * @return          TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
+                                 tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
+
+/** Finds the steps, gives every event its step and splits spans where the profiler paused between
+ * steps (pauses.h); part of tm_timeline_build. May be repeated with other names; the result is the
+ * same as building with those.
+ * @param step_names  NULL: the built-in ones  @return TM_OK; TM_ERR_FAULT */
+tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
+                                 const tm_step_names *step_names, tm_error *err) TM_MUST_CHECK;
+
+/** Whether an event counts for the time covered by a span, that is, for what the program does.
+ * Excludes the profiler's own events and the operating system's thread events, which range from the
+ * profiler's first moment to its last. */
+static inline bool tm_span_counts(uint8_t kind, uint8_t category) {
+    return kind == TM_DURATION && category != TM_CAT_TRACE && category != TM_CAT_OS_RUNTIME &&
+           category != TM_CAT_SYSCALL && category != TM_CAT_ON_CPU;
+}
+
+/** Extends the ranges of a span by such an event. */
+static inline void tm_span_widen(tm_span *out, uint8_t category, int64_t begin_ns, int64_t end_ns) {
+    if (out->n_durations == 0 || begin_ns < out->begin_ns)
+        out->begin_ns = begin_ns;
+    if (out->n_durations++ == 0 || end_ns > out->end_ns)
+        out->end_ns = end_ns;
+    if (category != TM_CAT_KERNEL && category != TM_CAT_MEMCPY && category != TM_CAT_MEMSET)
+        return;
+    if (out->n_gpu_events == 0 || begin_ns < out->gpu_begin_ns)
+        out->gpu_begin_ns = begin_ns;
+    if (out->n_gpu_events++ == 0 || end_ns > out->gpu_end_ns)
+        out->gpu_end_ns = end_ns;
+}
+
+/** Sets a span's range of duration events and of GPU events from a trace. */
+void tm_trace_range(const tm_trace *trace, tm_span *out);
+
+#endif

@@ -1,0 +1,21 @@
+/* The sorts of a timeline: events of a track, calls, and attribute rows. */
+#ifndef TMERGE_SORT_EVENTS_H
+#define TMERGE_SORT_EVENTS_H
+
+#include "trace.h"
+
+/**
+ * Sorts event indices by begin, longer first, then by index; fast if nearly in order.
+ * @param order    [n] indices into events, sorted in place
+ * @param scratch  [n] at least
+ * @return         false if out of memory
+ */
+bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch);
+
+/** Sorts rows of TM_ATTR_LAUNCH likewise, by correlation id, the earliest call first. */
+bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t *scratch);
+
+/** Sorts attribute rows stably by event, which is below @p n_events. False if out of memory. */
+bool tm_sort_attrs(tm_attr attr, tm_vec *rows, size_t n_events);
+
+#endif

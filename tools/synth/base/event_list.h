@@ -1,0 +1,108 @@
+/* The events of one rank's step, in the order of a trace file. */
+#ifndef TMERGE_SYNTH_EVENT_LIST_H
+#define TMERGE_SYNTH_EVENT_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue.h"
+#include "placement.h"
+#include "synth_groups.h"
+
+/* Kineto's order: thread by thread, then launches and GPU work mixed, then GPU annotations. */
+typedef enum tms_section {
+    TMS_SECTION_AUTOGRAD,
+    TMS_SECTION_HOST,
+    TMS_SECTION_ACTIVITY,
+    TMS_SECTION_GPU_ANNOTATION,
+    TMS_SECTION_COUNT
+} tms_section;
+
+/* Sets of sections, one bit each. */
+#define TMS_SECTION_BIT(section) (1u << (unsigned)(section))
+#define TMS_NO_SECTIONS 0u
+#define TMS_ALL_SECTIONS (TMS_SECTION_BIT(TMS_SECTION_COUNT) - 1u)
+
+typedef enum tms_dtype { TMS_DTYPE_BFLOAT16, TMS_DTYPE_FLOAT, TMS_DTYPE_LONG } tms_dtype;
+
+/* An element's size [B], and torch's name of its type. */
+typedef struct tms_dtype_info {
+    int64_t bytes;
+    const char *name;
+} tms_dtype_info;
+
+/* Returns the row of one type; static, never NULL. */
+const tms_dtype_info *tms_dtype_get(tms_dtype dtype);
+
+/* One rank's participation in a collective. */
+typedef struct tms_comm {
+    tms_collective what;
+    tms_dtype dtype;
+    tms_role role;
+    int64_t bytes;    /* whole message [B], by the convention of nccl-tests */
+    int64_t index;    /* among the collectives of its channel in this step */
+    int64_t instance; /* among all collectives of the step */
+    int64_t part;     /* see tms_channel_part */
+    int64_t seq;      /* counted from the job's start, as in torch */
+    int64_t peer;     /* the other rank of a send or receive */
+    int64_t launch_ns;
+    int64_t correlation;
+    int64_t comms_id;      /* External id of its record_param_comms */
+    int64_t annotation_id; /* External id of its nccl:... span */
+    int64_t begin_ns;      /* of the kernel */
+    int64_t end_ns;        /* 0: not yet known */
+    size_t kernel_event;   /* indices in the list of events */
+    size_t annotation_event;
+    size_t previous; /* index + 1 of the previous one on the same stream; 0: none in this step */
+} tms_comm;
+
+typedef struct tms_event {
+    int64_t begin_ns; /* since the epoch */
+    int64_t duration_ns;
+    int64_t launch_ns;   /* start of the call that launched it; GPU work only */
+    int64_t correlation; /* joins a launch with its GPU work; 0: none */
+    int64_t external_id; /* of its operator; 0: none */
+    int64_t
+        value;   /* bytes of a copy or allocation, sequence number of an operator, or step number */
+    size_t comm; /* index + 1 of its collective; 0: none */
+    tms_kind kind;
+    tms_track track;
+} tms_event;
+
+/* A growing list. Slot 0 is scratch for events that are not kept, so that the simulation need not
+ * check whether it is recorded. */
+typedef struct tms_events {
+    tms_event *items; /* owned; the events are items[1] to items[count] */
+    size_t count;
+    size_t capacity;
+    unsigned sections;     /* the sections to keep */
+    bool out_of_memory;    /* sticky; checked once per step */
+    int64_t step;          /* number of the step in the list */
+    int64_t step_begin_ns; /* of its ProfilerStep annotation; set for any sections */
+    int64_t step_end_ns;
+    const tms_comm *comms; /* of the step; borrowed from the events' creator */
+} tms_events;
+
+/**
+ * Makes an empty list that keeps the given sections.
+ * @return false if out of memory
+ */
+bool tms_events_init(tms_events *events, unsigned sections);
+
+/* Frees the memory; accepts a zeroed list. */
+void tms_events_free(tms_events *events);
+
+/* Removes the events, but keeps the memory. */
+void tms_events_clear(tms_events *events);
+
+/* Returns the section of a kind on a track. */
+tms_section tms_events_section(tms_kind kind, tms_track track);
+
+/**
+ * Appends an event if its section is kept.
+ * @return its index, so that items[index] can be completed; 0 (scratch) if it is not kept
+ */
+size_t tms_events_push(tms_events *events, const tms_event *event);
+
+#endif

@@ -1,0 +1,68 @@
+/* Buffered text output with its own number formatting: printf would cost more than the disk. */
+#ifndef TMERGE_SYNTH_TEXT_OUT_H
+#define TMERGE_SYNTH_TEXT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "file_sink.h"
+
+/* Large enough to make the cost of write calls negligible, small enough for the cache. */
+#define TMS_OUT_BYTES ((size_t)1 << 18)
+
+typedef struct tms_out {
+    tms_sink *sink; /* borrowed */
+    char *data;     /* [TMS_OUT_BYTES], owned */
+    size_t used;
+} tms_out;
+
+/* Makes an empty buffer that writes to a sink; false if out of memory. */
+bool tms_out_init(tms_out *out, tms_sink *sink);
+
+/* Writes the buffer to the sink. */
+void tms_out_flush(tms_out *out);
+
+/* Frees the buffer and drops unflushed text; accepts a zeroed one. */
+void tms_out_free(tms_out *out);
+
+/* Appends text that may be longer than the buffer. */
+void tms_out_long(tms_out *out, const char *text, size_t size);
+
+/* Writes the decimal digits of a number directly before @p end, where 20 bytes must be free;
+ * returns their start. */
+char *tms_out_digits(char *end, uint64_t value);
+
+/* Appends text. */
+static inline void tms_out_text(tms_out *out, const char *text, size_t size) {
+    if (size > TMS_OUT_BYTES - out->used) {
+        tms_out_long(out, text, size);
+        return;
+    }
+    memcpy(out->data + out->used, text, size);
+    out->used += size;
+}
+
+/* Appends a string. */
+static inline void tms_out_string(tms_out *out, const char *text) {
+    tms_out_text(out, text, strlen(text));
+}
+
+/* Appends an integer. */
+static inline void tms_out_int(tms_out *out, int64_t value) {
+    char field[20];
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    char *end = field + sizeof field;
+    char *digits = tms_out_digits(end, magnitude);
+
+    if (value < 0) {
+        tms_out_text(out, "-", 1);
+    }
+    tms_out_text(out, digits, (size_t)(end - digits));
+}
+
+/* Appends a nonnegative time [ns] in microseconds with exactly three decimals. */
+void tms_out_us(tms_out *out, int64_t ns);
+
+#endif

@@ -1,0 +1,19 @@
+/* Optional contents of an Nsight Systems export that a PyTorch job does not need: calls of the OS,
+ * scheduling, libraries, memory, page faults, metrics (--host-tables). Follows the documented
+ * schema: except for the first two, no public export has such rows. */
+#ifndef TMERGE_SYNTH_WRITE_NSYS_HOST_H
+#define TMERGE_SYNTH_WRITE_NSYS_HOST_H
+
+#include "write_nsys_facts.h"
+
+/** Writes the names that the rows refer to, once per file. */
+void tms_nsys_host_names(tms_db *db);
+
+/**
+ * Writes a rank's rows, spread evenly over its recording.
+ * @param begin_ns  and @p end_ns: of the recording, since the session's start
+ */
+void tms_nsys_host_rows(tms_db *db, const tms_placement *placement, int64_t begin_ns,
+                        int64_t end_ns);
+
+#endif

@@ -1,0 +1,32 @@
+/* Clock errors: the time a host records for a time of the job's common clock. */
+#ifndef TMERGE_SYNTH_HOST_CLOCK_H
+#define TMERGE_SYNTH_HOST_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim_plan.h"
+#include "synth/base/config.h"
+#include "synth/base/event_list.h"
+#include "synth/base/placement.h"
+
+/* recorded = true + offset_ns + drift_ppb * (true - TMS_EPOCH_NS) / 1e9, plus step_ns from
+ * step_at_ns (true) on, plus gpu_error_ns on the GPU's tracks. */
+typedef struct tms_clock {
+    int64_t offset_ns;
+    int64_t drift_ppb;
+    int64_t step_ns;
+    int64_t step_at_ns;
+    int64_t gpu_error_ns;
+} tms_clock;
+
+/* Returns the clock of a rank: its host's, with the error of its own GPU. */
+tms_clock tms_clock_of(const tms_plan *plan, const tms_placement *placement);
+
+/* Returns the time that the host records; fractions of nanoseconds are truncated. */
+int64_t tms_clock_recorded_ns(const tms_clock *clock, int64_t true_ns);
+
+/* Converts the true times of a step's events to recorded ones; starts and ends separately. */
+void tms_clock_apply(const tms_clock *clock, tms_events *events);
+
+#endif

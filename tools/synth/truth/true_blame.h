@@ -1,0 +1,83 @@
+/* Waits and the ranks that caused them, in true time: the tables' definitions, implemented
+ * independently. */
+#ifndef TMERGE_SYNTH_TRUE_BLAME_H
+#define TMERGE_SYNTH_TRUE_BLAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "synth/base/error.h"
+#include "synth/sim/sim_plan.h"
+
+/* Fractions of a nanosecond that shares are stored in. */
+#define TMS_SHARE_UNIT INT64_C(100000000000000)
+
+/* A fractional number of nanoseconds; each addition has an error of at most half a unit. */
+typedef struct tms_share {
+    int64_t whole_ns;
+    int64_t rest; /* [1/TMS_SHARE_UNIT ns], below TMS_SHARE_UNIT */
+} tms_share;
+
+/* Adds numerator / denominator nanoseconds; both positive, the denominator at most 2^16. */
+void tms_share_add(tms_share *share, int64_t numerator, int64_t denominator);
+
+/* Adds another share. */
+void tms_share_sum(tms_share *share, tms_share other);
+
+/* Returns a value below, at or above zero if a is less than, equal to or greater than b. */
+int tms_share_compare(tms_share a, tms_share b);
+
+/* One rank's sums over complete synchronising collectives of at least two ranks. */
+typedef struct tms_rank_blame {
+    int64_t collectives;
+    int64_t last_arrivals; /* untied */
+    int64_t tied;
+    int64_t wait_ns;
+    int64_t transfer_ns;
+    tms_share caused;
+    int64_t steps_led;
+} tms_rank_blame;
+
+typedef struct tms_step_blame {
+    int64_t leader; /* rank with the largest caused wait; -1: no rank waited */
+    tms_share caused;
+    int64_t wait_ns; /* of all ranks */
+} tms_step_blame;
+
+typedef struct tms_blame {
+    tms_rank_blame *ranks; /* [ranks], owned */
+    tms_step_blame *steps; /* [steps], owned */
+    int64_t wait_ns;       /* of all ranks and steps */
+} tms_blame;
+
+/**
+ * Sums up a whole job.
+ *
+ * @param blame  set only on TMS_OK; free with tms_blame_free
+ * @return       TMS_OK; TMS_ERR_FAULT out of memory
+ */
+tms_status tms_blame_build(tms_blame *blame, const tms_plan *plan, tms_error *err);
+
+void tms_blame_free(tms_blame *blame);
+
+/* One rank's time in one collective. */
+typedef struct tms_split {
+    int64_t wait_ns;     /* from its start to the last rank's start */
+    int64_t transfer_ns; /* from then to its end */
+} tms_split;
+
+/**
+ * Splits a kernel at the last rank's arrival.
+ *
+ * @param last_ns  start of the last rank's kernel; all times in [ns since the epoch]
+ */
+tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
+
+/* Returns the position of the member that arrived last, the lowest among equals. `begin_ns` is [n],
+ * n at least 1. */
+int64_t tms_blame_last(const int64_t *begin_ns, int64_t n);
+
+/* Whether an instance's kind and number of ranks give it wait and transfer. */
+bool tms_blame_counts(const tms_plan *plan, int64_t instance);
+
+#endif

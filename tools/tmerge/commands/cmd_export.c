@@ -1,0 +1,398 @@
+/* tmerge export: writes the events of a store in other programs' formats. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/temp_file.h"
+#include "command.h"
+#include "options.h"
+#include "output/console.h"
+#include "output/output_file.h"
+#include "show/show_options.h"
+#include "sql/sql.h"
+#include "table/shown.h"
+#include "tmerge/analysis.h"
+#include "tmerge/export.h"
+#include "tmerge/store.h"
+#include "tmerge/table.h"
+
+static const tm_option options[] = {
+    {"format", 0, "FORMAT",
+     "perfetto (Perfetto's own, any size: the default; tmerge reads it too), chrome (Chrome's "
+     "JSON, small windows, for tmerge and Chrome: Perfetto 56 leaves out what overlaps on a "
+     "stream, and rounds times to 256 ns), csv (a line an event), sqlite (a database with all "
+     "tables and events), archive (the original traces, with tmerge's offsets of their clocks, "
+     "which Perfetto 58 applies but cannot find; older ones ignore them), or the call stacks of "
+     "all ranks as folded (a line a stack, for flame graph tools) or speedscope (its JSON, for "
+     "speedscope.app, which refuses PyTorch's own traces)"},
+    {"time", 0, "WHICH",
+     "time of call stacks: host (own time of the host, the default) or device (of what they "
+     "launched)"},
+    {"output", 'o', "FILE",
+     "the file to write (tmerge.perfetto-trace, .json, .csv, .sqlite, .tar or .speedscope.json; "
+     "standard "
+     "output for folded), or - for standard output"},
+    TM_OPTION_RANK,
+    {"from", 0, "T",
+     "only events that end after T, in seconds from the job's begin; one that began earlier is "
+     "written whole"},
+    {"to", 0, "T", "only events that begin before T; one that ends later is written whole"},
+    {"force", 0, NULL, "overwrite the output even if it is not an earlier export"},
+};
+
+typedef struct selection {
+    const tm_export_format *format;
+    const char *store, *output;
+    bool to_stdout, of_devices;
+    tm_list ranks;
+    int64_t from_ns, to_ns; /* from the job's begin */
+    bool has_from, has_to;
+} selection;
+
+/* What is read from the store; all owned. */
+typedef struct job {
+    tm_store *store;
+    tm_tables tables; /* source of host names */
+    tm_names *names;
+    tm_timeline *ranks;
+    size_t n_ranks;
+    const char **hosts;
+    bool *wanted, *only; /* [n_ranks] only: the rank being read */
+    int64_t begin_ns;
+} job;
+
+static bool is_export(const void *context, const char *path) {
+    return tm_export_is_one(context, path);
+}
+
+/* Parses seconds with at most nine decimals, so that no nanosecond is lost. */
+static tm_status parse_seconds(const char *text, const char *option, int64_t *ns, bool *given,
+                               tm_error *err) {
+    enum { WHOLE_MAX = 9, DECIMALS = 9 };
+    *given = text != NULL;
+    if (!text)
+        return TM_OK;
+    const char *p = text + (*text == '-');
+    int64_t value = 0;
+    int whole = 0, decimals = 0;
+    for (; *p >= '0' && *p <= '9' && whole < WHOLE_MAX; p++, whole++)
+        value = value * 10 + (*p - '0');
+    if (*p == '.')
+        for (p++; *p >= '0' && *p <= '9' && decimals < DECIMALS; p++, decimals++)
+            value = value * 10 + (*p - '0');
+    if (*p != '\0' || whole == 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--%s takes seconds from the job's begin, such as 1.5, not '%s'", option,
+                       text);
+    for (; decimals < DECIMALS; decimals++)
+        value *= 10;
+    *ns = *text == '-' ? -value : value;
+    return TM_OK;
+}
+
+static tm_status parse_format(const char *name, const tm_export_format **out, tm_error *err) {
+    *out = tm_export_format_find(name ? name : "perfetto");
+    if (*out)
+        return TM_OK;
+    char known[128] = "";
+    size_t n;
+    const tm_export_format *const *formats = tm_export_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                 i == 0      ? ""
+                 : i + 1 < n ? ", "
+                             : " or ",
+                 formats[i]->name);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format takes %s, not '%s'", known, name);
+}
+
+/* Parses --time. Stacks cover all ranks and whole recordings. */
+static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_error *err) {
+    const char *time = tm_argument(arguments, "time");
+    bool part = tm_argument(arguments, "rank") || s->has_from || s->has_to;
+    s->of_devices = time && strcmp(time, "device") == 0;
+    if (time && !s->of_devices && strcmp(time, "host") != 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time takes host or device, not '%s'", time);
+    if (time && !s->format->of_stacks)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time is only for folded and speedscope");
+    return part && s->format->of_stacks
+               ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "--format %s writes the stacks of all ranks and times: no --rank, no "
+                         "--from, no --to",
+                         s->format->name)
+               : TM_OK;
+}
+
+static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm_error *err) {
+    TM_TRY(parse_format(tm_argument(arguments, "format"), &s->format, err));
+    s->store = arguments->operands[0];
+    s->output = tm_argument(arguments, "output");
+    s->output = s->output ? s->output : s->format->file;
+    s->to_stdout = strcmp(s->output, "-") == 0;
+    TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &s->ranks, err));
+    TM_TRY(parse_seconds(tm_argument(arguments, "from"), "from", &s->from_ns, &s->has_from, err));
+    TM_TRY(parse_seconds(tm_argument(arguments, "to"), "to", &s->to_ns, &s->has_to, err));
+    if (s->has_from && s->has_to && s->from_ns >= s->to_ns)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--from must be before --to");
+    TM_TRY(parse_time(arguments, s, err));
+    if (s->format->needs_file && (s->to_stdout || s->has_from || s->has_to))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--format %s writes whole traces to a file: no --from, no --to, no -o -",
+                       s->format->name);
+    if (s->format->is_database && s->to_stdout)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format %s writes a file: no -o -",
+                       s->format->name);
+    return TM_OK;
+}
+
+/* Checks the output. The store itself is never overwritten, not even with --force. */
+static tm_status check_output(const tm_arguments *arguments, const selection *s, tm_error *err) {
+    struct stat output = {0}, store = {0};
+    const tm_output_kind kind = {s->format->begins_size > 0 ? "an earlier export of this format"
+                                                            : "known to be an earlier export",
+                                 is_export, s->format};
+    if (s->to_stdout)
+        return TM_OK;
+    if (stat(s->output, &output) == 0 && stat(s->store, &store) == 0 &&
+        output.st_dev == store.st_dev && output.st_ino == store.st_ino)
+        return tm_fail(err, TM_ERR_OUTPUT, s->output, -1, "this file is the store");
+    return tm_output_check(s->output, &kind, tm_argument(arguments, "force") != NULL, err);
+}
+
+/* Reads job.job and job.rank. If no rank has events with a duration, the job has no begin, and
+ * times count from the epoch. */
+static tm_status read_tables(job *j, tm_error *err) {
+    TM_TRY(tm_analysis_tables(&j->tables, err));
+    tm_table *jobs = tm_tables_find(&j->tables, "job.job");
+    TM_TRY(tm_store_read_table(j->store, jobs, err));
+    if (jobs->n_rows > 0 && !tm_table_cell(jobs, 0, "begin_ns")->null)
+        j->begin_ns = tm_table_cell(jobs, 0, "begin_ns")->value.i;
+    return tm_store_read_table(j->store, tm_tables_find(&j->tables, "job.rank"), err);
+}
+
+/* Returns a rank's host from the table, which also numbers unknown hosts. */
+static const char *host_of(const job *j, int64_t rank) {
+    const tm_table *table = tm_tables_find(&j->tables, "job.rank");
+    size_t row = tm_table_find_row(table, &rank, 1);
+    const tm_cell *host = row < table->n_rows ? tm_table_cell(table, row, "host") : NULL;
+    return host && !host->null ? host->value.text : "";
+}
+
+static tm_status read_job(const selection *s, job *j, tm_error *err) {
+    const tm_choice choice = {.ranks = s->ranks};
+    TM_TRY(tm_store_open(s->store, &j->store, err));
+    TM_TRY(read_tables(j, err));
+    if (s->format->of_stacks)
+        return tm_store_read_table(j->store, tm_tables_find(&j->tables, "stacks.frame"), err);
+    if (!s->format->is_database)
+        TM_TRY(tm_store_read_names(j->store, &j->names, err));
+    TM_TRY(tm_store_read_ranks(j->store, &j->ranks, &j->n_ranks, err));
+    j->hosts = calloc(j->n_ranks, sizeof *j->hosts);
+    j->wanted = calloc(j->n_ranks, sizeof *j->wanted);
+    j->only = calloc(j->n_ranks, sizeof *j->only);
+    if (!j->hosts || !j->wanted || !j->only)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < j->n_ranks; i++) {
+        j->hosts[i] = host_of(j, j->ranks[i].rank);
+        j->wanted[i] = tm_list_has(&s->ranks, j->ranks[i].rank);
+    }
+    return tm_choice_check(&choice, j->store, err);
+}
+
+/* Warns that a window has no events. */
+static void warn_of_window(const job *j) {
+    char time[32];
+    const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
+    const tm_cell *duration = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "duration_ns") : NULL;
+    if (!duration || duration->null) {
+        tm_console_warn("there is no event between --from and --to");
+        return;
+    }
+    tm_shown_duration(duration->value.i, time, sizeof time);
+    tm_console_warn("there is no event between --from and --to: the job lasts %s, from 0 on", time);
+}
+
+/* Fails if the window is outside of the job, as for a step that does not exist. */
+static tm_status check_window(const selection *s, const job *j, tm_error *err) {
+    const tm_table *jobs = tm_tables_find(&j->tables, "job.job");
+    const tm_cell *duration = jobs->n_rows > 0 ? tm_table_cell(jobs, 0, "duration_ns") : NULL;
+    char time[32];
+    if (!duration || duration->null)
+        return TM_OK;
+    bool behind = s->has_from && s->from_ns >= duration->value.i;
+    if (!behind && !(s->has_to && s->to_ns <= 0))
+        return TM_OK;
+    tm_shown_duration(duration->value.i, time, sizeof time);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the job lasts %s, from 0 on",
+                   behind ? "from" : "to", time);
+}
+
+static void free_job(job *j) {
+    free(j->hosts);
+    free(j->wanted);
+    free(j->only);
+    free(j->ranks);
+    tm_names_destroy(j->names);
+    tm_tables_destroy(&j->tables);
+    if (j->store)
+        tm_store_close(j->store);
+}
+
+/* number of a rank's events in memory at once */
+enum { PIECE_EVENTS = 1 << 15 };
+
+/* State while ranks are exported. */
+typedef struct exporter {
+    job *job;
+    tm_export *x;
+    tm_store_pieces *pieces; /* NULL: the format has no data of events */
+    size_t at;               /* index of the current rank */
+} exporter;
+
+static tm_status read_piece(void *context, size_t first, unsigned what, const tm_timeline **out,
+                            tm_error *err) {
+    const exporter *e = context;
+    return tm_store_read_piece(e->pieces, e->at, first, what, out, err);
+}
+
+static tm_status export_rank(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
+    exporter *e = context;
+    job *j = e->job;
+    const tm_event_rows rows = {read_piece, e};
+    e->at = at;
+    j->only[at] = true;
+    tm_status status =
+        tm_store_read_older_metadata(j->store, j->names, j->ranks, j->only, j->n_ranks, err);
+    j->only[at] = false;
+    if (status == TM_OK)
+        status = tm_export_rank(e->x, timeline, e->pieces ? &rows : NULL, err);
+    return status;
+}
+
+/* Returns the records needed by the format; attribute tables are in the order of tm_attr. */
+static unsigned records_of(const tm_export_format *format) {
+    unsigned records = 0;
+    for (int a = 0; a < TM_N_ATTRS; a++)
+        if (format->attrs >> a & 1)
+            records |= 1u << (TM_RECORD_LAUNCHES + a);
+    if (format->metadata)
+        records |= 1u << TM_RECORD_METADATA | 1u << TM_RECORD_METADATA_LISTS;
+    return records;
+}
+
+static tm_status export_ranks(job *j, const tm_export_format *format, tm_export *x, tm_error *err) {
+    exporter e = {.job = j, .x = x};
+    const tm_store_visit_plan plan = {.store = j->store,
+                                      .names = j->names,
+                                      .ranks = j->ranks,
+                                      .n = j->n_ranks,
+                                      .wanted = j->wanted,
+                                      .records = records_of(format),
+                                      .spans_alone = format->spans_alone,
+                                      .no_events = true,
+                                      .visitor = export_rank,
+                                      .context = &e};
+    if (!format->spans_alone && !format->of_stacks)
+        TM_TRY(tm_store_open_pieces(&plan, PIECE_EVENTS, &e.pieces, err));
+    tm_status status = tm_store_visit(&plan, err);
+    tm_store_close_pieces(e.pieces);
+    return status;
+}
+
+static tm_status export_all(const selection *s, job *j, int fd, int64_t *n_events, tm_error *err) {
+    const tm_export_job all = {
+        .names = j->names,
+        .ranks = j->ranks,
+        .hosts = j->hosts,
+        .n_ranks = j->n_ranks,
+        .wanted = j->wanted,
+        .begin_ns = j->begin_ns,
+        .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
+        .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
+        .tool_version = TMERGE_VERSION,
+        .stacks = tm_tables_find(&j->tables, "stacks.frame"),
+        .of_devices = s->of_devices,
+    };
+    tm_export *x;
+    const char *path = s->to_stdout ? "standard output" : s->output;
+    TM_TRY(tm_export_create(s->format, &all, fd, path, &x, err));
+    tm_status status = export_ranks(j, s->format, x, err);
+    if (status == TM_OK)
+        status = tm_export_end(x, err);
+    *n_events = tm_export_events(x);
+    if (status == TM_OK && *n_events == 0 && (s->has_from || s->has_to))
+        warn_of_window(j);
+    tm_export_destroy(x);
+    return status;
+}
+
+static tm_status fail_output(const selection *s, int code, tm_error *err) {
+    return tm_fail(err, TM_ERR_OUTPUT, s->output, -1, "cannot be written: %s", strerror(code));
+}
+
+static tm_status export_database(const selection *s, const job *j, int fd, int64_t *n_events,
+                                 tm_error *err) {
+    const tm_sql_export what = {
+        .ranks = j->wanted,
+        .from_ns = s->has_from ? j->begin_ns + s->from_ns : INT64_MIN,
+        .to_ns = s->has_to ? j->begin_ns + s->to_ns : INT64_MAX,
+        .path = s->output,
+        .fd = fd,
+    };
+    TM_TRY(tm_sql_write(j->store, &what, n_events, err));
+    if (*n_events == 0 && (s->has_from || s->has_to))
+        warn_of_window(j);
+    return TM_OK;
+}
+
+/* Exports to a temp file, renamed when it is complete. */
+static tm_status export_file(const selection *s, job *j, tm_error *err) {
+    tm_draft draft;
+    int64_t n_events = 0;
+    tm_status status = tm_draft_create(&draft, s->output) ? TM_OK : tm_fail_memory(err);
+    int code = 0;
+    tm_output_watch(s->output);
+    if (status == TM_OK && (code = tm_draft_open(&draft)) != 0)
+        status = fail_output(s, code, err);
+    if (status == TM_OK)
+        status = s->format->is_database ? export_database(s, j, draft.fd, &n_events, err)
+                                        : export_all(s, j, draft.fd, &n_events, err);
+    if (status == TM_OK && (code = tm_draft_publish(&draft)) != 0)
+        status = fail_output(s, code, err);
+    tm_draft_discard(&draft);
+    if (status == TM_OK)
+        printf("%s: %lld %s\n", s->output, (long long)n_events,
+               s->format->of_stacks ? "stacks" : "events");
+    return status;
+}
+
+static tm_status export_run(const tm_arguments *arguments, tm_error *err) {
+    selection s = {0};
+    job j = {0};
+    int64_t n_events;
+    if (arguments->n_operands != 1)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "tmerge export needs one store; see --help");
+    TM_TRY(parse_selection(arguments, &s, err));
+    TM_TRY(check_output(arguments, &s, err));
+    if (!tm_console_speaks()) /* one process writes the file */
+        return TM_OK;
+    tm_status status = read_job(&s, &j, err);
+    if (status == TM_OK)
+        status = check_window(&s, &j, err);
+    if (status == TM_OK)
+        status = s.to_stdout ? export_all(&s, &j, STDOUT_FILENO, &n_events, err)
+                             : export_file(&s, &j, err);
+    free_job(&j);
+    return status;
+}
+
+const tm_command tm_command_export = {
+    .name = "export",
+    .usage = "STORE [--format FORMAT] [--rank LIST] [--from T] [--to T] [--time WHICH] [-o FILE]",
+    .summary = "Writes the merged events for Perfetto, as Chrome's JSON or as CSV",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = export_run,
+};

@@ -1,0 +1,168 @@
+/* tmerge list: lists formats, analyses, tables and exports. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "about/guess.h"
+#include "base/vec.h"
+#include "command.h"
+#include "output/console.h"
+#include "sql/sql.h"
+#include "tmerge/analysis.h"
+#include "tmerge/diff.h"
+#include "tmerge/export.h"
+#include "tmerge/reader.h"
+#include "tmerge/table.h"
+
+enum { FORMATS_AT = 15, TABLES_AT = 25 }; /* columns at which texts begin */
+
+static const tm_option options[] = {
+    {"doc", 0, NULL, "every column of every table with type, unit and definition"},
+};
+
+/* Prints an indented name and its text. */
+static void print_name(int indent, const char *name, int at, const char *text) {
+    char left[64];
+    snprintf(left, sizeof left, "%*s%s", indent, "", name);
+    tm_console_beside(stdout, left, at, text);
+}
+
+/* Prints a format and what its traces lack. */
+static void print_format(const tm_format *format) {
+    print_name(2, format->name, FORMATS_AT, format->summary);
+    if (format->cannot_tell)
+        print_name(2, "", FORMATS_AT, format->cannot_tell);
+}
+
+static void print_table(const tm_table_def *def) {
+    if (!def->internal)
+        print_name(4, def->name, TABLES_AT, def->doc);
+}
+
+static void print_overview(void) {
+    size_t n_formats, n_analyses, n_diffs, n_exports;
+    const tm_format *const *formats = tm_formats(&n_formats);
+    const tm_analysis *const *analyses = tm_analyses(&n_analyses);
+    const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
+    const tm_export_format *const *exports = tm_export_formats(&n_exports);
+    puts("Formats");
+    for (size_t i = 0; i < n_formats; i++)
+        print_format(formats[i]);
+    puts("\nAnalyses and their tables");
+    for (size_t i = 0; i < n_analyses; i++) {
+        print_name(2, analyses[i]->name, FORMATS_AT, analyses[i]->summary);
+        for (size_t t = 0; t < analyses[i]->n_tables; t++)
+            print_table(analyses[i]->tables[t]);
+    }
+    puts("\nTables of tmerge diff");
+    for (size_t i = 0; i < n_diffs; i++)
+        print_table(diffs[i]);
+    puts("\nTable of tmerge query, besides all of the analyses");
+    print_table(&tm_sql_events);
+    puts("\nFormats of tmerge export");
+    for (size_t i = 0; i < n_exports; i++)
+        print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
+}
+
+/* Adds a table's definition if the name means it: a table, an analysis, "diff"; NULL: all. */
+static bool add_def(tm_vec *defs, const tm_table_def *def, const char *name) {
+    bool wanted = !name || tm_table_is_meant(def, name);
+    return def->internal || !wanted || tm_vec_append(defs, &def, 1);
+}
+
+static tm_status print_docs(const char *name, bool *found, tm_error *err) {
+    size_t n_analyses, n_diffs;
+    const tm_analysis *const *analyses = tm_analyses(&n_analyses);
+    const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
+    tm_vec defs = TM_VEC(const tm_table_def *);
+    bool ok = true;
+    for (size_t i = 0; i < n_analyses && ok; i++)
+        for (size_t t = 0; t < analyses[i]->n_tables && ok; t++)
+            ok = add_def(&defs, analyses[i]->tables[t], name);
+    for (size_t i = 0; i < n_diffs && ok; i++)
+        ok = add_def(&defs, diffs[i], name);
+    ok = ok && add_def(&defs, &tm_sql_events, name);
+    char *text = NULL;
+    *found = defs.n > 0;
+    tm_status status = ok ? tm_table_defs_text(defs.data, defs.n, tm_console_width(), &text, err)
+                          : tm_fail_memory(err);
+    if (status == TM_OK)
+        fputs(text, stdout);
+    free(text);
+    tm_vec_free(&defs);
+    return status;
+}
+
+/* Prints a format that is read or written. Returns false if there is none of this name. */
+static bool print_named_format(const char *name) {
+    size_t n_formats, n_exports;
+    const tm_format *const *formats = tm_formats(&n_formats);
+    const tm_export_format *const *exports = tm_export_formats(&n_exports);
+    bool found = false;
+    for (size_t i = 0; i < n_formats; i++)
+        if (strcmp(formats[i]->name, name) == 0) {
+            print_format(formats[i]);
+            found = true;
+        }
+    for (size_t i = 0; i < n_exports; i++)
+        if (strcmp(exports[i]->name, name) == 0) {
+            print_name(2, exports[i]->name, FORMATS_AT, exports[i]->summary);
+            found = true;
+        }
+    return found;
+}
+
+static tm_status fail_name(const char *name, tm_error *err) {
+    tm_guess guess = {.word = name};
+    char hint[TM_GUESS_HINT];
+    size_t n, n_diffs;
+    const tm_analysis *const *analyses = tm_analyses(&n);
+    const tm_table_def *const *diffs = tm_diff_defs(&n_diffs);
+    for (size_t i = 0; i < n; i++) {
+        tm_guess_try(&guess, analyses[i]->name);
+        for (size_t t = 0; t < analyses[i]->n_tables; t++)
+            if (!analyses[i]->tables[t]->internal)
+                tm_guess_try(&guess, analyses[i]->tables[t]->name);
+    }
+    for (size_t i = 0; i < n_diffs; i++)
+        tm_guess_try(&guess, diffs[i]->name);
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                   "'%s' is not an analysis, table or format%s; tmerge list lists them", name,
+                   tm_guess_hint(&guess, "", hint));
+}
+
+static tm_status print_named(const char *name, bool first, tm_error *err) {
+    bool found;
+    if (!first)
+        puts("");
+    if (print_named_format(name))
+        return TM_OK;
+    TM_TRY(print_docs(name, &found, err));
+    return found ? TM_OK : fail_name(name, err);
+}
+
+static tm_status list_run(const tm_arguments *arguments, tm_error *err) {
+    bool all;
+    if (arguments->n_operands > 0 && tm_argument(arguments, "doc"))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--doc prints every table; with a name it is not needed");
+    if (!tm_console_speaks())
+        return TM_OK;
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        TM_TRY(print_named(arguments->operands[i], i == 0, err));
+    if (arguments->n_operands > 0)
+        return TM_OK;
+    if (tm_argument(arguments, "doc"))
+        return print_docs(NULL, &all, err);
+    print_overview();
+    return TM_OK;
+}
+
+const tm_command tm_command_list = {
+    .name = "list",
+    .usage = "[NAME... | --doc]",
+    .summary = "Lists the formats, the analyses and their tables, or describes some of them",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .run = list_run,
+};

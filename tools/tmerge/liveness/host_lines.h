@@ -1,0 +1,63 @@
+/* TCP connections between processes of a run that stay silent while all is well: the kernels of
+ * both ends probe each other, which works even if a process is blocked. */
+#ifndef TMERGE_LIVENESS_HOST_LINES_H
+#define TMERGE_LIVENESS_HOST_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tmerge/status.h"
+
+enum { TM_LINES_ADDRESSES_MAX = 24 };
+
+/** Environment variable: seconds, from 4 to 3600, after which a silent host counts as lost; 20
+ * if unset or invalid. Rounded down to a multiple of 4. */
+#define TM_SILENCE_VARIABLE "TMERGE_SILENCE"
+
+/** Address of a process that accepts connections. IPv4, like Open MPI's own TCP. */
+typedef struct tm_invitation {
+    uint64_t token; /* required of each connection; 0: none accepted */
+    uint32_t addresses[TM_LINES_ADDRESSES_MAX];
+    uint16_t n_addresses, port;
+} tm_invitation;
+
+/** Identity of an end; the first message on a connection. */
+typedef struct tm_line_name {
+    uint64_t token;
+    int32_t process;
+    char host[TM_HOST_MAX];
+} tm_line_name;
+
+typedef struct tm_line {
+    int fd;
+    tm_line_name other;
+} tm_line;
+
+/** State of a connection. */
+typedef enum tm_line_news {
+    TM_LINE_QUIET,
+    TM_LINE_OVER,   /* the other end leaves normally */
+    TM_LINE_TOLD,   /* it leaves after a failure that is already reported */
+    TM_LINE_GONE,   /* closed by its kernel: the process is gone */
+    TM_LINE_SILENT, /* its kernel does not answer */
+} tm_line_news;
+
+/** Opens a listening socket. @return  the socket; -1 without network or token, with out all 0 */
+int tm_lines_listen(tm_invitation *out);
+
+/** Accepts a connection on a listening socket.
+ * @param wake  a descriptor; waiting ends once it is readable
+ * @return      false: the other end is not one of ours, or did not identify itself */
+bool tm_lines_accept(int listener, int wake, const tm_line_name *self, tm_line *out);
+
+/** Connects to the first address of an invitation that reaches its author. Returns false if none
+ * does. */
+bool tm_lines_join(const tm_invitation *invitation, int wake, const tm_line_name *self,
+                   tm_line *out);
+
+tm_line_news tm_lines_read(const tm_line *line);
+
+/** Sends news. @param news  OVER or TOLD */
+void tm_lines_write(const tm_line *line, tm_line_news news);
+
+#endif

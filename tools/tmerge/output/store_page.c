@@ -1,0 +1,40 @@
+#include "store_page.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output_file.h"
+#include "tmerge/report.h"
+
+char *tm_page_path(const char *store) {
+    static const char store_end[] = ".h5", page_end[] = ".html";
+    size_t size = strlen(store), end = sizeof store_end - 1;
+    if (size > end && strcmp(store + size - end, store_end) == 0)
+        size -= end;
+    size_t room = size + sizeof page_end;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%.*s%s", (int)size, store, page_end);
+    return path;
+}
+
+static bool is_page(const void *context, const char *path) {
+    (void)context;
+    return tm_report_is_page(path);
+}
+
+tm_status tm_page_built(tm_error *err) {
+    return tm_report_is_built()
+               ? TM_OK
+               : tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                         "this tmerge was built without the report page (TMERGE_REPORT=OFF); one "
+                         "that has it makes the page from the store");
+}
+
+tm_status tm_page_check(const char *path, bool force, tm_error *err) {
+    static const tm_output_kind page = {"a page of tmerge", is_page, NULL};
+    TM_TRY(tm_page_built(err));
+    return tm_output_check(path, &page, force, err);
+}

@@ -1,0 +1,109 @@
+/* Pipeline of merge and analyze, from the timelines of all ranks to the store and the summary. */
+#ifndef TMERGE_RUN_JOB_H
+#define TMERGE_RUN_JOB_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "command.h"
+#include "mpi/align_clocks.h"
+#include "mpi/load/load.h"
+#include "mpi/match.h"
+#include "mpi/replay/replay.h"
+#include "output/console.h"
+#include "output/times.h"
+#include "tmerge/store.h"
+#include "tmerge/table.h"
+
+/** One run of the job, on each process. */
+typedef struct tm_pipeline {
+    MPI_Comm comm;
+    int self;
+    const tm_arguments *arguments;
+    const char *output; /* path of the store to write; NULL: none */
+    char *page;         /* path of the report; owned; NULL: none */
+    tm_colors colors;
+    bool shows_progress;
+    tm_times times;
+
+    /* Settings that affect results and are stored: from the options, unless the input changes
+     * them. */
+    tm_align align;
+    int64_t wall_uncertainty_ns;
+    const char *comm_pattern; /* NULL: none */
+    const char *step_pattern; /* NULL: the known names */
+    const char *peak;         /* compute capacity of devices; NULL: the known ones */
+    int64_t samples, tokens;  /* of the whole job per step; 0: unknown */
+    const char *command;      /* which traces were read and how; set by the input, may be NULL */
+    const struct tm_ncu *ncu; /* on process 0, set by the input, may be NULL; not stored itself */
+    const struct tm_snapshots *snapshots; /* same as ncu */
+    bool compress;
+    tm_scenario *scenario; /* replayed in addition; set by the input, may be NULL */
+    const tm_list *steps;  /* steps with figures; set by the input, may be NULL */
+
+    tm_tables tables; /* empty until the input has been read */
+    tm_loaded loaded; /* set by the input */
+    tm_names *names;  /* the job's dictionary */
+    tm_collectives collectives;
+    tm_replay_result replay;
+} tm_pipeline;
+
+/** A store from which timelines are read. */
+typedef struct tm_pipeline_store {
+    const char *path;
+    tm_store *store;
+    char *command, *align, *comm_pattern, *step_pattern, *peak; /* owned; NULL: none in the store */
+} tm_pipeline_store;
+
+/** Source of the timelines. */
+typedef struct tm_pipeline_input {
+    /** Sets loaded and the settings, and adds to the table job.left_out; begins with
+     * tm_pipeline_check_output. Collective: over p->comm. */
+    tm_status (*read)(tm_pipeline *p, void *context, tm_error *err);
+
+    /** Warns about the input, on process 0 before the summary; NULL: nothing. */
+    void (*warn)(const tm_pipeline *p, const void *context);
+    /** Ends the run early if no timeline was read; NULL: there is always one. Collective: over
+     * p->comm. */
+    tm_status (*without)(tm_pipeline *p, void *context, tm_error *err);
+    /** Prints on process 0 in place of the summary; NULL: the summary. */
+    tm_status (*print)(const tm_pipeline *p, const void *context, tm_error *err);
+    /** Ends the run on process 0 after the replay, in place of analyses and store; NULL:
+     * continue. */
+    tm_status (*finish)(tm_pipeline *p, void *context, tm_error *err);
+    void *context;
+    bool has_page; /* a report is written beside the store; the command has the options html and
+                      no-html */
+} tm_pipeline_input;
+
+/**
+ * Starts MPI, reads the input, matches, analyses, writes the store and prints the summary. Uses the
+ * command's options output, comm-pattern, step-pattern and peak, and those of TM_OPTIONS_CLOCKS and
+ * TM_OPTIONS_STORE (options.h).
+ *
+ * @param output  the default store to write; NULL: none
+ * @return        exit status for main: the same on every process, not yet reported
+ */
+tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
+                          const tm_pipeline_input *input, tm_error *err) TM_MUST_CHECK;
+
+/** Checks that the store can be written: an existing output is a store, and the folder is
+ * writable. TM_OK; TM_ERR_OUTPUT. Collective: over p->comm. */
+tm_status tm_pipeline_check_output(const tm_pipeline *p, tm_error *err) TM_MUST_CHECK;
+
+/** Opens a store and applies the settings it was made with, unless options override them. TM_OK;
+ * TM_ERR_INPUT; TM_ERR_FAULT. Collective: no. */
+tm_status tm_pipeline_settings(tm_pipeline *p, tm_pipeline_store *from,
+                               tm_error *err) TM_MUST_CHECK;
+
+/** Reads the store's timelines and closes it. As tm_mpi_restore. Collective: over p->comm. */
+tm_status tm_pipeline_restore(tm_pipeline *p, tm_pipeline_store *from, tm_error *err) TM_MUST_CHECK;
+void tm_pipeline_store_close(tm_pipeline_store *from);
+
+/** Parses a time like "5ms" (ns, us, ms or s) as nanoseconds above 0; returns false if invalid. */
+bool tm_duration_parse(const char *text, int64_t *out);
+
+/** Parses a word of --align; returns false if it is none. */
+bool tm_align_parse(const char *word, tm_align *out);
+
+#endif

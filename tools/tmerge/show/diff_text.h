@@ -1,0 +1,15 @@
+/* Text output of tmerge diff: the verdict, then the changes. */
+#ifndef TMERGE_DIFF_TEXT_H
+#define TMERGE_DIFF_TEXT_H
+
+#include "output/console.h"
+#include "tmerge/table.h"
+
+enum { TM_DIFF_SHOWN = 10 }; /* kernels and operators shown without --top */
+
+/** Prints the first screen to standard output. Leaves out figures that did not change beyond noise.
+ * @param found  the tables of tm_diff_compare
+ * @param top    number of kernels and operators listed */
+void tm_diff_print(const tm_tables *found, size_t top, const tm_colors *colors);
+
+#endif

@@ -1,0 +1,84 @@
+#include "report_names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Names since 2022.4 and before. Reports without a table are not supported. */
+static const struct {
+    const char *name, *old, *table;
+} reports[] = {
+    {"cuda_api_sum", "cudaapisum", "stats.time"},
+    {"cuda_gpu_kern_sum", "gpukernsum", "stats.time"},
+    {"cuda_gpu_mem_time_sum", "gpumemtimesum", "stats.time"},
+    {"cuda_gpu_mem_size_sum", "gpumemsizesum", "stats.size"},
+    {"nvtx_sum", "nvtxsum", "stats.time"},
+    {"mpi_event_sum", "mpieventsum", "stats.time"},
+    {"osrt_sum", "osrtsum", "stats.time"},
+    {"openmp_sum", "openmpevtsum", "stats.time"},
+    {"openacc_sum", "openaccsum", "stats.time"},
+    {"syscall_sum", "syscall_sum", "stats.time"},
+    {"um_sum", "umsum", "host.address"},
+    {"um_total_sum", "umtotalsum", "host.unified"},
+    {"um_cpu_page_faults_sum", "umcpupagefaultssum", "stats.time"},
+    {"opengl_khr_range_sum", "khrdebugsum", NULL},
+    {"opengl_khr_gpu_range_sum", "khrdebuggpusum", NULL},
+    {"vulkan_marker_sum", "vulkanmarkerssum", NULL},
+    {"vulkan_gpu_marker_sum", "vulkangpumarkersum", NULL},
+    {"dx11_pix_sum", "dx11pixsum", NULL},
+    {"dx12_gpu_marker_sum", "dx12gpumarkersum", NULL},
+    {"dx12_pix_sum", "dx12pixsum", NULL},
+    {"wddm_queue_sum", "wddmqueuesdetails", NULL},
+};
+
+enum { N_REPORTS = sizeof reports / sizeof *reports };
+
+/* Returns the index of a report; N_REPORTS if the word is none. */
+static int report_of(const char *word) {
+    int i = 0;
+    while (i < N_REPORTS && strcmp(word, reports[i].name) != 0 && strcmp(word, reports[i].old) != 0)
+        i++;
+    return i;
+}
+
+/* Selects the rows of the report and combines that with a given --where. */
+static tm_status set_where(const char *report, tm_report_arguments *out, tm_error *err) {
+    const tm_command *command = out->arguments.command;
+    const char *given = tm_argument(&out->arguments, "where");
+    if (given && strstr(given, " or "))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--where with \"or\" needs the table: %s, whose column report is \"%s\"",
+                       out->operands[1], report);
+    const int n = snprintf(out->where, sizeof out->where, "report = %s%s%s", report,
+                           given ? " and " : "", given ? given : "");
+    if (n < 0 || (size_t)n >= sizeof out->where)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--where is too long beside a report's name");
+    for (size_t i = 0; i < command->n_options; i++)
+        if (strcmp(command->options[i].name, "where") == 0)
+            out->arguments.values[i] = out->where;
+    return TM_OK;
+}
+
+tm_status tm_reports_answer(const tm_arguments *arguments, tm_report_arguments *out,
+                            tm_error *err) {
+    out->arguments = *arguments;
+    for (size_t o = 1; o < arguments->n_operands; o++) {
+        const int report = report_of(arguments->operands[o]);
+        if (report == N_REPORTS)
+            continue;
+        const char *name = reports[report].name, *table = reports[report].table;
+        if (!table)
+            return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                           "%s is a report of nsys stats on graphics, which tmerge does not read",
+                           name);
+        if (arguments->n_operands > 2)
+            return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                           "%s is a report of nsys stats: one at a time, or all of %s", name,
+                           table);
+        (void)snprintf(out->table, sizeof out->table, "%s", table);
+        out->operands[0] = arguments->operands[0];
+        out->operands[1] = out->table;
+        out->arguments.operands = out->operands;
+        return strncmp(table, "stats.", 6) == 0 ? set_where(name, out, err) : TM_OK;
+    }
+    return TM_OK;
+}

@@ -1,0 +1,30 @@
+/* The selected rows of one table of a store. */
+#ifndef TMERGE_SHOW_SELECT_H
+#define TMERGE_SHOW_SELECT_H
+
+#include "show/show_options.h"
+#include "table/stream.h"
+
+typedef struct tm_selection {
+    const tm_store *store;
+    const tm_choice *choice;
+    tm_column *columns;       /* owned; of both definitions: shown columns, then the others */
+    tm_table_def read, shown; /* definition of what is read, and of the part shown */
+    int rank, step, sort;     /* indices of these columns in read; -1: none */
+    tm_where_table where;
+    tm_tables held; /* rows in order, if that differs from the store's */
+    bool is_held;
+} tm_selection;
+
+/** Prepares a selection. Reads rows that must be held in memory: sorted ones and those of --top.
+ * @param def  has all columns that the choice names
+ * @param out  freed also after a failure
+ * @return     TM_OK; TM_ERR_USAGE; the reader's status */
+tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
+                            tm_selection *out, tm_error *err) TM_MUST_CHECK;
+void tm_selection_free(tm_selection *selection);
+
+/** Returns the rows, which are held or read again each time. */
+tm_rows tm_selection_rows(const tm_selection *selection);
+
+#endif

@@ -1,0 +1,146 @@
+#include "show_options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+#include "output/console.h"
+
+/* Splits a list into words in place, at its commas. */
+static tm_status split_columns(const char *list, tm_choice *out, tm_error *err) {
+    out->text = strdup(list);
+    if (!out->text)
+        return tm_fail_memory(err);
+    for (char *word = out->text, *end; word; word = end) {
+        end = strchr(word, ',');
+        if (end)
+            *end++ = '\0';
+        if (*word == '\0')
+            return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                           "--columns takes names of columns such as rank,wait_ns, not '%s'", list);
+        if (!tm_vec_append(&out->columns, &word, 1))
+            return tm_fail_memory(err);
+    }
+    return TM_OK;
+}
+
+tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out, tm_error *err) {
+    const char *columns = tm_argument(arguments, "columns"), *sort = tm_argument(arguments, "sort");
+    *out = (tm_choice){.columns = TM_VEC(const char *)};
+    TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &out->top, err));
+    TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &out->ranks, err));
+    TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &out->steps, err));
+    TM_TRY(tm_where_parse(tm_argument(arguments, "where"), &out->where, err));
+    out->descending = sort && *sort == '-';
+    out->sort_column = out->descending ? sort + 1 : sort;
+    if (sort && *out->sort_column == '\0')
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--sort takes a column, or -COLUMN for the largest first");
+    if (columns)
+        TM_TRY(split_columns(columns, out, err));
+    out->is_given = out->top >= 0 || out->ranks.n > 0 || out->steps.n > 0 || sort || columns ||
+                    out->where.is_given;
+    return TM_OK;
+}
+
+void tm_choice_free(tm_choice *choice) {
+    tm_where_free(&choice->where);
+    tm_vec_free(&choice->columns);
+    free(choice->text);
+}
+
+const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def) {
+    const char *const *columns = choice->columns.data;
+    for (size_t i = 0; i < choice->columns.n; i++)
+        if (tm_table_column(def, columns[i]) < 0)
+            return columns[i];
+    for (size_t i = 0; i < tm_where_n(&choice->where); i++)
+        if (tm_table_column(def, tm_where_column(&choice->where, i)) < 0)
+            return tm_where_column(&choice->where, i);
+    const char *column = choice->sort_column;
+    return column && tm_table_column(def, column) < 0 ? column : NULL;
+}
+
+static int by_number(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* Reads the distinct numbers of a column, ascending. */
+static tm_status read_numbers(const tm_store *store, const char *path, tm_vec *out, tm_error *err) {
+    tm_store_column *column = NULL;
+    enum { PIECE = 4096, LIMIT = 1 << 16 };
+    TM_TRY(tm_store_open_column(store, path, TM_I64, &column, err));
+    size_t n_rows = tm_store_column_rows(column), limit = LIMIT;
+    tm_status status = TM_OK;
+    for (size_t first = 0; first < n_rows && status == TM_OK; first += PIECE) {
+        size_t n = n_rows - first < PIECE ? n_rows - first : PIECE;
+        int64_t *to = tm_vec_append(out, NULL, n);
+        status = to ? tm_store_read_rows(column, first, n, to, err) : tm_fail_memory(err);
+        if (status != TM_OK || (out->n < limit && first + n < n_rows))
+            continue;
+        int64_t *v = out->data;
+        size_t kept = 0;
+        tm_sort(v, out->n, sizeof *v, by_number);
+        for (size_t i = 0; i < out->n; i++)
+            if (kept == 0 || v[kept - 1] != v[i])
+                v[kept++] = v[i];
+        out->n = kept;
+        limit = 2 * kept + LIMIT;
+    }
+    tm_store_close_column(column);
+    return status;
+}
+
+static bool has_any(const tm_vec *numbers, int64_t first, int64_t last) {
+    size_t i = tm_lower_bound(numbers->data, numbers->n, first);
+    return i < numbers->n && ((const int64_t *)numbers->data)[i] <= last;
+}
+
+/* Compares the requested numbers with those that exist. Fails if none exists, warns of missing
+ * ones. */
+static tm_status compare(const tm_list *list, const tm_vec *numbers, const char *what,
+                         tm_error *err) {
+    enum { SHOWN = 100 };
+    char there[SHOWN + 1], missing[SHOWN + 1] = "";
+    size_t found = 0, used = 0;
+    tm_list_write(numbers->data, numbers->n, there, sizeof there);
+    for (size_t i = 0; i < list->n; i++) {
+        int64_t first = list->ranges[i].first, last = list->ranges[i].last;
+        if (has_any(numbers, first, last)) {
+            found++;
+            continue;
+        }
+        if (used < SHOWN)
+            used += (size_t)snprintf(missing + used, sizeof missing - used,
+                                     first < last ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+                                     used > 0 ? "," : "", first, last);
+    }
+    if (numbers->n == 0 && list->n > 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the store has no %ss", what, what);
+    const char *more = strlen(there) + 1 >= sizeof there ? "..." : "";
+    if (list->n > 0 && found == 0)
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the store has no %s %s, but %s%s", what,
+                       what, missing, there, more);
+    if (found < list->n && tm_console_speaks())
+        tm_console_warn("the store has no %s %s, but %s%s", what, missing, there, more);
+    return TM_OK;
+}
+
+static tm_status check(const tm_list *list, const tm_store *store, const char *path,
+                       const char *what, tm_error *err) {
+    tm_vec numbers = TM_VEC(int64_t);
+    if (list->n == 0)
+        return TM_OK;
+    tm_status status = read_numbers(store, path, &numbers, err);
+    if (status == TM_OK)
+        status = compare(list, &numbers, what, err);
+    tm_vec_free(&numbers);
+    return status;
+}
+
+tm_status tm_choice_check(const tm_choice *choice, const tm_store *store, tm_error *err) {
+    TM_TRY(check(&choice->ranks, store, "/ranks/rank", "rank", err));
+    return check(&choice->steps, store, "/steps/number", "step", err);
+}

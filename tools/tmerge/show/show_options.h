@@ -1,0 +1,36 @@
+/* The user's choice of rows and columns of tables, and of their order. */
+#ifndef TMERGE_SHOW_SHOW_OPTIONS_H
+#define TMERGE_SHOW_SHOW_OPTIONS_H
+
+#include "base/list.h"
+#include "base/vec.h"
+#include "command.h"
+#include "show/where.h"
+#include "tmerge/store.h"
+
+typedef struct tm_choice {
+    tm_list ranks, steps;
+    int64_t top;             /* -1: all */
+    const char *sort_column; /* NULL: the table's own order */
+    bool descending;         /* largest first, texts from Z to A */
+    char *text;              /* owned; text of the columns */
+    tm_vec columns;          /* of const char *; empty: all */
+    tm_where where;
+    bool is_given; /* any of it is given */
+} tm_choice;
+
+/** Parses the options. TM_OK; TM_ERR_USAGE; TM_ERR_FAULT. @param out  freed also after a failure */
+tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out,
+                          tm_error *err) TM_MUST_CHECK;
+void tm_choice_free(tm_choice *choice);
+
+/** Returns the first column given by name that the table does not have; NULL if it has all. */
+const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
+
+/** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and
+ * warns if some are missing.
+ * @return  TM_OK; TM_ERR_USAGE; the reader's status */
+tm_status tm_choice_check(const tm_choice *choice, const tm_store *store,
+                          tm_error *err) TM_MUST_CHECK;
+
+#endif

@@ -1,0 +1,73 @@
+/* The first screen after a merge: the verdict, the ranks, then warnings. */
+#ifndef TMERGE_SUMMARY_H
+#define TMERGE_SUMMARY_H
+
+#include "mpi/load/load.h"
+#include "output/console.h"
+#include "tmerge/table.h"
+
+/** Prints the summary of a job to standard output. @p store is the path of the store, @p page
+ * that of the report, or NULL. */
+tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, const char *store,
+                           const char *page, const tm_colors *colors, tm_error *err) TM_MUST_CHECK;
+
+/** Prints the beginning: the job and the verdict. @p lines are available for verdict and advice;
+ * 0: no limit. */
+void tm_summary_job(const tm_tables *tables, int lines, const tm_colors *colors);
+
+/** Prints the verdict: headline, what fixing saves, and evidence. Evidence that does not fit is
+ * cut and preceded by where to look. */
+void tm_summary_verdict(const tm_tables *tables, int lines, const tm_colors *colors);
+
+/** Prints the first advice that is not part of the verdict, cut if the verdict needs the lines. */
+void tm_summary_advice(const tm_tables *tables, int lines);
+
+/** Prints a line on the kinds of steps, if there are several or an inference engine marks them. */
+void tm_summary_kinds(const tm_tables *tables);
+
+/** Returns whether there is a table by rank: not if it is all zeros, or has only the few kernels
+ * beside a graph capture. */
+bool tm_summary_has_ranks(const tm_tables *tables);
+
+/** Prints the table by rank: all of up to 16 ranks, else the 8 that cost most and a line for the
+ * rest. */
+tm_status tm_summary_ranks(const tm_tables *tables, const tm_colors *colors,
+                           tm_error *err) TM_MUST_CHECK;
+
+/** Prints, for a job with only communication recorded, duration and bandwidth of the operations
+ * that take most time. */
+tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) TM_MUST_CHECK;
+
+/** Returns whether only communication is recorded of the rank in a row of overlap.rank. */
+bool tm_summary_lacks_compute(const tm_tables *tables, size_t row);
+
+/** Returns the number of such ranks. */
+size_t tm_summary_count_lacking(const tm_tables *tables);
+
+/** Prints figures of the job: shares of its time, samples and tokens per second. */
+void tm_summary_figures(const tm_tables *tables);
+
+/** Prints load balance and clocks, on one line if both are fine. */
+void tm_summary_state(const tm_tables *tables);
+
+/** Returns the number of lines of tm_summary_state. */
+int tm_summary_state_lines(const tm_tables *tables);
+
+/** Writes the state of clocks and matching, "one clock; 20 collectives complete"; "" for one rank.
+ * @return  false if clocks do not agree, or that is unknown */
+bool tm_summary_agreement(const tm_tables *tables, char *out, size_t size);
+
+/** Writes what an item of advice.item saves, after a blank, from its column `saves`; "" if null. */
+void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t size);
+
+/** Returns whether so little communication time was matched that no rank can be cleared. Then
+ * the verdict reports it rather than the lines on clocks. */
+bool tm_summary_mostly_unmatched(const tm_tables *tables);
+
+/** Prints the number of unmatched kernels, the reasons, and what to do about them. */
+void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_colors *colors);
+
+/** Prints warnings on clocks and matching. */
+void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors);
+
+#endif
