@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/cores.h"
+#include "base/limits.h"
 #include "loader.h"
 #include "mpi/agree.h"
 #include "mpi/backoff.h"

@@ -69,23 +69,6 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
-/* Returns the maximum memory that any process needs. */
-static int64_t needed_bytes(const tm_replay_ranks *r) {
-    int64_t n = 0, most = 0, bytes;
-    for (size_t i = 0; i < r->n; i++) {
-        const tm_timeline *t = &r->timelines[i];
-        uint32_t own = 0;
-        for (size_t row = 0; row < t->n_events; row++) /* branch-free, to be vectorised */
-            own += (t->role[row] != TM_ROLE_NONE) | (t->category[row] == TM_CAT_RUNTIME) |
-                   (t->category[row] == TM_CAT_DRIVER);
-        n += own;
-        most = own > most ? own : most;
-    }
-    bytes = n * TM_REPLAY_BYTES + most * TM_REPLAY_BYTES_MAKING;
-    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_MAX, r->comm);
-    return bytes;
-}
-
 /* Keeps only the requested steps, and their pieces of the path. */
 static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_error *err) {
     tm_path_step *steps = result->path_steps.data;
@@ -146,10 +129,8 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
     result->names = plan->names;
     result->world_size = plan->world_size;
     result->scenario = plan->scenario ? plan->scenario->text : NULL;
-    int64_t bytes = needed_bytes(&ranks);
-    result->needed_bytes = bytes > TM_REPLAY_BYTES_MAX ? bytes : 0;
     tm_status status = TM_OK;
-    if (result->needed_bytes == 0 && is_comparable(&ranks))
+    if (is_comparable(&ranks))
         status = replay(&ranks, plan, result, err);
     result->base = ranks.base;
     ranks.base = TM_TIMEBASE(INT64_MAX);

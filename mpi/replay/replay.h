@@ -8,12 +8,6 @@
 #include "replay/whatif/scenario.h"
 #include "timeline/collectives.h"
 
-/** Memory that a process may need for its ranks: TM_REPLAY_BYTES for each GPU event and each call
- * of the runtime or driver, plus TM_REPLAY_BYTES_MAKING for those of the one rank whose graph is
- * being built. */
-#define TM_REPLAY_BYTES_MAX (INT64_C(4) << 30)
-enum { TM_REPLAY_BYTES = 200, TM_REPLAY_BYTES_MAKING = 250 };
-
 typedef struct tm_replay_plan {
     const tm_timeline
         *timelines; /* [n_timelines] of this process, ascending in rank, with clocks */
@@ -25,8 +19,7 @@ typedef struct tm_replay_plan {
 } tm_replay_plan;
 
 /**
- * Replays the job. A job whose clocks cannot be aligned is not replayed. Nor is one for which a
- * process would need more than TM_REPLAY_BYTES_MAX; its result then has only needed_bytes.
+ * Replays the job, unless its clocks cannot be aligned.
  *
  * Collective: over comm. Memory: 60 bytes for each edge of the ranks held here (1.3 edges for each
  * event and call; 15 bytes in batches), and on every process 70 bytes for each link, a rank's way

@@ -1,11 +1,12 @@
 """Peak memory: at most 128 MiB plus 96 bytes per event held, in every process; with the replay
-(whatif, criticalpath) 450 bytes."""
+(whatif, criticalpath) 450 bytes; or what --memory allows."""
 import os
 import re
 import sys
 
-from common import (FULL, TMERGE, Skip, content, full, holds, launcher, main, put, rows, run,
-                    seldom, synth)
+from common import (FULL, TMERGE, Skip, content, equal, full, holds, in_turn, launcher, main, put,
+                    rows, run, seldom, synth)
+from watching import on_small_disk
 
 # Runs a command and prints its peak resident memory [KiB] to standard error.
 WRAPPER = '''import resource, subprocess, sys
@@ -109,6 +110,22 @@ def test_a_job_of_many_ranks_takes_memory_for_its_events_in_every_process():
         holds(len(found) == n and len(events) == 256, found)
         is_bounded(found, sum(events) // n)
         is_bounded(peaks(n, 'analyze', 'tmerge.h5', '-q'), sum(events) // n)
+
+
+def test_a_bound_holds_and_the_store_is_the_same():
+    synth('job', ranks=2, steps=400)
+    free = peaks(0, 'job', '-q', '-o', 'free.h5', '-j1', '--no-html')
+    bound = 48 << 20  # the libraries take some 40 MiB of it
+    holds(free[0] > 1.5 * bound, f'{free[0] >> 20} MiB without a bound')
+    for n in in_turn(0, 2, 3):
+        alone = [] if n else ['-j1']
+        found = peaks(n, 'job', '-q', '-o', 'bound.h5', *alone, '--no-html', '--memory=48M')
+        holds(max(found) < bound + (16 << 20), f'{n} processes: {[f >> 20 for f in found]} MiB')
+        equal(content('bound.h5'), content('free.h5'), f'the store of {n} processes')
+        equal([name for name in os.listdir('.') if 'tmp' in name], [], 'temporary files')
+    done = on_small_disk(f'{TMERGE} job -q -j1 -o disk/a.h5 --no-html --memory=48M; ls -A disk', 20000)
+    equal((done.out, done.ours), ('', ['tmerge: disk: no temporary file for what does not fit into '
+                                       'memory (--memory): No space left on device']))
 
 
 main()

@@ -17,7 +17,7 @@ from common import files, finish, prove
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|^[ \t]*#[ \t]*include[^\n]*|"((?:\\.|[^"\\\n])*)"'
                    r"|'(?:\\.|[^'\\\n])+'|[A-Za-z_]\w*|\d[\w.]*|->|\S", re.S | re.M)
 COLUMN = re.compile(r"(columns?|\w+_column)$")
-MENTION = re.compile(r"(?<![\w.])([a-z]+)\.([a-z_]+)(?:\.([a-z_0-9]+))?(?!\w)")
+MENTION = re.compile(r"(?<![\w./])([a-z]+)\.([a-z_]+)(?:\.([a-z_0-9]+))?(?!\w)")
 # Columns there belong to the tables of other formats.
 ELSEWHERE = ("src/readers/", "tools/synth/")
 CLOSING = {"(": ")", "[": "]", "{": "}"}

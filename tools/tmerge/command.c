@@ -127,3 +127,23 @@ tm_status tm_count_parse(const char *text, const char *option, int64_t *out, tm_
     *out = number.ranges[0].first;
     return TM_OK;
 }
+
+tm_status tm_size_parse(const char *text, const char *option, int64_t *out, tm_error *err) {
+    static const char units[] = "KMGT";
+    char *end = NULL;
+    *out = 0;
+    if (!text)
+        return TM_OK;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const char *rest = unit ? end + 1 : end;
+    for (ptrdiff_t i = 0; unit && i <= unit - units; i++)
+        value *= 1024.0;
+    if (end == text || (*rest && strcmp(rest, "B") != 0 && strcmp(rest, "iB") != 0) ||
+        !(value >= 1 << 20 && value < 1e18))
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--%s takes a size of 1M or more, such as 512M or 8G, not '%s'", option,
+                       text);
+    *out = (int64_t)value;
+    return TM_OK;
+}

@@ -8,7 +8,7 @@
 #include "base/list.h"
 #include "tmerge/status.h"
 
-enum { TM_OPTIONS_MAX = 24, TM_GIVEN_MAX = 256 };
+enum { TM_OPTIONS_MAX = 32, TM_GIVEN_MAX = 256 };
 
 typedef struct tm_option {
     const char *name;     /* without the dashes */
@@ -65,5 +65,10 @@ tm_status tm_list_parse(const char *text, const char *option, tm_list *out,
 /** Parses a single number, such as that of --top; -1 if @p text is NULL. TM_OK; TM_ERR_USAGE. */
 tm_status tm_count_parse(const char *text, const char *option, int64_t *out,
                          tm_error *err) TM_MUST_CHECK;
+
+/** Parses a size [B] with an optional unit: K, M, G or T, each 1024 of the one before; 0 if @p text
+ * is NULL. TM_OK; TM_ERR_USAGE, also below 1 MiB. */
+tm_status tm_size_parse(const char *text, const char *option, int64_t *out,
+                        tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -30,13 +30,19 @@
         "jobs", 'j', "N",                                                                          \
         "processes, without mpirun (one for each core, as far as that pays); 1: only this one")
 
+#define TM_OPTION_MEMORY                                                                           \
+    TM_OPTION("memory", 0, "SIZE",                                                                 \
+              "memory of each process, such as 8G; what does not fit goes to temporary files "     \
+              "beside the store (three quarters of what the host or the batch job allows, shared " \
+              "by its processes)")
+
 /* Options of tm_pipeline_run: how the store is written, and what is reported meanwhile. */
 #define TM_OPTIONS_STORE                                                                           \
     TM_OPTION_JOBS,                                                                                \
         TM_OPTION("no-compress", 0, NULL, "do not compress the store: larger and faster"),         \
         TM_OPTION("no-replay", 0, NULL,                                                            \
                   "no whatif and no critical path, which take most of the memory"),                \
-        TM_OPTION("quiet", 'q', NULL, "show no progress"),                                         \
+        TM_OPTION_MEMORY, TM_OPTION("quiet", 'q', NULL, "show no progress"),                       \
         TM_OPTION("strict", 0, NULL,                                                               \
                   "status 3 if figures could be off because of what was not recorded"),            \
         TM_OPTION("times", 0, NULL, "say how long each phase took"),                               \

@@ -9,6 +9,7 @@
 #include "analysis/efficiency/peaks.h"
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/doubt.h"
+#include "base/limits.h"
 #include "base/memory_pages.h"
 #include "base/pattern.h"
 #include "inputs/host_map.h"
@@ -26,6 +27,7 @@
 #include "output/output_file.h"
 #include "output/progress_line.h"
 #include "output/store_page.h"
+#include "spill.h"
 #include "summary/summary.h"
 #include "timeline/levels.h"
 #include "tmerge/analysis.h"
@@ -172,10 +174,6 @@ static tm_status replay(tm_pipeline *p, tm_error *err) {
     p->collectives.replay = p->self == 0 ? &p->replay : NULL;
     p->collectives.has_works = p->replay.works.n_rows > 0;
     tm_pages_give_back();
-    if (p->self == 0 && p->replay.needed_bytes > 0)
-        tm_console_warn("no whatif and no critical path: they would take %" PRId64
-                        " GiB in one process; more processes would share that",
-                        (p->replay.needed_bytes >> 30) + 1);
     tm_times_end(&p->times, "replaying");
     return TM_OK;
 }
@@ -465,6 +463,7 @@ static tm_status parse_options(tm_pipeline *p, tm_error *err) {
     p->comm_pattern = pattern && *pattern ? pattern : NULL;
     p->step_pattern = steps && *steps ? steps : NULL;
     p->compress = !tm_argument(p->arguments, "no-compress");
+    TM_TRY(tm_size_parse(tm_argument(p->arguments, "memory"), "memory", &p->memory, err));
     TM_TRY(tm_console_colors(tm_argument(p->arguments, "color"), 1, &p->colors, err));
     return tm_console_progress(tm_argument(p->arguments, "progress"),
                                tm_argument(p->arguments, "quiet") != NULL, &p->shows_progress, err);
@@ -484,6 +483,45 @@ static tm_status start(tm_pipeline *p, const tm_pipeline_input *input, tm_error 
     return status;
 }
 
+/* Bounds this process's memory, by default to its share of three quarters of the host's. */
+static void bound_memory(tm_pipeline *p) {
+    const char *temporary = getenv("TMPDIR"), *end = p->output ? strrchr(p->output, '/') : NULL;
+    const int64_t host = tm_memory("");
+    const int n = tm_launch_place()->local_size;
+    const bool asked = p->memory > 0;
+    if (end)
+        snprintf(p->folder, sizeof p->folder, "%.*s", end > p->output ? (int)(end - p->output) : 1,
+                 p->output);
+    else
+        snprintf(p->folder, sizeof p->folder, "%s",
+                 p->output                 ? "."
+                 : temporary && *temporary ? temporary
+                                           : "/tmp");
+    if (!asked)
+        p->memory = host == INT64_MAX ? 0 : host / 4 * 3 / (n > 1 ? n : 1);
+    if (p->memory > 0)
+        tm_spill_begin(p->memory, p->folder, asked);
+}
+
+/* Says how much did not fit into memory. If that found no space, a run that failed did so for it.
+ */
+static tm_status say_spilled(const tm_pipeline *p, tm_status status, tm_error *err) {
+    static const char why[] = "no temporary file for what does not fit into memory (--memory)";
+    int error = tm_spill_error();
+    int64_t bytes = tm_spill_most();
+    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, p->comm);
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, p->comm);
+    if (error != 0 && status == TM_ERR_FAULT)
+        return tm_fail(err, TM_ERR_OUTPUT, p->folder, -1, "%s: %s", why, strerror(error));
+    if (p->self == 0 && error != 0)
+        tm_console_warn("%s: %s: %s", p->folder, why, strerror(error));
+    if (p->self == 0 && bytes > 0 && status == TM_OK)
+        tm_console_warn("%.2f GiB did not fit into memory (--memory: %.2f GiB a process) and went "
+                        "to temporary files in %s, which is slower",
+                        (double)bytes / 1073741824.0, (double)p->memory / 1073741824.0, p->folder);
+    return status;
+}
+
 tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
                           const tm_pipeline_input *input, tm_error *err) {
     const char *chosen = tm_argument(arguments, "output");
@@ -495,8 +533,10 @@ tm_status tm_pipeline_run(const tm_arguments *arguments, const char *output,
         tm_output_watch(p.output);
     share_progress(&p);
     tm_times_end(&p.times, "starting");
+    bound_memory(&p);
     tm_status status = run_phases(&p, input, err);
     tm_line_end();
+    status = say_spilled(&p, status, err);
     free_matched(&p);
     tm_names_destroy(p.names);
     tm_loaded_free(&p.loaded);

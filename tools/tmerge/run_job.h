@@ -20,8 +20,9 @@ typedef struct tm_pipeline {
     MPI_Comm comm;
     int self;
     const tm_arguments *arguments;
-    const char *output; /* path of the store to write; NULL: none */
-    char *page;         /* path of the report; owned; NULL: none */
+    const char *output;       /* path of the store to write; NULL: none */
+    char *page;               /* path of the report; owned; NULL: none */
+    char folder[TM_PATH_MAX]; /* of temporary files */
     tm_colors colors;
     bool shows_progress;
     tm_times times;
@@ -38,6 +39,7 @@ typedef struct tm_pipeline {
     const struct tm_ncu *ncu; /* on process 0, set by the input, may be NULL; not stored itself */
     const struct tm_snapshots *snapshots; /* same as ncu */
     bool compress;
+    int64_t memory;        /* bound of this process [B], from --memory; 0: the default */
     tm_scenario *scenario; /* replayed in addition; set by the input, may be NULL */
     const tm_list *steps;  /* steps with figures; set by the input, may be NULL */
 

@@ -106,7 +106,6 @@ typedef struct tm_replay_result {
     int64_t n_inferred;            /* inferred waits between streams */
     int64_t n_ranks;               /* with GPU events */
     int64_t uncertainty_ns;        /* largest joint uncertainty of two clocks */
-    int64_t needed_bytes;          /* memory needed by a process; above 0 if too much to replay */
     const tm_names *names;         /* borrowed */
     const char *scenario;          /* as typed by the user, borrowed; NULL for none */
 } tm_replay_result;

@@ -24,6 +24,7 @@ static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
     TM_OPTION_CSV_DIR,
     TM_OPTION_JOBS,
+    TM_OPTION_MEMORY,
     TM_OPTION_COLOR,
 };
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cores.h"
+#include "base/limits.h"
 #include "inputs/inputs.h"
 #include "launch.h"
 #include "output/console.h"

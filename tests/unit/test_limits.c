@@ -1,5 +1,5 @@
-/* Number of cores that a process may use, from file trees as Linux presents them. */
-#include "base/cores.h"
+/* Cores and memory that a process may use, from file trees as Linux presents them. */
+#include "base/limits.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +93,37 @@ TEST(affinity_and_groups_say_how_many) {
         clear(root, "/proc/self/cgroup");
         if (cores != cases[i].cores)
             fail_msg("case %zu: %d cores", i, cores);
+    }
+}
+
+TEST(memory_is_that_of_the_machine_or_of_a_group) {
+    static const struct {
+        const char *meminfo, *groups, *path, *text;
+        int64_t bytes;
+    } cases[] = {
+        {"MemTotal:       1000 kB\n", "", "/none", "", 1024000},
+        {"MemTotal:       1000 kB\n", "0::/a/b\n", "/a/memory.max", "4096\n", 4096},
+        {"MemTotal:       1000 kB\n", "0::/a\n", "/a/memory.max", "max\n", 1024000},
+        {"MemTotal:       1000 kB\n", "5:memory:/m\n", "/memory/m/memory.limit_in_bytes", "8192\n",
+         8192},
+        /* version 1 without a limit */
+        {"MemTotal:       1000 kB\n", "5:memory:/m\n", "/memory/m/memory.limit_in_bytes",
+         "9223372036854771712\n", 1024000},
+        {"MemFree: 1 kB\n", "", "/none", "", INT64_MAX},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char root[] = "/tmp/tmerge-memory-XXXXXX", path[512];
+        assert_non_null(mkdtemp(root));
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s", cases[i].path);
+        put(root, "/proc/meminfo", cases[i].meminfo);
+        put(root, "/proc/self/cgroup", cases[i].groups);
+        put(root, path, cases[i].text);
+        int64_t bytes = tm_memory(root);
+        clear(root, path);
+        clear(root, "/proc/meminfo");
+        clear(root, "/proc/self/cgroup");
+        if (bytes != cases[i].bytes)
+            fail_msg("case %zu: %lld B", i, (long long)bytes);
     }
 }
 

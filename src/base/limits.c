@@ -1,4 +1,4 @@
-#include "cores.h"
+#include "limits.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -51,7 +51,13 @@ static int64_t whole(const char *quota, const char *period) {
     return used >= of ? used / of : 1;
 }
 
-static int64_t of_group(const char *root, const char *folder, bool is_v2) {
+/* Limits that a control group sets. */
+typedef struct resource {
+    const char *controller, *folder; /* of version 1 of control groups */
+    int64_t (*of_group)(const char *root, const char *folder, bool is_v2); /* INT64_MAX: none */
+} resource;
+
+static int64_t cores_of_group(const char *root, const char *folder, bool is_v2) {
     char quota[TEXT_SIZE], period[TEXT_SIZE];
     if (!is_v2)
         return read_text(root, folder, "/cpu.cfs_quota_us", quota) &&
@@ -62,11 +68,22 @@ static int64_t of_group(const char *root, const char *folder, bool is_v2) {
     return blank ? whole(quota, blank) : INT64_MAX;
 }
 
-static bool has_cpu(const char *controllers) {
+static int64_t bytes_of_group(const char *root, const char *folder, bool is_v2) {
+    char text[TEXT_SIZE];
+    int64_t bytes = 0; /* of "max", too */
+    if (read_text(root, folder, is_v2 ? "/memory.max" : "/memory.limit_in_bytes", text))
+        bytes = strtoll(text, NULL, 10);
+    return bytes > 0 ? bytes : INT64_MAX;
+}
+
+static const resource cpu = {"cpu", "/cpu", cores_of_group};
+static const resource memory = {"memory", "/memory", bytes_of_group};
+
+static bool has_controller(const char *controllers, const char *name) {
     size_t size;
     for (; *controllers; controllers += size + (controllers[size] == ',')) {
         size = strcspn(controllers, ",");
-        if (size == 3 && strncmp(controllers, "cpu", 3) == 0)
+        if (size == strlen(name) && strncmp(controllers, name, size) == 0)
             return true;
     }
     return false;
@@ -74,7 +91,7 @@ static bool has_cpu(const char *controllers) {
 
 /* Evaluates a line of /proc/self/cgroup, "ID:CONTROLLERS:PATH": returns the minimum over the group
  * and its parents. Inside a container its own group is the root, whatever its path outside. */
-static int64_t of_line(const char *root, char *line) {
+static int64_t of_line(const resource *of, const char *root, char *line) {
     char folder[2 * PATH_SIZE];
     int64_t least = INT64_MAX;
     char *controllers = strchr(line, ':');
@@ -84,29 +101,45 @@ static int64_t of_line(const char *root, char *line) {
     *controllers++ = '\0';
     *path++ = '\0';
     bool is_v2 = *controllers == '\0';
-    if (!is_v2 && !has_cpu(controllers))
+    if (!is_v2 && !has_controller(controllers, of->controller))
         return INT64_MAX;
     for (char *slash = path + strlen(path); slash; slash = strrchr(path, '/')) {
         *slash = '\0';
-        snprintf(folder, sizeof folder, "/sys/fs/cgroup%s%.*s", is_v2 ? "" : "/cpu", PATH_SIZE,
+        snprintf(folder, sizeof folder, "/sys/fs/cgroup%s%.*s", is_v2 ? "" : of->folder, PATH_SIZE,
                  path);
-        int64_t left = of_group(root, folder, is_v2);
+        int64_t left = of->of_group(root, folder, is_v2);
         least = left < least ? left : least;
     }
     return least;
 }
 
-int tm_cores(const char *root) {
+static int64_t of_groups(const resource *of, const char *root) {
     char text[TEXT_SIZE];
-    int64_t least = of_affinity(root);
+    int64_t least = INT64_MAX;
     read_text(root, "/proc/self", "/cgroup", text);
     for (char *line = text, *end; *line; line = end) {
         end = line + strcspn(line, "\n");
         end += *end != '\0';
         if (end[-1] == '\n')
             end[-1] = '\0';
-        int64_t left = of_line(root, line);
+        int64_t left = of_line(of, root, line);
         least = left < least ? left : least;
     }
+    return least;
+}
+
+int tm_cores(const char *root) {
+    int64_t least = of_affinity(root), left = of_groups(&cpu, root);
+    least = left < least ? left : least;
     return least < 1 || least > 65536 ? 1 : (int)least;
+}
+
+int64_t tm_memory(const char *root) {
+    static const char title[] = "MemTotal:";
+    char text[TEXT_SIZE];
+    int64_t left = of_groups(&memory, root), kib = 0;
+    const char *line = read_text(root, "/proc", "/meminfo", text) ? strstr(text, title) : NULL;
+    if (line)
+        kib = strtoll(line + strlen(title), NULL, 10);
+    return kib > 0 && kib < left >> 10 ? kib << 10 : left;
 }

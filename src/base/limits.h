@@ -1,0 +1,23 @@
+/* What the machine, and the control groups of a container or batch job, let this process use. */
+#ifndef TMERGE_LIMITS_H
+#define TMERGE_LIMITS_H
+
+#include <stdint.h>
+
+/**
+ * Returns the cores in its affinity (taskset, the cpuset of a batch system), or fewer if a control
+ * group limits CPU time (a container's --cpus): the whole cores within the limit.
+ * @param root  prefix of /proc and /sys: ""
+ * @return      at least 1
+ */
+int tm_cores(const char *root);
+
+/**
+ * Returns the machine's memory [B], or less if a control group limits it (Slurm's --mem, a
+ * container's --memory).
+ * @param root  prefix of /proc and /sys: ""
+ * @return      INT64_MAX if unknown
+ */
+int64_t tm_memory(const char *root);
+
+#endif
