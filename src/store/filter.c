@@ -20,12 +20,19 @@ struct ZSTD_CCtx_s *tm_zstd_compressor(int level) {
     return context;
 }
 
+/* Allocates what HDF5 frees with the C library's free: tmerge's own malloc may take a temporary
+ * file (tools/tmerge/spill.h), and this is not redirected. */
+static void *allocate(size_t size) {
+    void *out = NULL;
+    return posix_memalign(&out, sizeof(void *), size) == 0 ? out : NULL;
+}
+
 /* Compresses in one call, so that the frame states its content size. unpack and other programs'
  * decoders allocate by this size. */
 static size_t pack(const void *from, size_t size, int level, void **out, size_t *out_size) {
     ZSTD_CCtx *context = tm_zstd_compressor(level);
     *out_size = ZSTD_compressBound(size);
-    *out = malloc(*out_size);
+    *out = allocate(*out_size);
     size_t n = context && *out ? ZSTD_compress2(context, *out, *out_size, from, size) : 0;
     ZSTD_freeCCtx(context);
     return n;
@@ -37,7 +44,7 @@ static size_t unpack(const void *from, size_t size, void **out, size_t *out_size
     if (content == 0 || content > UINT32_MAX)
         return 0;
     *out_size = (size_t)content;
-    *out = malloc(*out_size);
+    *out = allocate(*out_size);
     return *out ? ZSTD_decompress(*out, *out_size, from, size) : 0;
 }
 
