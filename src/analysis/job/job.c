@@ -363,10 +363,6 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int compare_ints(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Returns the number of different values in a column; -1 if out of memory. */
 static int64_t count_different(const tm_table *table, const char *column) {
     bool text = tm_column_of(table->def, column)->type == TM_TEXT;
@@ -380,12 +376,12 @@ static int64_t count_different(const tm_table *table, const char *column) {
         }
     }
     if (values.n > 1)
-        qsort(values.data, values.n, values.size, text ? compare_texts : compare_ints);
+        qsort(values.data, values.n, values.size, text ? compare_texts : tm_compare_i64);
     int64_t n = values.n > 0;
     for (size_t i = 1; i < values.n; i++) {
         const char *here = (const char *)values.data + i * values.size;
         n += text ? compare_texts(here, here - values.size) != 0
-                  : compare_ints(here, here - values.size) != 0;
+                  : tm_compare_i64(here, here - values.size) != 0;
     }
     tm_vec_free(&values);
     return n;
@@ -407,7 +403,7 @@ static int64_t count_steps(const tm_tables *tables) {
             n = -1;
     }
     if (numbers.n > 1)
-        qsort(numbers.data, numbers.n, numbers.size, compare_ints);
+        qsort(numbers.data, numbers.n, numbers.size, tm_compare_i64);
     const int64_t *v = numbers.data;
     for (size_t i = 0; i < numbers.n && n >= 0; i++)
         n += i == 0 || v[i] != v[i - 1];
