@@ -113,8 +113,8 @@ const char *tm_shown_unit_of_name(const char *name) {
 void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SHOWN_MAX]) {
     size_t length = strlen(column->name);
     for (size_t s = 0; s < N_SUFFIXES; s++)
-        if (strcmp(column->unit, suffixes[s][0]) == 0 &&
-            tm_ends_with(column->name, strlen(column->name), suffixes[s][1])) {
+        if (strcmp(column->unit, suffixes[s][0]) == 0 && length > strlen(suffixes[s][1]) &&
+            tm_ends_with(column->name, length, suffixes[s][1])) {
             length -= strlen(suffixes[s][1]);
             break;
         }
