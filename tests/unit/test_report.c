@@ -58,7 +58,7 @@ TEST(strings_cannot_end_their_element) {
 
 TEST(rows_are_arrays_relative_to_the_begin) {
     static const tm_column columns[] = {
-        {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
+        {"begin_ns", TM_INT, tm_epoch_ns, "Aligned begin since the epoch."},
         {"wait_ns", TM_INT, "ns", "A wait."},
         {"id", TM_INT, "", "Any number."},
         {"share", TM_REAL, "", ""},

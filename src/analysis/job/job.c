@@ -51,10 +51,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [EVENTS] = {"events", TM_INT, "",
                 "Duration, instant and counter events kept, without flows and metadata."},
     [BEGIN] =
-        {"begin_ns", TM_INT, "ns",
+        {"begin_ns", TM_INT, tm_epoch_ns,
          "Aligned begin of its first duration event outside category Trace, since the epoch."},
     [END] =
-        {"end_ns", TM_INT, "ns",
+        {"end_ns", TM_INT, tm_epoch_ns,
          "begin_ns plus the recorded time until the last end of these events, since the epoch."},
     [SKIPPED] = {"skipped_events", TM_INT, "",
                  "Events read but not kept; /ranks and /spans list the reasons."},
@@ -116,7 +116,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "none does: the whole trace is then step 0."},
     [J_EVENTS] = {"events", TM_INT, "", "Events kept, over all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collectives found, complete or not."},
-    [J_BEGIN] = {"begin_ns", TM_INT, "ns",
+    [J_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "First aligned begin over all ranks, since the epoch. If some ranks' times count "
                  "from 0 and others' since the epoch, only the latter count."},
     [J_DURATION] =
@@ -146,7 +146,7 @@ static const tm_table_def job_def = {
 
 static const tm_column span_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"begin_ns", TM_INT, "ns", "Aligned begin of one of its traces, since the epoch."},
+    {"begin_ns", TM_INT, tm_epoch_ns, "Aligned begin of one of its traces, since the epoch."},
     {"end_ns", TM_INT, "ns", "begin_ns plus the time that the trace covers."},
 };
 
