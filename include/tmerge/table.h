@@ -22,7 +22,11 @@ typedef struct tm_column {
     const char *doc; /* one sentence, with the formula */
 } tm_column;
 
-/** Returns whether a column is a time since the epoch: whole nanoseconds, and its doc says so. */
+/** "ns": the unit of columns that are times since the epoch, by which tm_column_is_epoch knows
+ * them. */
+extern const char tm_epoch_ns[];
+
+/** Returns whether a column is a time since the epoch. */
 bool tm_column_is_epoch(const tm_column *column);
 
 /** How a report draws a table without a view of its own, in addition to its rows. */

@@ -3,8 +3,7 @@
 #define TMERGE_MPI_REPLAY_CHANGES_H
 
 #include "rank_graphs.h"
-#include "replay/job/sets.h"
-#include "replay/whatif/result.h"
+#include "replay/whatif/choose_changes.h"
 #include "replay/whatif/scenario.h"
 
 /** Maximum number of changes evaluated at once. Each time, all graphs are reduced again. */

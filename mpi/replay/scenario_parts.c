@@ -44,10 +44,6 @@ static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) 
     return ok;
 }
 
-static int by_value(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Writes hosts or kinds by name. */
 static void write_words(const tm_replay_ranks *r, int condition, const tm_vec *values, char *out) {
     const int64_t *v = values->data;
@@ -68,7 +64,7 @@ static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *ou
     if (status == TM_OK)
         status = tm_mpi_everywhere(r->comm, &own, &all, err);
     if (all.n > 1)
-        qsort(all.data, all.n, all.size, by_value);
+        qsort(all.data, all.n, all.size, tm_compare_i64);
     out[0] = '\0';
     if (condition == TM_CONDITION_HOST || condition == TM_CONDITION_KIND)
         write_words(r, condition, &all, out);

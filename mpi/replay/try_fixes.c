@@ -13,7 +13,7 @@
 #include "mpi/shuffle.h"
 #include "rank_slack.h"
 #include "replay/job/each.h"
-#include "replay/job/sets.h"
+#include "replay/whatif/choose_changes.h"
 #include "replay/whatif/plan.h"
 #include "slow_hosts.h"
 #include "waits/stages.h"

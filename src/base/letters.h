@@ -1,8 +1,10 @@
-/* ASCII letters, independent of the locale. */
+/* ASCII letters, independent of the locale, and ends of texts. */
 #ifndef TMERGE_LETTERS_H
 #define TMERGE_LETTERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 static inline char tm_lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -10,6 +12,12 @@ static inline char tm_lower(char c) {
 
 static inline bool tm_is_letter(char c) {
     return tm_lower(c) >= 'a' && tm_lower(c) <= 'z';
+}
+
+/** Whether [size] bytes end with a word. */
+static inline bool tm_ends_with(const char *bytes, size_t size, const char *end) {
+    const size_t n = strlen(end);
+    return size >= n && memcmp(bytes + size - n, end, n) == 0;
 }
 
 #endif

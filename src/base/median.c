@@ -13,10 +13,6 @@ int64_t tm_round_ratio(int64_t numerator, int64_t denominator) {
     return whole + (rest >= denominator - rest);
 }
 
-static int by_value(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static int by_real(const void *a, const void *b) {
     return tm_order_real(*(const double *)a, *(const double *)b);
 }
@@ -47,7 +43,7 @@ void tm_sort_values(int64_t *values, size_t n) {
     int64_t *from = values, *to = sorted || n < DIGITS_LEAST ? NULL : malloc(n * sizeof *to);
     int64_t *const room = to;
     if (!sorted && !room)
-        qsort(values, n, sizeof *values, by_value);
+        qsort(values, n, sizeof *values, tm_compare_i64);
     const uint64_t range = (uint64_t)most - (uint64_t)least;
     for (unsigned shift = 0; room && shift < 64 && range >> shift; shift += DIGIT_BITS) {
         sort_digit(from, n, least, shift, to);

@@ -25,6 +25,11 @@ static inline int tm_order_real(double a, double b) {
 /** Comparison function for qsort. */
 typedef int tm_order(const void *a, const void *b);
 
+/** The comparison of int64_t elements. */
+static inline int tm_compare_i64(const void *a, const void *b) {
+    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
+}
+
 enum { TM_SORT_NEAR = 32, TM_SORT_RUNS = 8 };
 
 /** Helper of tm_sort: inserts element i among the preceding elements, which are sorted, if its

@@ -5,46 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/json_quote.h"
 #include "table/digits.h"
 
-/* Characters copied unchanged: most bytes of most texts, many at once. */
-static bool is_plain(char c) {
-    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\';
-}
-
-/* Writes an escape. Kineto's readers support \u escapes, which suffice for control characters. */
-static void put_special(tm_out *out, char c) {
-    char escape[8];
-    if (c == '"' || c == '\\')
-        snprintf(escape, sizeof escape, "\\%c", c);
-    else
-        snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)c);
-    tm_out_string(out, escape);
-}
-
 void tm_json_put_text(tm_out *out, tm_text text) {
-    size_t at = 0;
-    tm_out_char(out, '"');
-    while (at < text.size) {
-        size_t plain = at;
-        while (plain < text.size && is_plain(text.bytes[plain]))
-            plain++;
-        tm_out_bytes(out, text.bytes + at, plain - at);
-        at = plain;
-        if (at == text.size)
-            break;
-        bool valid;
-        size_t size = tm_utf8_sequence(text.bytes + at, text.size - at, &valid);
-        if (!valid)
-            tm_out_string(out, "\xef\xbf\xbd");
-        else if (size == 1)
-            put_special(out, text.bytes[at]);
-        else
-            tm_out_bytes(out, text.bytes + at, size);
-        at += size;
-    }
-    tm_out_char(out, '"');
+    if (!out->failed)
+        out->failed = !tm_json_quote(&out->bytes, text.bytes, text.size, false);
 }
 
 void tm_json_put_int(tm_out *out, int64_t value) {

@@ -6,16 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool ends_in(const char *path, const char *end) {
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && strcmp(path + n - m, end) == 0;
-}
+#include "base/letters.h"
 
 const tm_converter *tm_converter_of(const char *path) {
     size_t n;
     const tm_format *const *formats = tm_formats(&n);
     for (size_t i = 0; i < n; i++)
-        if (formats[i]->converter && ends_in(path, formats[i]->converter->report_end))
+        if (formats[i]->converter &&
+            tm_ends_with(path, strlen(path), formats[i]->converter->report_end))
             return formats[i]->converter;
     return NULL;
 }

@@ -88,16 +88,12 @@ static bool wish(wishes *w, int64_t number) {
     return tm_vec_append(&w->order, &number, 1) != NULL;
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Sorts all numbers and removes duplicates. */
 static bool set_all(wishes *w) {
     int64_t *v = w->all.data;
     size_t n = 0;
     if (w->all.n > 0)
-        qsort(v, w->all.n, sizeof *v, by_number);
+        qsort(v, w->all.n, sizeof *v, tm_compare_i64);
     for (size_t i = 0; i < w->all.n; i++)
         if (n == 0 || v[n - 1] != v[i])
             v[n++] = v[i];
@@ -218,7 +214,7 @@ static void keep_first(tm_vec *out, const tm_vec *order, size_t n) {
     n = n < order->n ? n : order->n;
     out->n = 0;
     if (tm_vec_append(out, order->data, n) && n > 0)
-        qsort(out->data, n, out->size, by_number);
+        qsort(out->data, n, out->size, tm_compare_i64);
 }
 
 /* Keeps all numbers, or the first `most` requested ones if there are more than `whole`. */

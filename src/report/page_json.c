@@ -6,39 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_quote.h"
 #include "table/digits.h"
 #include "tmerge/timeline.h"
 
 /* Integers up to this one are exact as a double. */
 #define EXACT_MAX INT64_C(9007199254740992)
 
-/* U+2028 and U+2029 end lines in some programs; their UTF-8 is E2 80 A8 and E2 80 A9. */
-static bool is_line_end(const unsigned char *at, size_t left) {
-    return left >= 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9);
-}
-
 void tm_report_json_string(tm_out *out, const char *text, size_t size) {
-    const unsigned char *bytes = (const unsigned char *)text;
-    char escape[8];
-    tm_out_char(out, '"');
-    for (size_t i = 0, run = 0; i <= size; i++) {
-        if (i < size && bytes[i] > '\\' && bytes[i] < 0x7f) /* most are lower-case letters */
-            continue;
-        bool line_end = i < size && is_line_end(bytes + i, size - i);
-        bool plain = i < size && bytes[i] >= 0x20 && bytes[i] != '"' && bytes[i] != '\\' &&
-                     bytes[i] != '<' && bytes[i] != 0x7f && !line_end;
-        if (plain)
-            continue;
-        tm_out_bytes(out, text + run, i - run);
-        if (i < size) {
-            unsigned code = line_end ? 0x2000u + (bytes[i + 2] & 0x3fu) : bytes[i];
-            snprintf(escape, sizeof escape, "\\u%04x", code);
-            tm_out_string(out, escape);
-            i += line_end ? 2 : 0;
-        }
-        run = i + 1;
-    }
-    tm_out_char(out, '"');
+    if (!out->failed)
+        out->failed = !tm_json_quote(&out->bytes, text, size, true);
 }
 
 static void put_string(tm_out *out, const char *text) {

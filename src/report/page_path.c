@@ -40,10 +40,6 @@ static bool is_kept(const tm_table *pieces, const tm_cell *row, void *context) {
     return at < kept->n && ((const int64_t *)kept->data)[at] == number;
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 tm_status tm_report_limit_path(tm_table *pieces, size_t most, size_t *left_out, tm_error *err) {
     tm_vec steps = TM_VEC(path_step), kept = TM_VEC(int64_t);
     size_t before = pieces->n_rows, n = 0;
@@ -59,7 +55,7 @@ tm_status tm_report_limit_path(tm_table *pieces, size_t most, size_t *left_out, 
         }
     }
     if (ok && kept.n > 0) {
-        qsort(kept.data, kept.n, kept.size, by_number);
+        qsort(kept.data, kept.n, kept.size, tm_compare_i64);
         tm_table_filter(pieces, is_kept, &kept);
     }
     tm_vec_free(&steps);

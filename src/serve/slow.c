@@ -236,10 +236,6 @@ static tm_status put_rank(tm_slow *s, const compared *c, size_t at, const tm_slo
     return TM_OK;
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Finds the numbers of the steps in which requested ranks overlap the window, ascending. */
 static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *out,
                             tm_error *err) {
@@ -256,7 +252,7 @@ static tm_status find_steps(const tm_slow *s, const tm_slow_wish *wish, tm_vec *
     int64_t *v = out->data;
     if (!v)
         return TM_OK;
-    tm_sort(v, out->n, sizeof *v, by_number);
+    tm_sort(v, out->n, sizeof *v, tm_compare_i64);
     for (size_t i = 0; i < out->n; i++)
         if (i == 0 || v[i] != v[i - 1])
             v[kept++] = v[i];

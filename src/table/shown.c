@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/utf8.h"
 #include "table/rows.h"
 
@@ -102,14 +103,9 @@ static const char *const suffixes[][2] = {
     {"ppb", "_ppb"}, {"GFLOP/s", "_gflops"}, {"TFLOP/s", "_tflops"}};
 enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
-static bool ends_with(const char *name, const char *suffix) {
-    size_t length = strlen(name), size = strlen(suffix);
-    return length > size && strcmp(name + length - size, suffix) == 0;
-}
-
 const char *tm_shown_unit_of_name(const char *name) {
     for (size_t s = 0; s < N_SUFFIXES; s++)
-        if (ends_with(name, suffixes[s][1]))
+        if (tm_ends_with(name, strlen(name), suffixes[s][1]))
             return suffixes[s][0];
     return "";
 }
@@ -117,7 +113,8 @@ const char *tm_shown_unit_of_name(const char *name) {
 void tm_shown_header(const tm_column *column, tm_shown_unit unit, char out[TM_SHOWN_MAX]) {
     size_t length = strlen(column->name);
     for (size_t s = 0; s < N_SUFFIXES; s++)
-        if (strcmp(column->unit, suffixes[s][0]) == 0 && ends_with(column->name, suffixes[s][1])) {
+        if (strcmp(column->unit, suffixes[s][0]) == 0 && length > strlen(suffixes[s][1]) &&
+            tm_ends_with(column->name, length, suffixes[s][1])) {
             length -= strlen(suffixes[s][1]);
             break;
         }

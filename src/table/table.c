@@ -145,9 +145,10 @@ const tm_column *tm_column_of(const tm_table_def *def, const char *column) {
     return at >= 0 ? &def->columns[at] : &no_column;
 }
 
+const char tm_epoch_ns[] = "ns";
+
 bool tm_column_is_epoch(const tm_column *column) {
-    return column->type == TM_INT && strcmp(column->unit, "ns") == 0 &&
-           strstr(column->doc, "since the epoch") != NULL;
+    return column->unit == tm_epoch_ns;
 }
 
 int tm_table_column(const tm_table_def *def, const char *column) {

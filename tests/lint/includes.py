@@ -25,7 +25,7 @@ ROOMS_OF_SRC = {
     "clock": {"base", "timeline", "clock"},
     "waits": {"base", "timeline", "waits"},
     "replay/graph": {"base", "timeline", "replay/graph"},
-    "replay/job": {"base", "timeline", "replay/graph", "replay/job", "replay/whatif"},
+    "replay/job": {"base", "timeline", "replay/graph", "replay/job"},
     "replay/whatif": {"base", "timeline", *REPLAY},
     "table": {"base", "table"},
     "analysis": {"base", "analysis", "analysis/shared"},  # the registry

@@ -41,7 +41,7 @@ TEST(strings_cannot_end_their_element) {
         ROW("plain", "\"plain\""),
         ROW("", "\"\""),
         ROW("</script><!--", "\"\\u003c/script>\\u003c!--\""),
-        ROW("a\"b\\c", "\"a\\u0022b\\u005cc\""),
+        ROW("a\"b\\c", "\"a\\\"b\\\\c\""),
         ROW("\x00\x07\n\x7f", "\"\\u0000\\u0007\\u000a\\u007f\""),
         /* U+2028 and U+2029 are E2 80 A8 and E2 80 A9; U+2027, one before, stays. */
         ROW("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\"\\u2028\\u2029\xe2\x80\xa7\""),
@@ -58,7 +58,7 @@ TEST(strings_cannot_end_their_element) {
 
 TEST(rows_are_arrays_relative_to_the_begin) {
     static const tm_column columns[] = {
-        {"begin_ns", TM_INT, "ns", "Aligned begin since the epoch."},
+        {"begin_ns", TM_INT, tm_epoch_ns, "Aligned begin since the epoch."},
         {"wait_ns", TM_INT, "ns", "A wait."},
         {"id", TM_INT, "", "Any number."},
         {"share", TM_REAL, "", ""},

@@ -109,7 +109,7 @@ static char *styled(const tm_table *table, const tm_text_style *style) {
 }
 
 TEST(moments_count_from_an_origin) {
-    static const tm_column columns[] = {{"begin_ns", TM_INT, "ns", "Begin since the epoch."},
+    static const tm_column columns[] = {{"begin_ns", TM_INT, tm_epoch_ns, "Begin since the epoch."},
                                         {"wait_ns", TM_INT, "ns", "What it waits."}};
     static const tm_table_def def = {"test.since", "", columns, 2, 1, 0, false, 0, 0,
                                      TM_FORM_TABLE};

@@ -32,7 +32,7 @@ static bool text_is(const tm_table *table, size_t row, const char *column, const
 /* Writes " in steps 20 to 30" or " in step 20"; "" if it lasts throughout. */
 static bool when_of(const tm_table *findings, size_t row, char *out, size_t size) {
     bool throughout = text_is(findings, row, "shape", "throughout");
-    bool steps = text_is(findings, row, "unit", "step");
+    bool steps = text_is(findings, row, "unit", "step") || text_is(findings, row, "unit", "part");
     out[0] = '\0';
     if (throughout || tm_table_cell(findings, row, "from")->null)
         return true;
@@ -66,13 +66,11 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
     int64_t from = episode ? tm_facts_int(f, "stragglers.finding", row, "from") : INT64_MIN;
     int64_t to = episode ? tm_facts_int(f, "stragglers.finding", row, "to") : INT64_MAX;
     int64_t late_ns = tm_facts_int(f, "stragglers.finding", row, "excess_ns");
-    tm_late_cause c = episode ? tm_late_in_steps(f->tables, rank, from, to, late_ns)
-                              : tm_late_throughout(f->tables, rank, late_ns);
     const tm_cell *work = tm_table_cell(findings, row, "work");
     const char *place = "", *does = "";
-    tm_late_by_work(&c, work->null ? "" : work->value.text);
-    /* No table shows its work in a part of a step. */
-    c.kind = steps || !when[0] ? c.kind : TM_LATE_UNKNOWN;
+    tm_late_cause c =
+        tm_late_cause_of(f->tables, &(tm_late_window){rank, late_ns, !when[0], steps, from, to,
+                                                      work->null ? "" : work->value.text});
     const char *what =
         "the traces do not show whether its GPU, its share of the work or its host is the cause";
     if (c.kind == TM_LATE_GPU) {
@@ -89,7 +87,6 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
         does = " runs";
         what = "kernels that its peers do not run make it late (logging, evaluation, debugging, "
                "different kernels; tmerge show stragglers.extra)";
-        c.call = NULL;
     } else if (tm_late_for_input(f->tables, &c, rank, from, to)) {
         place = "the data loading of ";
         what = "it waits for its batches (workers, storage, decoding)";

@@ -10,8 +10,8 @@ static const tm_column part_columns[TM_BUBBLE_P_N] = {
     [TM_BUBBLE_P_STEP] = {"step", TM_INT, "", "Number of the step."},
     [TM_BUBBLE_P_BACKWARD] = {"backward", TM_BOOL, "", "Whether it is a backward pass."},
     [TM_BUBBLE_P_NUMBER] = {"number", TM_INT, "", "As in bubble.pass."},
-    [TM_BUBBLE_P_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start, since the epoch."},
-    [TM_BUBBLE_P_END] = {"end_ns", TM_INT, "ns", "Aligned end, since the epoch."},
+    [TM_BUBBLE_P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start, since the epoch."},
+    [TM_BUBBLE_P_END] = {"end_ns", TM_INT, tm_epoch_ns, "Aligned end, since the epoch."},
 };
 
 const tm_table_def tm_bubble_part_def = {

@@ -59,7 +59,8 @@ static const tm_column step_columns[T_N] = {
     [T_STAGES] = {"stages", TM_INT, "", "Stages of the pipeline."},
     [T_RANKS] = {"ranks", TM_INT, "", "Ranks of the pipeline."},
     [T_PASSES] = {"forward_passes", TM_INT, "", "Forward passes of each rank."},
-    [T_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start of the first pass, since the epoch."},
+    [T_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
+                 "Aligned start of the first pass, since the epoch."},
     [T_SPAN] = {"span_ns", TM_INT, "ns", "From begin_ns to the end of the last pass."},
     [T_BUBBLE] = {"bubble_pct", TM_REAL, "%",
                   "Share of span_ns in which a rank runs no pass, mean over the ranks."},
@@ -91,8 +92,8 @@ static const tm_column pass_columns[A_N] = {
     [A_NUMBER] = {"number", TM_INT, "",
                   "Number of the pass, from 1, among the rank's passes of this direction in the "
                   "step: the micro-batch if the stage has one model chunk."},
-    [A_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start, since the epoch."},
-    [A_END] = {"end_ns", TM_INT, "ns", "Aligned end, since the epoch."},
+    [A_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start, since the epoch."},
+    [A_END] = {"end_ns", TM_INT, tm_epoch_ns, "Aligned end, since the epoch."},
 };
 
 const tm_table_def tm_bubble_pass_def = {

@@ -101,7 +101,8 @@ static const tm_column worst_columns[N_WORST_COLUMNS] = {
     [W_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null if the trace has none."},
     [W_STEP] = {"step", TM_INT, "", "Step on its lowest rank; null if none."},
     [W_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
-    [W_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest start of its kernels, since the epoch."},
+    [W_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
+                 "Earliest start of its kernels, since the epoch."},
     [W_SKEW] = {"skew_ns", TM_INT, "ns", "Start of the last rank minus the start of the first."},
     [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of the waits of its ranks."},
     [W_LAST_RANK] = {"last_rank", TM_INT, "",
@@ -122,8 +123,8 @@ static const tm_table_def worst_def = {
 static const tm_column arrival_columns[] = {
     {"instance", TM_INT, "", "Its row in collectives.worst."},
     {"rank", TM_INT, "", "Global rank."},
-    {"begin_ns", TM_INT, "ns", "Start of the rank's kernel, since the epoch."},
-    {"end_ns", TM_INT, "ns", "End of the rank's kernel, since the epoch."},
+    {"begin_ns", TM_INT, tm_epoch_ns, "Start of the rank's kernel, since the epoch."},
+    {"end_ns", TM_INT, tm_epoch_ns, "End of the rank's kernel, since the epoch."},
 };
 
 static const tm_table_def arrival_def = {
@@ -167,7 +168,8 @@ static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
                     "call that launched the kernel (nccl:all_reduce), not taken from the kernel's "
                     "metadata; null if there is no size."},
     [I_RANKS] = {"ranks", TM_INT, "", "Ranks whose kernels are known; the sums cover these."},
-    [I_BEGIN] = {"begin_ns", TM_INT, "ns", "Earliest start of its kernels, since the epoch."},
+    [I_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
+                 "Earliest start of its kernels, since the epoch."},
     [I_EXPOSED] =
         {"exposed_ns", TM_INT, "ns",
          "Sum over its ranks of the GPU time of the rank's kernel during which no compute kernel "

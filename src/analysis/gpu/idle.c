@@ -143,7 +143,7 @@ enum {
 
 static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [G_BEGIN] = {"begin_ns", TM_INT, "ns", "Aligned start, since the epoch."},
+    [G_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start, since the epoch."},
     [G_DURATION] = {"duration_ns", TM_INT, "ns", "Length of the gap."},
     [G_STEP] = {"step", TM_INT, "", "Step of the event that ended it; null if none."},
     [G_CAUSE] = {"cause", TM_TEXT, "",

@@ -81,7 +81,7 @@ static const tm_table_def rank_def = {
 
 static const tm_column queue_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"time_ns", TM_INT, "ns", "Aligned start of the interval, since the epoch."},
+    {"time_ns", TM_INT, tm_epoch_ns, "Aligned start of the interval, since the epoch."},
     {"mean_queue", TM_REAL, "",
      "Mean number of events launched but not started in the interval, over all streams."},
 };

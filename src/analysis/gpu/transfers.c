@@ -139,7 +139,7 @@ enum { O_RANK, O_KIND, O_TIME, O_BYTES, O_RATE, N_RATE_COLUMNS };
 static const tm_column rate_columns[N_RATE_COLUMNS] = {
     [O_RANK] = {"rank", TM_INT, "", "Global rank."},
     [O_KIND] = {"kind", TM_TEXT, "", "As in transfers.kind."},
-    [O_TIME] = {"time_ns", TM_INT, "ns", "Aligned start of the interval, since the epoch."},
+    [O_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned start of the interval, since the epoch."},
     [O_BYTES] = {"bytes", TM_INT, "B",
                  "Bytes copied in the interval: each copy counts by the share of its time in the "
                  "interval."},

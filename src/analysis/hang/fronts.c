@@ -19,12 +19,8 @@ static bool add_rank(tm_vec *to, int64_t rank) {
     return tm_vec_append(to, &rank, 1) != NULL;
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 bool tm_hang_has(const tm_vec *ranks, int64_t rank) {
-    return ranks->n > 0 && bsearch(&rank, ranks->data, ranks->n, sizeof rank, by_rank);
+    return ranks->n > 0 && bsearch(&rank, ranks->data, ranks->n, sizeof rank, tm_compare_i64);
 }
 
 static bool parse_ranks(const tm_hang_world *w, const char *text, tm_vec *out) {
@@ -189,7 +185,7 @@ static void sort_ranks(tm_hang_front *f) {
     tm_vec *const lists[] = {&f->came, &f->waiting, &f->absent, &f->no_dump, &f->perhaps};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (lists[i]->n > 0)
-            tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), by_rank);
+            tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), tm_compare_i64);
 }
 
 /* How far the ranks of a group have come. */

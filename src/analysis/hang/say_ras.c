@@ -54,10 +54,6 @@ static void add_state(tm_hang_words *t, const tm_table *rows, tm_ras_state state
     tm_hang_add(t, more ? ", and more (hang.ras)" : "");
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static bool is_lag(const tm_cell *row) {
     return !row[HR_LAUNCHED].null;
 }
@@ -79,7 +75,7 @@ static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *f
         ok = !is_like(first, row) || tm_vec_append(&ranks, &row[column].value.i, 1) != NULL;
     }
     if (ranks.n > 1)
-        tm_sort(ranks.data, ranks.n, sizeof(int64_t), by_number);
+        tm_sort(ranks.data, ranks.n, sizeof(int64_t), tm_compare_i64);
     tm_hang_add(t, "%sIn communicator %s of %" PRId64 " ranks, %s", t->n > 0 ? ". " : "",
                 first[HR_HASH].value.text, first[HR_SIZE].value.i,
                 first[HR_RANK].null ? "its " : "");

@@ -6,6 +6,7 @@
 
 #include "analysis/shared/named.h"
 #include "base/intervals.h"
+#include "base/letters.h"
 #include "counters.h"
 #include "timeline/trace.h"
 #include "unified.h"
@@ -77,9 +78,7 @@ typedef struct thread {
 /* Returns the length of the thread's part of a track's number. */
 static size_t thread_size(tm_text number) {
     const size_t end = sizeof TM_ON_CPU - 1;
-    const bool beside =
-        number.size > end && memcmp(number.bytes + number.size - end, TM_ON_CPU, end) == 0;
-    return beside ? number.size - end : number.size;
+    return tm_ends_with(number.bytes, number.size, TM_ON_CPU) ? number.size - end : number.size;
 }
 
 /* Finds or adds the thread of a track; NULL if out of memory. A rank has few threads. */

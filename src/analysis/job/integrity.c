@@ -90,7 +90,7 @@ static const tm_column columns[N_COLUMNS] = {
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
                            "Name of the kernel with the most time in doubt; null if there is none, "
                            "as are the next two columns."},
-    [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, "ns",
+    [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                           "Aligned begin of that kernel since the epoch."},
     [FOLLOWERS] = {"followers", TM_INT, "",
                    "Number of kernels that began and ended before its end."},

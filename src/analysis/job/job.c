@@ -51,10 +51,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [EVENTS] = {"events", TM_INT, "",
                 "Duration, instant and counter events kept, without flows and metadata."},
     [BEGIN] =
-        {"begin_ns", TM_INT, "ns",
+        {"begin_ns", TM_INT, tm_epoch_ns,
          "Aligned begin of its first duration event outside category Trace, since the epoch."},
     [END] =
-        {"end_ns", TM_INT, "ns",
+        {"end_ns", TM_INT, tm_epoch_ns,
          "begin_ns plus the recorded time until the last end of these events, since the epoch."},
     [SKIPPED] = {"skipped_events", TM_INT, "",
                  "Events read but not kept; /ranks and /spans list the reasons."},
@@ -116,7 +116,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "none does: the whole trace is then step 0."},
     [J_EVENTS] = {"events", TM_INT, "", "Events kept, over all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collectives found, complete or not."},
-    [J_BEGIN] = {"begin_ns", TM_INT, "ns",
+    [J_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "First aligned begin over all ranks, since the epoch. If some ranks' times count "
                  "from 0 and others' since the epoch, only the latter count."},
     [J_DURATION] =
@@ -146,7 +146,7 @@ static const tm_table_def job_def = {
 
 static const tm_column span_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"begin_ns", TM_INT, "ns", "Aligned begin of one of its traces, since the epoch."},
+    {"begin_ns", TM_INT, tm_epoch_ns, "Aligned begin of one of its traces, since the epoch."},
     {"end_ns", TM_INT, "ns", "begin_ns plus the time that the trace covers."},
 };
 
@@ -363,10 +363,6 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int compare_ints(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Returns the number of different values in a column; -1 if out of memory. */
 static int64_t count_different(const tm_table *table, const char *column) {
     bool text = tm_column_of(table->def, column)->type == TM_TEXT;
@@ -380,12 +376,12 @@ static int64_t count_different(const tm_table *table, const char *column) {
         }
     }
     if (values.n > 1)
-        qsort(values.data, values.n, values.size, text ? compare_texts : compare_ints);
+        qsort(values.data, values.n, values.size, text ? compare_texts : tm_compare_i64);
     int64_t n = values.n > 0;
     for (size_t i = 1; i < values.n; i++) {
         const char *here = (const char *)values.data + i * values.size;
         n += text ? compare_texts(here, here - values.size) != 0
-                  : compare_ints(here, here - values.size) != 0;
+                  : tm_compare_i64(here, here - values.size) != 0;
     }
     tm_vec_free(&values);
     return n;
@@ -407,7 +403,7 @@ static int64_t count_steps(const tm_tables *tables) {
             n = -1;
     }
     if (numbers.n > 1)
-        qsort(numbers.data, numbers.n, numbers.size, compare_ints);
+        qsort(numbers.data, numbers.n, numbers.size, tm_compare_i64);
     const int64_t *v = numbers.data;
     for (size_t i = 0; i < numbers.n && n >= 0; i++)
         n += i == 0 || v[i] != v[i - 1];

@@ -52,7 +52,7 @@ enum { V_RANK, V_DEVICE, V_TIME, V_ALLOCATED, V_FIRST };
 static const tm_column curve_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    {"time_ns", TM_INT, "ns", "Aligned time since the epoch."},
+    {"time_ns", TM_INT, tm_epoch_ns, "Aligned time since the epoch."},
     {"allocated_bytes", TM_INT, "B", "Allocated from then on: the sum of the columns below."},
 #define COLUMN(id, word, doc) {word "_bytes", TM_INT, "B", doc},
     TM_MEMORY_CATEGORIES(COLUMN)

@@ -52,7 +52,7 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_END] = {"end_bytes", TM_INT, "B", "Allocated after the last record."},
     [D_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum allocated (Total Allocated)."},
     [D_PEAK_TIME] =
-        {"peak_time_ns", TM_INT, "ns",
+        {"peak_time_ns", TM_INT, tm_epoch_ns,
          "Time at which the peak was first reached, since the epoch, on the rank's own clock."},
     [D_PEAK_STEP] = {"peak_step", TM_INT, "", "Step of the peak; null if none."},
     [D_PEAK_OPERATOR] =
@@ -109,7 +109,7 @@ enum { C_RANK, C_DEVICE, C_TIME, C_ALLOCATED, C_RESERVED, N_CURVE_COLUMNS };
 static const tm_column curve_columns[N_CURVE_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [C_TIME] = {"time_ns", TM_INT, "ns", "Aligned time since the epoch."},
+    [C_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned time since the epoch."},
     [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Allocated from then on."},
     [C_RESERVED] = {"reserved_bytes", TM_INT, "B", "Held by the allocator from then on."},
 };

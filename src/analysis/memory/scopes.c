@@ -59,17 +59,13 @@ static void mark_copies(const tm_rank_view *view, tm_scopes *scopes) {
     }
 }
 
-static int by_time(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static bool find_optimizers(const tm_timeline *timeline, tm_scopes *scopes) {
     for (uint32_t i = 0; i < scopes->calls.n; i++)
         if (scopes->of[i].optimizer == i &&
             !tm_vec_append(&scopes->optimizers, &timeline->begin_ns[scopes->calls.calls[i].row], 1))
             return false;
     if (scopes->optimizers.n > 0)
-        tm_sort(scopes->optimizers.data, scopes->optimizers.n, sizeof(int64_t), by_time);
+        tm_sort(scopes->optimizers.data, scopes->optimizers.n, sizeof(int64_t), tm_compare_i64);
     return true;
 }
 

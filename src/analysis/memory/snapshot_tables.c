@@ -97,7 +97,7 @@ static const tm_column timeline_columns[N_TIMELINE] = {
     [T_PEAK_PCT] = {"peak_pct", TM_REAL, "%", "100 peak_bytes / that sum."},
     [T_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category at any time."},
     [T_END] = {"end_bytes", TM_INT, "B", "Bytes after the last record."},
-    [T_TIME] = {"peak_time_ns", TM_INT, "ns",
+    [T_TIME] = {"peak_time_ns", TM_INT, tm_epoch_ns,
                 "Time at which that sum was first largest, since the epoch, as recorded; null if "
                 "before the trace."},
     [T_MOMENTS] = {"records", TM_INT, "", "Number of records, or of times, in the file."},

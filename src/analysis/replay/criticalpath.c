@@ -136,7 +136,7 @@ static const tm_column piece_columns[N_PIECE_COLUMNS] = {
                 "As in criticalpath.name; for merged pieces, that of the longest."},
     [P_EVENT] = {"event", TM_INT, "",
                  "Row of the event or call among the rank's events in the store; null for none."},
-    [P_BEGIN] = {"begin_ns", TM_INT, "ns", "Begin on the job's clock, since the epoch."},
+    [P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Begin on the job's clock, since the epoch."},
     [P_DURATION] = {"duration_ns", TM_INT, "ns",
                     "Length of the piece; the pieces of a step sum to step_ns."},
 };
@@ -158,7 +158,7 @@ static const tm_column slack_columns[N_SLACK_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
     [L_DEVICE] = {"device", TM_INT, "", "Device of the stream; null if not recorded."},
     [L_STREAM] = {"stream", TM_INT, "", "Stream; null if not recorded."},
-    [L_BEGIN] = {"begin_ns", TM_INT, "ns",
+    [L_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Begin of the first of these events on the job's clock, since the epoch. The row "
                  "covers all events that begin on the stream before the next row."},
     [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets in the row."},

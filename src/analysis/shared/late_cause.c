@@ -252,7 +252,8 @@ static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_la
                                                    : TM_LATE_HOST;
 }
 
-void tm_late_by_work(tm_late_cause *cause, const char *work) {
+/* TM_LATE_EXTRA and TM_LATE_QUEUE are kept. */
+static void set_by_work(tm_late_cause *cause, const char *work) {
     if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA)
         return;
     if (strcmp(work, "queue") == 0)
@@ -263,7 +264,7 @@ void tm_late_by_work(tm_late_cause *cause, const char *work) {
         cause->kind = TM_LATE_GPU;
 }
 
-tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
+static tm_late_cause late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     double *speeds = malloc((overlap->n_rows + 1) * sizeof *speeds);
     tm_late_cause c = {.speed = -1.0};
@@ -307,8 +308,8 @@ static bool is_compared(const tm_tables *tables, const sums *other, const sums *
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);
 }
 
-tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
-                               int64_t late_ns) {
+static tm_late_cause late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
+                                   int64_t late_ns) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     tm_late_cause c = {.speed = -1.0};
     sums *v = malloc((steps->n_rows + 1) * sizeof *v);
@@ -367,4 +368,16 @@ bool tm_late_for_input(const tm_tables *tables, const tm_late_cause *c, int64_t 
     free(others);
     return own > 0 && (double)own >= STALLED * (double)window &&
            2 * more >= c->idle_ns - c->median_idle_ns;
+}
+
+tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *w) {
+    tm_late_cause cause = w->throughout || !w->steps
+                              ? late_throughout(tables, w->rank, w->late_ns)
+                              : late_in_steps(tables, w->rank, w->from, w->to, w->late_ns);
+    if (!w->throughout && !w->steps)
+        cause.kind = TM_LATE_UNKNOWN;
+    set_by_work(&cause, w->work);
+    if (cause.kind != TM_LATE_HOST)
+        cause.call = NULL;
+    return cause;
 }

@@ -39,19 +39,20 @@ typedef struct tm_late_cause {
     } extra;
 } tm_late_cause;
 
-/** Finds the cause for a rank that is late throughout, by @p late_ns in total (0: unknown). Reads
- * stragglers.rank with its speeds and overlap.rank. If kernels.same compares the rank's kernels
- * with the same ones of other ranks, the speed is taken from it. */
-tm_late_cause tm_late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns);
+/** The window in which a rank is late: a row of stragglers.finding. */
+typedef struct tm_late_window {
+    int64_t rank, late_ns; /* excess_ns; 0: unknown */
+    bool throughout;
+    bool steps;       /* else from and to number operations */
+    int64_t from, to; /* not used if throughout */
+    const char *work; /* that was found to take longer; "" if no replay says */
+} tm_late_window;
 
-/** Finds the cause for a rank that is late in steps [from, to]. Reads only these steps of
- * overlap.step, since the others would hide it. */
-tm_late_cause tm_late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
-                               int64_t late_ns);
-
-/** Sets the kind from @p work of stragglers.finding ("" if no replay says), which names the work
- * that was found to take longer. TM_LATE_EXTRA and TM_LATE_QUEUE are kept. */
-void tm_late_by_work(tm_late_cause *cause, const char *work);
+/** Finds the cause for a rank that is late. Throughout, reads stragglers.rank with its speeds and
+ * overlap.rank; if kernels.same compares the rank's kernels with the same ones of other ranks, the
+ * speed is taken from it. In steps, reads only these steps of overlap.step, since the others would
+ * hide it. No table says what the rank did in a window of operations: only `work` counts there. */
+tm_late_cause tm_late_cause_of(const tm_tables *tables, const tm_late_window *window);
 
 /** Returns whether a rank is late because of its input: in steps [from, to] its GPU idled for at
  * least 5 % of the time while waiting for a batch (input.step), and the excess over the others'

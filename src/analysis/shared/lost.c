@@ -230,10 +230,6 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-static int by_value(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static bool look(survey *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (size_t i = 0; i < timeline->n_events; i++)
@@ -246,7 +242,7 @@ static bool look(survey *s) {
     if (ok && s->calls.n > 1)
         tm_sort(s->calls.data, s->calls.n, s->calls.size, by_begin);
     if (ok && s->unlinked.n > 1)
-        qsort(s->unlinked.data, s->unlinked.n, s->unlinked.size, by_value);
+        qsort(s->unlinked.data, s->unlinked.n, s->unlinked.size, tm_compare_i64);
     return ok;
 }
 

@@ -2,17 +2,14 @@
 
 #include <string.h>
 
+#include "base/letters.h"
+
 /* The open operations of a track that contain others, innermost last. */
 typedef struct nest {
     const tm_timeline *timeline;
     tm_vec *ops;  /* of tm_xla_op */
     tm_vec stack; /* of uint32_t: indices into ops */
 } nest;
-
-static bool ends_in(tm_text text, const char *end) {
-    size_t size = strlen(end);
-    return text.size >= size && memcmp(text.bytes + text.size - size, end, size) == 0;
-}
 
 static tm_xla_op *op_at(const nest *n, uint32_t i) {
     return (tm_xla_op *)n->ops->data + i;
@@ -28,9 +25,9 @@ static tm_xla_part part_of(const tm_timeline *timeline, const tm_names *names,
     bool counts = timeline->role[attr->event] != TM_ROLE_NONE;
     tm_text category =
         attr->category == TM_NO_NAME ? (tm_text){"", 0} : tm_names_text(names, attr->category);
-    if (ends_in(category, "-start"))
+    if (tm_ends_with(category.bytes, category.size, "-start"))
         return counts ? TM_XLA_ASYNC : TM_XLA_START;
-    if (ends_in(category, "-done"))
+    if (tm_ends_with(category.bytes, category.size, "-done"))
         return TM_XLA_DONE;
     return counts ? TM_XLA_WHOLE : TM_XLA_HOLDS;
 }

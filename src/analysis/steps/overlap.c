@@ -68,7 +68,7 @@ enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
-    {"begin_ns", TM_INT, "ns",
+    {"begin_ns", TM_INT, tm_epoch_ns,
      "Start of the step's window, since the epoch: max(end of the previous step, own start)."},
     {"partial", TM_BOOL, "",
      "Whether the recording began or ended within the step: its trace was cut short before the "

@@ -340,7 +340,7 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     out->spared_of = out->spared ? v[best] : (tm_finding){0};
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
-    if (all->n > 1)
+    if (all->n > 1) /* merged() begins with the finding that saves most */
         qsort(v, all->n, sizeof *v, by_saving);
     free(flags);
     return TM_OK;

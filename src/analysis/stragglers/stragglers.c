@@ -383,7 +383,7 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
 
 const tm_analysis tm_analysis_stragglers = {
     .name = "stragglers",
-    .summary = "who comes last to collectives, what it costss the others, and whether it lasts",
+    .summary = "who comes last to collectives, what it costs the others, and whether it lasts",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = stragglers_rank,

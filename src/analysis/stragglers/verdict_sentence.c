@@ -33,17 +33,11 @@ static bool is_of_steps(const tm_finding *f) {
     return f->unit == TM_UNIT_STEP || f->unit == TM_UNIT_PART;
 }
 
-/* Finds why a rank is late within the window of its finding. For windows in operations, no table
- * says what the rank did meanwhile. */
 static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
-    bool throughout = f->shape == TM_SHAPE_THROUGHOUT, steps = is_of_steps(f);
-    tm_late_cause c = throughout || !steps
-                          ? tm_late_throughout(tables, f->rank, f->excess_ns)
-                          : tm_late_in_steps(tables, f->rank, f->from, f->to, f->excess_ns);
-    if (!throughout && !steps)
-        c.kind = TM_LATE_UNKNOWN;
-    tm_late_by_work(&c, tm_suspect_word((tm_suspect_work)f->work));
-    return c;
+    return tm_late_cause_of(tables, &(tm_late_window){f->rank, f->excess_ns,
+                                                      f->shape == TM_SHAPE_THROUGHOUT,
+                                                      is_of_steps(f), f->from, f->to,
+                                                      tm_suspect_word((tm_suspect_work)f->work)});
 }
 
 enum { IDLE_MAX = 112 };

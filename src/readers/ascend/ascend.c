@@ -5,6 +5,7 @@
 
 #include "ascend_emit.h"
 #include "ascend_place.h"
+#include "base/letters.h"
 #include "readers/chrome.h"
 #include "readers/formats.h"
 #include "readers/scanner.h"
@@ -127,14 +128,13 @@ static const char *const in_folders[] = {"ASCEND_PROFILER_OUTPUT/trace_view.json
 /* If one recording is exported in both formats, the database in the same folder holds more: memory,
  * and the full names of HCCL's groups. */
 static bool ascend_is_covered(const char *path, const char *other) {
-    static const char own[] = "trace_view.json", better[] = "ascend_pytorch_profiler",
-                      end[] = ".db";
+    static const char own[] = "trace_view.json", better[] = "ascend_pytorch_profiler";
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(other);
     return tm_format_ascend_db.claims && strncmp(path + folder, own, sizeof own - 1) == 0 &&
-           size > folder + sizeof end && strncmp(path, other, folder) == 0 &&
+           size > folder && strncmp(path, other, folder) == 0 &&
            strncmp(other + folder, better, sizeof better - 1) == 0 &&
-           strcmp(other + size - (sizeof end - 1), end) == 0;
+           tm_ends_with(other, size, ".db");
 }
 
 const tm_format tm_format_ascend = {

@@ -76,11 +76,6 @@ static tm_status each_type(void *context, sqlite3_value **values, tm_error *err)
     return tm_vec_append(&d->types, &added, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* For info and copy_info: both begin with the task. */
-static int by_task(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Finds the entry of a task; NULL if there is none, or the task has no id. */
 static void *find(const tm_vec *vec, int64_t task) {
     char *v = vec->data;
@@ -105,8 +100,9 @@ static tm_status read_infos(tm_ascend_db *d, tm_error *err) {
         each_part, err));
     TM_TRY(tm_ascend_db_scan(d, &(tm_db_query){"MEMCPY_INFO", of_copy, 3, NULL, NULL}, each_copy,
                              err));
-    tm_sort(d->infos.data, d->infos.n, sizeof(info), by_task);
-    tm_sort(d->copies.data, d->copies.n, sizeof(copy_info), by_task);
+    /* Each begins with its task. */
+    tm_sort(d->infos.data, d->infos.n, sizeof(info), tm_compare_i64);
+    tm_sort(d->copies.data, d->copies.n, sizeof(copy_info), tm_compare_i64);
     return tm_ascend_db_scan(d, &(tm_db_query){"ENUM_HCCL_DATA_TYPE", of_type, 2, NULL, NULL},
                              each_type, err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/letters.h"
 #include "readers/json_values.h"
 #include "tmerge/flight.h"
 
@@ -230,19 +231,15 @@ static bool find_group(tm_flight *f, const entry *e, size_t *out) {
 
 /* Operations. */
 
-static bool ends_with(const char *text, const char *end) {
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static bool is_p2p_op(const char *op) {
     return strncmp(op, "send", 4) == 0 || strncmp(op, "recv", 4) == 0;
 }
 
 /* Sets whether the ranks of an operation must agree in its input and output tensors. */
 static void agreed_parts(const char *op, bool *inputs, bool *outputs) {
-    const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") || ends_with(op, "_v") ||
-                     strstr(op, "coalesced") || strstr(op, "barrier");
+    const bool any = strstr(op, "all_to_all") || strstr(op, "alltoall") ||
+                     tm_ends_with(op, strlen(op), "_v") || strstr(op, "coalesced") ||
+                     strstr(op, "barrier");
     *inputs = !any && strncmp(op, "scatter", 7) != 0;
     *outputs = !any && strncmp(op, "gather", 6) != 0;
 }
@@ -265,7 +262,7 @@ static const op_name *find_op(tm_flight *f, uint32_t text) {
     made.is_p2p = is_p2p_op(op);
     made.hash = made.is_p2p ? 7 : tm_hash_mixed(7, op, strlen(op));
     made.gathers = strcmp(op, "all_gather") == 0 || strcmp(op, "_all_gather_base") == 0;
-    made.ends_batch = ends_with(op, "coalesced");
+    made.ends_batch = tm_ends_with(op, strlen(op), "coalesced");
     agreed_parts(op, &made.inputs, &made.outputs);
     return tm_vec_append(&f->ops, &made, 1);
 }
@@ -567,8 +564,9 @@ static void put_types(line *l, const tm_flight *f, const tm_pickle_value *types)
 
 /* Whether a file is the program's own code, judged by its path. */
 static bool is_own(const char *path) {
-    return ends_with(path, ".py") && !strstr(path, "/torch/") && !strstr(path, "site-packages/") &&
-           !strstr(path, "dist-packages/") && !strstr(path, "/lib/python");
+    return tm_ends_with(path, strlen(path), ".py") && !strstr(path, "/torch/") &&
+           !strstr(path, "site-packages/") && !strstr(path, "dist-packages/") &&
+           !strstr(path, "/lib/python");
 }
 
 static void put_frame(line *l, const tm_flight *f, const tm_pickle_value *frame) {

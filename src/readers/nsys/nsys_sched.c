@@ -44,12 +44,8 @@ uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make) {
                 : tm_trace_find_track(e->trace, TM_TRACK_CPU, pid, tid);
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static bool is_less(const void *a, const void *b) {
-    return by_number(a, b) < 0;
+    return tm_compare_i64(a, b) < 0;
 }
 
 static tm_status take_own(void *context, sqlite3_value **values, tm_error *err) {
@@ -70,7 +66,7 @@ static tm_status drop_own(tm_nsys_emitter *e, tm_error *err) {
                            ? tm_db_scan(e->db, &query, 0, take_own, &own, err)
                            : TM_OK;
     size_t n = 0;
-    tm_sort(own.data, own.n, sizeof(int64_t), by_number);
+    tm_sort(own.data, own.n, sizeof(int64_t), tm_compare_i64);
     for (size_t i = 0; i < e->switchings.n; i++) {
         const size_t at = tm_bisect(own.data, own.n, sizeof(int64_t), &v[i].thread, is_less);
         if (at == own.n || ((const int64_t *)own.data)[at] != v[i].thread)

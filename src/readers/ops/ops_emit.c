@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/letters.h"
 
 /* An operation, kept until the whole job is known. */
 typedef struct operation {
@@ -119,8 +120,7 @@ static bool add_collective(tm_ops_emitter *e, const tm_ops_job *job, const opera
         attr.group = tm_names_intern_string(e->names, "");
     }
     int32_t peer = (int32_t)tm_ops_job_peer(job, rank, &name);
-    if (kind == TM_OPS_TRANSFER && name.size > 5 &&
-        memcmp(name.bytes + name.size - 4, "send", 4) == 0)
+    if (kind == TM_OPS_TRANSFER && tm_ends_with(name.bytes, name.size, "send"))
         attr.dst_rank = peer;
     else if (kind == TM_OPS_TRANSFER)
         attr.src_rank = peer;

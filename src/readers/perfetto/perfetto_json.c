@@ -5,52 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/json_quote.h"
 
 enum { DEPTH_MAX = 32 };
 
-static bool put_escaped(tm_vec *out, unsigned char c) {
-    char text[8];
-    if (c == '"' || c == '\\')
-        snprintf(text, sizeof text, "\\%c", c);
-    else
-        snprintf(text, sizeof text, "\\u%04x", c);
-    return tm_pf_put(out, text);
-}
-
-/* Copies runs without escapes as a whole. */
-static bool put_escaping(tm_vec *out, tm_text text) {
-    size_t from = 0;
-    bool ok = true;
-    for (size_t i = 0; i < text.size && ok; i++) {
-        unsigned char c = (unsigned char)text.bytes[i];
-        if (c >= ' ' && c != '"' && c != '\\')
-            continue;
-        ok = tm_pf_put_bytes(out, (tm_text){text.bytes + from, i - from}) && put_escaped(out, c);
-        from = i + 1;
-    }
-    return ok && tm_pf_put_bytes(out, (tm_text){text.bytes + from, text.size - from});
-}
-
-static bool is_ascii(tm_text text) {
-    unsigned char all = 0;
-    for (size_t i = 0; i < text.size; i++)
-        all |= (unsigned char)text.bytes[i];
-    return all < 0x80;
-}
-
 bool tm_pf_put_text(tm_vec *out, tm_text text) {
-    tm_vec repaired = TM_VEC(char);
-    bool ok = true;
-    if (!is_ascii(text)) {
-        size_t size = tm_utf8_repair(text.bytes, text.size, NULL);
-        ok = tm_vec_reserve(&repaired, size + 1);
-        if (ok)
-            text = (tm_text){repaired.data, tm_utf8_repair(text.bytes, text.size, repaired.data)};
-    }
-    ok = ok && tm_pf_put(out, "\"") && put_escaping(out, text) && tm_pf_put(out, "\"");
-    tm_vec_free(&repaired);
-    return ok;
+    return tm_json_quote(out, text.bytes, text.size, false);
 }
 
 bool tm_pf_put_uint(tm_vec *out, uint64_t value) {

@@ -43,7 +43,7 @@ typedef struct host_walk {
     uint32_t latest_event; /* latest event of all streams */
     uint32_t *by_end;      /* owned; calls ascending in end */
     uint32_t *ended;       /* owned; events ascending in end; NULL until needed */
-    bool failed;           /* out of memory while making `ended` or `ahead` */
+    bool failed;           /* out of memory while making `ended`, `ahead` or `usual` */
     uint32_t *ahead; /* owned; by call: launches ahead of the GPU at its end; NULL until needed */
     uint32_t most_ahead;  /* maximum of ahead */
     uint32_t *n_launches; /* in ahead's memory; by call: launches that had ended by its end */
@@ -97,7 +97,7 @@ static size_t n_ended_by(host_walk *w, int64_t ns) {
     size_t low = 0, high = w->m->draft->events.n;
     if (!w->ended)
         w->ended = order_by_end(&w->m->draft->events, offsetof(tm_part_event, end_ns));
-    w->failed = !w->ended;
+    w->failed = w->failed || !w->ended;
     if (w->failed)
         return 0;
     while (low < high) {
@@ -143,13 +143,17 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;
     int64_t *usual = tm_keys_value(&w->usual_names, &w->usual, &name);
-    if (!usual || w->usual_names.keys.n == known)
-        return usual ? *usual : INT64_MAX / FULL_TIMES;
+    if (usual && w->usual_names.keys.n == known)
+        return *usual;
     tm_vec lengths = TM_VEC(int64_t);
-    for (size_t i = 0; i < w->m->draft->calls.n; i++) {
+    w->failed = w->failed || !usual;
+    for (size_t i = 0; i < w->m->draft->calls.n && !w->failed; i++) {
         int64_t length = w->calls[i].end_ns - w->calls[i].begin_ns;
-        if (names[w->calls[i].row] == name && !tm_vec_append(&lengths, &length, 1))
-            break;
+        w->failed = names[w->calls[i].row] == name && !tm_vec_append(&lengths, &length, 1);
+    }
+    if (w->failed) {
+        tm_vec_free(&lengths);
+        return INT64_MAX / FULL_TIMES;
     }
     *usual = INT64_MAX / FULL_TIMES;
     if (lengths.n > 0)
@@ -208,7 +212,7 @@ static bool was_full(host_walk *w, uint32_t c) {
         return false;
     if (ends_with_one(w, call))
         return true;
-    w->failed = !w->ahead && !count_ahead(w);
+    w->failed = w->failed || (!w->ahead && !count_ahead(w));
     if (w->failed || w->most_ahead < FULL_LEAST)
         return false;
     const uint32_t by = event_at(w, last)->call;

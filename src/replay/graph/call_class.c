@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
+
 typedef struct rule {
     const char *word;
     bool whole; /* only the suffix of an API version may follow */
@@ -68,16 +70,11 @@ tm_call_class_kind tm_call_class_of(tm_text name) {
     return TM_CALL_OTHER;
 }
 
-static bool ends_with(tm_text text, const char *word) {
-    size_t size = strlen(word), all = strlen(text.bytes);
-    return all >= size && strcmp(text.bytes + all - size, word) == 0;
-}
-
 uint8_t tm_host_flags_of(tm_text name) {
     static const char loader[] = "enumerate(DataLoader)#", pipe[] = "enumerate(DataPipe)#";
-    bool loads =
-        (strncmp(name.bytes, loader, strlen(loader)) == 0 && ends_with(name, "__next__")) ||
-        strncmp(name.bytes, pipe, strlen(pipe)) == 0;
+    bool loads = (strncmp(name.bytes, loader, strlen(loader)) == 0 &&
+                  tm_ends_with(name.bytes, name.size, "__next__")) ||
+                 strncmp(name.bytes, pipe, strlen(pipe)) == 0;
     return loads ? TM_EDGE_INPUT : strcmp(name.bytes, "Python GC") == 0 ? TM_EDGE_GC : 0;
 }
 

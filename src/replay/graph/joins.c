@@ -110,20 +110,23 @@ static bool find_clusters(const tm_join_member *members, size_t n, tm_vec *out) 
     return true;
 }
 
-static int64_t median_end(const tm_join_member *members, size_t n) {
+static bool find_median_end(const tm_join_member *members, size_t n, int64_t *out) {
     int64_t *ends = malloc(n * sizeof *ends);
     for (size_t i = 0; i < n && ends; i++)
         ends[i] = members[i].end_ns;
-    int64_t end = ends ? tm_median_any(ends, n) : members->end_ns;
+    if (ends)
+        *out = tm_median_any(ends, n);
     free(ends);
-    return end;
+    return ends;
 }
 
 /* Appends a participation for each rank without a kernel in the operation of [n] members. */
 static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *clusters,
                         tm_vec *visits) {
     const cluster *v = clusters->data;
-    int64_t end_ns = median_end(members, n);
+    int64_t end_ns;
+    if (!find_median_end(members, n, &end_ns))
+        return false;
     for (size_t at = 0, k = 0; at < clusters->n; at++) {
         while (k < n && members[k].rank < v[at].rank)
             k++;

@@ -39,10 +39,6 @@ static int by_order(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->operation, y->operation);
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static bool read_ranks(assembly *a, const int64_t *words, size_t n_words) {
     for (size_t at = 0; at < n_words;) {
         tm_reduced *rank = tm_vec_push(&a->ranks);
@@ -106,7 +102,7 @@ static bool order_targets(assembly *a) {
         return false;
     uint32_t *step_places = places + job->n_operations, *target = a->targets.data;
     job->operations = sort_keys(&a->operations, by_order, places);
-    job->steps = sort_keys(&a->steps, by_number, step_places);
+    job->steps = sort_keys(&a->steps, tm_compare_i64, step_places);
     bool ok = job->operations && job->steps;
     for (size_t r = 0; ok && r < a->ranks.n; r++) {
         for (size_t i = 0; i < ranks[r].n_visits; i++, target++)

@@ -1,10 +1,9 @@
-/* The weight sets of a replay, and which changes are worth evaluating. */
+/* The weight sets of a replay. */
 #ifndef TMERGE_REPLAY_SETS_H
 #define TMERGE_REPLAY_SETS_H
 
 #include "base/keys.h"
 #include "reduce.h"
-#include "replay/whatif/result.h"
 
 /** Sets that can be chosen per rank; EXPLAINED ones exclude unexplained time. Transfers belong to
  * no rank: only IDEAL sets have them at their usual time. If only two ranks can be compared, IDEAL
@@ -46,7 +45,7 @@ typedef struct tm_change {
 } tm_change;
 
 /** Kernels evaluated: those with the most time on the path. */
-enum { TM_KERNELS_MAX = 16, TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
+enum { TM_KERNELS_MAX = 16 };
 
 /** Changes evaluated together, at most 64. An edge's kind and mark select those that may apply. */
 typedef struct tm_sets {
@@ -77,27 +76,5 @@ void tm_sets_weigh_changes(const void *context, const tm_graph *graph, uint32_t 
 /** Return the same two for a batch, for this processor's instruction set. */
 tm_weigh_batch *tm_sets_weigh_batch(void);
 tm_weigh_batch *tm_sets_weigh_batch_changes(void);
-
-/** The changes to evaluate: kinds of work, as on peers and removed; kernels. Sent as bytes. */
-typedef struct tm_changes {
-    tm_change changes[TM_CHANGES_MAX];
-    tm_whatif_item items[TM_CHANGES_MAX]; /* `tried` if it takes 0.05 % of T off the path */
-    uint32_t kernels[TM_KERNELS_MAX];     /* name ids of marks 1, 2, ... */
-    uint32_t n, n_kernels;
-} tm_changes;
-
-/**
- * Chooses changes among what is on the path.
- *
- * @param result  with pieces, whole (empty: any may help) and total_ns
- * @param out     zero-initialised
- * @return        TM_OK; TM_ERR_FAULT
- */
-tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out,
-                            tm_error *err) TM_MUST_CHECK;
-
-/** Returns marks by name id for the chosen kernels, owned by the caller; NULL when out of
- * memory. */
-uint8_t *tm_changes_mark(const tm_changes *changes, size_t n_names);
 
 #endif

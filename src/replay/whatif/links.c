@@ -249,10 +249,6 @@ static bool list_candidates(const field *f, tm_keys *hosts) {
     return true;
 }
 
-static int by_value(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 static bool find_hosts(const field *f, tm_links *out) {
     tm_keys hosts = TM_KEYS(int64_t);
     tm_vec slow = TM_VEC(tm_links_slow);
@@ -270,7 +266,7 @@ static bool find_hosts(const field *f, tm_links *out) {
     if (!one || out->hosts.n > HOSTS_MOST)
         out->hosts.n = out->slow.n = 0;
     if (out->hosts.n > 1)
-        qsort(out->hosts.data, out->hosts.n, out->hosts.size, by_value);
+        qsort(out->hosts.data, out->hosts.n, out->hosts.size, tm_compare_i64);
     if (out->slow.n > 1)
         qsort(out->slow.data, out->slow.n, out->slow.size, by_time);
     tm_keys_free(&hosts);

@@ -63,10 +63,6 @@ const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def) {
     return column && tm_table_column(def, column) < 0 ? column : NULL;
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 /* Reads the distinct numbers of a column, ascending. */
 static tm_status read_numbers(const tm_store *store, const char *path, tm_vec *out, tm_error *err) {
     tm_store_column *column = NULL;
@@ -82,7 +78,7 @@ static tm_status read_numbers(const tm_store *store, const char *path, tm_vec *o
             continue;
         int64_t *v = out->data;
         size_t kept = 0;
-        tm_sort(v, out->n, sizeof *v, by_number);
+        tm_sort(v, out->n, sizeof *v, tm_compare_i64);
         for (size_t i = 0; i < out->n; i++)
             if (kept == 0 || v[kept - 1] != v[i])
                 v[kept++] = v[i];

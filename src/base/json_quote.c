@@ -1,0 +1,55 @@
+#include "json_quote.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "utf8.h"
+
+/* Characters copied unchanged: most bytes of most texts, many at once. */
+static bool is_plain(char c, bool in_page) {
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x7f && c != '"' && c != '\\' &&
+           !(in_page && c == '<');
+}
+
+/* U+2028 and U+2029: their UTF-8 is E2 80 A8 and E2 80 A9. */
+static bool is_line_end(const char *sequence, size_t size) {
+    return size == 3 &&
+           (memcmp(sequence, "\xe2\x80\xa8", 3) == 0 || memcmp(sequence, "\xe2\x80\xa9", 3) == 0);
+}
+
+/* Kineto's readers support \u escapes, which suffice for control characters. */
+static bool append_escape(tm_vec *out, unsigned code) {
+    char escape[8];
+    int n = code == '"' || code == '\\' ? snprintf(escape, sizeof escape, "\\%c", (int)code)
+                                        : snprintf(escape, sizeof escape, "\\u%04x", code);
+    return tm_vec_append(out, escape, (size_t)n);
+}
+
+/* Appends the sequence at @p at; returns its size, 0 if out of memory. */
+static size_t append_sequence(tm_vec *out, const char *at, size_t left, bool in_page) {
+    bool valid, ok;
+    const size_t size = tm_utf8_sequence(at, left, &valid);
+    if (!valid)
+        ok = tm_vec_append(out, "\xef\xbf\xbd", 3);
+    else if (size == 1)
+        ok = append_escape(out, (unsigned char)*at);
+    else if (in_page && is_line_end(at, size))
+        ok = append_escape(out, 0x2000u + ((unsigned char)at[2] & 0x3fu));
+    else
+        ok = tm_vec_append(out, at, size);
+    return ok ? size : 0;
+}
+
+bool tm_json_quote(tm_vec *out, const char *text, size_t size, bool in_page) {
+    bool ok = tm_vec_append(out, "\"", 1);
+    for (size_t at = 0, used; at < size && ok; at += used) {
+        used = 0;
+        while (at + used < size && is_plain(text[at + used], in_page))
+            used++;
+        if (used > 0)
+            ok = tm_vec_append(out, text + at, used);
+        else
+            ok = (used = append_sequence(out, text + at, size - at, in_page)) > 0;
+    }
+    return ok && tm_vec_append(out, "\"", 1);
+}

@@ -1,0 +1,32 @@
+/* Chooses which changes of a job are worth evaluating. */
+#ifndef TMERGE_REPLAY_CHOOSE_CHANGES_H
+#define TMERGE_REPLAY_CHOOSE_CHANGES_H
+
+#include "replay/job/sets.h"
+#include "result.h"
+
+enum { TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
+
+/** The changes to evaluate: kinds of work, as on peers and removed; kernels. Sent as bytes. */
+typedef struct tm_changes {
+    tm_change changes[TM_CHANGES_MAX];
+    tm_whatif_item items[TM_CHANGES_MAX]; /* `tried` if it takes 0.05 % of T off the path */
+    uint32_t kernels[TM_KERNELS_MAX];     /* name ids of marks 1, 2, ... */
+    uint32_t n, n_kernels;
+} tm_changes;
+
+/**
+ * Chooses changes among what is on the path.
+ *
+ * @param result  with pieces, whole (empty: any may help) and total_ns
+ * @param out     zero-initialised
+ * @return        TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_changes_choose(const tm_replay_result *result, tm_changes *out,
+                            tm_error *err) TM_MUST_CHECK;
+
+/** Returns marks by name id for the chosen kernels, owned by the caller; NULL when out of
+ * memory. */
+uint8_t *tm_changes_mark(const tm_changes *changes, size_t n_names);
+
+#endif
