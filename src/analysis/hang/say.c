@@ -1,12 +1,11 @@
 #include "say.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
-#include "hang_words.h"
+#include "say_parts.h"
 #include "seen.h"
 #include "tables.h"
 #include "tmerge/flight.h"
@@ -204,372 +203,6 @@ const tm_table_def tm_hang_rank_def = {
     .n_prose = 2,
 };
 
-/* Sentences. */
-
-typedef tm_hang_words words;
-
-/* Returns NULL for fronts.n, which means none. */
-static const tm_hang_front *front_at(const tm_hang_world *w, size_t i) {
-    return i < w->fronts.n ? (const tm_hang_front *)w->fronts.data + i : NULL;
-}
-
-static const char *group_name(const tm_hang_world *w, size_t group) {
-    const char *desc = tm_hang_text(w->groups, group, HG_DESC);
-    return *desc ? desc : tm_hang_text(w->groups, group, HG_NAME);
-}
-
-static size_t group_of(const tm_hang_world *w, int64_t key) {
-    for (size_t g = 0; g < w->groups->n_rows; g++)
-        if (tm_hang_int(w->groups, g, HG_GROUP, 0) == key)
-            return g;
-    return TM_HANG_NO_ROW;
-}
-
-static const char *op_of(const tm_hang_world *w, const tm_hang_front *f) {
-    return f->call == TM_HANG_NO_ROW ? "an operation" : tm_hang_text(w->calls, f->call, HC_OP);
-}
-
-/* Adds "all_reduce, number 12 of group default_pg". */
-static void add_operation(words *t, const tm_hang_world *w, const tm_hang_front *f) {
-    tm_hang_add(t, "%s, number %" PRId64 " of group %s", op_of(w, f), f->seq,
-                group_name(w, f->group));
-}
-
-/* Adds a call with its inputs and outputs. */
-static void add_call(words *t, const tm_hang_world *w, size_t row) {
-    const char *in = tm_hang_text(w->calls, row, HC_INPUTS);
-    const char *out = tm_hang_text(w->calls, row, HC_OUTPUTS);
-    tm_hang_add(t, "%s", tm_hang_text(w->calls, row, HC_OP));
-    if (*in && strcmp(in, "[]") != 0)
-        tm_hang_add(t, " of %s", in);
-    if (*out && strcmp(out, "[]") != 0 && strcmp(in, out) != 0)
-        tm_hang_add(t, " to %s", out);
-}
-
-/* Adds "ranks 0-2 call all_reduce of [[4]] Float; rank 3 calls ...", up to four forms. */
-static bool add_forms(words *t, const tm_hang_world *w, const tm_hang_front *f) {
-    enum { SHOWN = 4 };
-    int64_t forms[SHOWN];
-    char first[TM_HANG_TEXT] = "";
-    size_t n = 0;
-    const int64_t *v = f->came.data;
-    for (size_t i = 0; i < f->came.n && n < SHOWN; i++) {
-        tm_vec same = TM_VEC(int64_t);
-        const size_t row = tm_hang_call_of(w, f, v[i]);
-        size_t k = 0;
-        if (row == TM_HANG_NO_ROW)
-            continue;
-        const int64_t form = tm_hang_int(w->calls, row, HC_FORM, 0);
-        while (k < n && forms[k] != form)
-            k++;
-        if (k < n)
-            continue;
-        for (size_t j = i; j < f->came.n; j++) {
-            const size_t other = tm_hang_call_of(w, f, v[j]);
-            if (other != TM_HANG_NO_ROW && tm_hang_int(w->calls, other, HC_FORM, 0) == form &&
-                !tm_vec_append(&same, &v[j], 1)) {
-                tm_vec_free(&same);
-                return false;
-            }
-        }
-        tm_hang_add(t, n > 0 ? "; " : "");
-        tm_hang_add_ranks(t, &same);
-        tm_hang_add(t, " call%s ", same.n == 1 ? "s" : "");
-        const size_t from = t->n;
-        add_call(t, w, row);
-        if (n > 0 && strcmp(t->text + from, first) == 0)
-            tm_hang_add(t, ", but the calls coalesced with it differ");
-        else if (n == 0)
-            snprintf(first, sizeof first, "%s", t->text + from);
-        forms[n++] = form;
-        tm_vec_free(&same);
-    }
-    return true;
-}
-
-static void add_came(words *t, const tm_hang_world *w, const tm_hang_front *f) {
-    const char *frames =
-        f->call == TM_HANG_NO_ROW ? "" : tm_hang_text(w->calls, f->call, HC_FRAMES);
-    const tm_vec *who = f->waiting.n > 0 ? &f->waiting : &f->came;
-    words at = {.n = 0};
-    tm_hang_add_ranks(t, who);
-    tm_hang_add(t, f->waiting.n > 0 ? " came and wait%s" : " came, and it has finished for %s",
-                f->waiting.n > 0 ? (who->n == 1 ? "s" : "") : (who->n == 1 ? "it" : "them"));
-    tm_hang_add_time(&at, f->first_ns);
-    if (at.n > 0 && f->waiting.n > 0)
-        tm_hang_add(t, " since %s", at.text);
-    if (*frames)
-        tm_hang_add(t, " (%s)", frames);
-}
-
-/* Adds a rank's last recorded operation. */
-static void add_last(words *t, const tm_hang_world *w, int64_t rank) {
-    const size_t d = w->dump_of[rank];
-    const size_t group = group_of(w, tm_hang_int(w->dumps, d, HD_LAST_GROUP, 0));
-    const char *op = tm_hang_text(w->dumps, d, HD_LAST_OP);
-    const char *frames = tm_hang_text(w->dumps, d, HD_FRAMES);
-    words at = {.n = 0};
-    if (!*op) {
-        tm_hang_add(t, "Rank %" PRId64 " recorded no operation at all", rank);
-        return;
-    }
-    tm_hang_add_time(&at, tm_hang_int(w->dumps, d, HD_LAST_NS, 0));
-    tm_hang_add(t,
-                "The last operation that rank %" PRId64 "'s CPU issued is %s, number %" PRId64
-                " of group %s",
-                rank, op, tm_hang_int(w->dumps, d, HD_LAST_SEQ, 0),
-                group == TM_HANG_NO_ROW ? "?" : group_name(w, group));
-    if (at.n > 0)
-        tm_hang_add(t, ", at %s", at.text);
-    if (*frames)
-        tm_hang_add(t, " (%s)", frames);
-    const bool is_over = tm_hang_int(w->dumps, d, HD_LAST_STATE, 0) == TM_FLIGHT_COMPLETED;
-    if (is_over && strcmp(tm_hang_text(w->dumps, d, HD_LAST_BACKEND), "gloo") == 0)
-        tm_hang_add(t, "; gloo records no sends and receives, so it may be waiting in one");
-}
-
-/* Adds what the rank's trace shows at its end, if it has one. */
-static void add_seen(words *t, const tm_hang_world *w, int64_t rank) {
-    const tm_cell *seen = tm_hang_seen_of(w->seen, rank);
-    words end = {.n = 0}, at = {.n = 0};
-    if (!seen || (seen[HS_CALL].null && seen[HS_STEP].null))
-        return;
-    tm_hang_add_time(&end, seen[HS_END].null ? 0 : seen[HS_END].value.i);
-    tm_hang_add_time(&at, seen[HS_CALL_BEGIN].null ? 0 : seen[HS_CALL_BEGIN].value.i);
-    tm_hang_add(t, ". The trace of rank %" PRId64 " ends%s%s", rank, end.n > 0 ? " at " : "",
-                end.text);
-    if (!seen[HS_STEP].null)
-        tm_hang_add(t, ", in step %" PRId64, seen[HS_STEP].value.i);
-    if (seen[HS_CALL].null)
-        return;
-    tm_hang_add(t,
-                seen[HS_OPEN].value.i ? "; its CPU was then in %s" : "; the last call in it is %s",
-                seen[HS_CALL].value.text);
-    if (at.n > 0)
-        tm_hang_add(t, seen[HS_OPEN].value.i ? ", since %s" : ", at %s", at.text);
-}
-
-/* Whether all ranks have a complete dump. */
-static bool is_whole(const tm_hang_world *w) {
-    bool whole = true;
-    for (int64_t r = 0; r < w->n_ranks && whole; r++)
-        whole =
-            w->dump_of[r] != TM_HANG_NO_ROW && tm_hang_int(w->dumps, w->dump_of[r], HD_CUT, 0) == 0;
-    return whole;
-}
-
-/* Writes the verdict if no rank is named. */
-static void say_nobody(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    const tm_hang_front *f = front_at(w, c->front);
-    if (c->reason == TM_HANG_NOTHING) {
-        tm_hang_add(t, is_whole(w)
-                           ? "No rank is waiting: every operation in the dumps has finished"
-                           : "No rank with a complete dump is waiting: every operation in the "
-                             "dumps has finished");
-    } else if (c->reason == TM_HANG_UNKNOWN) {
-        tm_hang_add(
-            t, "Some operations have not finished, but the dumps do not show whom they wait for; "
-               "no rank is named");
-    } else if (c->reason == TM_HANG_RUNNING) {
-        tm_hang_add(
-            t,
-            "The job was running: when the dumps were written, no rank had waited longer than %.3g "
-            "s; no rank is named",
-            (double)c->longest_ns / 1e9);
-    } else if (c->reason == TM_HANG_OPEN) {
-        bool missed = false;
-        for (size_t i = 0; i < w->fronts.n; i++)
-            missed = missed || ((const tm_hang_front *)w->fronts.data)[i].absent.n > 0;
-        tm_hang_add(t, missed ? "All came to " : "No rank is missing: all came to ");
-        add_operation(t, w, f);
-        tm_hang_add(
-            t, ", which had not finished when the dumps were written. If it never does, look at "
-               "the network or the GPUs; no rank is named");
-    } else if (c->reason == TM_HANG_UNTOLD) {
-        tm_hang_add(t, "The dumps do not show who is missing from ");
-        add_operation(t, w, f);
-        tm_hang_add(t, "; no rank is named");
-    } else {
-        tm_hang_add(t, "The dumps are from different times or different runs: ");
-        add_operation(t, w, f);
-        tm_hang_add(t, ", has finished for ");
-        tm_hang_add_ranks(t, &f->came);
-        tm_hang_add(t, ". It needs ");
-        tm_hang_add_ranks(t, &f->absent);
-        tm_hang_add(t, ", whose dump%s not have it; no rank is named",
-                    f->absent.n == 1 ? " does" : "s do");
-    }
-}
-
-/* Collects the culprits that are missing at a front. */
-static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec *out) {
-    const int64_t *v = c->culprits.data;
-    for (size_t i = 0; i < c->culprits.n; i++)
-        if ((c->reason != TM_HANG_NOT_ISSUED || tm_hang_has(&f->absent, v[i])) &&
-            !tm_vec_append(out, &v[i], 1))
-            return false;
-    return true;
-}
-
-static bool say_verdict(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    const tm_hang_front *f = front_at(w, c->front);
-    if (c->culprits.n == 0) {
-        say_nobody(t, w, c);
-        return true;
-    }
-    tm_vec here = TM_VEC(int64_t);
-    const bool ok = missed_here(f, c, &here), one = here.n == 1;
-    tm_hang_add(t, "The job hangs: ");
-    tm_hang_add_ranks(t, &here);
-    if (c->reason == TM_HANG_DIFFERS && f->is_p2p)
-        tm_hang_add(t, " send and receive with sizes or types that do not match: ");
-    else if (c->reason == TM_HANG_DIFFERS && 2 * here.n < f->came.n)
-        tm_hang_add(t,
-                    " came to number %" PRId64 " of group %s with a different call than the others",
-                    f->seq, group_name(w, f->group));
-    else if (c->reason == TM_HANG_DIFFERS)
-        tm_hang_add(t, " came to number %" PRId64 " of group %s with calls that do not match",
-                    f->seq, group_name(w, f->group));
-    else if (c->reason == TM_HANG_LOST)
-        tm_hang_add(t, " left no dump, and the others came to ");
-    else if (c->reason == TM_HANG_CIRCLE && c->sure)
-        tm_hang_add(t, " call%s groups in a different order than the others, and ha%s not come to ",
-                    one ? "s" : "", one ? "s" : "ve");
-    else if (c->reason == TM_HANG_CIRCLE)
-        tm_hang_add(t, " wait for one another in several groups, first in ");
-    else
-        tm_hang_add(t, " ha%s not come to ", one ? "s" : "ve");
-    if (c->reason != TM_HANG_DIFFERS || f->is_p2p)
-        add_operation(t, w, f);
-    tm_vec_free(&here);
-    if (c->front_besides < w->fronts.n) {
-        tm_hang_add(t, ". Also, ");
-        tm_hang_add_ranks(t, &c->besides);
-        tm_hang_add(t, " ha%s not come to ", c->besides.n == 1 ? "s" : "ve");
-        add_operation(t, w, front_at(w, c->front_besides));
-    }
-    return ok;
-}
-
-/* Adds the ranks on which the operation has not started, if it has on some. */
-static void add_not_started(words *t, const tm_hang_world *w, const tm_hang_front *f) {
-    const int64_t *v = f->waiting.data;
-    size_t n = 0;
-    bool started = false;
-    int64_t first = -1;
-    for (size_t i = 0; i < f->waiting.n && !f->is_p2p; i++) {
-        const size_t row = tm_hang_call_of(w, f, v[i]);
-        const int64_t state = row == TM_HANG_NO_ROW ? -1 : tm_hang_int(w->calls, row, HC_STATE, -1);
-        started = started || state == TM_FLIGHT_STARTED;
-        n += state == TM_FLIGHT_SCHEDULED;
-        first = state == TM_FLIGHT_SCHEDULED && first < 0 ? v[i] : first;
-    }
-    if (!started || n == 0)
-        return;
-    tm_hang_add(t, ". It has not started on the GPU of rank %" PRId64, first);
-    if (n > 1)
-        tm_hang_add(t, ", nor on those of %zu more", n - 1);
-}
-
-/* Adds the ranks for which it is unknown whether they came, and why. */
-static void add_untold(words *t, const tm_hang_world *w, const tm_hang_front *f) {
-    bool cut = f->perhaps.n > 0;
-    for (size_t i = 0; i < f->perhaps.n; i++)
-        cut = cut &&
-              tm_hang_int(w->dumps, w->dump_of[((const int64_t *)f->perhaps.data)[i]], HD_CUT, 0);
-    if (f->perhaps.n > 0) {
-        tm_hang_add(t, ". Whether ");
-        tm_hang_add_ranks(t, &f->perhaps);
-        tm_hang_add(t, cut       ? " came is not known: what is left of the dump ends before"
-                       : f->told ? " came is not known: the records of that time are lost"
-                                 : " should come is not known: no dump lists the group's ranks");
-    }
-}
-
-static void add_besides(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    tm_hang_add(t, ". There ");
-    add_came(t, w, front_at(w, c->front_besides));
-    for (size_t i = 0; i < c->besides.n && i < 2; i++) {
-        tm_hang_add(t, ". ");
-        add_last(t, w, ((const int64_t *)c->besides.data)[i]);
-        add_seen(t, w, ((const int64_t *)c->besides.data)[i]);
-    }
-}
-
-static bool say_evidence(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    const tm_hang_front *f = front_at(w, c->front);
-    if (c->front >= w->fronts.n || c->reason == TM_HANG_TIMES)
-        return true;
-    if (c->reason == TM_HANG_DIFFERS) {
-        if (!add_forms(t, w, f))
-            return false;
-    } else if (f->came.n > 0) {
-        add_came(t, w, f);
-    }
-    t->text[0] = t->text[0] == 'r' ? 'R' : t->text[0];
-    const bool told = c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS;
-    tm_vec here = TM_VEC(int64_t);
-    const bool ok = missed_here(f, c, &here);
-    for (size_t i = 0; i < here.n && i < 2 && told; i++) {
-        tm_hang_add(t, ". ");
-        add_last(t, w, ((const int64_t *)here.data)[i]);
-    }
-    for (size_t i = 0; i < here.n && i < 2; i++)
-        add_seen(t, w, ((const int64_t *)here.data)[i]);
-    tm_vec_free(&here);
-    add_untold(t, w, f);
-    if (c->front_besides < w->fronts.n)
-        add_besides(t, w, c);
-    if (w->unreadable.n > 0) {
-        tm_hang_add(t, ". The dump%s of ", w->unreadable.n == 1 ? "" : "s");
-        tm_hang_add_ranks(t, &w->unreadable);
-        tm_hang_add(t, " cannot be read");
-    }
-    if (c->reason == TM_HANG_OPEN && f->is_p2p && f->came.n > 1) {
-        tm_hang_add(t, ". If these two belong together, their sizes or types do not match: ");
-        if (!add_forms(t, w, f))
-            return false;
-    } else if (c->reason == TM_HANG_OPEN) {
-        add_not_started(t, w, f);
-    }
-    if (c->reason == TM_HANG_LOST && !w->processes)
-        tm_hang_add(t, ". A rank that was killed, or whose process does not respond, leaves none");
-    if (c->also.n > 0) {
-        tm_hang_add(t, ". There is no dump of ");
-        tm_hang_add_ranks(t, &c->also);
-        tm_hang_add(t, ", which may be missing too");
-    }
-    return ok;
-}
-
-/* Adds the first few other fronts where ranks wait. */
-static bool say_chain(words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    enum { SHOWN = 3 };
-    const tm_hang_front *f = w->fronts.data;
-    size_t n = 0;
-    for (size_t i = 0;
-         i < w->fronts.n && c->reason != TM_HANG_TIMES && c->reason != TM_HANG_RUNNING; i++) {
-        if (i == c->front || i == c->front_besides ||
-            (f[i].problem == TM_HANG_ALL_CAME && c->culprits.n > 0))
-            continue;
-        if (n++ >= SHOWN)
-            continue;
-        const tm_vec *who = f[i].waiting.n > 0 ? &f[i].waiting : &f[i].came;
-        tm_hang_add(t, n == 1 ? "Then " : "; ");
-        tm_hang_add_ranks(t, who);
-        tm_hang_add(t, " wait%s in ", who->n == 1 ? "s" : "");
-        add_operation(t, w, &f[i]);
-        tm_hang_add(t, f[i].problem == TM_HANG_MISMATCH ? ", with calls that do not match" : "");
-        if (f[i].absent.n > 0) {
-            tm_hang_add(t, ", for ");
-            tm_hang_add_ranks(t, &f[i].absent);
-        }
-    }
-    if (n > SHOWN)
-        tm_hang_add(t, "; and %zu more (hang.collective)", n - SHOWN);
-    return true;
-}
-
 static tm_status set_ranks(tm_table *t, tm_cell *cell, const tm_vec *ranks, tm_error *err) {
     enum { DIGITS = 24 };
     if (ranks->n == 0)
@@ -602,7 +235,7 @@ static tm_status set_named(const tm_hang_world *w, const tm_hang_causes *c, tm_t
 /* Writes what RAS says: its finding as the verdict if there are no dumps. */
 static tm_status set_ras(const tm_hang_world *w, tm_table *t, tm_cell *row, bool alone,
                          tm_error *err) {
-    words finding = {.n = 0}, answer = {.n = 0};
+    tm_hang_words finding = {.n = 0}, answer = {.n = 0};
     if (!tm_hang_say_ras(w, alone, &finding, &answer))
         return tm_fail_memory(err);
     if (finding.n > 0 && alone)
@@ -617,8 +250,8 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
         [TM_HANG_LOST] = "no dump",     [TM_HANG_CIRCLE] = "circle",
         [TM_HANG_RUNNING] = NULL,
     };
-    const tm_hang_front *f = front_at(w, c->front);
-    words verdict = {.n = 0}, evidence = {.n = 0}, chain = {.n = 0};
+    const tm_hang_front *f = tm_hang_front_at(w, c->front);
+    tm_hang_words verdict = {.n = 0}, evidence = {.n = 0}, chain = {.n = 0};
     tm_vec lost = TM_VEC(int64_t);
     tm_cell *row = tm_table_add_row(t);
     int64_t cut = 0, n_dumps = 0;
@@ -629,8 +262,8 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
         n_dumps += w->dump_of[r] != TM_HANG_NO_ROW;
         ok = w->dump_of[r] != TM_HANG_NO_ROW || tm_vec_append(&lost, &r, 1);
     }
-    ok = ok && say_verdict(&verdict, w, c) && say_evidence(&evidence, w, c) &&
-         say_chain(&chain, w, c);
+    ok = ok && tm_hang_say_verdict(&verdict, w, c) && tm_hang_say_evidence(&evidence, w, c) &&
+         tm_hang_say_chain(&chain, w, c);
     tm_status status = ok ? set_ranks(t, &row[J_MISSING], &lost, err) : tm_fail_memory(err);
     tm_vec_free(&lost);
     TM_TRY(status);
@@ -656,8 +289,8 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
     TM_TRY(set_named(w, c, t, &row[J_CULPRITS], err));
     if (c->front < w->fronts.n) {
         tm_cell_set_int(&row[J_NUMBER], f->seq);
-        TM_TRY(tm_table_set_text(t, &row[J_GROUP], group_name(w, f->group), err));
-        TM_TRY(tm_table_set_text(t, &row[J_OPERATION], op_of(w, f), err));
+        TM_TRY(tm_table_set_text(t, &row[J_GROUP], tm_hang_group_name(w, f->group), err));
+        TM_TRY(tm_table_set_text(t, &row[J_OPERATION], tm_hang_op_of(w, f), err));
     }
     TM_TRY(tm_table_set_text(t, &row[J_VERDICT], verdict.text, err));
     TM_TRY(tm_table_set_text(t, &row[J_EVIDENCE], tm_hang_or_null(evidence.text), err));
@@ -668,18 +301,18 @@ static tm_status add_job(const tm_hang_world *w, const tm_hang_causes *c, tm_tab
 static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, tm_error *err) {
     static const char *const problems[] = {"other times",     "mismatch", "missing",
                                            "perhaps missing", "no dump",  "all came"};
-    const tm_hang_front *f = front_at(w, i);
-    words text = {.n = 0};
+    const tm_hang_front *f = tm_hang_front_at(w, i);
+    tm_hang_words text = {.n = 0};
     tm_cell *row = tm_table_add_row(t);
-    if (!row || !add_forms(&text, w, f))
+    if (!row || !tm_hang_add_forms(&text, w, f))
         return tm_fail_memory(err);
     tm_cell_set_int(&row[C_PLACE], (int64_t)i + 1);
     tm_cell_set_int(&row[C_NUMBER], f->seq);
     tm_cell_set_bool(&row[C_CAUSE], f->cause);
     if (f->first_ns > 0)
         tm_cell_set_int(&row[C_SINCE], f->first_ns);
-    TM_TRY(tm_table_set_text(t, &row[C_GROUP], group_name(w, f->group), err));
-    TM_TRY(tm_table_set_text(t, &row[C_OPERATION], op_of(w, f), err));
+    TM_TRY(tm_table_set_text(t, &row[C_GROUP], tm_hang_group_name(w, f->group), err));
+    TM_TRY(tm_table_set_text(t, &row[C_OPERATION], tm_hang_op_of(w, f), err));
     TM_TRY(tm_table_set_text(t, &row[C_PROBLEM], problems[f->problem], err));
     TM_TRY(set_ranks(t, &row[C_CAME], &f->came, err));
     TM_TRY(set_ranks(t, &row[C_WAITING], &f->waiting, err));
@@ -709,7 +342,7 @@ static bool first_fronts(const tm_hang_world *w, tm_vec *out) {
 
 static tm_status add_last_of(const tm_hang_world *w, size_t d, tm_table *t, tm_cell *row,
                              tm_error *err) {
-    const size_t group = group_of(w, tm_hang_int(w->dumps, d, HD_LAST_GROUP, 0));
+    const size_t group = tm_hang_group_of(w, tm_hang_int(w->dumps, d, HD_LAST_GROUP, 0));
     tm_cell_set_int(&row[R_ENTRIES], tm_hang_int(w->dumps, d, HD_CALLS, 0));
     tm_cell_set_bool(&row[R_CUT], tm_hang_int(w->dumps, d, HD_CUT, 0) != 0);
     TM_TRY(tm_table_set_text(t, &row[R_DUMP], tm_hang_text(w->dumps, d, HD_PATH), err));
@@ -719,7 +352,7 @@ static tm_status add_last_of(const tm_hang_world *w, size_t d, tm_table *t, tm_c
     if (tm_hang_int(w->dumps, d, HD_LAST_NS, 0) > 0)
         tm_cell_set_int(&row[R_LAST_NS], tm_hang_int(w->dumps, d, HD_LAST_NS, 0));
     if (group != TM_HANG_NO_ROW)
-        TM_TRY(tm_table_set_text(t, &row[R_LAST_GROUP], group_name(w, group), err));
+        TM_TRY(tm_table_set_text(t, &row[R_LAST_GROUP], tm_hang_group_name(w, group), err));
     TM_TRY(
         tm_table_set_text(t, &row[R_LAST_OPERATION], tm_hang_text(w->dumps, d, HD_LAST_OP), err));
     return tm_table_set_text(t, &row[R_FRAMES],
@@ -757,10 +390,10 @@ static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64
                                                    : "fine",
                              err));
     if (front < w->fronts.n) {
-        const tm_hang_front *f = front_at(w, front);
+        const tm_hang_front *f = tm_hang_front_at(w, front);
         const size_t call = tm_hang_call_of(w, f, rank);
         tm_cell_set_int(&row[R_NUMBER], f->seq);
-        TM_TRY(tm_table_set_text(t, &row[R_GROUP], group_name(w, f->group), err));
+        TM_TRY(tm_table_set_text(t, &row[R_GROUP], tm_hang_group_name(w, f->group), err));
         if (call != TM_HANG_NO_ROW) {
             const int64_t ns = tm_hang_int(w->calls, call, HC_CREATED, 0);
             if (ns > 0)
