@@ -10,7 +10,6 @@ enum { DEPTH_MAX = 32, PIECE = 1 << 16, BYTES_MAX = 1 << 28 };
 typedef struct parser {
     tm_json_cursor cursor;
     tm_pickle *out;
-    tm_vec stack;   /* of tm_pickle_value: items of the open containers */
     tm_vec text;    /* of char: a text with its escapes decoded */
     int64_t commas; /* missing ones */
     int depth;
@@ -23,7 +22,7 @@ static const char *out_of_memory(parser *p) {
 }
 
 static const char *push(parser *p, tm_pickle_value value, const char *at) {
-    return tm_vec_append(&p->stack, &value, 1) ? at : out_of_memory(p);
+    return tm_vec_append(&p->out->stack, &value, 1) ? at : out_of_memory(p);
 }
 
 static const char *push_text(parser *p, const tm_json_text *text, const char *at) {
@@ -110,7 +109,7 @@ static bool is_cut(parser *p) {
 static const char *parse_container(parser *p, const char *at) {
     const bool object = *at == '{';
     const char close = object ? '}' : ']';
-    const size_t height = p->stack.n;
+    const size_t height = p->out->stack.n;
     bool first = true;
     if (++p->depth > DEPTH_MAX)
         return tm_json_fail(&p->cursor, at, "lists are nested too deeply");
@@ -124,12 +123,12 @@ static const char *parse_container(parser *p, const char *at) {
     if (!at && !is_cut(p))
         return NULL;
     p->depth--;
-    size_t n = p->stack.n - height;
+    size_t n = p->out->stack.n - height;
     n -= object ? n % 2 : 0;
     tm_pickle_value made;
-    p->stack.n = height;
+    p->out->stack.n = height;
     if (!tm_pickle_make(p->out, object ? TM_PICKLE_DICT : TM_PICKLE_LIST,
-                        n > 0 ? (tm_pickle_value *)p->stack.data + height : NULL, n, &made))
+                        n > 0 ? (tm_pickle_value *)p->out->stack.data + height : NULL, n, &made))
         return out_of_memory(p);
     return push(p, made, p->cut ? p->cursor.end : at + 1);
 }
@@ -154,7 +153,7 @@ static tm_status parse(parser *p, tm_source *source, const tm_vec *bytes, tm_err
     if (!at)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), p->cursor.fail - begin,
                        "as JSON: %s", p->cursor.why);
-    p->out->root = *(const tm_pickle_value *)p->stack.data;
+    p->out->root = *(const tm_pickle_value *)p->out->stack.data;
     return TM_OK;
 }
 
@@ -184,16 +183,15 @@ static tm_status read_all(tm_source *source, tm_vec *bytes, tm_error *err) {
 
 tm_status tm_json_values_read(tm_source *source, bool lax, tm_pickle *out, tm_json_lapses *lapses,
                               tm_error *err) {
-    parser p = {.out = out, .lax = lax, .stack = TM_VEC(tm_pickle_value), .text = TM_VEC(char)};
+    parser p = {.out = out, .lax = lax, .text = TM_VEC(char)};
     tm_vec bytes = TM_VEC(char);
-    tm_status status = tm_pickle_init(out) ? TM_OK : tm_fail_memory(err);
+    tm_status status = tm_pickle_clear(out) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
         status = read_all(source, &bytes, err);
     if (status == TM_OK)
         status = parse(&p, source, &bytes, err);
     *lapses = (tm_json_lapses){p.cut, (int64_t)bytes.n, p.commas};
     tm_vec_free(&bytes);
-    tm_vec_free(&p.stack);
     tm_vec_free(&p.text);
     return status;
 }

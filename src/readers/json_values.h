@@ -14,7 +14,7 @@ typedef struct tm_json_lapses {
 /**
  * Reads one JSON document of at most 2^28 bytes. A truncated one is read to its end.
  * @param lax     also reads objects whose members have no comma between them
- * @param out     free it with tm_pickle_free even after a failure
+ * @param out     TM_PICKLE, or one that was read before
  * @param lapses  set on TM_OK
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -67,9 +67,8 @@ typedef struct machine {
     tm_error *err;
     unsigned char *buffer; /* [BUFFER] owned */
     size_t next, held;     /* position and fill level of buffer */
-    int64_t offset;        /* of the next byte */
+    int64_t start;         /* offset of the buffer's first byte */
     int64_t at;            /* of the current opcode */
-    tm_vec stack, memo;    /* of tm_pickle_value */
     tm_vec marks;          /* of size_t: the stack's height at each mark */
     tm_vec text;           /* of char */
     size_t values;         /* number of values ever pushed or memoised */
@@ -82,6 +81,7 @@ static tm_status fail(const machine *m, const char *why) {
 }
 
 static tm_status refill(machine *m) {
+    m->start += (int64_t)m->held;
     m->next = m->held = 0;
     tm_status status = tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err);
     m->ended = status == TM_OK ? m->held == 0 : tm_source_cut_short(m->source);
@@ -96,13 +96,12 @@ static tm_status take_slowly(machine *m, int size, uint64_t *out) {
         if (m->next == m->held)
             TM_TRY(refill(m));
         value |= (uint64_t)m->buffer[m->next++] << (8 * i);
-        m->offset++;
     }
     *out = value;
     return TM_OK;
 }
 
-/* Reads an unsigned little-endian number of @p size bytes. */
+/* Reads an unsigned little-endian number of @p size bytes, a constant where it has to be fast. */
 static inline tm_status take(machine *m, int size, uint64_t *out) {
     uint64_t value = 0;
     const unsigned char *from = m->buffer + m->next;
@@ -111,7 +110,6 @@ static inline tm_status take(machine *m, int size, uint64_t *out) {
     for (int i = 0; i < size; i++)
         value |= (uint64_t)from[i] << (8 * i);
     m->next += (size_t)size;
-    m->offset += size;
     *out = value;
     return TM_OK;
 }
@@ -119,7 +117,7 @@ static inline tm_status take(machine *m, int size, uint64_t *out) {
 static inline tm_status push(machine *m, tm_pickle_value value) {
     if (++m->values > VALUES_MAX)
         return fail(m, "the pickle has too many values");
-    tm_pickle_value *top = tm_vec_push(&m->stack);
+    tm_pickle_value *top = tm_vec_push(&m->out->stack);
     if (!top)
         return tm_fail_memory(m->err);
     *top = value;
@@ -138,10 +136,15 @@ static tm_status push_container(machine *m, tm_pickle_type type, const tm_pickle
     return tm_pickle_make(m->out, type, items, n, &value) ? push(m, value) : tm_fail_memory(m->err);
 }
 
-/* Read in pieces, so that a length beyond the end of the file allocates nothing. */
-static tm_status push_text(machine *m, int size_of_size) {
-    uint64_t size;
-    TM_TRY(take(m, size_of_size, &size));
+static tm_status push_bytes(machine *m, const char *bytes, size_t size) {
+    const uint32_t id = tm_names_intern(m->out->texts, bytes, size);
+    if (id == TM_NAME_FAILED)
+        return tm_fail_memory(m->err);
+    return push(m, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT});
+}
+
+/* Reads a text in pieces, so that a length beyond the end of the file allocates nothing. */
+static tm_status push_long_text(machine *m, uint64_t size) {
     m->text.n = 0;
     while (size > 0) {
         if (m->next == m->held)
@@ -150,13 +153,18 @@ static tm_status push_text(machine *m, int size_of_size) {
         if (!tm_vec_append(&m->text, m->buffer + m->next, n))
             return tm_fail_memory(m->err);
         m->next += n;
-        m->offset += (int64_t)n;
         size -= n;
     }
-    uint32_t id = tm_names_intern(m->out->texts, m->text.n > 0 ? m->text.data : "", m->text.n);
-    if (id == TM_NAME_FAILED)
-        return tm_fail_memory(m->err);
-    return push(m, (tm_pickle_value){.as.id = id, .type = TM_PICKLE_TEXT});
+    return push_bytes(m, m->text.data, m->text.n);
+}
+
+static tm_status push_text(machine *m, int size_of_size) {
+    uint64_t size;
+    TM_TRY(take(m, size_of_size, &size));
+    if (size > m->held - m->next)
+        return push_long_text(m, size);
+    m->next += (size_t)size;
+    return push_bytes(m, (const char *)m->buffer + m->next - size, (size_t)size);
 }
 
 /* Reads two's complement of up to 8 bytes. */
@@ -165,7 +173,7 @@ static tm_status push_long(machine *m) {
     TM_TRY(take(m, 1, &size));
     if (size > 8)
         return fail(m, "an integer has more than 64 bits");
-    TM_TRY(take(m, (int)size, &value));
+    TM_TRY(size == 8 ? take(m, 8, &value) : take(m, (int)size, &value));
     if (size > 0 && size < 8 && value >> (8 * size - 1))
         value |= UINT64_MAX << (8 * size);
     int64_t whole;
@@ -187,23 +195,25 @@ static tm_status push_real(machine *m) {
 
 /* Returns the number of values on the stack above the last mark. */
 static size_t above_mark(const machine *m) {
-    return m->stack.n - (m->marks.n > 0 ? ((const size_t *)m->marks.data)[m->marks.n - 1] : 0);
+    return m->out->stack.n - (m->marks.n > 0 ? ((const size_t *)m->marks.data)[m->marks.n - 1] : 0);
 }
 
 /* Makes a tuple of the top @p n values. */
 static tm_status make_tuple(machine *m, size_t n) {
     if (above_mark(m) < n)
         return fail(m, "a tuple of more values than there are");
-    m->stack.n -= n;
-    return push_container(m, TM_PICKLE_LIST,
-                          n > 0 ? (const tm_pickle_value *)m->stack.data + m->stack.n : NULL, n);
+    m->out->stack.n -= n;
+    return push_container(
+        m, TM_PICKLE_LIST,
+        n > 0 ? (const tm_pickle_value *)m->out->stack.data + m->out->stack.n : NULL, n);
 }
 
 /* Moves a container's items to the end of the vector, with room for @p n more. */
 static bool move_to_end(tm_pickle *p, tm_pickle_run *run, size_t n) {
     const size_t first = p->items.n, room = run->n == 0 ? n : 2 * (run->n + n);
-    if (!tm_vec_append(&p->items, NULL, room))
+    if (!tm_vec_reserve(&p->items, first + room))
         return false;
+    p->items.n += room;
     tm_pickle_value *v = p->items.data;
     if (run->n > 0)
         memcpy(v + first, v + run->first, run->n * sizeof *v);
@@ -225,7 +235,7 @@ static bool extend(tm_pickle *p, uint32_t id, const tm_pickle_value *items, size
 static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
     if (above_mark(m) <= n)
         return fail(m, "values without a list or dict to go into");
-    const tm_pickle_value *top = (tm_pickle_value *)m->stack.data + m->stack.n - n;
+    const tm_pickle_value *top = (tm_pickle_value *)m->out->stack.data + m->out->stack.n - n;
     if (top[-1].type != type || (type == TM_PICKLE_DICT && n % 2 != 0))
         return fail(m, "values that do not fit what they go into");
     m->values += n;
@@ -233,7 +243,7 @@ static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
         return fail(m, "the pickle has too many values");
     if (n > 0 && !extend(m->out, top[-1].as.id, top, n))
         return tm_fail_memory(m->err);
-    m->stack.n -= n;
+    m->out->stack.n -= n;
     return TM_OK;
 }
 
@@ -253,20 +263,20 @@ static tm_status put(machine *m, uint64_t index) {
     /* Writers count indices up, so a valid index cannot exceed the current offset. */
     if (index > (uint64_t)m->at || index >= VALUES_MAX)
         return fail(m, "a memo index that the pickle cannot have");
-    while (m->memo.n <= index)
-        if (!tm_vec_append(&m->memo, &none, 1))
+    while (m->out->memo.n <= index)
+        if (!tm_vec_append(&m->out->memo, &none, 1))
             return tm_fail_memory(m->err);
-    ((tm_pickle_value *)m->memo.data)[index] =
-        ((const tm_pickle_value *)m->stack.data)[m->stack.n - 1];
+    ((tm_pickle_value *)m->out->memo.data)[index] =
+        ((const tm_pickle_value *)m->out->stack.data)[m->out->stack.n - 1];
     return TM_OK;
 }
 
 static inline tm_status get(machine *m, int size) {
     uint64_t index;
     TM_TRY(take(m, size, &index));
-    if (index >= m->memo.n)
+    if (index >= m->out->memo.n)
         return fail(m, "a memo index that nothing was put at");
-    return push(m, ((const tm_pickle_value *)m->memo.data)[index]);
+    return push(m, ((const tm_pickle_value *)m->out->memo.data)[index]);
 }
 
 static tm_status refuse(const machine *m, uint64_t opcode) {
@@ -292,24 +302,23 @@ static tm_status pass_frame(machine *m) {
 }
 
 static tm_status mark(machine *m) {
-    return tm_vec_append(&m->marks, &m->stack.n, 1) ? TM_OK : tm_fail_memory(m->err);
+    return tm_vec_append(&m->marks, &m->out->stack.n, 1) ? TM_OK : tm_fail_memory(m->err);
 }
 
 static tm_status stop(machine *m) {
-    if (m->stack.n != 1 || m->marks.n > 0)
+    if (m->out->stack.n != 1 || m->marks.n > 0)
         return fail(m, "the pickle does not end with exactly one value");
-    m->out->root = *(const tm_pickle_value *)m->stack.data;
+    m->out->root = *(const tm_pickle_value *)m->out->stack.data;
     m->stopped = true;
     return TM_OK;
 }
 
-static tm_status push_number(machine *m, uint64_t opcode) {
+static inline tm_status push_number(machine *m, int size) {
     uint64_t value;
-    TM_TRY(take(m, opcode == OP_BININT ? 4 : opcode == OP_BININT2 ? 2 : 1, &value));
-    return push_int(m,
-                    opcode == OP_BININT && value > INT32_MAX ? (int64_t)value - (INT64_C(1) << 32)
-                                                             : (int64_t)value,
-                    TM_PICKLE_INT);
+    TM_TRY(take(m, size, &value));
+    return push_int(
+        m, size == 4 && value > INT32_MAX ? (int64_t)value - (INT64_C(1) << 32) : (int64_t)value,
+        TM_PICKLE_INT);
 }
 
 static tm_status run_on_marked(machine *m, uint64_t opcode) {
@@ -342,9 +351,11 @@ static tm_status run_one(machine *m, uint64_t opcode) {
     case OP_NEWFALSE:
         return push_int(m, opcode == OP_NEWTRUE, TM_PICKLE_BOOL);
     case OP_BININT:
+        return push_number(m, 4);
     case OP_BININT1:
+        return push_number(m, 1);
     case OP_BININT2:
-        return push_number(m, opcode);
+        return push_number(m, 2);
     case OP_LONG1:
         return push_long(m);
     case OP_BINFLOAT:
@@ -382,7 +393,7 @@ static tm_status run_one(machine *m, uint64_t opcode) {
     case OP_LONG_BINPUT:
         return put_at(m, 4);
     case OP_MEMOIZE:
-        return put(m, m->memo.n);
+        return put(m, m->out->memo.n);
     default:
         return refuse(m, opcode);
     }
@@ -391,11 +402,11 @@ static tm_status run_one(machine *m, uint64_t opcode) {
 static tm_status run(machine *m) {
     uint64_t opcode;
     while (!m->stopped) {
-        m->at = m->offset;
+        m->at = m->start + (int64_t)m->next;
         TM_TRY(take(m, 1, &opcode));
         TM_TRY(run_one(m, opcode));
     }
-    m->at = m->offset;
+    m->at = m->start + (int64_t)m->next;
     if (m->next == m->held)
         TM_TRY(tm_source_read(m->source, m->buffer, BUFFER, &m->held, m->err));
     else
@@ -412,25 +423,25 @@ static tm_status close_open(machine *m) {
         m->marks.n--;
         const bool inside = above_mark(m) > n;
         const tm_pickle_type type =
-            inside ? ((const tm_pickle_value *)m->stack.data + m->stack.n - n)[-1].type
+            inside ? ((const tm_pickle_value *)m->out->stack.data + m->out->stack.n - n)[-1].type
                    : TM_PICKLE_NONE;
         const size_t odd = type == TM_PICKLE_DICT ? n % 2 : 0;
-        m->stack.n -= odd;
+        m->out->stack.n -= odd;
         if (type == TM_PICKLE_LIST || type == TM_PICKLE_DICT)
             TM_TRY(add_items(m, n - odd, type));
         else
-            m->stack.n -= n;
+            m->out->stack.n -= n;
     }
-    if (m->stack.n == 0)
+    if (m->out->stack.n == 0)
         return fail(m, "the file ends before the pickle holds anything");
-    m->out->root = *(const tm_pickle_value *)m->stack.data;
+    m->out->root = *(const tm_pickle_value *)m->out->stack.data;
     return TM_OK;
 }
 
-bool tm_pickle_init(tm_pickle *out) {
-    *out = (tm_pickle){.texts = tm_names_create(),
-                       .containers = TM_VEC(tm_pickle_run),
-                       .items = TM_VEC(tm_pickle_value)};
+bool tm_pickle_clear(tm_pickle *out) {
+    tm_names_destroy(out->texts);
+    out->texts = tm_names_create();
+    out->containers.n = out->items.n = out->stack.n = out->memo.n = 0;
     return out->texts != NULL;
 }
 
@@ -446,15 +457,12 @@ bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_valu
 
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut, tm_error *err) {
     machine m = {.source = source, .out = out, .err = err, .buffer = malloc(BUFFER)};
-    m.stack = m.memo = TM_VEC(tm_pickle_value);
     m.marks = TM_VEC(size_t);
     m.text = TM_VEC(char);
-    tm_status status = tm_pickle_init(out) && m.buffer ? run(&m) : tm_fail_memory(err);
+    tm_status status = tm_pickle_clear(out) && m.buffer ? run(&m) : tm_fail_memory(err);
     if (cut && (*cut = status == TM_ERR_INPUT && m.ended))
         status = close_open(&m);
     free(m.buffer);
-    tm_vec_free(&m.stack);
-    tm_vec_free(&m.memo);
     tm_vec_free(&m.marks);
     tm_vec_free(&m.text);
     return status;
@@ -467,6 +475,8 @@ tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) {
 void tm_pickle_free(tm_pickle *pickle) {
     tm_vec_free(&pickle->containers);
     tm_vec_free(&pickle->items);
+    tm_vec_free(&pickle->stack);
+    tm_vec_free(&pickle->memo);
     tm_names_destroy(pickle->texts);
     pickle->texts = NULL;
 }

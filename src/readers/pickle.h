@@ -28,22 +28,30 @@ typedef struct tm_pickle_value {
     tm_pickle_type type;
 } tm_pickle_value;
 
+/** The position of a container's items in items. */
+typedef struct tm_pickle_run {
+    size_t first, n, room;
+} tm_pickle_run;
+
 typedef struct tm_pickle {
     tm_names *texts;      /* owned */
     tm_vec containers;    /* of tm_pickle_run: contents of lists and dicts. Two values may share one
                              container, and a container may contain itself. */
     tm_vec items;         /* of tm_pickle_value; for a dict key, value, key, value, ... */
     tm_pickle_value root; /* the pickled value */
+    tm_vec stack, memo;   /* of tm_pickle_value: of the reader, kept for the next reading */
 } tm_pickle;
 
-/** The position of a container's items in items. */
-typedef struct tm_pickle_run {
-    size_t first, n, room;
-} tm_pickle_run;
+/** A pickle that holds nothing. */
+#define TM_PICKLE                                                                                  \
+    ((tm_pickle){.containers = TM_VEC(tm_pickle_run),                                              \
+                 .items = TM_VEC(tm_pickle_value),                                                 \
+                 .stack = TM_VEC(tm_pickle_value),                                                 \
+                 .memo = TM_VEC(tm_pickle_value)})
 
 /**
  * Reads one pickle of any protocol, which must be the whole content.
- * @param out  free it with tm_pickle_free, whatever the result
+ * @param out  TM_PICKLE, or one that was read before: it is replaced, and its memory used again
  * @return     TM_OK; TM_ERR_INPUT (an opcode that plain data do not need, an opcode on the wrong
  *             values, end of file, over 2^26 values; the offset is the opcode's); TM_ERR_FAULT
  */
@@ -57,8 +65,8 @@ tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MU
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Makes an empty pickle, to be filled from another source. Returns false if out of memory. */
-bool tm_pickle_init(tm_pickle *out);
+/** Empties a pickle, to be filled from another source. Returns false if out of memory. */
+bool tm_pickle_clear(tm_pickle *out);
 
 /** Makes a container with copies of @p n items. Returns false if out of memory. */
 bool tm_pickle_make(tm_pickle *pickle, tm_pickle_type type, const tm_pickle_value *items, size_t n,

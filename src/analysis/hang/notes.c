@@ -254,11 +254,21 @@ static bool make_lanes(reading *r) {
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
         l->open = !is_over(c) && c->seq < l->open ? c->seq : l->open;
-        l->done = proves_all_came(c) && c->seq > l->done ? c->seq : l->done;
         l->doubt = strcmp(c->backend, "gloo") == 0 && l->last < l->open ? l->last : l->open;
         l->size = c->group_size > l->size ? c->group_size : l->size;
     }
     return of != NULL || r->n_groups == 0;
+}
+
+/* Sets the last number of each group that proves that all ranks came: from the end, because then
+ * few calls have to be looked at. */
+static void find_done(const reading *r) {
+    for (size_t i = r->n_calls; i-- > 0;) {
+        const tm_flight_call *c = &r->calls[i];
+        lane *l = c->is_p2p ? NULL : lane_of(r, c->group);
+        if (l && i >= l->from && c->seq > l->done && proves_all_came(c))
+            l->done = c->seq;
+    }
 }
 
 static bool reserve_forms(const reading *r) {
@@ -390,6 +400,8 @@ bool tm_hang_notes_add(tm_hang_notes *n, const tm_flight *flight, const char *pa
     for (size_t g = 0; g < r.n_groups && ok; g++)
         ok = add_group(n, &r.groups[g]);
     ok = ok && make_lanes(&r) && reserve_forms(&r);
+    if (ok)
+        find_done(&r);
     for (size_t i = 0; i < r.n_calls && ok; i++)
         ok = r.calls[i].is_p2p || note_form(&r, &r.calls[i]);
     ok = ok && keep_calls(&r, &d);

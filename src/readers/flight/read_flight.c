@@ -57,7 +57,7 @@ struct tm_flight {
     tm_vec ops;           /* of op_name */
     int64_t rank, left_out;
     const char *version;
-    bool has_values, cut;
+    bool cut;
 };
 
 enum { UNKNOWN = 255 };
@@ -65,7 +65,8 @@ enum { UNKNOWN = 255 };
 tm_flight *tm_flight_create(void) {
     tm_flight *f = malloc(sizeof *f);
     if (f)
-        *f = (tm_flight){.groups = TM_VEC(tm_flight_group),
+        *f = (tm_flight){.values = TM_PICKLE,
+                         .groups = TM_VEC(tm_flight_group),
                          .ranks = TM_VEC(int64_t),
                          .calls = TM_VEC(tm_flight_call),
                          .entries = TM_VEC(uint32_t),
@@ -75,9 +76,7 @@ tm_flight *tm_flight_create(void) {
 }
 
 static void forget(tm_flight *f) {
-    if (f->has_values)
-        tm_pickle_free(&f->values);
-    f->has_values = f->cut = false;
+    f->cut = false;
     f->groups.n = f->ranks.n = f->calls.n = f->entries.n = f->fields.n = f->ops.n = 0;
     f->rank = -1;
     f->left_out = 0;
@@ -87,7 +86,7 @@ static void forget(tm_flight *f) {
 void tm_flight_destroy(tm_flight *f) {
     if (!f)
         return;
-    forget(f);
+    tm_pickle_free(&f->values);
     tm_vec_free(&f->groups);
     tm_vec_free(&f->ranks);
     tm_vec_free(&f->calls);
@@ -473,7 +472,6 @@ tm_status tm_flight_read(tm_flight *f, tm_source *source, tm_error *err) {
     TM_TRY(tm_source_read(source, head, HEAD, &n, err));
     TM_TRY(tm_source_rewind(source, err));
     const bool json = head[strspn(head, " \t\r\n")] == '{';
-    f->has_values = true;
     if (json) {
         tm_json_lapses lapses = {.cut = false};
         TM_TRY(tm_json_values_read(source, false, &f->values, &lapses, err));

@@ -12,22 +12,19 @@ struct tm_ras {
     tm_vec comms, members, counts; /* of tm_ras_comm, tm_ras_member, tm_ras_count */
     const char *version, *time;
     int64_t left_out, commas;
-    bool has_values;
 };
 
 tm_ras *tm_ras_create(void) {
     tm_ras *r = malloc(sizeof *r);
     if (r)
-        *r = (tm_ras){.comms = TM_VEC(tm_ras_comm),
+        *r = (tm_ras){.values = TM_PICKLE,
+                      .comms = TM_VEC(tm_ras_comm),
                       .members = TM_VEC(tm_ras_member),
                       .counts = TM_VEC(tm_ras_count)};
     return r;
 }
 
 static void forget(tm_ras *r) {
-    if (r->has_values)
-        tm_pickle_free(&r->values);
-    r->has_values = false;
     r->comms.n = r->members.n = r->counts.n = 0;
     r->left_out = r->commas = 0;
     r->version = r->time = "";
@@ -36,7 +33,7 @@ static void forget(tm_ras *r) {
 void tm_ras_destroy(tm_ras *r) {
     if (!r)
         return;
-    forget(r);
+    tm_pickle_free(&r->values);
     tm_vec_free(&r->comms);
     tm_vec_free(&r->members);
     tm_vec_free(&r->counts);
@@ -183,7 +180,7 @@ static void point(tm_ras *r) {
         c[i].members = m;
         c[i].n_members = settle(m, n);
         r->left_out += (int64_t)(n - c[i].n_members);
-        m += n;
+        m = n > 0 ? m + n : m; /* NULL if no communicator has members */
     }
 }
 
@@ -216,7 +213,6 @@ tm_status tm_ras_read(tm_ras *r, tm_source *source, tm_error *err) {
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
                        "the text of ncclras, which leaves out ranks: give what ncclras -f json "
                        "prints (NCCL 2.28.7 or later)");
-    r->has_values = true;
     TM_TRY(tm_json_values_read(source, true, &r->values, &lapses, err));
     if (lapses.cut)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), lapses.size,

@@ -199,7 +199,7 @@ static tm_status read_pickle(reading *r, const tm_pickle *pickle, tm_source *sou
 }
 
 tm_status tm_snapshot_read_pickle(tm_snapshots *snapshots, tm_source *source, tm_error *err) {
-    tm_pickle pickle;
+    tm_pickle pickle = TM_PICKLE;
     reading r = {.out = snapshots,
                  .first = snapshots->devices.n,
                  .keys = TM_KEYS(site_key),
