@@ -189,37 +189,47 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
     return read_one(r, best, err);
 }
 
-/* Reads an answer of RAS. */
-static tm_status read_answer(reader *r, const char *path, tm_tables *out, tm_error *err) {
+/* Reads an answer of RAS. Leaves out one that cannot be read: *out is then NULL. */
+static tm_status read_answer(reader *r, const char *path, tm_ras **out, tm_error *err) {
     tm_source *source = NULL;
     tm_error why = {.offset = -1};
-    tm_ras *ras = tm_ras_create();
-    if (!ras)
+    char text[TM_PATH_MAX + TM_MESSAGE_MAX];
+    *out = tm_ras_create();
+    if (!*out)
         return tm_fail_memory(err);
     tm_status status = tm_source_open(path, &source, &why);
     if (status == TM_OK)
-        status = tm_ras_read(ras, source, &why);
+        status = tm_ras_read(*out, source, &why);
     tm_source_close(source);
-    if (status == TM_OK)
-        status = tm_hang_ras_rows(ras, out, &why);
     r->n_read += status == TM_OK;
-    tm_ras_destroy(ras);
-    if (status == TM_OK || status == TM_ERR_FAULT) {
+    if (status == TM_OK)
+        return TM_OK;
+    tm_ras_destroy(*out);
+    *out = NULL;
+    if (status == TM_ERR_FAULT) {
         *err = why;
         return status;
     }
-    char text[TM_PATH_MAX + TM_MESSAGE_MAX];
     tm_error_text(&why, text, sizeof text);
     return leave_out(r, path, "unreadable", text, err);
 }
 
+/* Reads one or two answers of RAS on a process that sees the first. */
 static tm_status read_answers(reader *r, const tm_vec *answers, tm_tables *out, tm_error *err) {
     const tm_share_readers readers = {r->n_processes, r->hosts->n, r->hosts->of};
     const tm_input *v = answers->data;
-    for (size_t i = 0; i < answers->n; i++)
-        if (tm_share_reader(&readers, v[i].seen, i) == r->self)
-            TM_TRY(read_answer(r, v[i].path, out, err));
-    return TM_OK;
+    tm_ras *read[TM_HANG_ANSWERS_MAX] = {NULL};
+    tm_status status = TM_OK;
+    if (answers->n == 0 || tm_share_reader(&readers, v[0].seen, 0) != r->self)
+        return TM_OK;
+    for (size_t i = 0; i < answers->n && status == TM_OK; i++)
+        status = read_answer(r, v[i].path, &read[i], err);
+    tm_ras *first = read[0] ? read[0] : read[1];
+    if (status == TM_OK && first)
+        status = tm_hang_ras_rows(first, read[0] ? read[1] : NULL, out, err);
+    tm_ras_destroy(read[0]);
+    tm_ras_destroy(read[1]);
+    return status;
 }
 
 static tm_status read_own(reader *r, tm_error *err) {

@@ -8,6 +8,9 @@
 #include "mpi/load/load.h"
 #include "tmerge/table.h"
 
+/** Maximum number of answers of NCCL's RAS: two are compared. */
+enum { TM_HANG_ANSWERS_MAX = 2 };
+
 /** Inputs by kind: vectors of tm_input, in input order. Freed by the caller. */
 typedef struct tm_hang_inputs {
     tm_vec dumps, answers, traces; /* answers: of NCCL's RAS */

@@ -41,7 +41,7 @@ typedef struct tm_ras_member {
 } tm_ras_member;
 
 typedef struct tm_ras_comm {
-    const char *hash; /* "0x6c1f4a9d2b7e8305" */
+    const char *hash, *secondary_hash; /* "0x6c1f4a9d2b7e8305", "0x91:0x92" */
     int64_t size;
     const tm_ras_member *members;
     size_t n_members; /* at most size */

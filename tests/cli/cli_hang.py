@@ -367,7 +367,7 @@ def test_an_answer_of_ras_alone_tells_who_is_dead_and_who_is_behind():
 
   Dead: rank 1 (process 101 on 10.0.0.1, GPU 1). In communicator 0x93d70002 of 3
   ranks, rank 2 is behind: it has launched 11 AllReduce, another 12.
-  NCCL 2.30.4's RAS tells of 1 communicator and 3 processes at 2026-03-04
+  NCCL 2.30.4's RAS reports 1 communicator and 3 processes at 2026-03-04
   05:06:07, local time. ''')
     stored = tables('hang.h5', 'hang.job', 'hang.rank', 'hang.ras')
     equal([(r['state'], r['dumps'], r['culprits']) for r in stored['hang.job']], [('unknown', 0, None)])
@@ -379,6 +379,32 @@ def test_an_answer_of_ras_alone_tells_who_is_dead_and_who_is_behind():
     # As NCCL 2.28 writes it, without the comma after nvml_dev of the missing rank.
     put('ras.json', answer([12, None, 11], version='2.28.9').replace('"nvml_dev": 1,', '"nvml_dev": 1'))
     contains(' '.join(tmerge('hang', 'ras.json').expect(0).out.split()), 'Its JSON lacks 1 comma')
+
+
+def test_two_answers_of_ras_show_who_launched_collectives_between_them():
+    # 05:07:09 - 05:06:07 = 62 s; what each rank launched in them: later count - earlier count.
+    for before, after, other, words, advanced in (
+            ([12, 12, 11], [12, 12, 11], '0x1', 'In the 62 s between the two answers, ranks 0-2 launched no collective', [0] * 3),
+            ([10, 12, 11], [13, 13, 11], '0x1', 'two answers, ranks 0-1 launched collectives, rank 2 launched none', [3, 1, 0]),
+            ([10, None, 9], [12, 12, 11], '0x1', 'ranks 0,2 launched collectives: the job was running', [2, None, 2]),
+            ([12, 12, 12], [12, 9, 12], '0x1', 'not compared: a count is lower in the later one', [None] * 3),
+            ([12, 12, 12], [13, 13, 13], '0x2', 'The two answers have no rank in common', [None] * 3)):
+        put('ras_b.json', answer(before).replace('0x93d70002', '0x1'))
+        put('ras_a.json', answer(after).replace('0x93d70002', other).replace('05:06:07', '05:07:09'))
+        done = tmerge('hang', 'ras_a.json', 'ras_b.json', '-o', 'hang.h5', '--force').expect(0)
+        contains(' '.join(done.out.split()), words)
+        stored = tables('hang.h5', 'hang.rank', 'hang.ras')
+        equal([r['advanced'] for r in stored['hang.rank']], advanced, words)
+        equal([(r['rank'], r['advanced']) for r in stored['hang.ras'] if r['rank'] == 2][:1],
+              [(2, advanced[2])] if after[2] == 11 else [], words)
+    # Rank 0 launched nothing in 0x1, but perhaps in a communicator that only the later answer has.
+    put('ras_b.json', answer([12, 12, 11]))
+    later, new = json.loads(answer([12, 12, 11])), json.loads(answer([1, 0, 0]).replace('0x93d70002', '0x2'))
+    put('ras_a.json', json.dumps({**later, 'timestamp': '2026-03-04 05:07:09',
+                                  'communicators': later['communicators'] + new['communicators']}))
+    done = tmerge('hang', 'ras_a.json', 'ras_b.json').expect(0)
+    contains(' '.join(done.out.split()), 'ranks 1-2 launched no collective')
+    equal(tmerge('hang', 'ras_b.json', 'ras_a.json', n=3).expect(0).out, done.out)
 
 
 def test_beside_dumps_ras_tells_how_the_ranks_without_one_are():
@@ -409,7 +435,8 @@ def test_a_broken_answer_of_ras_is_said_and_costs_no_dump():
         contains(beside.out, 'dumps of 2 of 2 ranks')
     put('ras.json', whole)
     put('ras_2.json', whole)
-    contains(tmerge('hang', 'ras.json', 'ras_2.json').expect(3).err, 'ras_2.json: a second answer of ncclras')
+    put('ras_3.json', whole)
+    contains(tmerge('hang', 'ras.json', 'ras_2.json', 'ras_3.json').expect(3).err, 'ras_3.json: a third answer of ncclras')
 
 
 class Hostile:

@@ -20,7 +20,7 @@ static void analyse(const tm_ras *ras) {
     tm_error err;
     const tm_job job = {.world_size = 2};
     require(tm_analysis_tables(&tables, &err) == TM_OK);
-    require(tm_hang_ras_rows(ras, &tables, &err) == TM_OK);
+    require(tm_hang_ras_rows(ras, ras, &tables, &err) == TM_OK);
     const tm_analysis *const *all = tm_analyses(&n);
     for (size_t i = 0; i < n; i++)
         if (strcmp(all[i]->name, "hang") == 0)

@@ -55,7 +55,7 @@ static void row_text(const tm_table *t, size_t row, char *out, size_t size) {
 static void rows_text(const tm_ras *ras, char *out, size_t size) {
     tm_tables tables;
     assert_ok(tm_analysis_tables(&tables, NULL));
-    assert_ok(tm_hang_ras_rows(ras, &tables, NULL));
+    assert_ok(tm_hang_ras_rows(ras, NULL, &tables, NULL));
     tm_table *t = tm_tables_find(&tables, "hang.ras");
     tm_table_sort(t);
     *out = '\0';

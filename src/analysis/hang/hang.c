@@ -110,7 +110,7 @@ const tm_table_def tm_hang_call_def = {.name = "hang.call",
 static const tm_table_def *const tables[] = {
     &tm_hang_job_def,  &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_ras_def,
     &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
-    &tm_hang_seen_def, &tm_hang_answer_def};
+    &tm_hang_seen_def, &tm_hang_answer_def,     &tm_hang_move_def};
 
 /* Removes rows with the same key as the one before: later dumps of a rank, repeated groups. */
 static void leave_doubles(tm_table *table) {

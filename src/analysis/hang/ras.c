@@ -5,6 +5,7 @@
 
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "moves.h"
 #include "tables.h"
 
 static const tm_column ras_columns[N_HR] = {
@@ -26,6 +27,9 @@ static const tm_column ras_columns[N_HR] = {
          "from that of the rank that launched most."},
     [HR_LAUNCHED] = {"launched", TM_INT, "", "How many of these it launched."},
     [HR_MOST] = {"others", TM_INT, "", "How many the rank launched that launched most."},
+    [HR_ADVANCED] = {"advanced", TM_INT, "",
+                     "Number of collectives that its GPU launched between two answers, in all "
+                     "communicators of both; null: unknown."},
     [HR_ERROR] = {"error", TM_INT, "", "Of a rank that failed, NCCL's result (ncclResult_t)."},
     [HR_HOST] = {"host", TM_TEXT, "", "Address of its host; null: unknown."},
     [HR_PID] = {"pid", TM_INT, "", "Its process; null: unknown."},
@@ -52,6 +56,8 @@ static const tm_column answer_columns[N_HA] = {
     [HA_COMMAS] = {"commas", TM_INT, "", "Missing commas that were added."},
     [HA_VERSION] = {"version", TM_TEXT, "", "Version of NCCL."},
     [HA_TIME] = {"time", TM_TEXT, "", "Local time of the answer."},
+    [HA_COMPARED] = {"compared", TM_INT, "", "Whether two were compared (tm_hang_compared)."},
+    [HA_APART] = {"apart_s", TM_INT, "", "Seconds since the earlier answer; null: unknown."},
 };
 
 const tm_table_def tm_hang_answer_def = {.name = "hang.answer",
@@ -62,57 +68,48 @@ const tm_table_def tm_hang_answer_def = {.name = "hang.answer",
                                          .top = -1,
                                          .internal = true};
 
+static const tm_column move_columns[N_HM] = {
+    [HM_RANK] = {"rank", TM_INT, "", "Global rank; null: unknown."},
+    [HM_ADVANCED] = {"advanced", TM_INT, "", "Collectives launched since the earlier answer."},
+};
+
+const tm_table_def tm_hang_move_def = {.name = "hang.move",
+                                       .doc = "A row for each GPU that two answers count.",
+                                       .columns = move_columns,
+                                       .n_columns = N_HM,
+                                       .n_keys = 2,
+                                       .top = -1,
+                                       .internal = true};
+
 /* Global ranks. */
 
-/* The device of a process, which is one rank of the job. */
-typedef struct device {
-    const char *host;
-    int64_t pid, gpu;
-    int64_t rank; /* in the communicator that it comes from */
-} device;
-
-static int by_device(const void *a, const void *b) {
-    const device *x = a, *y = b;
-    const int host = strcmp(x->host, y->host);
-    return host != 0          ? host
-           : x->pid == y->pid ? tm_order_i64(x->gpu, y->gpu)
-                              : tm_order_i64(x->pid, y->pid);
-}
-
-static device device_of(const tm_ras_member *m) {
-    return (device){m->host, m->pid, m->gpu, m->rank};
-}
-
-/* Returns the rank of the same device; -1: there is none. */
+/* Returns the rank of the same GPU; -1: there is none. */
 static int64_t rank_of(const tm_vec *world, const tm_ras_member *m) {
-    const device wanted = device_of(m);
-    const device *found = world->n > 0 && m->pid >= 0
-                              ? bsearch(&wanted, world->data, world->n, sizeof wanted, by_device)
-                              : NULL;
-    return found ? found->rank : -1;
+    const tm_hang_gpu *found = tm_hang_find_gpu(world, m);
+    return found ? found->number : -1;
 }
 
-/* Takes the devices of a communicator, sorted; none if the answer does not tell all of them. False
+/* Takes the GPUs of a communicator, sorted; none if the answer does not tell all of them. False
  * if out of memory. */
-static bool take_devices(const tm_ras_comm *c, tm_vec *out) {
+static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     bool whole = c->n_members > 0 && (int64_t)c->n_members == c->size;
     out->n = 0;
     for (size_t i = 0; i < c->n_members && whole; i++) {
-        const device d = device_of(&c->members[i]);
+        const tm_hang_gpu d = tm_hang_gpu_of(&c->members[i], c->members[i].rank);
         whole = d.pid >= 0;
         if (whole && !tm_vec_append(out, &d, 1))
             return false;
     }
     if (out->n > 1)
-        tm_sort(out->data, out->n, sizeof(device), by_device);
-    const device *v = out->data;
+        tm_sort(out->data, out->n, sizeof(tm_hang_gpu), tm_hang_by_gpu);
+    const tm_hang_gpu *v = out->data;
     for (size_t i = 1; i < out->n && whole; i++)
-        whole = by_device(&v[i - 1], &v[i]) != 0;
+        whole = tm_hang_by_gpu(&v[i - 1], &v[i]) != 0;
     out->n = whole ? out->n : 0;
     return true;
 }
 
-/* Whether all devices of all communicators are in it, and no other of its size numbers them in
+/* Whether all GPUs of all communicators are in it, and no other of its size numbers them in
  * another way. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
@@ -134,45 +131,39 @@ static bool find_world(const tm_ras_comm *comms, size_t n, tm_vec *world) {
         largest = !largest || comms[c].size > largest->size ? &comms[c] : largest;
     if (!largest)
         return true;
-    if (!take_devices(largest, world))
+    if (!take_gpus(largest, world))
         return false;
     world->n = is_world(world, comms, n) ? world->n : 0;
     return true;
 }
 
 static bool count_processes(const tm_ras_comm *comms, size_t n, int64_t *out) {
-    tm_vec all = TM_VEC(device);
+    tm_vec all = TM_VEC(tm_hang_gpu);
     bool ok = true;
     for (size_t c = 0; c < n && ok; c++)
         for (size_t i = 0; i < comms[c].n_members && ok; i++) {
-            device d = device_of(&comms[c].members[i]);
+            tm_hang_gpu d = tm_hang_gpu_of(&comms[c].members[i], 0);
             d.gpu = 0;
             ok = d.pid < 0 || tm_vec_append(&all, &d, 1);
         }
     if (all.n > 1)
-        tm_sort(all.data, all.n, sizeof(device), by_device);
-    const device *v = all.data;
+        tm_sort(all.data, all.n, sizeof(tm_hang_gpu), tm_hang_by_gpu);
+    const tm_hang_gpu *v = all.data;
     *out = 0;
     for (size_t i = 0; i < all.n; i++)
-        *out += i == 0 || by_device(&v[i - 1], &v[i]) != 0;
+        *out += i == 0 || tm_hang_by_gpu(&v[i - 1], &v[i]) != 0;
     tm_vec_free(&all);
     return ok;
 }
 
 /* Counts. */
 
-static int64_t launched(const tm_ras_member *m) {
-    int64_t sum = 0;
-    for (size_t i = 0; i < m->n_counts; i++)
-        sum += m->counts[i].launched < INT64_MAX - sum ? m->counts[i].launched : 0;
-    return sum;
-}
-
 /* Returns the member that launched most, the first of several; NULL if none has counts. */
 static const tm_ras_member *farthest(const tm_ras_comm *c) {
     const tm_ras_member *found = NULL;
     for (size_t i = 0; i < c->n_members; i++)
-        if (c->members[i].n_counts > 0 && (!found || launched(&c->members[i]) > launched(found)))
+        if (c->members[i].n_counts > 0 &&
+            (!found || tm_hang_launched(&c->members[i]) > tm_hang_launched(found)))
             found = &c->members[i];
     return found;
 }
@@ -252,14 +243,21 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-static tm_status add_comm(tm_table *t, const tm_ras_comm *comms, size_t place, const tm_vec *world,
+/* What the later of two answers, or the only one, is read with. */
+typedef struct reading {
+    tm_vec world, moves; /* of tm_hang_gpu: ranks of the job, and what each launched between them */
+    tm_hang_compared compared;
+    int64_t apart_s; /* -1: unknown */
+} reading;
+
+static tm_status add_comm(tm_table *t, const tm_ras_comm *comms, size_t place, const reading *r,
                           tm_error *err) {
     const tm_ras_comm *c = &comms[place];
     const tm_ras_member *most = farthest(c);
     for (size_t i = 0; i < c->n_members; i++) {
         const tm_ras_member *m = &c->members[i];
         const lag l = most && m->n_counts > 0 ? lag_of(m, most) : (lag){.operation = NULL};
-        const int64_t rank = rank_of(world, m);
+        const int64_t rank = rank_of(&r->world, m);
         tm_cell *row;
         if (m->state == TM_RAS_RUNNING && !l.operation)
             continue;
@@ -267,16 +265,20 @@ static tm_status add_comm(tm_table *t, const tm_ras_comm *comms, size_t place, c
         tm_cell_set_int(&row[HR_COMM], (int64_t)place + 1);
         if (rank >= 0)
             tm_cell_set_int(&row[HR_RANK], rank);
+        const tm_hang_gpu *move = tm_hang_find_gpu(&r->moves, m);
+        if (move)
+            tm_cell_set_int(&row[HR_ADVANCED], move->number);
         TM_TRY(set_state(t, row, m, &l, err));
     }
     return TM_OK;
 }
 
-static tm_status add_answer(const tm_ras *ras, tm_table *t, int64_t n_ranks, tm_error *err) {
+static tm_status add_answer(const tm_ras *ras, tm_table *t, int64_t n_ranks, tm_cell **out,
+                            tm_error *err) {
     size_t n;
     int64_t processes;
     const tm_ras_comm *comms = tm_ras_comms(ras, &n);
-    tm_cell *row = tm_table_add_row(t);
+    tm_cell *row = *out = tm_table_add_row(t);
     if (!row || !count_processes(comms, n, &processes))
         return tm_fail_memory(err);
     tm_cell_set_int(&row[HA_RANKS], n_ranks);
@@ -288,17 +290,50 @@ static tm_status add_answer(const tm_ras *ras, tm_table *t, int64_t n_ranks, tm_
     return tm_table_set_text(t, &row[HA_TIME], tm_ras_time(ras), err);
 }
 
-tm_status tm_hang_ras_rows(const tm_ras *ras, tm_tables *out, tm_error *err) {
+static tm_status add_moves(tm_table *t, const reading *r, tm_error *err) {
+    const tm_hang_gpu *v = r->moves.data;
+    for (size_t i = 0; i < r->moves.n; i++) {
+        const tm_ras_member m = {.host = v[i].host, .pid = v[i].pid, .gpu = v[i].gpu};
+        const int64_t rank = rank_of(&r->world, &m);
+        tm_cell *row = tm_table_add_row(t);
+        if (!row)
+            return tm_fail_memory(err);
+        if (rank >= 0)
+            tm_cell_set_int(&row[HM_RANK], rank);
+        tm_cell_set_int(&row[HM_ADVANCED], v[i].number);
+    }
+    return TM_OK;
+}
+
+static tm_status add_rows(const tm_ras *ras, const reading *r, tm_tables *out, tm_error *err) {
     size_t n;
-    tm_vec world = TM_VEC(device);
+    tm_cell *row;
     const tm_ras_comm *comms = tm_ras_comms(ras, &n);
-    tm_status status = find_world(comms, n, &world) ? TM_OK : tm_fail_memory(err);
-    for (size_t c = 0; c < n && status == TM_OK; c++)
-        status = add_comm(tm_tables_find(out, tm_hang_ras_def.name), comms, c, &world, err);
-    if (status == TM_OK)
-        status =
-            add_answer(ras, tm_tables_find(out, tm_hang_answer_def.name), (int64_t)world.n, err);
-    tm_vec_free(&world);
+    for (size_t c = 0; c < n; c++)
+        TM_TRY(add_comm(tm_tables_find(out, tm_hang_ras_def.name), comms, c, r, err));
+    TM_TRY(add_moves(tm_tables_find(out, tm_hang_move_def.name), r, err));
+    TM_TRY(add_answer(ras, tm_tables_find(out, tm_hang_answer_def.name), (int64_t)r->world.n, &row,
+                      err));
+    tm_cell_set_int(&row[HA_COMPARED], r->compared);
+    if (r->apart_s >= 0)
+        tm_cell_set_int(&row[HA_APART], r->apart_s);
+    return TM_OK;
+}
+
+tm_status tm_hang_ras_rows(const tm_ras *ras, const tm_ras *other, tm_tables *out, tm_error *err) {
+    size_t n;
+    const bool first = other && tm_hang_is_earlier(ras, other);
+    const tm_ras *after = first ? other : ras, *before = first ? ras : other;
+    const tm_ras_comm *comms = tm_ras_comms(after, &n);
+    reading r = {.world = TM_VEC(tm_hang_gpu),
+                 .moves = TM_VEC(tm_hang_gpu),
+                 .compared = TM_HANG_ONE_ANSWER,
+                 .apart_s = before ? tm_hang_apart(before, after) : -1};
+    const bool ok = find_world(comms, n, &r.world) &&
+                    (!before || tm_hang_find_moves(before, after, &r.moves, &r.compared));
+    const tm_status status = ok ? add_rows(after, &r, out, err) : tm_fail_memory(err);
+    tm_vec_free(&r.world);
+    tm_vec_free(&r.moves);
     return status;
 }
 
@@ -306,6 +341,7 @@ tm_status tm_hang_ras_rows(const tm_ras *ras, tm_tables *out, tm_error *err) {
 
 tm_hang_ras tm_hang_ras_of(const tm_tables *tables) {
     tm_hang_ras r = {.rows = tm_tables_find(tables, tm_hang_ras_def.name),
+                     .moves = tm_tables_find(tables, tm_hang_move_def.name),
                      .answer = tm_tables_find(tables, tm_hang_answer_def.name)};
     if (r.answer->n_rows > 0)
         r.n_ranks = tm_table_row(r.answer, 0)[HA_RANKS].value.i;
@@ -314,6 +350,21 @@ tm_hang_ras tm_hang_ras_of(const tm_tables *tables) {
 
 bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state) {
     return strcmp(row[HR_STATE].value.text, states[state]) == 0;
+}
+
+void tm_hang_ras_advanced(const tm_hang_ras *r, int64_t rank, tm_cell *out) {
+    size_t low = 0, high = r->moves->n_rows; /* sorted by rank, those without one last */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const tm_cell *of = &tm_table_row(r->moves, middle)[HM_RANK];
+        if (!of->null && of->value.i < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const tm_cell *row = low < r->moves->n_rows ? tm_table_row(r->moves, low) : NULL;
+    if (row && !row[HM_RANK].null && row[HM_RANK].value.i == rank)
+        *out = row[HM_ADVANCED];
 }
 
 void tm_hang_ras_processes(const tm_hang_ras *r, tm_hang_process *out) {

@@ -146,6 +146,7 @@ enum {
     R_CUT,
     R_DUMP,
     R_PROCESS,
+    R_ADVANCED,
     R_TRACE_END,
     R_STEP,
     R_STEP_BEGIN,
@@ -176,6 +177,9 @@ static const tm_column rank_columns[N_R] = {
     [R_PROCESS] = {"process", TM_TEXT, "",
                    "Its process by NCCL's RAS: alive; unreachable: it did not answer; dead: it has "
                    "not answered for a minute; null: not told."},
+    [R_ADVANCED] = {"advanced", TM_INT, "",
+                    "Number of collectives that it launched between two answers of NCCL's RAS; "
+                    "null: unknown."},
     [R_TRACE_END] =
         {"trace_end_ns", TM_INT, tm_epoch_ns,
          "End of its trace, since the epoch; null without a trace with time of day. All times here "
@@ -403,8 +407,10 @@ static tm_status add_rank(const tm_hang_world *w, const tm_hang_causes *c, int64
         }
     }
     TM_TRY(set_seen(w, rank, t, row, err));
-    if (w->processes)
+    if (w->processes) {
+        tm_hang_ras_advanced(&w->ras, rank, &row[R_ADVANCED]);
         TM_TRY(tm_table_set_text(t, &row[R_PROCESS], processes[w->processes[rank]], err));
+    }
     return d == TM_HANG_NO_ROW ? TM_OK : add_last_of(w, d, t, row, err);
 }
 

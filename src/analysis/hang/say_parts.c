@@ -1,9 +1,9 @@
-/* Names the groups, operations and calls of a hang in sentences. */
+#include "say_parts.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "say_parts.h"
 #include "tables.h"
 
 const tm_hang_front *tm_hang_front_at(const tm_hang_world *w, size_t i) {

@@ -4,6 +4,7 @@
 
 #include "base/sorted.h"
 #include "hang_words.h"
+#include "moves.h"
 #include "say.h"
 #include "tables.h"
 
@@ -115,7 +116,69 @@ static bool add_lags(tm_hang_words *t, const tm_table *rows) {
     return ok;
 }
 
-static bool add_finding(const tm_table *rows, tm_hang_words *t) {
+/* Lists the ranks that launched collectives between two answers, or none. *n: number of GPUs. False
+ * if out of memory. */
+static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t *n) {
+    bool ok = true;
+    *n = 0;
+    for (size_t i = 0; i < moves->n_rows && ok; i++) {
+        const tm_cell *row = tm_table_row(moves, i);
+        if ((row[HM_ADVANCED].value.i > 0) != moved)
+            continue;
+        ++*n;
+        ok = row[HM_RANK].null || tm_vec_append(ranks, &row[HM_RANK].value.i, 1) != NULL;
+    }
+    return ok;
+}
+
+/* Adds "ranks 0-2", or "3 GPUs" if their ranks are not known. */
+static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
+    if (ranks->n == n)
+        tm_hang_add_ranks(t, ranks);
+    else
+        tm_hang_add(t, "%zu GPU%s", n, n == 1 ? "" : "s");
+}
+
+/* Adds what was launched between two compared answers. False if out of memory. */
+static bool add_compared(const tm_hang_ras *r, tm_hang_words *t) {
+    tm_vec moved = TM_VEC(int64_t), still = TM_VEC(int64_t);
+    size_t n_moved, n_still;
+    const tm_cell *apart = &tm_table_row(r->answer, 0)[HA_APART];
+    const bool ok = list_moved(r->moves, true, &moved, &n_moved) &&
+                    list_moved(r->moves, false, &still, &n_still);
+    if (apart->null || apart->value.i == 0)
+        tm_hang_add(t, ". Between the two answers, ");
+    else
+        tm_hang_add(t, ". In the %" PRId64 " s between the two answers, ", apart->value.i);
+    if (ok && n_moved > 0) {
+        add_gpus(t, &moved, n_moved);
+        tm_hang_add(t, " launched collectives%s", n_still == 0 ? ": the job was running" : ", ");
+    }
+    if (ok && n_still > 0) {
+        add_gpus(t, &still, n_still);
+        tm_hang_add(t, n_moved > 0 ? " launched none"
+                                   : " launched no collective: the job hangs, or its steps take "
+                                     "longer");
+    }
+    tm_vec_free(&moved);
+    tm_vec_free(&still);
+    return ok;
+}
+
+/* Adds what two answers show, if there are two. False if out of memory. */
+static bool add_moves(const tm_hang_ras *r, tm_hang_words *t) {
+    const int64_t compared = tm_table_row(r->answer, 0)[HA_COMPARED].value.i;
+    if (compared == TM_HANG_COMPARED)
+        return add_compared(r, t);
+    if (compared == TM_HANG_STRANGERS)
+        tm_hang_add(t, ". The two answers have no rank in common: they are not compared");
+    else if (compared == TM_HANG_SHRUNK)
+        tm_hang_add(t, ". The two answers are not compared: a count is lower in the later one");
+    return true;
+}
+
+static bool add_finding(const tm_hang_ras *r, tm_hang_words *t) {
+    const tm_table *rows = r->rows;
     static const struct {
         tm_ras_state state;
         const char *what;
@@ -131,7 +194,7 @@ static bool add_finding(const tm_table *rows, tm_hang_words *t) {
     const bool ok = add_lags(t, rows);
     if (t->n == 0)
         tm_hang_add(t, "Every process answers, and in no communicator is a rank behind");
-    return ok;
+    return ok && add_moves(r, t);
 }
 
 static bool has_lags(const tm_table *rows) {
@@ -145,7 +208,7 @@ static bool has_lags(const tm_table *rows) {
 static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     const tm_cell *row = tm_table_row(r->answer, 0);
     const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
-    tm_hang_add(t, "NCCL %s's RAS tells of %" PRId64 " communicator%s and %" PRId64 " process%s",
+    tm_hang_add(t, "NCCL %s's RAS reports %" PRId64 " communicator%s and %" PRId64 " process%s",
                 row[HA_VERSION].value.text, comms, comms == 1 ? "" : "s", processes,
                 processes == 1 ? "" : "es");
     if (*row[HA_TIME].value.text)
@@ -162,9 +225,12 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
 
 /* Adds what the counts do not show. */
 static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
-    if (has_lags(r->rows))
-        tm_hang_add(t, ". A rank of a job that runs is behind for moments: if a second answer has "
-                       "the same counts, it hangs. NCCL counts no sends, receives and CUDA graphs");
+    const bool compared = r->moves->n_rows > 0;
+    if (has_lags(r->rows) && !compared)
+        tm_hang_add(t, ". A rank of a running job is behind for moments. To see whether it "
+                       "stays behind, give a second answer, taken a minute later");
+    if (has_lags(r->rows) || compared)
+        tm_hang_add(t, ". NCCL counts no sends, receives and CUDA graphs");
 }
 
 /* Adds how the processes are of which there is no dump. False if out of memory. */
@@ -194,7 +260,7 @@ bool tm_hang_say_ras(const tm_hang_world *w, bool alone, tm_hang_words *finding,
     if (w->ras.answer->n_rows == 0)
         return true;
     add_answer(&w->ras, answer);
-    bool ok = add_finding(w->ras.rows, finding);
+    bool ok = add_finding(&w->ras, finding);
     if (!alone && !w->processes && w->ras.n_ranks > 0)
         tm_hang_add(answer, ". Its %" PRId64 " ranks are not those of the dumps", w->ras.n_ranks);
     if (!alone)

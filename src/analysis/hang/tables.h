@@ -86,12 +86,25 @@ enum {
     HR_OPERATION,
     HR_LAUNCHED,
     HR_MOST,
+    HR_ADVANCED,
     HR_ERROR,
     HR_HOST,
     HR_PID,
     HR_GPU,
     N_HR
 };
-enum { HA_RANKS, HA_COMMS, HA_PROCESSES, HA_LEFT_OUT, HA_COMMAS, HA_VERSION, HA_TIME, N_HA };
+enum {
+    HA_RANKS,
+    HA_COMMS,
+    HA_PROCESSES,
+    HA_LEFT_OUT,
+    HA_COMMAS,
+    HA_VERSION,
+    HA_TIME,
+    HA_COMPARED,
+    HA_APART,
+    N_HA
+};
+enum { HM_RANK, HM_ADVANCED, N_HM };
 
 #endif

@@ -145,6 +145,7 @@ static bool add_members(tm_ras *r, const tm_pickle_value *entry, const char *key
 static bool add_comm(tm_ras *r, const tm_pickle_value *entry) {
     const int64_t size = tm_pickle_int(&r->values, entry, "size", 0);
     tm_ras_comm comm = {.hash = tm_pickle_text(&r->values, entry, "hash"),
+                        .secondary_hash = tm_pickle_text(&r->values, entry, "secondary_hash"),
                         .size = size > 0 && size <= TM_RAS_SIZE_MAX ? size : 0};
     return add_members(r, entry, "ranks", false, &comm) &&
            add_members(r, entry, "missing_ranks", true, &comm) &&

@@ -70,9 +70,9 @@ static tm_status read_inputs(tm_pipeline *p, void *context, tm_error *err) {
         return tm_fail(err, TM_ERR_INPUT, NULL, -1,
                        "%s: tmerge hang needs dumps of flight recorders (see --help)",
                        h->of.traces.n > 0 ? "these are traces only" : "nothing here is a dump");
-    if (h->of.answers.n > 1)
-        return tm_fail(err, TM_ERR_INPUT, ((const tm_input *)h->of.answers.data)[1].path, -1,
-                       "a second answer of ncclras: give only the one that belongs to the dumps");
+    if (h->of.answers.n > TM_HANG_ANSWERS_MAX)
+        return tm_fail(err, TM_ERR_INPUT, ((const tm_input *)h->of.answers.data)[2].path, -1,
+                       "a third answer of ncclras: tmerge hang compares two");
     TM_TRY(tm_mpi_hang_read(p->comm, &h->of, hosts, &p->tables, err));
     if (h->of.traces.n > 0)
         TM_TRY(read_traces(p, h, err));
@@ -238,13 +238,14 @@ static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
 
 const tm_command tm_command_hang = {
     .name = "hang",
-    .usage = "DUMP... [ANSWER] [TRACE...] [-o FILE.h5] [--json]",
+    .usage = "DUMP... [ANSWER [ANSWER]] [TRACE...] [-o FILE.h5] [--json]",
     .summary = "Says who is missing in a job that hangs, from dumps of PyTorch's flight recorder",
     .operands =
         "A DUMP is what a rank's flight recorder wrote, as a pickle or JSON: a file, a folder of "
         "these, a quoted pattern, or @FILE with one of these on each line. ANSWER is the output of "
         "ncclras -f json (NCCL 2.28.7 or later), with or without dumps: it says which processes "
-        "are dead, and which ranks are behind. With TRACEs of the same ranks, the call and step "
+        "are dead, and which ranks are behind. A second ANSWER, taken a minute later, shows which "
+        "ranks launched nothing between the two. With TRACEs of the same ranks, the call and step "
         "that each ends in are printed, and times are on the job's clock.",
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -1,0 +1,178 @@
+#include "moves.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/sorted.h"
+
+tm_hang_gpu tm_hang_gpu_of(const tm_ras_member *m, int64_t number) {
+    return (tm_hang_gpu){m->host, m->pid, m->gpu, number};
+}
+
+int tm_hang_by_gpu(const void *a, const void *b) {
+    const tm_hang_gpu *x = a, *y = b;
+    const int host = strcmp(x->host, y->host);
+    return host != 0          ? host
+           : x->pid == y->pid ? tm_order_i64(x->gpu, y->gpu)
+                              : tm_order_i64(x->pid, y->pid);
+}
+
+const tm_hang_gpu *tm_hang_find_gpu(const tm_vec *gpus, const tm_ras_member *m) {
+    const tm_hang_gpu wanted = tm_hang_gpu_of(m, 0);
+    return gpus->n > 0 && m->pid >= 0
+               ? bsearch(&wanted, gpus->data, gpus->n, sizeof wanted, tm_hang_by_gpu)
+               : NULL;
+}
+
+int64_t tm_hang_launched(const tm_ras_member *m) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < m->n_counts; i++)
+        sum += m->counts[i].launched < INT64_MAX - sum ? m->counts[i].launched : 0;
+    return sum;
+}
+
+static int64_t launched_by_all(const tm_ras *answer) {
+    size_t n;
+    int64_t sum = 0;
+    const tm_ras_comm *c = tm_ras_comms(answer, &n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < c[i].n_members; k++) {
+            const int64_t more = tm_hang_launched(&c[i].members[k]);
+            sum += more < INT64_MAX - sum ? more : 0;
+        }
+    return sum;
+}
+
+bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other) {
+    const int order = strcmp(tm_ras_time(answer), tm_ras_time(other));
+    return order != 0 ? order < 0 : launched_by_all(answer) < launched_by_all(other);
+}
+
+/* Reads "2026-03-04 05:06:07" as seconds of standard time; -1 if it is none. */
+static int64_t seconds_of(const char *time) {
+    struct tm t = {.tm_isdst = 0};
+    if (sscanf(time, "%4d-%2d-%2d %2d:%2d:%2d", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour,
+               &t.tm_min, &t.tm_sec) != 6)
+        return -1;
+    t.tm_year -= 1900;
+    t.tm_mon--;
+    return (int64_t)mktime(&t);
+}
+
+int64_t tm_hang_apart(const tm_ras *before, const tm_ras *after) {
+    const int64_t from = seconds_of(tm_ras_time(before)), to = seconds_of(tm_ras_time(after));
+    return from >= 0 && to >= from ? to - from : -1;
+}
+
+static int by_comm(const void *a, const void *b) {
+    const tm_ras_comm *x = *(const tm_ras_comm *const *)a, *y = *(const tm_ras_comm *const *)b;
+    const int hash = strcmp(x->hash, y->hash);
+    return hash != 0 ? hash : strcmp(x->secondary_hash, y->secondary_hash);
+}
+
+/* Lists the communicators, sorted. False if out of memory. */
+static bool list_comms(const tm_ras *answer, tm_vec *out) {
+    size_t n;
+    const tm_ras_comm *c = tm_ras_comms(answer, &n);
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++) {
+        const tm_ras_comm *at = &c[i];
+        ok = tm_vec_append(out, &at, 1) != NULL;
+    }
+    if (out->n > 1)
+        tm_sort(out->data, out->n, sizeof(const tm_ras_comm *), by_comm);
+    return ok;
+}
+
+/* Whether a count of some operation is lower than before. */
+static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
+    for (size_t i = 0; i < before->n_counts; i++)
+        for (size_t k = 0; k < after->n_counts; k++)
+            if (strcmp(before->counts[i].operation, after->counts[k].operation) == 0 &&
+                after->counts[k].launched < before->counts[i].launched)
+                return true;
+    return false;
+}
+
+/* What a GPU launched in a communicator is unknown if only one answer counts it there. */
+enum { UNKNOWN = -1 };
+
+/* Adds the GPU of a member that only one answer counts. False if out of memory. */
+static bool add_lone(const tm_ras_member *m, bool later, tm_vec *gpus) {
+    const tm_hang_gpu of = tm_hang_gpu_of(m, UNKNOWN);
+    const bool idle = later && tm_hang_launched(m) == 0; /* it launched nothing at any time */
+    return m->pid < 0 || m->n_counts == 0 || idle || tm_vec_append(gpus, &of, 1);
+}
+
+/* Adds the GPU of a member of both answers. False if out of memory. */
+static bool add_pair(const tm_ras_member *before, const tm_ras_member *after, tm_vec *gpus,
+                     bool *shrunk) {
+    const tm_hang_gpu was = tm_hang_gpu_of(before, 0);
+    const tm_hang_gpu is =
+        tm_hang_gpu_of(after, tm_hang_launched(after) - tm_hang_launched(before));
+    if (before->n_counts == 0 || after->n_counts == 0 || tm_hang_by_gpu(&was, &is) != 0)
+        return add_lone(before, false, gpus) && add_lone(after, true, gpus);
+    *shrunk = *shrunk || is.number < 0 || is_less(before, after);
+    return is.pid < 0 || tm_vec_append(gpus, &is, 1);
+}
+
+/* Adds the GPUs of a communicator's members, which are sorted; NULL: an answer does not have it.
+ * False if out of memory. */
+static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_vec *gpus,
+                        bool *shrunk) {
+    const size_t n = before ? before->n_members : 0, m = after ? after->n_members : 0;
+    bool ok = true;
+    for (size_t i = 0, k = 0; (i < n || k < m) && ok;) {
+        const tm_ras_member *b = i < n ? &before->members[i] : NULL;
+        const tm_ras_member *a = k < m ? &after->members[k] : NULL;
+        const int order = !b ? 1 : !a ? -1 : tm_order_i64(b->rank, a->rank);
+        ok = order < 0   ? add_lone(b, false, gpus)
+             : order > 0 ? add_lone(a, true, gpus)
+                         : add_pair(b, a, gpus, shrunk);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return ok;
+}
+
+/* Sorts the GPUs and joins those of several communicators. Leaves out those that launched nothing
+ * as far as is known, but may have. */
+static void join(tm_vec *gpus) {
+    tm_hang_gpu *v = gpus->data;
+    size_t w = 0;
+    if (gpus->n > 1)
+        tm_sort(v, gpus->n, sizeof *v, tm_hang_by_gpu);
+    for (size_t i = 0, k; i < gpus->n; i = k) {
+        tm_hang_gpu sum = v[i];
+        bool unknown = false;
+        sum.number = 0;
+        for (k = i; k < gpus->n && tm_hang_by_gpu(&v[i], &v[k]) == 0; k++) {
+            unknown = unknown || v[k].number == UNKNOWN;
+            if (v[k].number > 0 && v[k].number < INT64_MAX - sum.number)
+                sum.number += v[k].number;
+        }
+        if (sum.number > 0 || !unknown)
+            v[w++] = sum;
+    }
+    gpus->n = w;
+}
+
+bool tm_hang_find_moves(const tm_ras *before, const tm_ras *after, tm_vec *gpus,
+                        tm_hang_compared *compared) {
+    tm_vec earlier = TM_VEC(const tm_ras_comm *), later = TM_VEC(const tm_ras_comm *);
+    bool shrunk = false, ok = list_comms(before, &earlier) && list_comms(after, &later);
+    const tm_ras_comm *const *b = earlier.data, *const *a = later.data;
+    for (size_t i = 0, k = 0; (i < earlier.n || k < later.n) && ok;) {
+        const int order = i == earlier.n ? 1 : k == later.n ? -1 : by_comm(&b[i], &a[k]);
+        ok = add_members(order <= 0 ? b[i] : NULL, order >= 0 ? a[k] : NULL, gpus, &shrunk);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    join(gpus);
+    *compared = shrunk ? TM_HANG_SHRUNK : gpus->n == 0 ? TM_HANG_STRANGERS : TM_HANG_COMPARED;
+    gpus->n = shrunk ? 0 : gpus->n;
+    tm_vec_free(&earlier);
+    tm_vec_free(&later);
+    return ok;
+}

@@ -1,0 +1,49 @@
+/* What the GPUs of a job launched between two answers of NCCL's RAS. */
+#ifndef TMERGE_HANG_MOVES_H
+#define TMERGE_HANG_MOVES_H
+
+#include "base/vec.h"
+#include "tmerge/ras.h"
+
+/** The GPU of a process, which is one rank of the job, with a number of it. Texts are borrowed. */
+typedef struct tm_hang_gpu {
+    const char *host;
+    int64_t pid, gpu;
+    int64_t number;
+} tm_hang_gpu;
+
+tm_hang_gpu tm_hang_gpu_of(const tm_ras_member *member, int64_t number);
+
+/** Compares hosts, processes and GPUs, for qsort. */
+int tm_hang_by_gpu(const void *a, const void *b);
+
+/** Returns the member's GPU in a sorted vector; NULL if there is none, or if it is unknown. */
+const tm_hang_gpu *tm_hang_find_gpu(const tm_vec *gpus, const tm_ras_member *member);
+
+/** Whether two answers were compared, and why not. */
+typedef enum tm_hang_compared {
+    TM_HANG_ONE_ANSWER,
+    TM_HANG_COMPARED,
+    TM_HANG_STRANGERS, /* they have no rank in common: they are of different runs */
+    TM_HANG_SHRUNK     /* a count is lower in the later answer */
+} tm_hang_compared;
+
+/** Whether an answer was taken before another: by its time, else by its counts. */
+bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other);
+
+/** Returns the seconds between two answers by their local times; -1 if they do not have both. */
+int64_t tm_hang_apart(const tm_ras *before, const tm_ras *after);
+
+/** Returns how many collectives a member has launched. */
+int64_t tm_hang_launched(const tm_ras_member *member);
+
+/**
+ * Finds what each GPU launched between two answers, over the communicators that both have. A GPU
+ * that launched nothing there, but may have in one that only one answer has, is left out.
+ * @param gpus  of tm_hang_gpu, sorted: number is that of collectives; empty if not compared
+ * @return      false if out of memory
+ */
+bool tm_hang_find_moves(const tm_ras *before, const tm_ras *after, tm_vec *gpus,
+                        tm_hang_compared *compared);
+
+#endif
