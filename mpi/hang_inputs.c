@@ -1,6 +1,7 @@
 #include "hang_inputs.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ typedef struct reader {
     const tm_input *inputs;
     size_t n;
     const tm_hosts *hosts;
+    int64_t n_ranks; /* of the job, given by the user; else 0 */
     int self, n_processes;
     candidate *candidates; /* [n] owned */
     tm_table *left_out;
@@ -78,6 +80,32 @@ static int64_t written_ns(const char *path) {
                                   : 0;
 }
 
+/* Returns how many ranks the job may have as far as a dump shows: as many as it lists in a group,
+ * or as the user or the number of dumps allows. */
+static int64_t most_ranks(const reader *r) {
+    size_t n;
+    int64_t most = tm_hang_most_ranks(r->n);
+    const tm_flight_group *g = tm_flight_groups(r->flight, &n);
+    for (size_t i = 0; i < n; i++)
+        most = (int64_t)g[i].n_ranks > most ? (int64_t)g[i].n_ranks : most;
+    most = most > r->n_ranks ? most : r->n_ranks;
+    return most < TM_HANG_RANKS_MAX ? most : TM_HANG_RANKS_MAX;
+}
+
+/* Checks the rank of a dump. */
+static tm_status check_rank(const reader *r, const char *path, int64_t rank, tm_error *why) {
+    const int64_t most = most_ranks(r);
+    if (rank < 0)
+        return tm_fail(why, TM_ERR_INPUT, path, -1,
+                       "neither the dump nor its name says which rank it is: give --rank-map "
+                       "FILE with lines PATH RANK");
+    return rank < most ? TM_OK
+                       : tm_fail(why, TM_ERR_INPUT, path, -1,
+                                 "rank %" PRId64 ", but nothing shows more than %" PRId64
+                                 " ranks: if it is right, give --world-size N",
+                                 rank, most);
+}
+
 /* Reads a dump. Leaves out files that are not dumps; a rank without a dump is evidence too. */
 static tm_status read_one(reader *r, size_t i, tm_error *err) {
     tm_source *source = NULL;
@@ -93,14 +121,12 @@ static tm_status read_one(reader *r, size_t i, tm_error *err) {
     }
     const int64_t told = status == TM_OK ? tm_flight_rank(r->flight) : -1;
     const int64_t rank = told >= 0 && r->inputs[i].mapped_rank < 0 ? told : r->candidates[i].rank;
-    if (status == TM_OK && (rank < 0 || rank >= TM_HANG_RANKS_MAX))
-        status = tm_fail(&why, TM_ERR_INPUT, path, -1,
-                         "neither the dump nor its name says which rank it is: give --rank-map "
-                         "FILE with lines PATH RANK");
+    if (status == TM_OK)
+        status = check_rank(r, path, rank, &why);
     if (status != TM_OK) {
         char text[TM_PATH_MAX + TM_MESSAGE_MAX];
         tm_error_text(&why, text, sizeof text);
-        if (rank >= 0 && rank < TM_HANG_RANKS_MAX &&
+        if (rank >= 0 && rank < most_ranks(r) &&
             !tm_hang_notes_add_unreadable(r->notes, path, rank))
             return tm_fail_memory(err);
         return leave_out(r, path, "unreadable", text, err);
@@ -347,10 +373,14 @@ tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, con
 }
 
 tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm_hosts *hosts,
-                           tm_tables *out, tm_error *err) {
+                           int64_t n_ranks, tm_tables *out, tm_error *err) {
     const size_t n = inputs->dumps.n;
     tm_table *left_out = tm_tables_find(out, "job.left_out");
-    reader r = {.inputs = inputs->dumps.data, .n = n, .hosts = hosts, .left_out = left_out};
+    reader r = {.inputs = inputs->dumps.data,
+                .n = n,
+                .hosts = hosts,
+                .n_ranks = n_ranks,
+                .left_out = left_out};
     MPI_Comm_rank(comm, &r.self);
     MPI_Comm_size(comm, &r.n_processes);
     r.candidates = calloc(n + 1, sizeof *r.candidates);

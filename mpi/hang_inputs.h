@@ -33,9 +33,11 @@ tm_status tm_mpi_hang_split(MPI_Comm comm, const tm_input *inputs, size_t n, con
  * gives no information on its rank.
  * Collective: over comm.
  * @param inputs  the same on every process; its traces are not read
+ * @param n_ranks ranks of the job, given by the user; 0: a dump may claim no rank far above what
+ *                dumps list
  * @return        TM_OK; TM_ERR_INPUT: none can be read; TM_ERR_FAULT; the same on every process
  */
 tm_status tm_mpi_hang_read(MPI_Comm comm, const tm_hang_inputs *inputs, const tm_hosts *hosts,
-                           tm_tables *out, tm_error *err) TM_MUST_CHECK;
+                           int64_t n_ranks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

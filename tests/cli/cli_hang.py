@@ -492,6 +492,12 @@ def test_the_size_of_a_job_that_no_dump_tells_may_be_given():
     # A damaged list does not make it a job of millions.
     given([of_tp(1, 'started')], [], groups={'tp': [0, 1, 4000003]})
     equal([(r['rank'], r['role']) for r in found()['hang.rank']['rows']], [(0, 'waits'), (1, 'culprit')])
+    # Nor does a rank that a dump claims, unless the user says so.
+    put('trace_rank_1', json.dumps({**dump([]), 'rank': 200000}))
+    claimed = tmerge('hang', 'trace_rank_*').expect(0)
+    contains(claimed.err, 'trace_rank_1: rank 200000, but nothing shows more than 16384 ranks')
+    contains(claimed.out, 'dumps of 1 of 2 ranks')
+    contains(tmerge('hang', 'trace_rank_*', '--world-size', '200001').expect(0).out, 'dumps of 2 of 200001 ranks')
 
 
 main()

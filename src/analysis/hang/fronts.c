@@ -19,6 +19,13 @@ static bool add_rank(tm_vec *to, int64_t rank) {
     return tm_vec_append(to, &rank, 1) != NULL;
 }
 
+int64_t tm_hang_most_ranks(size_t n_dumps) {
+    enum { LEAST = 1 << 14, EACH = 64 };
+    const int64_t n =
+        n_dumps < TM_HANG_RANKS_MAX / EACH ? EACH * (int64_t)n_dumps : TM_HANG_RANKS_MAX;
+    return n > LEAST ? n : LEAST;
+}
+
 bool tm_hang_has(const tm_vec *ranks, int64_t rank) {
     return ranks->n > 0 && bsearch(&rank, ranks->data, ranks->n, sizeof rank, tm_compare_i64);
 }
@@ -30,12 +37,27 @@ static bool parse_ranks(const tm_hang_world *w, const char *text, tm_vec *out) {
     return true;
 }
 
+/* Returns how many ranks a list ("0 1 12") has. */
+static int64_t length_of(const char *ranks) {
+    int64_t n = 0;
+    while (tm_hang_next_rank(&ranks) >= 0)
+        n++;
+    return n;
+}
+
 /* Limits the number of ranks derived from lists and sizes of groups, so that one damaged number
  * does not add millions of ranks without a dump, which cost memory and a row each. */
-static int64_t most_ranks(int64_t n_dumps, int64_t n_ranks) {
-    const int64_t usual = 1 << 17, by_dumps = n_dumps < 4096 ? 1024 * n_dumps : TM_HANG_RANKS_MAX;
-    const int64_t most = by_dumps > usual ? by_dumps : usual;
-    return n_ranks > most ? n_ranks : most;
+static int64_t most_ranks(const tm_hang_world *w) {
+    int64_t most = tm_hang_most_ranks(w->dumps->n_rows);
+    for (size_t i = 0; i < w->dumps->n_rows; i++) {
+        const int64_t rank = tm_hang_int(w->dumps, i, HD_RANK, 0);
+        most = rank >= most ? rank + 1 : most;
+    }
+    for (size_t g = 0; g < w->groups->n_rows; g++) {
+        const int64_t listed = length_of(tm_hang_text(w->groups, g, HG_RANKS));
+        most = listed > most ? listed : most;
+    }
+    return w->n_ranks > most ? w->n_ranks : most;
 }
 
 static bool is_default(const tm_hang_world *w, size_t group) {
@@ -509,7 +531,7 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                            .told = n_ranks > 0,
                            .unreadable = TM_VEC(int64_t),
                            .fronts = TM_VEC(tm_hang_front)};
-    out->most_ranks = most_ranks((int64_t)out->dumps->n_rows, n_ranks);
+    out->most_ranks = most_ranks(out);
     TM_TRY(count_ranks(out, err));
     bool ok = true;
     for (size_t i = 0; i < out->lanes->n_rows; i++)

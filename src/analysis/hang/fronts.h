@@ -7,8 +7,12 @@
 #include "ras.h"
 #include "tmerge/table.h"
 
-/** Upper limit of ranks; larger rank numbers in a dump are rejected. */
+/** Upper limit of ranks. */
 enum { TM_HANG_RANKS_MAX = 1 << 22 };
+
+/** Returns the largest number of ranks that so many dumps may claim by a number alone, without a
+ * list of as many ranks, so that a few damaged files do not make a job of millions. */
+int64_t tm_hang_most_ranks(size_t n_dumps);
 
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {

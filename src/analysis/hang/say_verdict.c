@@ -13,8 +13,10 @@ static void add_came(tm_hang_words *t, const tm_hang_world *w, const tm_hang_fro
     const tm_vec *who = f->waiting.n > 0 ? &f->waiting : &f->came;
     tm_hang_words at = {.n = 0};
     tm_hang_add_ranks(t, who);
-    tm_hang_add(t, f->waiting.n > 0 ? " came and wait%s" : " came, and it has finished for %s",
-                f->waiting.n > 0 ? (who->n == 1 ? "s" : "") : (who->n == 1 ? "it" : "them"));
+    if (f->waiting.n > 0)
+        tm_hang_add(t, " came and wait%s", who->n == 1 ? "s" : "");
+    else
+        tm_hang_add(t, " came, and the operation ended there, perhaps with an error");
     tm_hang_add_time(&at, f->first_ns);
     if (at.n > 0 && f->waiting.n > 0)
         tm_hang_add(t, " since %s", at.text);
@@ -207,8 +209,9 @@ static void add_untold(tm_hang_words *t, const tm_hang_world *w, const tm_hang_f
 }
 
 static void add_besides(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c) {
-    tm_hang_add(t, ". There ");
-    add_came(t, w, tm_hang_front_at(w, c->front_besides));
+    const tm_hang_front *f = tm_hang_front_at(w, c->front_besides);
+    tm_hang_add(t, ". In group %s, ", tm_hang_group_name(w, f->group));
+    add_came(t, w, f);
     for (size_t i = 0; i < c->besides.n && i < 2; i++) {
         tm_hang_add(t, ". ");
         add_last(t, w, ((const int64_t *)c->besides.data)[i]);

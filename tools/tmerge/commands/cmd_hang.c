@@ -73,7 +73,7 @@ static tm_status read_inputs(tm_pipeline *p, void *context, tm_error *err) {
     if (h->of.answers.n > TM_HANG_ANSWERS_MAX)
         return tm_fail(err, TM_ERR_INPUT, ((const tm_input *)h->of.answers.data)[2].path, -1,
                        "a third answer of ncclras: tmerge hang compares two");
-    TM_TRY(tm_mpi_hang_read(p->comm, &h->of, hosts, &p->tables, err));
+    TM_TRY(tm_mpi_hang_read(p->comm, &h->of, hosts, h->n_ranks, &p->tables, err));
     if (h->of.traces.n > 0)
         TM_TRY(read_traces(p, h, err));
     if (h->n_ranks > p->loaded.world_size)
@@ -130,29 +130,30 @@ static void print_sentence(const char *sentence) {
     tm_console_wrap(line, 0, tm_console_width());
 }
 
-static void print_dumps(const tm_table *job) {
+static void print_dumps(const tm_pipeline *p, const tm_table *job) {
     const int64_t ranks = tm_table_cell(job, 0, "ranks")->value.i;
     const int64_t dumps = tm_table_cell(job, 0, "dumps")->value.i;
     const int64_t cut = tm_table_cell(job, 0, "cut_short")->value.i;
     const char *missing = text(job, "no_dump");
     if (dumps == 0) {
-        printf("An answer of NCCL's RAS, no dumps\n\n");
+        const bool two = tm_tables_find(&p->tables, "hang.move")->n_rows > 0;
+        printf("%s of NCCL's RAS, no dumps\n\n", two ? "Two answers" : "An answer");
         return;
     }
     printf("Flight recorder dumps of %" PRId64 " of %" PRId64 " rank%s", dumps, ranks,
            ranks == 1 ? "" : "s");
+    if (!tm_table_cell(job, 0, "ranks_told")->value.i)
+        printf(" or more (--world-size N)");
     if (*missing)
-        printf("; none of %s", missing);
+        printf("; none of rank%s %s", strpbrk(missing, ",-") ? "s" : "", missing);
     if (cut > 0)
         printf("; %" PRId64 " cut short", cut);
-    if (!tm_table_cell(job, 0, "ranks_told")->value.i)
-        printf("; the number of ranks of the job is not known (--world-size N)");
     printf("\n\n");
 }
 
 static void print_screen(const tm_pipeline *p) {
     const tm_table *job = tm_tables_find(&p->tables, "hang.job");
-    print_dumps(job);
+    print_dumps(p, job);
     fputs(p->colors.strong, stdout);
     print_sentence(text(job, "verdict"));
     fputs(p->colors.off, stdout);
@@ -160,7 +161,7 @@ static void print_screen(const tm_pipeline *p) {
     print_sentence(text(job, "chain"));
     print_sentence(text(job, "ras"));
     if (strcmp(text(job, "confidence"), "several") == 0)
-        print_sentence("The dumps do not show which of these it is");
+        print_sentence("The dumps do not show which of these ranks is the cause");
     if (p->output)
         printf("\nTables in %s: tmerge show %s hang\n", p->output, p->output);
 }
