@@ -47,7 +47,7 @@ typedef struct writer {
     tm_out json;         /* document before the program */
     table_part *parts;   /* [tables->n_tables] */
     int64_t begin_ns;    /* offset subtracted from the page's times */
-    const char *kind;    /* "report" or "diff" */
+    const char *kind;    /* "report", "diff" or "hang" */
     const char *title;   /* title of the page, before "tmerge" */
     const char *version;
     const char *served; /* name of the store if the page is served; NULL: it is a file */
@@ -280,7 +280,9 @@ static tm_status write_page(writer *w, const char *path, tm_error *err) {
     char title[TM_PAGE_NAME_MAX + 32];
     tm_page *page;
     snprintf(title, sizeof title, "%s%stmerge%s", w->title, *w->title ? " - " : "",
-             strcmp(w->kind, "diff") == 0 ? " diff" : "");
+             strcmp(w->kind, "report") == 0 ? ""
+             : strcmp(w->kind, "diff") == 0 ? " diff"
+                                            : " hang");
     if (w->memory)
         TM_TRY(tm_page_serve(w->memory, title, &page, err));
     else
@@ -337,8 +339,63 @@ tm_status tm_report_write_from(const tm_page_origin *origin, const char *path, t
     return status;
 }
 
+/* Returns the earliest time since the epoch in tables; 0: there is none. */
+static int64_t earliest(const tm_tables *tables) {
+    int64_t found = 0;
+    for (size_t t = 0; t < tables->n_tables; t++) {
+        const tm_table *table = &tables->tables[t];
+        for (int c = 0; c < table->def->n_columns; c++)
+            for (size_t r = 0; tm_column_is_epoch(&table->def->columns[c]) && r < table->n_rows;
+                 r++) {
+                const tm_cell *cell = tm_table_row(table, r) + c;
+                if (!cell->null && (found == 0 || cell->value.i < found))
+                    found = cell->value.i;
+            }
+    }
+    return found;
+}
+
+/* Makes the tables of an analysis that are shown, without rows. */
+static tm_status make_tables(const char *analysis, tm_tables *out, tm_error *err) {
+    size_t n;
+    tm_vec defs = TM_VEC(const tm_table_def *);
+    const tm_analysis *const *all = tm_analyses(&n);
+    bool ok = true;
+    for (size_t a = 0; a < n; a++)
+        for (size_t t = 0; strcmp(all[a]->name, analysis) == 0 && t < all[a]->n_tables; t++)
+            ok = ok && (all[a]->tables[t]->internal || tm_vec_append(&defs, &all[a]->tables[t], 1));
+    const tm_status status =
+        ok ? tm_tables_create(defs.data, defs.n, out, err) : tm_fail_memory(err);
+    tm_vec_free(&defs);
+    return status;
+}
+
+/* Writes the page of a store that has only the tables of a hang. */
+static tm_status write_hang(const tm_store *store, const char *path, const char *version,
+                            tm_error *err) {
+    tm_tables tables;
+    TM_TRY(make_tables("hang", &tables, err));
+    tm_status status = TM_OK;
+    for (size_t t = 0; t < tables.n_tables && status == TM_OK; t++)
+        status = tm_page_read_table(store, &tables.tables[t], err);
+    if (status == TM_OK) {
+        writer w = {.tables = &tables,
+                    .kind = "hang",
+                    .title = "",
+                    .version = version,
+                    .begin_ns = earliest(&tables)};
+        status = write_page(&w, path, err);
+    }
+    tm_tables_destroy(&tables);
+    return status;
+}
+
 tm_status tm_report_write(const tm_store *store, const char *path, const char *version,
                           tm_error *err) {
+    int64_t ranks;
+    TM_TRY(tm_store_read_number(store, "ranks", -1, &ranks, err));
+    if (ranks == 0)
+        return write_hang(store, path, version, err);
     const tm_page_origin origin = {.store = store, .version = version};
     return tm_report_write_from(&origin, path, err);
 }

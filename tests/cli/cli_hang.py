@@ -225,6 +225,7 @@ def test_the_tables_are_in_a_store():
           [(0, 'waits', 3, 3), (1, 'waits', 3, 3), (2, 'culprit', None, 2)])
     equal([(r['problem'], r['cause'], r['came'], r['absent'], r['begin_ns'])
            for r in stored['hang.collective']], [('missing', True, '0-1', '2', 3 * SECOND)])
+    contains(tmerge('report', 'hang.h5').expect(0).out, 'hang.html')
 
 
 def test_a_dump_that_was_cut_short_is_read_as_far_as_it_goes():

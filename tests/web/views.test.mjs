@@ -13,17 +13,18 @@ before(() => {
   jobs.pipeline = merge("pipeline", synth("pipeline-traces", { ranks: 4, pp: 2, microbatches: 3, ...small }));
   jobs.compiled = merge("compiled", synth("compiled-traces", { ranks: 4, format: "xplane", ...small }));
   jobs.stack = stuck("stack", trace("stack_rank_0.json", [call("f", 0, 100, 1), call("g", 10, 50, 2)]));
+  jobs.dumps = stuck("dumps");
 });
 
 /* Rank 1 has not reached the second all_reduce: a store with flight recorder dumps and what RAS reports, and its page. */
-function stuck(name, traced) {
+function stuck(name, ...traced) {
   const entry = (n) => ({ record_id: n, frames: [{ name: "step", filename: "/home/me/train.py", line: 10 }], process_group: ["0", "default_pg"], collective_seq_id: n, p2p_seq_id: 0, profiling_name: "nccl:all_reduce", time_created_ns: 1_700_000_000_000_000_000 + n * 1000,
     state: n > 1 ? "started" : "completed", retired: n === 1, input_sizes: [[4]], input_dtypes: ["Float"], output_sizes: [[4]], output_dtypes: ["Float"], is_p2p: false });
   for (const rank of [0, 1]) writeFileSync(`trace_rank_${rank}`, JSON.stringify({ version: "2.10", pg_config: { 0: { name: "0", desc: "default_pg", ranks: "[0, 1]" } }, pg_status: {}, entries: rank === 0 ? [entry(1), entry(2)] : [entry(1)] }));
   const member = (rank) => ({ rank, host: "10.137.190.124", pid: 323032 + rank, cuda_dev: rank, nvml_dev: rank, status: { init_state: 0, async_error: 0 }, collective_counts: { ReduceScatter: 2 - rank } });
   writeFileSync("ras.json", JSON.stringify({ nccl_version: "2.30.4", communicators_count: 1, communicators: [{ hash: "0x6c1f4a9d2b7e8305", size: 2, ranks: [member(0), member(1)], missing_ranks: [] }] }));
   const job = { store: `${name}.h5`, page: `${name}.html` };
-  tmerge("hang", "trace_rank_0", "trace_rank_1", "ras.json", traced, "-o", job.store);
+  tmerge("hang", "trace_rank_0", "trace_rank_1", "ras.json", ...traced, "-o", job.store);
   tmerge("report", job.store, "-o", job.page);
   return job;
 }
@@ -120,6 +121,15 @@ for (const [job, some] of Object.entries(SOME))
     for (const width of WIDTHS)
       (some.includes(`${theme} ${width}`) ? test : full)(`every view of the job ${job}, ${theme}, ${width} px`, (t) => everyView(t, job, { theme, width }));
 seldom("every view where the page is enlarged to 200 %", (t) => everyView(t, "many", { theme: "dark", width: 720, height: 450, scale: 2 }));
+
+test("dumps without traces have a page of two views", async () => {
+  const { page } = await open(jobs.dumps.page, { width: 800, ready: "hang" });
+  assert.deepEqual(await listed(page), ["hang", "tables"]);
+  assert.match(await page.textContent("h1"), /rank 1 has not come to all_reduce, number 2/);
+  const found = await page.evaluate(faults);
+  assert.deepEqual(found, Object.fromEntries(Object.keys(found).map((each) => [each, []])));
+  assert.deepEqual(await page.$$eval(".grid-scroll[data-of='hang.rank'] tbody tr td:first-child", (all) => all.map((e) => e.textContent.trim())), ["1", "0"], "who is named comes first");
+});
 
 test("these are all views", async () => {
   const { reportTabs, reportViews } = await moduleOf("views/index.ts");

@@ -163,7 +163,8 @@ static void print_screen(const tm_pipeline *p) {
     if (strcmp(text(job, "confidence"), "several") == 0)
         print_sentence("The dumps do not show which of these ranks is the cause");
     if (p->output)
-        printf("\nTables in %s: tmerge show %s hang\n", p->output, p->output);
+        printf("\nTables in %s: tmerge show %s hang\nA page of them: tmerge report %s\n", p->output,
+               p->output, p->output);
 }
 
 static tm_status print_json(const tm_pipeline *p, tm_error *err) {

@@ -5,6 +5,7 @@ import { leftOutNote } from "./left_out";
 import { GRAVEST } from "./job";
 import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
+import { describeDumps } from "./views/hang";
 import type { Job } from "./data";
 import { h, fill, keepFocus, visible, type Child } from "./dom";
 import type { TableName } from "./names";
@@ -84,7 +85,11 @@ export class App {
       "header",
       { class: "top" },
       h("span", { class: "brand" }, "t", h("b", null, "merge")),
-      h("bdi", { class: "job" }, visible(this.#job.kind === "diff" ? "two jobs compared" : this.#job.name)),
+      h(
+        "bdi",
+        { class: "job" },
+        visible({ report: this.#job.name, diff: "two jobs compared", hang: "does the job hang?" }[this.#job.kind]),
+      ),
       h("span", { class: "facts" }, describe(this.#job)),
       h(
         "span",
@@ -292,6 +297,7 @@ function steps(job: Job): string {
 /** "8 ranks · 1 host · 4 steps of 42.1 ms · 145 065 events" */
 function describe(job: Job): Child {
   if (job.kind === "diff") return describeSides(job);
+  if (job.kind === "hang") return describeDumps(job);
   const row = job.table("job.job"),
     hosts = row.num(0, "hosts");
   const parts = [

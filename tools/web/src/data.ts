@@ -78,7 +78,7 @@ export type Host = readonly [string, number, number, number, number, number, num
 
 interface RawPage {
   tmerge: number;
-  kind: "report" | "diff";
+  kind: "report" | "diff" | "hang";
   version: string;
   name: string;
   begin: string;
@@ -287,7 +287,7 @@ export class Job {
       if (raw.rows) this.#tables.set(name, new Table(name, raw, raw.rows));
   }
 
-  get kind(): "report" | "diff" {
+  get kind(): "report" | "diff" | "hang" {
     return this.#raw.kind;
   }
   get version(): string {

@@ -3,7 +3,7 @@ import { App } from "./app";
 import { Job, unpacked } from "./data";
 import { callDevices } from "./dom";
 import { deviceWord } from "./job";
-import { reportTabs } from "./views";
+import { hangTabs, reportTabs } from "./views";
 import { diffTabs } from "./views/diff";
 
 /* The tables precede the script, so they are complete before the document is. */
@@ -11,7 +11,7 @@ async function start(tables: HTMLElement): Promise<void> {
   const job = new Job(new TextDecoder().decode(await unpacked(tables)));
   document.querySelector(".unopened")?.remove();
   callDevices(deviceWord(job));
-  new App(job, job.kind === "diff" ? diffTabs : reportTabs).start();
+  new App(job, { report: reportTabs, diff: diffTabs, hang: hangTabs }[job.kind]).start();
 }
 
 const tables = document.getElementById("tables");

@@ -3,7 +3,7 @@ import { longName } from "../cells";
 import type { Job, Table } from "../data";
 import type { Child } from "../dom";
 import * as f from "../format";
-import { grid } from "../grid";
+import { grid, type GridColumn } from "../grid";
 import type { ColumnOf } from "../names";
 import { heading, note, prose, section } from "../ui";
 import type { View } from "../view";
@@ -17,7 +17,7 @@ function earliest(job: Job): number | null {
     job.table("hang.rank").nums("begin_ns"),
     job.table("hang.rank").nums("time_ns"),
   ];
-  const told = all.flat().filter((ns): ns is number => ns !== null && ns > 0);
+  const told = all.flat().filter((ns): ns is number => ns !== null);
   return told.length > 0 ? f.least(told) : null;
 }
 
@@ -52,34 +52,39 @@ function operations(job: Job, from: number | null): HTMLElement {
 
 function ranks(job: Job, from: number | null): HTMLElement {
   const table = job.table("hang.rank"),
-    traced = table.nums("trace_end_ns").some((ns) => ns !== null);
+    has = (column: ColumnOf<"hang.rank">) => table.rows.some((_, row) => table.cell(row, column) !== null),
+    traced = has("trace_end_ns"),
+    dumped = has("dump");
   const waitsIn = (row: number): string | null => {
     const [operation, number] = [table.text(row, "operation"), table.num(row, "number")];
     return operation === null || number === null ? operation : `${operation} ${number}`;
   };
   const code = (row: number, column: "call" | "frames"): Child => longName(table.text(row, column), true);
+  const rows = table.rows.map((_, row) => row),
+    isNamed = (row: number) => table.text(row, "role") === "culprit";
+  const columns: readonly (GridColumn<"hang.rank"> | false)[] = [
+    { column: "rank" },
+    dumped && { column: "role" },
+    has("process") && { column: "process" },
+    has("advanced") && { column: "advanced", label: "launched between answers" },
+    dumped && { column: "operation", label: "waits in", draw: (row) => longName(waitsIn(row), true) },
+    dumped && { column: "begin_ns", label: "since", draw: (row) => after(table, row, "begin_ns", from) },
+    dumped && { column: "last_operation", label: "recorded last", draw: (row) => longName(table.text(row, "last_operation"), true) },
+    dumped && { column: "time_ns", label: "at", draw: (row) => after(table, row, "time_ns", from) },
+    traced && { column: "step", label: "last step" },
+    traced && { column: "call", label: "last call", draw: (row) => code(row, "call") },
+    dumped && { column: "frames", label: "issued at", draw: (row) => code(row, "frames") },
+  ];
   return section(
     "Ranks",
     note(
-      "Where each rank waits, and what it recorded last. Times count from the earliest one on this page.",
+      dumped && "Where each rank waits, and what it recorded last. Times count from the earliest one on this page.",
       traced && " For ranks with a trace: the step and the call in which it ends.",
+      has("advanced") && " Launched: collectives between the two answers of NCCL's RAS.",
     ),
     grid(table, {
-      columns: [
-        { column: "rank" },
-        { column: "role" },
-        { column: "operation", label: "waits in", draw: (row) => longName(waitsIn(row), true) },
-        { column: "begin_ns", label: "since", draw: (row) => after(table, row, "begin_ns", from) },
-        { column: "last_operation", label: "recorded last", draw: (row) => longName(table.text(row, "last_operation"), true) },
-        { column: "time_ns", label: "at", draw: (row) => after(table, row, "time_ns", from) },
-        ...(traced
-          ? ([
-              { column: "step", label: "last step" },
-              { column: "call", label: "last call", draw: (row: number) => code(row, "call") },
-            ] as const)
-          : []),
-        { column: "frames", label: "issued at", draw: (row) => code(row, "frames") },
-      ],
+      rows: [...rows.filter(isNamed), ...rows.filter((row) => !isNamed(row))],
+      columns: columns.filter((column) => column !== false),
     }),
   );
 }
@@ -99,6 +104,7 @@ function answer(job: Job): HTMLElement {
         { column: "operation" },
         { column: "launched" },
         { column: "others" },
+        ...(table.nums("advanced").some((n) => n !== null) ? ([{ column: "advanced", label: "between answers" }] as const) : []),
         { column: "host" },
         { column: "pid", label: "process", draw: (row) => String(table.num(row, "pid") ?? f.NONE) },
         { column: "gpu", label: "GPU" },
@@ -107,7 +113,16 @@ function answer(job: Job): HTMLElement {
   );
 }
 
-const SEVERAL = "The dumps do not show which of these it is.";
+/** "dumps of 3 of 4 ranks, none of rank 2" */
+export function describeDumps(job: Job): string {
+  const table = job.table("hang.job"),
+    lost = table.text(0, "no_dump"),
+    dumps = table.num(0, "dumps") ?? 0;
+  if (dumps === 0) return "No dumps of flight recorders";
+  return `Dumps of ${dumps} of ${f.count(table.num(0, "ranks") ?? 0, "rank")}${lost === null ? "" : `, none of rank ${prose(lost)}`}`;
+}
+
+const SEVERAL = "The dumps do not show which of these ranks is the cause.";
 
 export const hang: View = {
   id: "hang",
@@ -118,22 +133,17 @@ export const hang: View = {
   state: (job) => (job.table("hang.job").text(0, "state") === "hangs" ? "bad" : undefined),
   render(root, { job }) {
     const table = job.table("hang.job"),
-      from = earliest(job);
+      from = earliest(job),
+      said = (column: "evidence" | "chain" | "ras") => (table.text(0, column) === null ? "" : `${prose(table.text(0, column))}.`);
     root.append(
-      heading(prose(table.text(0, "verdict")), prose(table.text(0, "evidence"))),
-      table.text(0, "chain") === null ? "" : note(prose(table.text(0, "chain"))),
+      heading(prose(table.text(0, "verdict")), said("evidence")),
+      said("chain") && note(said("chain")),
       table.text(0, "confidence") === "several" ? note(SEVERAL) : "",
-      table.num(0, "dumps") === 0
-        ? note("No dumps of flight recorders.")
-        : note(
-            `Of ${f.count(table.num(0, "dumps") ?? 0, "dump")} of ${f.count(table.num(0, "ranks") ?? 0, "rank")}`,
-            table.text(0, "no_dump") !== null && `; none of rank ${prose(table.text(0, "no_dump"))}`,
-            ".",
-          ),
-      table.text(0, "ras") === null ? "" : note(prose(table.text(0, "ras"))),
+      job.kind === "hang" ? "" : note(describeDumps(job), "."),
+      said("ras") && note(said("ras")),
       job.table("hang.collective").n > 0 ? operations(job, from) : "",
       job.table("hang.ras").n > 0 ? answer(job) : "",
-      ranks(job, from),
+      job.table("hang.rank").n > 0 ? ranks(job, from) : "",
     );
   },
 };

@@ -44,4 +44,10 @@ export const reportTabs: readonly Tab[] = [
   { group: HOW, views: [tables] },
 ];
 
+/** Of a job of which there are no traces. */
+export const hangTabs: readonly Tab[] = [
+  { group: "", views: [hang] },
+  { group: "", views: [tables] },
+];
+
 export const reportViews: readonly View[] = reportTabs.flatMap(({ views }) => views);
