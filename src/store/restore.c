@@ -164,7 +164,7 @@ static tm_status count_ranks(restorer *r) {
     tm_store_close_column(column);
     if (r->n == 0)
         return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
-                       "the store holds no events, only tables (tmerge show, tmerge hang)");
+                       "the store holds no events, only tables (tmerge show, tmerge report)");
     return r->n <= TM_RANK_MAX
                ? TM_OK
                : tm_store_damaged(r->store, "its number of ranks is impossible", r->err);

@@ -556,7 +556,7 @@ TEST(a_store_without_ranks_is_refused) {
     tm_store *store = store_open(path);
     assert_int_equal(tm_store_read_ranks(store, &ranks, &n, &err), TM_ERR_INPUT);
     assert_string_equal(err.message,
-                        "the store holds no events, only tables (tmerge show, tmerge hang)");
+                        "the store holds no events, only tables (tmerge show, tmerge report)");
     tm_store_close(store);
 }
 
