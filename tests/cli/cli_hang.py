@@ -377,6 +377,8 @@ def test_an_answer_of_ras_alone_tells_who_is_dead_and_who_is_behind():
           [(1, 'dead', None, None, 101), (2, 'behind', 11, 12, 102)])
     one = tmerge('hang', 'ras.json', '--json').expect(0).out
     equal(tmerge('hang', 'ras.json', '--json', n=3).expect(0).out, one)
+    put('ras.json', json.dumps({'communicators_count': 1, 'communicators': [{'hash': '0x1', 'size': 3}]}))
+    contains(tmerge('hang', 'ras.json').expect(0).out, "The answer lists no process of the job.\n  NCCL's RAS reports 1 ")
     # As NCCL 2.28 writes it, without the comma after nvml_dev of the missing rank.
     put('ras.json', answer([12, None, 11], version='2.28.9').replace('"nvml_dev": 1,', '"nvml_dev": 1'))
     contains(' '.join(tmerge('hang', 'ras.json').expect(0).out.split()), 'Its JSON lacks 1 comma')

@@ -192,8 +192,10 @@ static bool add_finding(const tm_hang_ras *r, tm_hang_words *t) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         add_state(t, rows, parts[i].state, parts[i].what);
     const bool ok = add_lags(t, rows);
-    if (t->n == 0)
-        tm_hang_add(t, "Every process answers, and in no communicator is a rank behind");
+    if (tm_table_row(r->answer, 0)[HA_PROCESSES].value.i == 0 && t->n == 0)
+        tm_hang_add(t, "The answer lists no process of the job");
+    else if (t->n == 0)
+        tm_hang_add(t, "Every process answers, and no rank of a communicator is behind");
     return ok && add_moves(r, t);
 }
 
@@ -208,8 +210,9 @@ static bool has_lags(const tm_table *rows) {
 static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     const tm_cell *row = tm_table_row(r->answer, 0);
     const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
-    tm_hang_add(t, "NCCL %s's RAS reports %" PRId64 " communicator%s and %" PRId64 " process%s",
-                row[HA_VERSION].value.text, comms, comms == 1 ? "" : "s", processes,
+    const char *version = row[HA_VERSION].value.text;
+    tm_hang_add(t, "NCCL%s%s's RAS reports %" PRId64 " communicator%s and %" PRId64 " process%s",
+                *version ? " " : "", version, comms, comms == 1 ? "" : "s", processes,
                 processes == 1 ? "" : "es");
     if (*row[HA_TIME].value.text)
         tm_hang_add(t, " at %s, local time", row[HA_TIME].value.text);

@@ -113,13 +113,14 @@ function answer(job: Job): HTMLElement {
   );
 }
 
-/** "dumps of 3 of 4 ranks, none of rank 2" */
+/** "Dumps of 3 of 4 ranks or more, none of rank 2" */
 export function describeDumps(job: Job): string {
   const table = job.table("hang.job"),
     lost = table.text(0, "no_dump"),
+    more = table.cell(0, "ranks_told") === false ? " or more" : "",
     dumps = table.num(0, "dumps") ?? 0;
   if (dumps === 0) return "No dumps of flight recorders";
-  return `Dumps of ${dumps} of ${f.count(table.num(0, "ranks") ?? 0, "rank")}${lost === null ? "" : `, none of rank ${prose(lost)}`}`;
+  return `Dumps of ${dumps} of ${f.count(table.num(0, "ranks") ?? 0, "rank")}${more}${lost === null ? "" : `, none of rank ${prose(lost)}`}`;
 }
 
 const SEVERAL = "The dumps do not show which of these ranks is the cause.";
