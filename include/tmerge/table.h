@@ -109,7 +109,12 @@ tm_table *tm_tables_find(const tm_tables *tables, const char *table);
  * accepts without quotes. */
 bool tm_table_is_named(const tm_table_def *def, const char *text);
 
-/** Returns whether a text is the name of the table or of its analysis, "overlap". */
+/** Returns the present name of an analysis or a table that had another in the last version; NULL if
+ * the text is not such a name. */
+const char *tm_table_renamed(const char *text);
+
+/** Returns whether a text is the name of the table or of its analysis, "overlap", or was one in the
+ * last version. */
 bool tm_table_is_meant(const tm_table_def *def, const char *text);
 
 /** Returns the table of a name given by the user, or NULL. */

@@ -104,7 +104,7 @@ static const figure figures[] = {
     {"overlap.step", "idle_ns", BY_STEP, true},
     {"overlap.step", "wait_ns", BY_STEP, true},
     {"overlap.step", "transfer_ns", BY_STEP, true},
-    {"ratio.step", "comm_to_compute", BY_STEP, false},
+    {"overlap.step", "comm_to_compute", BY_STEP, false},
     {"imbalance.step", "imbalance_pct", BY_STEP, false},
     {"whatif.job", "slowdown", AS_IS, false},
     {"whatif.step", "ideal_ns", BY_STEP, false},

@@ -25,7 +25,7 @@ static const criterion of_ranks[] = {
     {"stragglers.finding", "rank", "excess_ns", NULL, NULL, 16, 0},
     {"stragglers.rank", "rank", "direct_ns", "indirect_ns", NULL, 40, 0},
     {"overlap.rank", "rank", "compute_ns", NULL, "window_ns", 1, 1},
-    {"ratio.rank", "rank", "comm_to_compute", NULL, NULL, 1, 1},
+    {"overlap.rank", "rank", "comm_to_compute", NULL, NULL, 1, 1},
     {"overlap.rank", "rank", "idle_ns", NULL, NULL, 8, 4},
     {"overlap.rank", "rank", "compute_ns", NULL, NULL, 8, 4},
     {"overlap.rank", "rank", "exposed_wait_ns", NULL, NULL, 8, 4},

@@ -208,7 +208,7 @@ def test_256_hosts_take_less_than_5_s():
 # Columns about a single rank; the rest of these tables compares ranks or shows aligned begins.
 ACROSS = {'wait_ns', 'transfer_ns', 'exposed_wait_ns', 'exposed_transfer_ns',
           'exposed_unmatched_ns', 'begin_ns'}
-LOCAL = ('overlap', 'ratio', 'imbalance')
+LOCAL = ('overlap', 'imbalance')
 
 
 def local_values(store):

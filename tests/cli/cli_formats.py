@@ -209,7 +209,7 @@ def test_devices_of_one_process_have_the_results_of_a_process_each():
     options = dict(ranks=8, ranks_per_host=4, steps=5, slow_rank=5, slow_factor=1.2,
                    no_metadata=True)
     by_steps = dict.fromkeys(('overlap.step', 'overview.job', 'overview.rank', 'overview.step',
-                              'ratio.step', 'imbalance.job', 'imbalance.step', 'input.rank',
+                              'imbalance.job', 'imbalance.step', 'input.rank',
                               'input.step', 'idle.gap', 'steps.kind', 'steps.mark'), ALL)
     by_steps.update({'job.job': {'begin_ns', 'duration_ns'}, 'job.rank': {'begin_ns', 'end_ns'},
                      'stragglers.finding': {'excess_pct'}, 'stragglers.rank': {'excess_pct'}})

@@ -43,7 +43,7 @@ def test_the_numbers_of_a_small_job_are_those_worked_out_by_hand():
                                           for k in TIMES})
     equal(second['overlap_pct'], None)
     equal([(row['comm_to_compute'], row['exposed_to_window'])
-           for row in rows('tmerge.h5', 'ratio.rank')], [(0.6, 20 / 75), (0.0, 0.0)])
+           for row in (first, second)], [(0.6, 20 / 75), (0.0, 0.0)])
     equal([(row['rank'], row['kind'], row['count'], row['comm_ns'], row['overlap_ns'])
            for row in rows('tmerge.h5', 'overlap.kind')], [(0, 'allreduce', 1, 30000, 10000)])
 
@@ -112,12 +112,12 @@ def test_csv_has_the_same_values_as_json():
 
 def test_a_csv_is_one_table_and_several_are_a_folder():
     worked_out_job()
-    tmerge('show', 'tmerge.h5', 'overlap.rank', 'ratio.rank', '--csv').fails(
-        2, '--csv prints one table, but these are 2 (overlap.rank, ratio.rank): name one, or let '
+    tmerge('show', 'tmerge.h5', 'overlap.rank', 'job.rank', '--csv').fails(
+        2, '--csv prints one table, but these are 2 (job.rank, overlap.rank): name one, or let '
         '--csv-dir FOLDER write a file of each')
     for _ in range(2):  # a second time to the same folder
-        equal(show('overlap.rank', 'ratio', '--csv-dir=out', '--columns=rank'), '')
-        equal(sorted(os.listdir('out')), ['overlap.rank.csv', 'ratio.rank.csv', 'ratio.step.csv'])
+        equal(show('overlap.rank', 'overview.rank', '--csv-dir=out', '--columns=rank'), '')
+        equal(sorted(os.listdir('out')), ['overlap.rank.csv', 'overview.rank.csv'])
         equal(content('out/overlap.rank.csv').decode(), show('overlap.rank', '--csv', '--columns=rank'))
     tmerge('show', 'tmerge.h5', 'overlap', '--csv-dir=no/out').fails(
         4, 'no/out: the folder cannot be made: No such file or directory')
@@ -282,8 +282,11 @@ def test_tables_are_chosen_by_name_and_by_analysis():
     everything = list(tables('tmerge.h5'))
     equal(list(tables('tmerge.h5', 'overlap')),
           ['overlap.rank', 'overlap.step', 'overlap.kind', 'overlap.device'])
-    equal(set(tables('tmerge.h5', 'ratio.rank', 'job')),
-          {name for name in everything if name.startswith('job.')} | {'ratio.rank'})
+    equal(set(tables('tmerge.h5', 'clock.rank', 'job')),
+          {name for name in everything if name.startswith('job.')} | {'clock.rank'})
+    old = tmerge('show', 'tmerge.h5', 'ratio.rank', '--json').expect(0)
+    equal(list(json.loads(old.out)['tables']), ['overlap.rank'])
+    contains(old.err, 'ratio.rank is now overlap.rank')
     # Duplicates are shown once, and the order is fixed.
     equal(list(tables('tmerge.h5', 'overlap.kind', 'overlap.rank', 'overlap.kind')),
           ['overlap.rank', 'overlap.kind'])
@@ -306,7 +309,7 @@ def words_of(text):
 def test_text_keeps_to_the_width_of_the_terminal():
     synth('job', ranks=3, steps=2)
     merged('job')
-    for name in ('overlap.rank', 'overlap.step', 'ratio.rank'):
+    for name in ('overlap.rank', 'overlap.step'):
         whole = words_of(show(name, env={'COLUMNS': '1000'}))
         for width in (60, 80, 200):
             text = show(name, env={'COLUMNS': str(width)})
@@ -409,15 +412,11 @@ def check_identities(store):
     for row in shown['overlap.kind']:
         equal(row['overlap_ns'] + row['exposed_comm_ns'], row['comm_ns'], str(row))
         holds(row['count'] > 0, str(row))
-    for name, times in (('ratio.rank', 'overlap.rank'), ('ratio.step', 'overlap.step')):
-        for row, source in zip(shown[name], shown[times]):
-            shared = row.keys() & source.keys()
-            equal({k: row[k] for k in shared}, {k: source[k] for k in shared}, name)
-            equal(row['comm_to_compute'], source['comm_ns'] / source['compute_ns']
-                  if source['compute_ns'] else None, str(row))
-            equal(row['exposed_to_window'], source['exposed_comm_ns'] / source['window_ns']
-                  if source['window_ns'] else None, str(row))
-        equal(len(shown[name]), len(shown[times]))
+    for row in shown['overlap.rank'] + shown['overlap.step']:
+        equal(row['comm_to_compute'], row['comm_ns'] / row['compute_ns']
+              if row['compute_ns'] else None, str(row))
+        equal(row['exposed_to_window'], row['exposed_comm_ns'] / row['window_ns']
+              if row['window_ns'] else None, str(row))
     for rank in shown['overlap.rank']:
         kinds = [row for row in shown['overlap.kind'] if row['rank'] == rank['rank']]
         holds(max([row['comm_ns'] for row in kinds], default=0) <= rank['comm_ns']

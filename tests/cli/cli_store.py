@@ -147,7 +147,7 @@ def test_h5dump_lists_the_groups_and_prints_values_with_the_plugin():
     listed = run(['h5dump', '-H', 'tmerge.h5']).expect(0).out
     equal(set(re.findall(r'^   GROUP "(\w+)"', listed, re.M)), RECORDS | {'analysis'})
     found = re.findall(r'^ {6}GROUP "(\w+)"', listed[listed.index('"analysis"'):], re.M)
-    holds({'job', 'overlap', 'ratio'} <= set(found), str(found))
+    holds({'job', 'overlap', 'imbalance'} <= set(found), str(found))
     dump = ['h5dump', '-d', '/ranks/rank', '-d', '/events/duration_ns', 'tmerge.h5']
     done = run(dump)  # only its output counts, as its status is 0 even if it could not read
     contains(done.out, '(0): 3, 5\n')
@@ -259,7 +259,7 @@ def test_the_schema_says_what_everything_is():
 def test_result_tables_in_the_store_are_what_show_tells():
     path = shared_store('three')
     with h5py.File(path) as store:
-        for name in ('overlap.rank', 'overlap.step', 'ratio.step', 'job.rank'):
+        for name in ('overlap.rank', 'overlap.step', 'job.rank'):
             table = store['analysis/' + name.replace('.', '/')][()]
             shown = rows(path, name)
             equal(len(table), len(shown), name)

@@ -27,7 +27,7 @@ def finds_the_truth(n, folder, **options):
     for name, expected in (('overlap.rank', ranks), ('overlap.step', steps)):
         equal([row['overlap_pct'] for row in found[name]],
               [ratio(100 * true['overlap_ns'], true['comm_ns']) for true in expected], name)
-    for name, expected in (('ratio.rank', ranks), ('ratio.step', steps)):
+    for name, expected in (('overlap.rank', ranks), ('overlap.step', steps)):
         equal([(row['comm_to_compute'], row['exposed_to_window']) for row in found[name]],
               [(ratio(true['comm_ns'], true['compute_ns']),
                 ratio(true['exposed_comm_ns'], true['window_ns'])) for true in expected], name)

@@ -23,6 +23,8 @@ enum {
     T_EXPOSED_WAIT,
     T_EXPOSED_TRANSFER,
     T_EXPOSED_UNMATCHED,
+    T_COMM_TO_COMPUTE,
+    T_EXPOSED_TO_WINDOW,
     N_TIMES
 };
 
@@ -53,9 +55,10 @@ enum {
          "|(C_wait \\ P) \\ C_transfer|; null if it has no such collective."},                     \
         {"exposed_transfer_ns", TM_INT, "ns",                                                      \
          "|C_transfer \\ P|; null if it has no such collective."},                                 \
-    {                                                                                              \
-        "exposed_unmatched_ns", TM_INT, "ns",                                                      \
-            "The rest of exposed_comm_ns: communication without known wait and transfer."          \
+        {"exposed_unmatched_ns", TM_INT, "ns",                                                     \
+         "The rest of exposed_comm_ns: communication without known wait and transfer."},           \
+        {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
+        "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
     }
 
 static const tm_column rank_columns[] = {
@@ -181,6 +184,13 @@ static void set_times(tm_cell *cells, const tm_busy *busy, const tm_busy_times *
     tm_cell_set_int(&cells[T_IDLE], t->idle_ns);
 }
 
+static void set_ratios(tm_cell *cells, const tm_busy *busy, const tm_busy_times *t) {
+    if (busy->comm_alone)
+        return;
+    tm_cell_set_ratio(&cells[T_COMM_TO_COMPUTE], 1.0, t->comm_ns, t->compute_ns);
+    tm_cell_set_ratio(&cells[T_EXPOSED_TO_WINDOW], 1.0, t->exposed_comm_ns, t->window_ns);
+}
+
 /* Sums over the rank's waiting kernels: all, or those of operations of one step. */
 typedef struct wait_sum {
     int64_t step; /* step of the operations; this rank's kernels may be in another */
@@ -304,6 +314,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
         if (is_cut(timeline, i) || is_at_border(timeline, i))
             tm_cell_set_bool(&row[S_PARTIAL], is_cut(timeline, i));
         set_times(row + S_TIMES, view->busy, &t);
+        set_ratios(row + S_TIMES, view->busy, &t);
         set_waits(row + S_TIMES, view, sum_of(waits, timeline->n_steps, step->number), &t);
     }
     return TM_OK;
@@ -403,6 +414,7 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
         tm_busy_times t = tm_busy_rank(view->busy);
         tm_cell_set_int(&row[0], view->timeline->rank);
         set_times(row + 1, view->busy, &t);
+        set_ratios(row + 1, view->busy, &t);
         set_waits(row + 1, view, waits, &t);
         status = add_unmarked(view, &t, tm_tables_find(out, unmarked_def.name), err);
     }

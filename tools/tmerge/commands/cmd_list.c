@@ -135,6 +135,7 @@ static tm_status print_named(const char *name, bool first, tm_error *err) {
     bool found;
     if (!first)
         puts("");
+    tm_console_renamed(name);
     if (print_named_format(name))
         return TM_OK;
     TM_TRY(print_docs(name, &found, err));

@@ -78,6 +78,7 @@ static tm_status check_operands(const tm_arguments *arguments, const tm_tables *
                     tm_table_is_meant(tables->tables[t].def, arguments->operands[o]);
         if (!known)
             return fail_name(arguments->operands[o], tables, err);
+        tm_console_renamed(arguments->operands[o]);
     }
     return TM_OK;
 }

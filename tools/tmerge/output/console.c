@@ -11,6 +11,7 @@
 #include "liveness/mpirun.h"
 #include "progress_line.h"
 #include "table/out.h"
+#include "tmerge/table.h"
 
 bool tm_console_speaks(void) {
     return tm_launch_place()->rank == 0;
@@ -175,4 +176,10 @@ void tm_console_warn(const char *format, ...) {
     vsnprintf(text + lead, sizeof text - lead, format, arguments);
     va_end(arguments);
     tm_console_say(text);
+}
+
+void tm_console_renamed(const char *name) {
+    const char *now = tm_table_renamed(name);
+    if (now)
+        tm_console_warn("%s is now %s; the next version will not know the old name", name, now);
 }

@@ -12,10 +12,10 @@ enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };
 
 /* Tables whose rows are printed. */
 static const char *const needed[] = {
-    "job.job",        "job.rank",        "job.differs", "overview.job",          "overlap.kind",
-    "stragglers.job", "whatif.job",      "clock.check", "collectives.unmatched", "overlap.rank",
-    "ratio.rank",     "stragglers.rank", "advice.item", "imbalance.job",         "whatif.split",
-    "steps.kind",     "clock.rank"};
+    "job.job",         "job.rank",    "job.differs",   "overview.job",          "overlap.kind",
+    "stragglers.job",  "whatif.job",  "clock.check",   "collectives.unmatched", "overlap.rank",
+    "stragglers.rank", "advice.item", "imbalance.job", "whatif.split",          "steps.kind",
+    "clock.rank"};
 
 static size_t rows_of(const tm_tables *tables, const char *table) {
     return tm_tables_find(tables, table)->n_rows;
@@ -31,8 +31,7 @@ static tm_status read_needed(const tm_store *store, const tm_tables *tables, tm_
 /* Prints the ranks, unless a store of an older tmerge lacks one of the tables. */
 static tm_status print_ranks(const tm_tables *tables, const tm_colors *colors, tm_error *err) {
     size_t n = rows_of(tables, "overlap.rank");
-    if (!tm_summary_has_ranks(tables) || rows_of(tables, "ratio.rank") != n ||
-        rows_of(tables, "stragglers.rank") != n)
+    if (!tm_summary_has_ranks(tables) || rows_of(tables, "stragglers.rank") != n)
         return TM_OK;
     TM_TRY(tm_summary_ranks(tables, colors, err));
     puts("");

@@ -27,7 +27,7 @@ static const struct {
     {"exposed", NULL, VALUE_TIME, "overlap.rank", "exposed_comm_ns", NULL},
     {"copies", NULL, VALUE_TIME, "overlap.rank", "exposed_memory_ns", NULL},
     {"idle", NULL, VALUE_TIME, "overlap.rank", "idle_ns", NULL},
-    {"comm/", "compute", VALUE_RATIO, "ratio.rank", "comm_to_compute", NULL},
+    {"comm/", "compute", VALUE_RATIO, "overlap.rank", "comm_to_compute", NULL},
     {"waited", NULL, VALUE_TIME, "stragglers.rank", "wait_ns", NULL},
     {"caused", NULL, VALUE_TIME, "stragglers.rank", "direct_ns", "indirect_ns"},
 };

@@ -377,7 +377,7 @@ function figures(job: Job): Figure[] {
   const allreduce = kinds(job).find((kind) => kind.kind === "allreduce");
   const comm = communicates(job);
   const waits = f.share(total(job, "exposed_wait_ns"), total(job, "exposed_comm_ns"));
-  const ratios = known(job.table("ratio.rank").nums("comm_to_compute"));
+  const ratios = known(job.table("overlap.rank").nums("comm_to_compute"));
   const balance: Origin = { table: "imbalance.job", row: 0, column: "load_balance" };
   const load = job.table("imbalance.job").num(0, "load_balance");
   const steps = job.table("imbalance.step");
@@ -709,7 +709,6 @@ export const summary: View = {
     "steps.kind",
     "imbalance.job",
     "imbalance.step",
-    "ratio.rank",
     "clock.rank",
     "clock.check",
     "advice.item",

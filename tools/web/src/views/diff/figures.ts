@@ -31,7 +31,7 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
   "overlap.step.idle_ns": ["GPU idle", "less"],
   "overlap.step.wait_ns": ["Waiting in collectives", "less"],
   "overlap.step.transfer_ns": ["Transfer in collectives", "less"],
-  "ratio.step.comm_to_compute": ["Communication : compute", "less"],
+  "overlap.step.comm_to_compute": ["Communication : compute", "less"],
   "imbalance.step.imbalance_pct": ["Imbalance of computation", "less"],
   "whatif.job.slowdown": ["Slowdown against its peers’ pace", "less"],
   "whatif.step.ideal_ns": ["Step at its peers’ pace", "less"],
