@@ -8,7 +8,7 @@
 #include "tmerge/status.h"
 
 /**
- * Turns the failure of one process into a failure of all: every process gets the status and error
+ * Makes the failure of one process a failure of all: every process gets the status and error
  * record of the lowest failing process. Costs one reduction if there is no failure.
  * Collective: over comm.
  * @param status  of this process; if not TM_OK, @p err (if not NULL) holds the error

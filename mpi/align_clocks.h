@@ -11,7 +11,7 @@
 typedef enum tm_align {
     TM_ALIGN_AUTO, /* fitted to the ends of collectives */
     TM_ALIGN_UTC,  /* as recorded */
-    TM_ALIGN_NONE  /* no cross-rank numbers */
+    TM_ALIGN_NONE  /* leave out all numbers that compare ranks */
 } tm_align;
 
 /** Default standard deviation of a host's wall clock: NTP's milliseconds. */

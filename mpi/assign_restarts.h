@@ -7,10 +7,10 @@
 #include "tmerge/timeline.h"
 
 /**
- * Assigns recordings of ranks that lack recordings of some run to their run of the job. Such ranks
- * show no restart in their own numbering. The run is that of the nearest recording, by the hosts'
- * clocks, of a rank that saw every restart. Their steps are then numbered like the others'.
- * Collective: over comm.
+ * Assigns the recordings of a rank to their runs of the job if the rank lacks recordings of some
+ * run, because its own numbering then shows no restart. The run is that of the nearest recording,
+ * by the hosts' clocks, of a rank that has recordings of every run. Their steps are then numbered
+ * like the others'. Collective: over comm.
  * @param timelines  [n] this process's
  * @return           TM_OK or TM_ERR_FAULT, the same on every process
  */

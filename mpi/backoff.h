@@ -15,7 +15,8 @@
  */
 int tm_mpi_await(MPI_Request *request, MPI_Status *status);
 
-/** Does the same with shorter sleeps, for a request with much data. Collective: no. */
+/** Waits for a request like tm_mpi_await, with shorter sleeps for requests with much data.
+ * Collective: no. */
 int tm_mpi_await_data(MPI_Request *request, MPI_Status *status);
 
 /** Does an in-place MPI_Allreduce with such waiting. Collective: over comm. */

@@ -25,8 +25,8 @@ typedef struct tm_key_part {
  * Sends every row of a table with n_merged to the process that owns its key, so that each process
  * has its share. Rows arrive in process order; sort them by key before use.
  * Collective: over comm.
- * @param part   the rows to send; the others stay packed. With 2 or more processes, these stay
- *               packed too
+ * @param part   the rows to send; packed rows stay packed. With 2 or more processes, the received
+ * rows are packed too
  * @param table  the same definition on every process; without text columns
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */

@@ -57,7 +57,7 @@ static const recording *recording_of(const tm_vec *all, const tm_comm_record *re
     return behind > 0 && v[behind - 1].rank == record->rank ? &v[behind - 1] : NULL;
 }
 
-/* Returns whether a member waited for the recording of another to begin. With wrong clocks, some
+/* Returns whether a member waited for the recording of another to start. With wrong clocks, some
  * seem to leave before the last arrived. */
 static bool shows_opening(const tm_instance *instance, const tm_comm_record *members,
                           const tm_vec *all) {

@@ -1,5 +1,6 @@
 /* Profilers that were started one after another: ranks whose profiler started first waited in a
- * collective for ranks whose profiler started last. Such waits say nothing about the job. */
+ * collective for ranks whose profiler started last. Such waits are an effect of profiling, not of
+ * the job. */
 #ifndef TMERGE_MPI_OPENING_H
 #define TMERGE_MPI_OPENING_H
 
@@ -9,10 +10,10 @@
 
 /**
  * Excludes the time before the profilers of all ranks were running.
- * An operation shows an opening if a member began to wait in it before the recording of another
- * member began, and this time is at least half of the wait and at least 1/TM_OPENING_SHARE of the
+ * An operation shows an opening if a member started to wait in it before the recording of another
+ * member started, and this time is at least half of the wait and at least 1/TM_OPENING_SHARE of the
  * member's recording. The opening of all its members lasts until the last member arrived: `open_ns`
- * of their spans is set to that time, their steps begin no earlier, and the operation has no waits.
+ * of their spans is set to that time, their steps start no earlier, and the operation has no waits.
  * Only an operation at the start of a recording can show an opening, because the last member's
  * profiler has just started.
  * Collective: over comm.

@@ -33,7 +33,7 @@ typedef struct tm_progress_sink {
 typedef struct tm_progress tm_progress;
 
 /**
- * Begins a phase.
+ * Starts a phase.
  * Collective: over comm.
  * @param sink  NULL on all processes or on none; called on process 0 only
  * @param out   NULL if nothing is displayed; every other call accepts NULL
@@ -48,7 +48,7 @@ tm_status tm_progress_begin(MPI_Comm comm, const tm_progress_sink *sink,
 void tm_progress_add(tm_progress *progress, int64_t done, int64_t events);
 
 /** Ends the phase. Process 0 continues to display until all processes have called this. Every
- * process that began the phase must end it, also after a failure. Collective: over comm. */
+ * process that started the phase must end it, also after a failure. Collective: over comm. */
 void tm_progress_end(tm_progress *progress);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct tm_store_chunk {
     int table, column;
     tm_chunk_shape shape;
     size_t slot;        /* first slot with rows in it */
-    int64_t first, end; /* its rows */
+    int64_t first, end; /* rows of the chunk */
     int owner;          /* process that packs it */
 } tm_store_chunk;
 

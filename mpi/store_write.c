@@ -243,7 +243,7 @@ static bool can_write(const write_job *job) {
     return job->status == TM_OK && !job->discard;
 }
 
-/* Advances the writer to a column: ends the current column, and begins this one and any empty ones
+/* Advances the writer to a column: ends the current column, and starts this one and any empty ones
  * before it. */
 static void go_to_column(write_job *job, int table, int column) {
     while (can_write(job) && (job->table != table || job->column != column)) {

@@ -8,7 +8,7 @@
 /** One of the two jobs. */
 typedef struct tm_diff_side {
     const char *store;       /* path as shown */
-    const tm_tables *tables; /* analysis tables; one that the store lacks is empty */
+    const tm_tables *tables; /* analysis tables; a table that the store lacks is empty */
 } tm_diff_side;
 
 /** Returns the definitions of the tables that tm_diff_compare and tm_gate_compare fill. */

@@ -37,17 +37,16 @@ typedef struct tm_export_format {
     const char *file;    /* default file name; "-" for standard output */
     const char *summary; /* one line for --help */
     const char *begins;  /* signature at begins_at in each of its files */
-    size_t begins_size;  /* length [B] of begins; 0: the files have no signature */
-    size_t begins_at;    /* offset [B] of begins in the file */
-    bool of_stacks;      /* contains call stacks of all ranks and no events: ranks and windows
-                            cannot be chosen */
-    bool needs_file;     /* seeks in its output, which must be a regular file */
-    bool is_database;    /* also contains the store's tables and is written directly from the
-                            store: has no callbacks, cannot be used with tm_export_create */
-    size_t state_size;   /* bytes of its state, zeroed at the start */
-    unsigned attrs;      /* bits 1 << tm_attr of the attributes that it writes */
-    bool metadata;       /* writes the metadata of the ranks' traces */
-    bool spans_alone;    /* does not use events, only spans */
+    size_t begins_size;  /* length [B] of starts; 0: the files have no signature */
+    size_t begins_at;    /* offset [B] of starts in the file */
+    bool of_stacks; /* contains only call stacks of all ranks: ranks and windows cannot be chosen */
+    bool needs_file;  /* seeks in its output, which must be a regular file */
+    bool is_database; /* also contains the store's tables. It is written directly from the store, so
+                         it has no callbacks and cannot be used with tm_export_create */
+    size_t state_size; /* bytes of its state, zeroed at the start */
+    unsigned attrs;    /* bits 1 << tm_attr of the attributes that it writes */
+    bool metadata;     /* writes the metadata of the ranks' traces */
+    bool spans_alone;  /* does not use events, only spans */
 
     tm_status (*begin)(tm_export *x, tm_error *err);
 
@@ -83,12 +82,12 @@ tm_status tm_export_create(const tm_export_format *format, const tm_export_job *
 
 /**
  * Writes one rank's events in the window. An event that crosses a border of the window is written
- * whole.
- * @param timeline  of a wanted rank; has events and attributes only if @p rows is NULL. Nothing of
- *                  it is kept
+ * completely.
+ * @param timeline  of a wanted rank; has events and attributes only if @p rows is NULL. The format
+ * keeps nothing of the timeline
  * @param rows      the rank's events
- * @return          TM_OK; TM_ERR_USAGE: more than the format can hold; TM_ERR_INPUT: a trace that
- *                  it needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
+ * @return          TM_OK; TM_ERR_USAGE: there is more than the format can contain; TM_ERR_INPUT: a
+ * trace that the format needs is missing; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_export_rank(tm_export *x, const tm_timeline *timeline, const tm_event_rows *rows,
                          tm_error *err) TM_MUST_CHECK;

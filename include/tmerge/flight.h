@@ -12,7 +12,7 @@
 /** A process group as the rank sees it. */
 typedef struct tm_flight_group {
     const char *name, *desc; /* borrowed, like all texts here, until the next dump is read */
-    const int64_t *ranks;    /* [n_ranks] in group order; none if not recorded */
+    const int64_t *ranks;    /* [n_ranks] in group order; empty if not recorded */
     size_t n_ranks;
     uint64_t key; /* hash of name and ranks, the same in every dump */
 } tm_flight_group;
@@ -29,7 +29,7 @@ typedef struct tm_flight_call {
     int64_t seq;         /* number among the group's collectives, or among its sends and receives */
     int64_t other_seq;   /* the other of the two numbers; -1 if not recorded */
     int64_t record;      /* number among all records of the rank */
-    const char *backend; /* "nccl"; "" if the name has none */
+    const char *backend; /* backend, such as "nccl"; "" if the name does not contain it */
     const char *op;      /* "all_reduce"; "send 0->1" */
     int64_t created_ns;  /* since the epoch; 0 if not recorded, like the next three */
     int64_t started_ns, completed_ns, timeout_ns;
@@ -37,8 +37,8 @@ typedef struct tm_flight_call {
                            types only; equal on ranks that agree */
     int64_t group_size; /* group size implied by an all_gather's sizes; 0: unknown */
     bool is_p2p;
-    bool ends_batch;       /* the record that ends a coalesced batch and represents it */
-    bool is_retired;       /* no longer tracked by the watchdog: finished or timed out */
+    bool ends_batch; /* the record that ends a coalesced batch and represents it */
+    bool is_retired; /* the watchdog no longer tracks the operation: it has finished or timed out */
     tm_flight_state state; /* for a member of a batch, the state of the batch */
     uint32_t values;       /* for tm_flight_text */
 } tm_flight_call;
@@ -56,7 +56,7 @@ void tm_flight_destroy(tm_flight *flight);
  */
 tm_status tm_flight_read(tm_flight *flight, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
-/** Whether a file is a dump. MAYBE: it may be other JSON, or it is empty. */
+/** Whether a file is a dump. MAYBE: the file is empty, or may be other JSON. */
 typedef enum tm_flight_guess { TM_FLIGHT_NO, TM_FLIGHT_MAYBE, TM_FLIGHT_YES } tm_flight_guess;
 
 /** Guesses from the first bytes of a file whether it is a dump. */

@@ -27,7 +27,7 @@ tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) TM_
 /**
  * Judges each limit. A figure fails if it exceeds its limit by more than chance explains. It passes
  * if it is within the limit and chance could not hide a larger change.
- * @param sides  tables of the jobs before and after; one that a store lacks is empty
+ * @param sides  tables of the jobs before and after; a table that a store lacks is empty
  * @param out    of tm_gate_def: a row for each of the [n] limits, or for each kind of step
  * @return       TM_OK; TM_ERR_FAULT if memory is out
  */

@@ -27,7 +27,7 @@ void tm_names_destroy(tm_names *names);
 /** Returns the id of these bytes, new or known; TM_NAME_FAILED if memory is out. */
 uint32_t tm_names_intern(tm_names *names, const char *bytes, size_t size);
 
-/** Does the same for a terminated string; NULL gives TM_NO_NAME. */
+/** Returns the id of a terminated string, like tm_names_intern; NULL gives TM_NO_NAME. */
 uint32_t tm_names_intern_string(tm_names *names, const char *string);
 
 /** Returns the text of an id of this table, valid until the table is destroyed. A zero byte, not

@@ -27,7 +27,7 @@ typedef enum tm_ncu_figure {
 typedef struct tm_ncu_launch {
     tm_text name;                     /* kernel name as in the file; borrowed */
     int64_t grid[3];                  /* blocks in x, y, z; -1 if the file has no shape */
-    int64_t block[3];                 /* threads in x, y, z; likewise */
+    int64_t block[3];                 /* threads in x, y, z; -1 if the file has no shape */
     double figures[TM_NCU_N_FIGURES]; /* by tm_ncu_figure, NaN if not in the file */
 } tm_ncu_launch;
 
@@ -44,8 +44,9 @@ typedef struct tm_ncu_rule {
     size_t launch;
     tm_text section, name, type; /* "SpeedOfLight", "SOLBottleneck", "OPT" */
     tm_text text;
-    tm_text speedup_type; /* "global": of the kernel, "local": of the part; empty if none */
-    double speedup_pct;   /* estimated speedup, NaN if none */
+    tm_text speedup_type; /* "global": relative to the kernel; "local": relative to the part; empty
+                             without an estimate */
+    double speedup_pct;   /* estimated speedup, NaN without an estimate */
 } tm_ncu_rule;
 
 typedef struct tm_ncu tm_ncu;
@@ -59,11 +60,11 @@ void tm_ncu_destroy(tm_ncu *ncu);
 /**
  * Adds the launches of a file: a details page (one row per metric) or a raw page (one row per
  * launch), with any output of ncu and the program around it. Launches with the same process id,
- * launch id and name are the same launch, so that both pages of a report complete each other. If a
+ * launch id and name are the same launch, so the two pages of a report complete each other. If a
  * metric occurs twice, the last value counts.
  * @param source  read to its end
- * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed: the offset is
- *                that of the field); TM_ERR_FAULT. After a failure @p ncu can only be destroyed
+ * @return        TM_OK; TM_ERR_INPUT (unreadable, another kind of file, malformed: the offset of
+ * the field); TM_ERR_FAULT. After a failure @p ncu can only be destroyed
  */
 tm_status tm_ncu_read(tm_ncu *ncu, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
@@ -71,8 +72,8 @@ tm_status tm_ncu_read(tm_ncu *ncu, tm_source *source, tm_error *err) TM_MUST_CHE
 const tm_ncu_launch *tm_ncu_launches(const tm_ncu *ncu, size_t *n);
 
 /** Return the lines of all sections and the messages of rules in the order of their files. A line
- * or rule that occurs twice for a launch is returned once, with its last content. Borrowed
- * likewise. */
+ * or rule that occurs twice for a launch is returned once, with its last content. The result is
+ * borrowed. */
 const tm_ncu_metric *tm_ncu_metrics(const tm_ncu *ncu, size_t *n);
 const tm_ncu_rule *tm_ncu_rules(const tm_ncu *ncu, size_t *n);
 

@@ -13,8 +13,8 @@ struct tm_part;
 struct tm_trace;
 struct tm_vec;
 
-/** One trace in a file that can hold several: a process and those of its devices that form one
- * rank. Contains only numbers, so that it can be sent. */
+/** One trace in a file that can contain several: a process and the devices that form one rank with
+ * it. Contains only numbers, so that it can be sent. */
 typedef struct tm_unit {
     int64_t process;  /* process number in the format */
     int64_t devices;  /* bit d: device d; bit 63: all devices from 63 on */
@@ -35,8 +35,8 @@ static inline uint64_t tm_unit_device(int64_t device) {
 }
 
 /** Converts a profiler's reports, which no reader accepts, into traces with the profiler's own
- * program. The trace is written to a temporary folder. A trace already present next to the report
- * is used instead. */
+ * program. The trace is written to a temporary folder. If the report already has a trace next to
+ * it, that trace is used. */
 typedef struct tm_converter {
     const char *program;    /* file name, searched for on the PATH */
     const char *report_end; /* file name suffix of reports: ".nsys-rep" */
@@ -62,9 +62,9 @@ typedef struct tm_converter {
 typedef struct tm_format {
     const char *name;        /* as stored and shown in job.rank */
     const char *summary;     /* one line for `tmerge list` */
-    const char *cannot_tell; /* a sentence on what its traces never contain although another
-                                format's do, and which results its ranks therefore lack; NULL:
-                                nothing */
+    const char *cannot_tell; /* a sentence on data that its traces never contain but traces of other
+                                formats do, and on the results that its ranks therefore lack; NULL:
+                                there is no such data */
 
     /** Glob patterns of the paths at which its profiler leaves traces below a folder given by the
      * user, terminated by NULL. Files directly in the folder are always tried. */
@@ -72,14 +72,14 @@ typedef struct tm_format {
     bool by_path;    /* traces without a rank are numbered in the order of their paths (9 before
                         10) and, within a file, of their units; false: in the order of the
                         arguments */
-    bool one_folder; /* each folder with traces is a job of its own; the user must name one */
+    bool one_folder; /* each folder with traces is a separate job; the user must name one */
 
     /** Returns whether a file has this format, from its first decoded bytes (at most
      * TM_SNIFF_BYTES). @p whole: they are all of the file. Zero bytes follow them
      * (TM_JSON_PADDING). */
     bool (*sniff)(const char *head, size_t size, bool whole);
 
-    /** For formats that begin with the same bytes, such as databases: returns whether a file that
+    /** For formats that start with the same bytes, such as databases: returns whether a file that
      * @p sniff accepted has this format. False for a file that cannot be opened; the last of these
      * formats has no such function and reports the error. */
     bool (*claims)(const char *path);
@@ -93,17 +93,17 @@ typedef struct tm_format {
     tm_status (*read)(tm_source *source, tm_names *names, struct tm_trace *out, tm_error *err);
 
     /**
-     * Finds an event at or soon after the current position of an unread source. The answer may be
-     * wrong; it is confirmed only if the parts from tm_part_read fit together. NULL, like the next
-     * two functions, if a format cannot be read in parts.
-     * @param offset  first byte of the event; -1 if none is found
+     * Finds an event at or soon after the current position of an unread source. The returned
+     * position may be wrong; it is confirmed only if the parts from tm_part_read fit together.
+     * NULL, like the next two functions, if a format cannot be read in parts.
+     * @param offset  first byte of the event; -1 if no event is found
      * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
     tm_status (*find_event)(tm_source *source, int64_t *offset, tm_error *err);
 
     /**
      * Reads a source from its current position, which is its start or an event, to the event that
-     * begins at byte @p stop, or to the end of the content if @p stop is -1.
+     * starts at byte @p stop, or to the end of the content if @p stop is -1.
      * @param out  initialised by the caller; valid only on TM_OK
      * @return     TM_OK; TM_ERR_INPUT, also if reading does not arrive exactly at @p stop between
      *             two events, or the content is truncated; TM_ERR_FAULT
@@ -115,22 +115,22 @@ typedef struct tm_format {
      * TM_ERR_FAULT. */
     tm_status (*finish)(struct tm_part *whole, tm_names *names, tm_error *err);
 
-    /** Returns the rank named in the first decoded bytes, -1 if none. Used only as a hint for
-     * distributing work. */
+    /** Returns the rank named in the first decoded bytes, -1 if they name no rank. Used only as a
+     * hint for distributing work. */
     int64_t (*peek_rank)(const char *head, size_t size);
 
-    /** Returns whether the first decoded bytes show that the file holds several units. Otherwise it
-     * is one trace and is not opened again to list units, unless all of it was read and is_fused.
-     * NULL: the first bytes do not show this. */
+    /** Returns whether the first decoded bytes show that the file holds several units. Otherwise
+     * the file is one trace and is not opened again to list units, unless the whole file was read
+     * and is_fused. NULL: the first bytes do not show this. */
     bool (*has_units)(const char *head, size_t size);
 
     /**
      * Lists the units of an unread source that @p sniff accepted. NULL, like the next function, if
      * every file is one trace.
-     * @param known    the rank is known if the file is one unit: the function need not find it and
-     *                 sets -1 in the unit
-     * @param units    of tm_unit, appended to in an order determined by the content; none if the
-     *                 file is one trace
+     * @param known    the rank is known if the file is one unit; the function then need not find
+     * the rank and sets -1 in the unit
+     * @param units    of tm_unit, appended to in an order determined by the content; nothing is
+     * appended if the file is one trace
      * @param foreign  set with TM_ERR_INPUT: the file is valid but of another kind
      * @return         TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
      */
@@ -144,8 +144,7 @@ typedef struct tm_format {
     bool units_are_copies; /* a file of several units was made from the units' own files and is
                               left out if they are present */
 
-    /** Reads one unit in the way that `read` reads everything. The trace's rank is that of the
-     * unit. */
+    /** Reads one unit as `read` reads a whole file. Sets the trace's rank to that of the unit. */
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
                            struct tm_trace *out, tm_error *err);
 
@@ -154,8 +153,8 @@ typedef struct tm_format {
     tm_status (*read_units)(tm_source *source, const tm_unit *units, size_t n, tm_names *names,
                             struct tm_trace *const *out, tm_error *err);
 
-    /** Returns whether another input is, by the paths, a better file of the same recording; this
-     * one is then left out. */
+    /** Returns whether, by the paths, another input is a better file of the same recording. This
+     * input is then left out. */
     bool (*is_covered)(const char *path, const char *other);
 
     const tm_converter *converter; /* for reports that can be converted to this format */
@@ -177,7 +176,7 @@ const tm_format *const *tm_formats(size_t *n);
 /** Returns the format of a name; NULL if there is none. */
 const tm_format *tm_format_find(const char *name);
 
-/** Fails with TM_ERR_INPUT for a file of no known format; the message lists the formats. */
+/** Fails with TM_ERR_INPUT for a file of an unknown format; the message lists the formats. */
 tm_status tm_format_fail_unknown(const char *path, tm_error *err) TM_MUST_CHECK;
 
 /** Kind of an input file. */
@@ -203,7 +202,7 @@ typedef struct tm_file_info {
  * TM_FILE_OTHER; TM_ERR_INPUT if it cannot be read. */
 tm_status tm_file_sniff(const char *path, tm_file_info *out, tm_error *err) TM_MUST_CHECK;
 
-/** Calls the format's list_units for a trace file; gives none if the format has no units. */
+/** Calls the format's list_units for a trace file; lists nothing if the format has no units. */
 tm_status tm_file_list_units(const tm_file_info *info, bool known, struct tm_vec *units,
                              bool *foreign, tm_error *err) TM_MUST_CHECK;
 
@@ -238,13 +237,13 @@ tm_status tm_trace_read_units(const tm_trace_file *file, tm_names *names,
                               const tm_source_watch *watch, struct tm_trace *const *out,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Returns the first byte at which part @p index of @p n may begin in a file of @p size bytes: its
- * cut. Part n would begin at the end. */
+/** Returns the first byte at which part @p index of @p n may start in a file of @p size bytes: its
+ * cut. Part n would start at the end. */
 int64_t tm_part_cut(int64_t size, int index, int n);
 
 /**
- * Reads one part of a trace that can be read in parts, independently of the others. It begins with
- * the first event found after its cut and ends where the next part begins. The parts form the trace
+ * Reads one part of a trace that can be read in parts, independently of the others. It starts with
+ * the first event found after its cut and ends where the next part starts. The parts form the trace
  * if all were read with TM_OK and each follows the previous one (tm_part_follows).
  * @param file   holds one trace
  * @param watch  receives the bytes consumed of this part (NULL: none)
@@ -260,7 +259,7 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
  * process. TM_OK; TM_ERR_FAULT. */
 tm_status tm_parts_finish(struct tm_part *whole, tm_names *names, tm_error *err) TM_MUST_CHECK;
 
-/** Does what tm_trace_read does, for an open, unread source with a known format.
+/** Does the same as tm_trace_read, for an open, unread source with a known format.
  * @param unit  NULL: the only one in the file */
 tm_status tm_trace_read_source(const tm_format *format, tm_source *source, const tm_unit *unit,
                                tm_names *names, struct tm_trace *out, tm_error *err) TM_MUST_CHECK;

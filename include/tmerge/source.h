@@ -46,8 +46,8 @@ tm_status tm_source_open_made(tm_source_make *make, void *context, const char *n
 void tm_source_close(tm_source *source);
 
 /** Decodes compressed content on a separate thread, starting with the first read. Use it if a core
- * is free. Content and errors stay the same. Call it before the first read; it has no effect on
- * plain sources. */
+ * is free. Content and errors stay the same. Call this function before the first read; it has no
+ * effect on plain sources. */
 void tm_source_decode_ahead(tm_source *source);
 
 /**
@@ -57,7 +57,7 @@ void tm_source_decode_ahead(tm_source *source);
  *                end of the content or before a failure
  * @return        TM_OK; TM_ERR_INPUT (read error, damaged stream, checksum, stream cut short,
  *                garbage after a stream) with the decoded offset reached. A wrong checksum is
- *                detected only after all bytes were delivered, so publish nothing before the end.
+ * detected only after all bytes were delivered, so results must not be published before the end.
  *                Bytes decoded before a failure are delivered first, with TM_OK; the next call and
  *                all later ones fail. TM_ERR_FAULT if memory is out
  */
@@ -97,7 +97,7 @@ const char *tm_source_path(const tm_source *source);
 /** Returns the encoding: "plain", "gzip" or "zstd". */
 const char *tm_source_encoding(const tm_source *source);
 
-/** Returns the decoded bytes delivered or skipped so far, which is where the next read begins. */
+/** Returns the decoded bytes delivered or skipped so far, which is where the next read starts. */
 int64_t tm_source_offset(const tm_source *source);
 
 /** Returns the bytes of the file itself consumed so far, for progress; up to one buffer ahead of

@@ -9,7 +9,8 @@
 #define TM_MUST_CHECK __attribute__((warn_unused_result))
 #define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-/** Result of a call. The value is also the exit status and is stored: never reuse one. */
+/** Result of a call. The value is also the exit status and is stored in stores, so a value must
+ * never be reused. */
 typedef enum tm_status {
     TM_OK = 0,
     TM_ERR_USAGE = 2,  /* the command line is wrong */
@@ -22,8 +23,8 @@ typedef enum tm_status {
 
 enum { TM_PATH_MAX = 1024, TM_MESSAGE_MAX = 512, TM_HOST_MAX = 64 };
 
-/** Where and why a call failed. Contains no pointers, so that it can be sent between processes as
- * bytes. */
+/** Where and why a call failed. Contains no pointers, so it can be sent between processes as bytes.
+ */
 typedef struct tm_error {
     tm_status status;
     int64_t offset;               /* byte in the decoded content of path, -1 if not applicable */
@@ -42,7 +43,7 @@ typedef struct tm_error {
 tm_status tm_fail(tm_error *err, tm_status status, const char *path, int64_t offset,
                   const char *format, ...) TM_PRINTF(5, 6);
 
-/** Fails with TM_ERR_INPUT for a file that holds nothing yet. Such a file is skipped if it was
+/** Fails with TM_ERR_INPUT for a file that is still empty. Such a file is skipped if it was
  * found in a folder. */
 tm_status tm_fail_nothing(tm_error *err, const char *path, int64_t offset, const char *why);
 

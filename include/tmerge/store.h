@@ -91,7 +91,7 @@ typedef void tm_fill_function(const tm_record_column *column, const tm_timeline 
 
 /** Inverse of tm_fill_function: takes @p rows, which are rows [first, first + n) of a rank's part
  * of a column, into the timeline, whose arrays and row counts exist. Returns false if a row has a
- * value that no timeline produces. */
+ * value that is impossible in a timeline. */
 typedef bool tm_take_function(const tm_record_column *column, tm_timeline *timeline,
                               const tm_row_base *base, size_t first, size_t n, const void *rows);
 
@@ -163,7 +163,7 @@ typedef struct tm_store_options {
 bool tm_store_temporary_path(const char *path, char *out, size_t size);
 
 /**
- * Begins a store. Removes leftovers of killed processes for the same name.
+ * Starts a store. Removes leftovers of killed processes for the same name.
  * @param out  set only on TM_OK; ended by tm_store_commit or tm_store_abandon
  */
 tm_status tm_store_create(const char *path, const tm_store_options *options, tm_store_writer **out,
@@ -173,7 +173,7 @@ tm_status tm_store_create(const char *path, const tm_store_options *options, tm_
 tm_status tm_store_put_group(tm_store_writer *writer, const char *path, const char *doc,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Begins the dataset of a column. Its chunks or rows follow, then tm_store_end_column. */
+/** Starts the dataset of a column. Its chunks or rows follow, then tm_store_end_column. */
 tm_status tm_store_begin_column(tm_store_writer *writer, const char *group,
                                 const tm_record_column *column, size_t n_rows,
                                 tm_error *err) TM_MUST_CHECK;
@@ -253,7 +253,7 @@ typedef tm_status tm_store_slice_visitor(void *context, tm_table *table, tm_erro
 /**
  * Reads a table in slices of a few megabytes, for tables that need not be in memory as a whole.
  * Calls the visitor after each slice; never for a table without rows.
- * @param visitor  NULL: none
+ * @param visitor  NULL: no visitor
  * @return         as tm_store_read_table, or the visitor's status
  */
 tm_status tm_store_visit_table(const tm_store *store, tm_table *table,
@@ -268,7 +268,8 @@ tm_status tm_store_read_slice(const tm_store *store, tm_table *table, size_t fir
 tm_status tm_store_table_rows(const tm_store *store, const char *name, size_t *n,
                               tm_error *err) TM_MUST_CHECK;
 
-/** Reads every row and keeps none. After TM_OK, reading the table can fail only if memory is out.
+/** Reads every row without keeping it. After TM_OK, reading the table can fail only if memory is
+ * out.
  * @p n_rows is set only on TM_OK. */
 tm_status tm_store_verify_table(const tm_store *store, const tm_table_def *def, size_t *n_rows,
                                 tm_error *err) TM_MUST_CHECK;
@@ -332,10 +333,10 @@ typedef struct tm_store_choice {
 
 /**
  * Reads the arrays and clocks of some ranks, except the results of matching. Checks every number,
- * so that later code meets no impossible row, id or time.
+ * so that later code never sees an impossible row, id or time.
  * @param names   the store's, against which ids are checked
- * @param ranks   [n] from tm_store_read_ranks; the wanted ones get their arrays, which
- *                tm_timeline_destroy frees, also after a failed call
+ * @param ranks   [n] from tm_store_read_ranks; the chosen ranks get their arrays, which
+ * tm_timeline_destroy frees, also after a failed call
  * @param choice  the ranks and tables to read
  * @return        TM_OK; TM_ERR_INPUT: a column is missing or damaged; TM_ERR_FAULT
  */
@@ -407,14 +408,14 @@ tm_status tm_store_read_piece(tm_store_pieces *pieces, size_t at, size_t first, 
 
 /**
  * Indexes once where the attributes of each piece are stored. tm_store_seek_piece then reads
- * nothing, and attribute tables without a row in a piece are not read. Pieces must begin at
+ * nothing, and attribute tables without a row in a piece are not read. Pieces must start at
  * multiples of the maximum rows. Takes 8 B per piece and table.
  * @return  TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_store_index_pieces(tm_store_pieces *pieces, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Finds the attributes of a piece that does not follow the last one read.
+ * Finds the attributes of a piece that does not follow the piece that was read last.
  * @param first  first row of the next piece
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -31,7 +31,7 @@ bool tm_column_is_epoch(const tm_column *column);
 
 /** How a report draws a table without a view of its own, in addition to its rows. */
 typedef enum tm_form {
-    TM_FORM_TABLE, /* not at all */
+    TM_FORM_TABLE, /* only as rows */
     TM_FORM_BARS,  /* a bar for each rank; the rank is the only key */
     TM_FORM_MAP,   /* ranks by steps; the table has a column `step` */
     TM_FORM_LINE   /* a line for each rank over the column of times */
@@ -45,8 +45,8 @@ typedef struct tm_table_def {
     int n_keys;    /* number of leading columns that identify a row; rows are sorted by them */
     int top;       /* column by which `--top` sorts, largest first; -1 if none */
     bool internal; /* only input of another table: neither stored nor shown */
-    int n_merged;  /* of an internal table without texts: number of leading keys; rows of all
-                      ranks that agree in them meet on one process to be merged; 0: not merged */
+    int n_merged;  /* of an internal table without texts: number of leading keys: rows of all ranks
+                      with equal keys are merged on one process; 0: not merged */
     int n_prose;   /* number of trailing text columns with sentences; a terminal shows them whole,
                       below their row */
     tm_form form;  /* how a report draws the column `top` */
@@ -75,7 +75,7 @@ typedef struct tm_table {
 
 /** All tables of a run, one for each definition passed at creation. */
 typedef struct tm_tables {
-    tm_table *tables; /* owned; the extra one after the last is returned for unknown names */
+    tm_table *tables; /* owned; an extra table after the last one is returned for unknown names */
     size_t n_tables;
     const char **names; /* owned; [n_tables] names of the definitions, for tm_tables_find */
 } tm_tables;
@@ -161,7 +161,8 @@ void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t d
 tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Does the same for bytes without a terminator. A zero byte becomes U+FFFD too. */
+/** Copies bytes without a terminator into the table, like tm_table_set_text. A zero byte becomes
+ * U+FFFD too. */
 tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, size_t size,
                              tm_error *err) TM_MUST_CHECK;
 
@@ -175,7 +176,7 @@ void tm_table_filter(tm_table *table, bool (*keep)(const tm_table *, const tm_ce
 /** Sorts rows by one column, largest first, nulls last; stable. */
 void tm_table_rank(tm_table *table, int column);
 
-/** Does the same, largest or smallest first. */
+/** Sorts rows by one column, largest or smallest first. */
 void tm_table_order(tm_table *table, int column, bool smallest);
 
 /** Keeps at most @p n rows: those with the largest values in the table's `top` column, largest
@@ -199,9 +200,9 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size,
 tm_status tm_table_unpack(tm_table *table, const void *bytes, size_t size,
                           tm_error *err) TM_MUST_CHECK;
 
-/** Packs all rows, appends them to those packed before and leaves the table without rows. Used for
- * rows that wait for the rows of all ranks; takes a fifth of the memory. TM_OK; TM_ERR_FAULT if
- * memory is out. */
+/** Packs all rows, appends them to the rows that are already packed, and leaves the table without
+ * rows. Used until the rows of all ranks have arrived; packed rows take a fifth of the memory.
+ * TM_OK; TM_ERR_FAULT if memory is out. */
 tm_status tm_table_compress(tm_table *table, tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -249,8 +250,8 @@ tm_status tm_table_csv(const tm_table *table, char **out, tm_error *err) TM_MUST
 
 /**
  * Renders aligned columns. Each column has one unit, named in its header (ns, us, ms or s for
- * times; times of very different sizes each have their own), and "-" for null. Columns of sentences
- * follow below their row, each with its name, wrapped. The table's name is not printed.
+ * times; if times differ much in size, each column has its own unit), and "-" for null. Columns of
+ * sentences follow below their row, each with its name, wrapped. The table's name is not printed.
  * @param width  columns of the terminal, 0 for no limit; columns that do not fit continue in a
  *               further block that repeats the key columns or, if these leave no room, row numbers;
  *               texts show at least 24 code points

@@ -15,7 +15,7 @@ void tm_trend_destroy(tm_trend *trend);
 
 /**
  * Appends a job and keeps only its figures.
- * @param tables  one that the store lacks is empty
+ * @param tables  a table that the store lacks is empty
  * @return        TM_OK; TM_ERR_FAULT if memory is out
  */
 tm_status tm_trend_add(tm_trend *trend, const char *store, const tm_tables *tables,

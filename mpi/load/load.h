@@ -60,10 +60,10 @@ typedef struct tm_loaded {
  * @param left_out  a table of the form of job.left_out: this process adds the files that it leaves
  *                  out, with the reason
  * @param out       set only on TM_OK; free it with tm_loaded_free
- * @return          TM_OK; TM_ERR_INPUT (a trace is missing or malformed, two cover the same time of
- *                  one rank, no trace at all); TM_ERR_USAGE (a pattern); TM_ERR_OUTPUT (no space
+ * @return          TM_OK; TM_ERR_INPUT (a trace is missing or malformed, two traces cover the same
+ * time of one rank, there is no trace at all); TM_ERR_USAGE (a pattern); TM_ERR_OUTPUT (no space
  *                  for temporary files); TM_ERR_FAULT; the same on every process, with the error of
- *                  the lowest one that failed
+ * the lowest process that failed
  */
 tm_status tm_mpi_load(MPI_Comm comm, const tm_load_options *options, tm_table *left_out,
                       tm_loaded *out, tm_error *err) TM_MUST_CHECK;

@@ -43,16 +43,17 @@ typedef struct tm_share_readers {
     const int *host_of; /* [n] host of each process */
 } tm_share_readers;
 
-/** Returns how many of the readers see a file on these hosts. Collective: no. */
+/** Returns the number of readers that see a file on these hosts. Collective: no. */
 int tm_share_n_readers(const tm_share_readers *readers, const uint64_t *seen);
 
 /** Returns the k-th reader that sees a file on these hosts, round robin. Collective: no. */
 int tm_share_reader(const tm_share_readers *readers, const uint64_t *seen, size_t k);
 
 /**
- * Assigns the traces. First come those that not all hosts see, then the others; within each, the
- * largest rank first, to the least loaded process that sees it. Ranks below a sixteenth of a
- * process's share come last, in blocks of neighbouring ranks. Collective: no.
+ * Assigns the traces. Traces that not all hosts see come first, then the others. Within both
+ * groups, the largest rank comes first and goes to the least loaded process that sees it. Ranks
+ * below a sixteenth of a process's share come last, in blocks of neighbouring ranks. Collective:
+ * no.
  * @param items  [n] in the order of the arguments
  * @return       TM_OK; TM_ERR_INPUT (no host sees all traces of a rank); TM_ERR_FAULT
  */

@@ -105,7 +105,7 @@ static int64_t total_with(const sweep *s, size_t set) {
     return tm_replay_total(job, s->ns);
 }
 
-/* Evaluates a change whose two sets begin at @p set. */
+/* Evaluates a change whose two sets start at @p set. */
 static tm_status try_change(const sweep *s, uint8_t set, int64_t total_ns, tm_whatif_item *item,
                             tm_error *err) {
     item->saved_most_ns = total_ns - total_with(s, (size_t)set + 1);

@@ -28,8 +28,9 @@ typedef struct tm_trying {
     const tm_changes *chosen;
     const tm_changes_more *more; /* evaluated, too */
     size_t next_more;
-    const tm_scenario *scenario; /* NULL if there is none, or once it is in a batch */
-    uint8_t *marks;              /* owned; by name id: marks of chosen kernels */
+    const tm_scenario
+        *scenario;  /* NULL if there is no graph, or after the graph was added to a batch */
+    uint8_t *marks; /* owned; by name id: marks of chosen kernels */
     tm_change changes[TM_CHANGES_AT_ONCE];
     tm_whatif_item items[TM_CHANGES_AT_ONCE];
     size_t n, most;

@@ -25,7 +25,7 @@ typedef struct tm_replay_ranks {
     tm_timebase base;     /* origin of times */
     int64_t n_ranks;      /* ranks of the job with GPU events */
     bool is_ops;          /* traces hold operations, not kernels */
-    bool warm_up;         /* graphs have TM_STEP_LEAD_IN, which is no step of the job */
+    bool warm_up;         /* graphs have TM_STEP_LEAD_IN, which is not a step of the job */
     tm_vec visits;        /* of tm_replay_visit: of this process's ranks */
     tm_drafts drafts;     /* owned; only while graphs are built */
     tm_peer_items *items; /* owned; only while graphs are built */

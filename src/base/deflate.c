@@ -12,9 +12,9 @@ enum {
      * makes them 0.2 % larger. Level 3 compresses other bytes better. */
     FAST = 1,
     BEST = 3,
-    /* Levels 1 and 2 of ISA-L 2.30 to 2.32 hash an uninitialised register if a stream begins with
+    /* Levels 1 and 2 of ISA-L 2.30 to 2.32 hash an uninitialised register if a stream starts with
      * more than 16 bytes (write_first_byte in igzip_icf_body_h1_gr_bt.asm). One stream in a few
-     * thousand then depends on the address of its state. A stream that begins with fewer bytes and
+     * thousand then depends on the address of its state. A stream that starts with fewer bytes and
      * a flush avoids this code: igzip_icf_finish.asm packs its first bytes. */
     BEGIN_BYTES = 8
 };

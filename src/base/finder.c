@@ -41,7 +41,7 @@ bool tm_finder_add(tm_finder *finder, int list, const char *words) {
 uint64_t tm_finder_lists(const tm_finder *finder, const char *text) {
     const word *words = finder->words.data;
     uint64_t found = 0;
-    /* Every word has at least two bytes, so none begins at the last byte of a text. */
+    /* Every word has at least two bytes, so none starts at the last byte of a text. */
     for (const char *at = text; at[0] && at[1]; at++)
         for (uint16_t next = finder->heads[head_of(at)]; next > 0;) {
             const word *w = &words[next - 1];

@@ -16,7 +16,8 @@ typedef struct tm_guard {
      * @param path  copied; need not exist */
     void (*remove)(const char *path);
 
-    /** Registers the child whose process group is killed before anything is removed; 0: none. */
+    /** Registers the child whose process group is killed before anything is removed; 0: no child.
+     */
     void (*child)(pid_t leader);
 } tm_guard;
 

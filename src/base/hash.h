@@ -8,11 +8,11 @@
 
 #define TM_HASH_BEGIN UINT64_C(14695981039346656037)
 
-/** Computes 64-bit FNV-1a, continuing from @p hash (begin with TM_HASH_BEGIN). */
+/** Computes 64-bit FNV-1a, continuing from @p hash (start with TM_HASH_BEGIN). */
 uint64_t tm_hash(uint64_t hash, const void *bytes, size_t size);
 
-/** Does the same with final mixing, so that the low bits and parts of the hash are well
- * distributed. Begin with 0. */
+/** Computes a hash with final mixing, so that the low bits and parts of the hash are well
+ * distributed. Start with 0. */
 uint64_t tm_hash_mixed(uint64_t hash, const void *bytes, size_t size);
 
 /** Hashes whole words of eight bytes, for millions of hashes. Single words never collide. Begin

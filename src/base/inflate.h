@@ -6,7 +6,7 @@
 
 typedef enum tm_inflated {
     TM_INFLATED,
-    TM_INFLATE_DAMAGED, /* not such a piece, or truncated */
+    TM_INFLATE_DAMAGED, /* not a piece of this kind, or truncated */
     TM_INFLATE_LARGE,   /* larger than the caller allows */
     TM_INFLATE_NO_MEMORY
 } tm_inflated;
@@ -18,7 +18,7 @@ typedef enum tm_inflated {
  */
 tm_inflated tm_inflate(const void *packed, size_t size, size_t max, tm_vec *out);
 
-/** Does the same for one zstd frame. */
+/** Decompresses one zstd frame in the same way. */
 tm_inflated tm_inflate_zstd(const void *packed, size_t size, size_t max, tm_vec *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/** Returns whether a file begins like a page (tools/web/build.mjs). @param head zero-terminated */
+/** Returns whether a file starts like a page (tools/web/build.mjs). @param head zero-terminated */
 static inline bool tm_page_mark(const char *head) {
     static const char start[] = "<!doctype html>";
     return strncmp(head, start, sizeof start - 1) == 0 && strstr(head, "name=\"tmerge\"") != NULL;

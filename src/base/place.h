@@ -31,7 +31,7 @@ bool tm_place_is_alone(const tm_place *place);
 bool tm_place_is_one_node(const tm_place *place);
 
 /** Returns whether a variable makes MPI look for a launcher or batch system and other processes. A
- * process without others must unset these. */
+ * process that runs alone must unset such variables. */
 bool tm_place_is_of_launcher(const char *variable);
 
 #endif

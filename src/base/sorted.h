@@ -46,8 +46,8 @@ static inline bool tm_sort_in(char *v, size_t i, size_t size, tm_order *order, c
     return true;
 }
 
-/** Helper of tm_sort: merges the sorted elements before the middle with the sorted ones from there
- * on.
+/** Helper of tm_sort: merges the sorted elements before the middle with the sorted elements from
+ * the middle on.
  * @param room  buffer for the elements before the middle */
 static inline void tm_sort_merge(char *v, size_t middle, size_t n, size_t size, tm_order *order,
                                  char *room) {

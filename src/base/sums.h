@@ -17,7 +17,7 @@ static inline int32_t tm_narrow_i32(int64_t value) {
     return value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
 }
 
-/** Does the same for a value that is not negative. */
+/** Converts a value that is not negative to 32 bits; values above the range give UINT32_MAX. */
 static inline uint32_t tm_narrow_u32(int64_t value) {
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }

@@ -28,7 +28,7 @@ static double other_than(const outermost *most, int32_t domain) {
     return most->domain == domain ? most->second : most->first;
 }
 
-/* Finds the last begins and the first ends (negated) of an event within a component, by the current
+/* Finds the last starts and the first ends (negated) of an event within a component, by the current
  * fit. `give` and `take` (both may be NULL) hold corrections added to each domain's clock. */
 static void find_outermost(const tm_fit_state *state, const tm_fit_event *event, const double *give,
                            const double *take, outermost out[2]) {
@@ -54,7 +54,7 @@ static bool usable(const tm_fit_state *state, const tm_fit_event *event) {
     return true;
 }
 
-/* Finds, for each domain, by how much it begins too late (first half) and ends too early (second
+/* Finds, for each domain, by how much it starts too late (first half) and ends too early (second
  * half) for another of its component. Violations are positive, all others 0. */
 static tm_status find_breaches(tm_fit_state *state, int64_t *worst, tm_error *err) {
     size_t n = (size_t)state->n_domains;

@@ -8,7 +8,7 @@
 /* Converts a domain's time to true time. */
 typedef double clock_reader(const tm_fit_state *state, int32_t domain, double since);
 
-/* Returns by how much the earliest end of the rows with TM_CLOCK_TAKES precedes the latest begin of
+/* Returns by how much the earliest end of the rows with TM_CLOCK_TAKES precedes the latest start of
  * those with TM_CLOCK_GIVES; -infinity if either is missing. */
 static double lead_of(const tm_fit_state *state, const tm_fit_event *event, clock_reader *clock) {
     double begin = -HUGE_VAL, end = HUGE_VAL;
@@ -70,7 +70,7 @@ tm_status tm_fit_suspect(tm_fit_state *state, int64_t *n, tm_error *err) {
     return tm_fit_sum(state, n, 1, err);
 }
 
-/** Counts events in which one domain ended before another had begun, before and after the fit. */
+/** Counts events in which one domain ended before another had started, before and after the fit. */
 tm_status tm_fit_check(tm_fit_state *state, tm_clock_check *out, tm_error *err) {
     int64_t counts[5] = {0}, worst[2] = {0};
     for (size_t k = 0; k < state->n_events; k++) {

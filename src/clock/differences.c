@@ -12,7 +12,7 @@ enum {
 };
 #define MAD_TO_SIGMA 1.4826
 
-/* From this size on, a sender cannot leave its kernel before the receiver has begun, because
+/* From this size on, a sender cannot leave its kernel before the receiver has started, because
  * buffers are smaller. */
 #define LARGE_BYTES ((int64_t)64 << 20)
 

@@ -47,7 +47,8 @@ typedef struct tm_clock_difference {
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
-    bool by_host;        /* with the ranks of its host; otherwise with all of the operation */
+    bool by_host; /* whether it is compared with the ranks of its host; otherwise with all ranks of
+                     the operation */
     const bool *classes; /* [TM_CLOCK_CLASSES] classes to use; NULL: all */
 } tm_clock_compared;
 

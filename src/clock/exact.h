@@ -15,7 +15,8 @@
  * error (2^-52 of the bound). A sum of values within the bound has 11 bits of headroom and cannot
  * overflow.
  *
- * @param bound  at least the sum of all absolute values over all processes; 0 if there are none
+ * @param bound  at least the sum of all absolute values over all processes; 0 if there are no
+ * values
  */
 double tm_exact_scale(double bound);
 

@@ -9,8 +9,9 @@
 
 /* The role of one clock domain in one event. */
 enum {
-    TM_CLOCK_GIVES = 1,  /* no domain that takes can end before this one began */
-    TM_CLOCK_TAKES = 2,  /* cannot end before all that give have begun */
+    TM_CLOCK_GIVES = 1, /* no domain that takes can end before this domain started */
+    TM_CLOCK_TAKES =
+        2, /* a domain that takes cannot end before all domains that give have started */
     TM_CLOCK_ANCHOR = 4, /* ends together with the other anchors of the event, up to noise */
     /* Every rank waits for every other: all-reduce, all-gather, reduce-scatter, barrier. */
     TM_CLOCK_FULL = TM_CLOCK_GIVES | TM_CLOCK_TAKES | TM_CLOCK_ANCHOR
@@ -25,7 +26,7 @@ enum { TM_CLOCK_STRATA = 16 };
  */
 typedef struct tm_clock_end {
     uint64_t event;       /* the same in all rows of an event; adjacent events differ */
-    int64_t begin_max_ns; /* latest begin of the domain's giving ranks, recorded */
+    int64_t begin_max_ns; /* latest start of the domain's giving ranks, recorded */
     int64_t end_min_ns;   /* earliest end of its taking ranks */
     int64_t end_ns;       /* lower median of the ends */
     int32_t domain;
@@ -75,11 +76,11 @@ typedef struct tm_clock_model {
     int64_t low_ns,
         high_ns; /* if bounded: guaranteed interval of the offset if the clock of the component's
                     reference (most anchors) is true; low = high = offset there */
-    int32_t component; /* from 0, ascending by lowest domain */
-    uint8_t method;    /* tm_clock_method */
-    int64_t anchors;   /* events whose ends had weight in the fit */
-    int64_t step_ns; /* approximate size of a clock step within the window; 0: none. If two domains
-                        meet no third, both get it, as either may have stepped */
+    int32_t component;  /* from 0, ascending by lowest domain */
+    uint8_t method;     /* tm_clock_method */
+    int64_t anchors;    /* events whose ends had weight in the fit */
+    int64_t step_ns;    /* approximate size of a clock step within the window; 0: no step. If two
+                           domains    meet no third, both get it, as either may have stepped */
     int64_t step_at_ns; /* recorded time of the step, accurate to 1/32 of the events' time span;
                            valid if step_ns is not 0 */
 } tm_clock_model;
@@ -87,10 +88,11 @@ typedef struct tm_clock_model {
 /** Causality check, over all processes' events that are not suspect. */
 typedef struct tm_clock_check {
     int64_t events;
-    int64_t before,
-        after; /* events in which one domain ended before another began: before and after the fit */
-    int64_t before_over, after_over;         /* of these, by more than TM_CLOCK_TOLERANCE_NS */
-    int64_t worst_before_ns, worst_after_ns; /* largest such lead; 0 if none */
+    int64_t before, after; /* events in which one domain ended before another started: before and
+                              after the fit */
+    int64_t before_over, after_over; /* of these events, those by more than TM_CLOCK_TOLERANCE_NS */
+    int64_t worst_before_ns, worst_after_ns; /* largest time by which a domain ended before another
+                                                started; 0 if there is none */
 } tm_clock_check;
 
 enum { TM_CLOCK_TOLERANCE_NS = 2000 };

@@ -46,7 +46,7 @@ typedef struct tm_fit_state {
     double *rate;   /* drift, without unit */
     double *wall;   /* `middle` according to its wall clock; meaningless if sigma is infinite */
     double *sigma;  /* standard deviation of `wall` */
-    bool *steady;   /* its drift is not observable and stays 0 */
+    bool *steady;   /* whether the domain's drift cannot be observed and stays 0 */
     int32_t lead;
     int32_t *strong;    /* lowest domain among those linked by anchors */
     int32_t *component; /* lowest domain among those linked by anchors or bounds */

@@ -46,8 +46,8 @@ typedef struct tm_network_set {
 
 /** Purpose of the matrix after the bins' unknowns are eliminated. */
 typedef enum tm_network_aim {
-    TM_NETWORK_SOLVE, /* not below the exact matrix: steps with it are never too long */
-    TM_NETWORK_BOUND  /* not above the exact matrix: its variances are never too small */
+    TM_NETWORK_SOLVE, /* not below the exact matrix, so steps with this matrix are never too long */
+    TM_NETWORK_BOUND  /* not above the exact matrix, so its variances are never too small */
 } tm_network_aim;
 
 typedef struct tm_network {

@@ -8,7 +8,7 @@ enum {
 };
 #define STEP_SIGMAS 5.0 /* minimum significance of a step */
 #define STEP_NOISES 2.0 /* minimum size of a step, in uncertainties */
-#define FAR_NOISES 60.0 /* limit on distances: a wrong match is no step */
+#define FAR_NOISES 60.0 /* limit on distances: a wrong match is not a step */
 
 /* The end of one domain relative to those of the other domains in its event. */
 typedef struct sight {

@@ -13,7 +13,7 @@ typedef struct tm_level {
     size_t n;           /* steps; for figures not by step 1, or 0 if it does not exist */
 } tm_level;
 
-/** A figure: its short name, and where it is defined. */
+/** A figure: its short name, and the column that defines it. */
 typedef struct tm_level_figure {
     const char *alias, *where;
     const tm_column *column;

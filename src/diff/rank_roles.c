@@ -30,7 +30,7 @@ static const char *kind_of(const tm_table *kinds, size_t row) {
     return kind->null ? "" : kind->value.text;
 }
 
-/* Rounds, because a recording may begin or end within a step; without steps it compares totals. */
+/* Rounds, because a recording may start or end within a step; without steps it compares totals. */
 static int64_t count_a_step(const tm_table *kinds, const habit *h, size_t i) {
     int64_t count = tm_table_cell(kinds, h->first + i, "count")->value.i;
     return h->steps > 0 ? tm_round_ratio(count, h->steps) : count;

@@ -49,7 +49,7 @@ tm_status tm_sample_steps(const tm_tables *tables, const char *table, const char
 tm_status tm_sample_take(const tm_tables *tables, const char *table, const char *column,
                          tm_sample_ranks ranks, tm_sample *out, tm_error *err) TM_MUST_CHECK;
 
-/** Returns by how much the middles of two samples may differ by chance; 0 if one has no steps. */
+/** Returns how much the middles of two samples may differ by chance; 0 if a sample has no steps. */
 double tm_sample_noise(const tm_sample *a, const tm_sample *b);
 
 /** Whether both have enough steps for tm_sample_noise to be meaningful. */

@@ -80,7 +80,7 @@ void tm_perfetto_pack_end(tm_perfetto *p);
 /** Compresses the block into the output if it is large enough or @p all is set. */
 tm_status tm_perfetto_pack(tm_export *x, bool all, tm_error *err) TM_MUST_CHECK;
 
-/** Begins a packet of the rank's sequence, to be ended with tm_proto_end. */
+/** Starts a packet of the rank's sequence, to be ended with tm_proto_end. */
 size_t tm_perfetto_packet(tm_perfetto *p, uint32_t flags);
 
 /** Writes text as UTF-8: bad bytes as U+FFFD. */

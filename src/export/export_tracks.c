@@ -37,7 +37,7 @@ static void intern_categories(tm_perfetto *p) {
     }
 }
 
-/* Begins the rank's sequence. Sets the trace clock to REALTIME for all its packets. */
+/* Starts the rank's sequence. Sets the trace clock to REALTIME for all its packets. */
 static void begin_sequence(tm_perfetto *p) {
     size_t packet = tm_perfetto_packet(p, STATE_CLEARED);
     tm_proto_uint(&p->block, PACKET_FIRST_OF_SEQUENCE, 1);
@@ -216,7 +216,7 @@ static uint64_t counter_id(tm_export *x, tm_perfetto_counter counter) {
     return counter.id;
 }
 
-/* Begins a counter value; the caller ends packet and event after writing the value. */
+/* Starts a counter value; the caller ends packet and event after writing the value. */
 static open_track begin_value(tm_export *x, int64_t time_ns, tm_perfetto_counter counter) {
     tm_perfetto *p = x->state;
     uint64_t id = counter_id(x, counter);

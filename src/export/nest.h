@@ -1,4 +1,4 @@
-/* Splits the events of a track into sub-tracks ("lanes") so that on each, an event that begins
+/* Splits the events of a track into sub-tracks ("lanes") so that on each, an event that starts
  * inside another also ends inside it. */
 #ifndef TMERGE_EXPORT_NEST_H
 #define TMERGE_EXPORT_NEST_H

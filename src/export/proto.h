@@ -54,7 +54,7 @@ void tm_proto_bytes(tm_proto *proto, uint32_t field, const void *bytes, size_t s
 void tm_proto_string(tm_proto *proto, uint32_t field, const char *string);
 
 /**
- * Begins a message in a field. Everything appended until tm_proto_end is its content.
+ * Starts a message in a field. Everything appended until tm_proto_end is its content.
  * @return  the offset of its content
  */
 size_t tm_proto_begin(tm_proto *proto, uint32_t field);

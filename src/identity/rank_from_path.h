@@ -38,7 +38,7 @@ tm_rank_label tm_rank_label_of(const char *text, size_t size);
  * @param or_folder  use the folder's name if the base name has no word */
 tm_rank_label tm_rank_label_of_path(const char *path, bool or_folder);
 
-/** Whether the label has none of the words. */
+/** Whether the label contains no rank word. */
 bool tm_rank_label_is_empty(const tm_rank_label *label);
 
 /** Returns the number of the highest-priority word that numbers a rank; -1 if there is none. */

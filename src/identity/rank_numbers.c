@@ -197,7 +197,7 @@ static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Counts replicas by the order of job ranks: a new replica begins where the reported rank does not
+/* Counts replicas by the order of job ranks: a new replica starts where the reported rank does not
  * increase. */
 static int64_t count_blocks(slot *v, size_t n) {
     int64_t replica = 0;

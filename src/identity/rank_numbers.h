@@ -23,8 +23,8 @@ typedef enum tm_cost_share_fate {
     TM_CLAIM_HELPER,   /* from a process that is not a rank: a server's front end, a data loader */
     TM_CLAIM_COVERED,  /* a copy of data that another trace of the rank contains */
     TM_CLAIM_NO_RANK,  /* reports no rank, and other traces cover all ranks */
-    TM_CLAIM_NO_WORLD, /* its rank is relative to one of several communicators */
-    TM_CLAIM_SMALLER,  /* its communicator has fewer ranks than another trace's */
+    TM_CLAIM_NO_WORLD, /* the trace's rank is relative to one of several communicators */
+    TM_CLAIM_SMALLER,  /* the trace's communicator has fewer ranks than that of another trace */
     TM_CLAIM_TWICE     /* another trace reports the same rank at the same time */
 } tm_cost_share_fate;
 
@@ -33,14 +33,14 @@ typedef struct tm_cost_share {
     int64_t mapped;     /* rank by the user's map, -1 */
     int64_t told;       /* rank reported by the trace, in the numbering of its process groups; -1 */
     int64_t world_size; /* reported by the trace, -1 */
-    int64_t begin_ns, end_ns; /* of its events; equal if it has none or is not read yet */
+    int64_t begin_ns, end_ns; /* of its events; equal if it has no events or is not read yet */
     tm_rank_label label;      /* of its name */
     bool is_bad;              /* unreadable: it may belong to any rank, and keeps its place */
     bool is_copy;             /* from a file generated from the ranks' own files */
     bool of_communicator;     /* rank, world size and is_copy refer to its largest communicator */
-    bool has_device;          /* it contains, or may contain, device work */
+    bool has_device;          /* whether the trace contains, or may contain, device work */
     /* decision */
-    bool by_place; /* it has no rank of its own and got a free one by its position */
+    bool by_place; /* whether the trace reports no rank and got a free rank by its position */
     tm_cost_share_fate fate;
     int64_t rank;    /* set if the trace is kept */
     int64_t replica; /* the replica whose numbering its process groups use, see tm_rank_moved; -1:

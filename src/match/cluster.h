@@ -16,11 +16,12 @@ typedef struct tm_cluster_op {
 /** A member of a cluster whose ends are kept: a rank, or, between hosts, a cluster of one host. */
 typedef struct tm_member {
     int64_t source; /* the caller's number for it */
-    int64_t slot;   /* slot: its rank, or its host. Two members of one slot never share a cluster */
+    int64_t
+        slot; /* slot: its rank, or its host. members of one slot are never in the same cluster */
 } tm_member;
 
 typedef struct tm_cluster {
-    tm_run run;         /* owned; begins are the latest of the cluster, ends the lower median */
+    tm_run run;         /* owned; starts are the latest of the cluster, ends the lower median */
     tm_cluster_op *ops; /* [run.n] */
     tm_member *members; /* [n_members] members; the first one's clock is the cluster's */
     size_t n_members;
@@ -28,7 +29,7 @@ typedef struct tm_cluster {
     int64_t *places;   /* same shape: index among the member's own operations; -1 */
     int64_t spread_ns; /* median deviation of ends from their median */
     double bits;       /* evidence of the weakest join; HUGE_VAL without joins */
-    bool at_least;     /* it may have further members */
+    bool at_least;     /* whether the cluster may have further members */
 } tm_cluster;
 
 #define TM_NO_END INT64_MIN

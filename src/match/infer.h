@@ -13,7 +13,7 @@ typedef struct tm_host_operation {
     int64_t last_ns, end_ns, first_end_ns; /* as in tm_cluster */
     int64_t step;
     int32_t host, cluster, place; /* place: index among the cluster's operations */
-    int32_t n;                    /* ranks that have it */
+    int32_t n;                    /* ranks that have the operation */
     bool synchronises, telling, bare;
 } tm_host_operation;
 
@@ -43,7 +43,7 @@ typedef struct tm_group_answer {
 typedef struct tm_operation_answer {
     uint64_t key; /* as in tm_comm_record */
     int32_t host, cluster, place, origin;
-    bool alone; /* no other rank has it */
+    bool alone; /* whether no other rank has the operation */
 } tm_operation_answer;
 
 /** A process's data about the hosts that it owns. */

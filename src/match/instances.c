@@ -40,7 +40,7 @@ static bool is_open(uint8_t kind) {
     return kind == TM_COLL_SENDRECV || kind == TM_COLL_OTHER;
 }
 
-/* Copies the kind from other ranks. A recording that begins between a call and its kernel lacks the
+/* Copies the kind from other ranks. A recording that starts between a call and its kernel lacks the
  * call; if other ranks know the operation's kind, the kernel gets it too. */
 static void agree_on_kind(tm_comm_record *records, size_t n) {
     const tm_comm_record *told = records;

@@ -9,7 +9,7 @@
  * complete if every member of its group contributed one kernel. It is suspect if members disagree
  * in kind or size, or one contributed two kernels; all-to-alls may differ in size, and the two ends
  * of a transfer in kind. Waits are known for complete operations, and for a barrier that lacks
- * ranks if one of its members stayed for at most TM_BARRIER_NS: that one arrived last of all.
+ * ranks if one of its members stayed for at most TM_BARRIER_NS, because that member arrived last.
  *
  * @param collectives  its records; instances are appended
  * @return             TM_OK; TM_ERR_FAULT

@@ -6,10 +6,10 @@
 #include "cluster.h"
 
 typedef enum tm_link_test_state {
-    TM_LINK_TEST_NONE,    /* their operations do not correspond */
-    TM_LINK_TEST_OPEN,    /* they may or may not be of one group */
-    TM_LINK_TEST_HOLDS,   /* they are of one group: one waited while the other was late */
-    TM_LINK_TEST_REFUTED, /* they are not: one left before the other arrived */
+    TM_LINK_TEST_NONE,    /* the operations of the two clusters do not correspond */
+    TM_LINK_TEST_OPEN,    /* it is unknown whether they are of one group */
+    TM_LINK_TEST_HOLDS,   /* they are of one group, because one waited while the other was late */
+    TM_LINK_TEST_REFUTED, /* they are not of one group, because one left before the other arrived */
 } tm_link_test_state;
 
 /** The pairing evidence of two clusters. */
@@ -19,7 +19,7 @@ typedef struct tm_link_test {
     int64_t noise_ns;    /* noise of one end distance */
     int64_t scatter_ns;  /* median deviation of the end distances from their median */
     double bits; /* evidence: -log2 of the probability that the explained operations are chance */
-    int64_t n_explained; /* operations that one cluster began late and both left together */
+    int64_t n_explained; /* operations that one cluster started late and both left together */
     int64_t n_contradicted;
     int64_t offset_ns, at_ns; /* as in tm_bridge */
     double drift;

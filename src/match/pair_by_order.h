@@ -10,7 +10,7 @@
  * - Each sequence lacks a different kernel: ends at the same place between the gaps are far apart,
  * while an end a few places away matches.
  * - The two kernels of one place cannot have run at the same time.
- * - The recordings begin at different operations: all ends match better at shifted places.
+ * - The recordings start at different operations: all ends match better at shifted places.
  * Late ends, drift and stepped clocks show none of these patterns. If any kernel synchronises, only
  * such kernels are compared one by one, because others need not end together. On hosts, ends differ
  * by the time that threads wait for a core; there, apart from shifts, the only test is whether the

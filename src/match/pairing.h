@@ -6,7 +6,7 @@
 
 typedef enum tm_pairing {
     TM_PAIRING_NONE,     /* the runs do not correspond */
-    TM_PAIRING_UNPROVEN, /* they may, but nearly as well when shifted */
+    TM_PAIRING_UNPROVEN, /* the runs may correspond, but fit nearly as well when shifted */
     TM_PAIRING_PROVEN
 } tm_pairing;
 

@@ -10,8 +10,9 @@
 typedef struct tm_group {
     uint64_t id; /* hash of its sorted ranks and its name; equal on all members */
     int32_t n_ranks;
-    bool known;                   /* its ranks are known and include this one */
-    char text[TM_GROUP_TEXT_MAX]; /* its name, else its ranks as a list ("0-7"); terminated */
+    bool known;                   /* whether the group's ranks are known and include this rank */
+    char text[TM_GROUP_TEXT_MAX]; /* name of the group, or its ranks as a list ("0-7") if it has no
+                                     name; terminated */
 } tm_group;
 
 typedef struct tm_group_finder tm_group_finder;

@@ -66,13 +66,13 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr) {
     return elements >= 0 && size > 0 && elements <= INT64_MAX / 32 ? elements * size : -1;
 }
 
-/* Without compute in the trace the whole recording counts as one step; it is no step of a job whose
- * other ranks mark theirs. */
+/* Without compute in the trace the whole recording counts as one step; it is not a step of a job
+ * whose other ranks mark theirs. */
 bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
 
-/* The step of its launch, else the window that holds its begin, else none. */
+/* The step of its launch, else the window that holds its start, else none. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;
@@ -83,8 +83,8 @@ int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     return -1;
 }
 
-/* Step by which ranks may detect that their recordings begin at different operations. Programs that
- * name their operations count steps from the begin of the recording, hence -1. */
+/* Step by which ranks may detect that their recordings start at different operations. Programs that
+ * name their operations count steps from the start of the recording, hence -1. */
 static int64_t step_of(const tm_comm_record *record) {
     return record->operation ? -1 : record->step;
 }
@@ -193,7 +193,7 @@ static tm_unmatched exclusion(const collector *c, uint32_t name, uint8_t kind) {
     return transfer ? TM_UNMATCHED_PEER : TM_UNMATCHED_NOT;
 }
 
-/* A kernel cannot begin before its launch; GPU clocks are off only by microseconds. */
+/* A kernel cannot start before its launch; GPU clocks are off only by microseconds. */
 static bool begins_too_early(const tm_timeline *timeline, uint32_t row) {
     enum { EARLY_NS = 1000000 };
     uint32_t launch = timeline->launch[row];
@@ -336,9 +336,9 @@ static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_err
 }
 
 /* Launch before begin: every rank launches a communicator's operations in the same order, but
- * kernels on two streams may begin in any order. */
+ * kernels on two streams may start in any order. */
 typedef struct ordered {
-    int64_t launch_ns; /* its own begin if the launch is unknown */
+    int64_t launch_ns; /* its own start if the launch is unknown */
     int64_t begin_ns;
     uint32_t attr; /* index: ties keep the order of rows */
 } ordered;

@@ -19,7 +19,7 @@ typedef struct tm_sequence {
     int32_t group_size;
     int32_t origin; /* process that asks */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
-    bool named;     /* its kernels name their operations: see TM_SEQ_REPEATED */
+    bool named;     /* whether the kernels name their operations: see TM_SEQ_REPEATED */
     bool agrees;    /* see tm_match_compare; if false, kernels may still be aligned by their ends */
 } tm_sequence;
 
@@ -72,7 +72,7 @@ int64_t tm_match_bytes(const tm_names *names, const tm_collective_attr *attr);
 bool tm_match_has_steps(const tm_timeline *timeline);
 
 /** Returns the number of the step that launched an event, else of the step whose window contains
- * its begin; -1 for none. */
+ * its start; -1 for none. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row);
 
 void tm_match_input_init(tm_match_input *input);

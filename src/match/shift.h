@@ -25,7 +25,7 @@ size_t tm_shift_least(const tm_run *ref, const tm_run *other);
  * between two collectives. An offset is accepted if tokens and steps agree for 98 of 100 matching
  * kernels, the spread is within the noise, and no other offset is nearly as good.
  *
- * Clocks need not agree, recordings need not begin together, and kernels may be missing.
+ * Clocks need not agree, recordings need not start together, and kernels may be missing.
  *
  * @param ref    prepared, as is @p other
  * @param out    set only on TM_UNMATCHED_NOT

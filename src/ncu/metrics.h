@@ -46,8 +46,8 @@ tm_metric tm_metric_find(const char *section, const char *name);
 /** Returns a unit in base units (byte, second, hertz): 1e9 for "Gbyte/s"; 1 if it has no prefix. */
 double tm_unit_scale(const char *unit);
 
-/** Parses a value, which may have thousands separators. False if it begins like a number but is
- * none; texts such as "n/a", "nan" or "" give NaN. */
+/** Parses a value, which may have thousands separators. False if the text starts like a number but
+ * is not one; texts such as "n/a", "nan" or "" give NaN. */
 bool tm_value_parse(const char *text, double *out);
 
 /** Computes the figures of a launch. @param slots [TM_N_SLOTS] NaN if the file has none */

@@ -33,7 +33,7 @@ typedef struct tm_records {
 void tm_records_free(tm_records *records);
 
 /**
- * Takes the next record. Skips empty lines, and lines that begin with "==", which are ncu's own.
+ * Takes the next record. Skips empty lines, and lines that start with "==", which are ncu's own.
  *
  * @param found  set to false at the end
  * @return       TM_OK; TM_ERR_INPUT with the offset of an unclosed quote, of text after a closing

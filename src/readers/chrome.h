@@ -27,7 +27,7 @@ typedef struct tm_chrome_form {
 } tm_chrome_form;
 
 /**
- * Reads a source from its current position, its start or an event, to the event that begins at byte
+ * Reads a source from its current position, its start or an event, to the event that starts at byte
  * @p stop, or to the end of the content if that is -1. Repairs malformed events and counts them.
  *
  * @param context  argument of form->emit

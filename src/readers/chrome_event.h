@@ -47,7 +47,7 @@ typedef union tm_chrome_value {
 typedef struct tm_chrome_event {
     char phase; /* 0 if absent or longer than one letter */
     bool has_name, has_category, has_ts, has_duration;
-    bool quoted_ts; /* it was in a string */
+    bool quoted_ts; /* whether ts was in a string */
     int bad_values; /* args whose value does not have the field's type */
     int64_t ts_ns;  /* without the trace's base time; like the duration in ps if the keys say so */
     int64_t duration_ns;

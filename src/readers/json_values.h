@@ -6,7 +6,7 @@
 
 /** What a document lacked. */
 typedef struct tm_json_lapses {
-    bool cut;       /* it ends early: what there is was read */
+    bool cut;       /* the text ends early; the part before was read */
     int64_t size;   /* bytes of the document */
     int64_t commas; /* missing between the members of an object */
 } tm_json_lapses;

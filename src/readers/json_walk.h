@@ -34,8 +34,8 @@ bool tm_walk_is_cut(const tm_walk *walk, tm_status status);
  */
 typedef tm_status tm_walk_each(void *context, const tm_json_text *key, tm_error *err);
 
-/** Iterates over the object or array that begins here and moves past it. TM_OK; TM_ERR_INPUT, also
- * if neither begins here; whatever @p each returns. */
+/** Iterates over the object or array that starts here and moves past it. TM_OK; TM_ERR_INPUT, also
+ * if neither starts here; whatever @p each returns. */
 tm_status tm_walk_list(tm_walk *walk, tm_walk_each *each, void *context,
                        tm_error *err) TM_MUST_CHECK;
 

@@ -266,7 +266,7 @@ static tm_status choose_steps(const tm_store *store, const tm_tables *tables,
     tm_vec longest = TM_VEC(int64_t);
     bool ok = wish_ends(w);
     tm_status status = ok ? apply_all(store, tables, w, of_steps, n, err) : tm_fail_memory(err);
-    /* Begins with few runs, so that a page with fewer steps still covers the whole recording. */
+    /* Starts with few runs, so that a page with fewer steps still covers the whole recording. */
     for (size_t runs = 12; runs <= STEP_RUNS && status == TM_OK; runs *= 4) {
         ok = tm_step_sums_longest(sums, runs, &longest);
         for (size_t i = 0; i < longest.n && ok; i++)

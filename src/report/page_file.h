@@ -12,7 +12,7 @@ typedef struct tm_page tm_page;
 enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 
 /**
- * Begins a page.
+ * Starts a page.
  * @param path   its final name, given by tm_page_commit on TM_OK
  * @param title  any text
  * @param out    set only on TM_OK; ended by tm_page_commit or tm_page_abandon
@@ -21,7 +21,7 @@ enum { TM_PAGE_BYTES = 6000000 /* maximum size of a whole page */ };
 tm_status tm_page_create(const char *path, const char *title, tm_page **out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Begins a page for a server: its bytes are appended to @p out, of char, which holds part of
+/** Starts a page for a server: its bytes are appended to @p out, of char, which holds part of
  * them after a failure. Its policy lets the page send requests to the server. */
 tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
                         tm_error *err) TM_MUST_CHECK;

@@ -274,7 +274,7 @@ static void put_job(maker *m) {
     tm_dictionary_put(&m->dictionary, out);
 }
 
-/* Computes the job's duration, including ranks that are drawn as if they began with the job. */
+/* Computes the job's duration, including ranks that are drawn as if they started with the job. */
 static tm_status find_duration(maker *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;

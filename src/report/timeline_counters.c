@@ -90,7 +90,7 @@ static bool put_series(const series *own, const point *points, size_t n, int64_t
     return !out->bytes.failed;
 }
 
-/* Returns the end of the series that begins at `first`. */
+/* Returns the end of the series that starts at `first`. */
 static size_t end_of(const point *points, size_t n, size_t first) {
     size_t end = first;
     while (end < n && points[end].series == points[first].series)

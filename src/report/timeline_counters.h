@@ -6,7 +6,7 @@
 
 /**
  * Appends the number of the rank's series that are not 0 throughout, then for each the names of its
- * counter and series, number of points, their begins (from the one before, the first from the job's
+ * counter and series, number of points, their starts (from the one before, the first from the job's
  * begin), and values as IEEE 754 numbers of four bytes, lowest first. A long series is divided into
  * stretches, each reduced to its minimum and maximum.
  *

@@ -13,7 +13,7 @@ typedef struct tm_buckets {
     size_t n;
 } tm_buckets;
 
-/** Returns the begin [ns] of bucket @p i, from the job's begin. */
+/** Returns the start [ns] of bucket @p i, from the job's begin. */
 int64_t tm_bucket_begin(const tm_buckets *buckets, size_t i);
 
 /** Adds to @p sums, [buckets->n], the time [ns] in each bucket that is covered by a set.

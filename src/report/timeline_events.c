@@ -133,7 +133,7 @@ static bool gather(tm_event_writer *w, const tm_timeline *timeline, const tm_car
     return true;
 }
 
-/* Writes for each event how many earlier ones are still open at its begin. An event that only
+/* Writes for each event how many earlier ones are still open at its start. An event that only
  * overlaps an earlier one is drawn below it, too. */
 static void put_depths(tm_event_writer *w, const tm_timeline *timeline) {
     int64_t ends[MAX_DEPTH + 1];

@@ -11,7 +11,7 @@
 enum { ARRIVED_BEFORE = 0, ARRIVED_TIED = 1, ARRIVED_LAST = 2 };
 
 typedef struct tm_operation_member {
-    int64_t begin_ns, duration_ns, wait_ns; /* begin on the job's clock, since the epoch */
+    int64_t begin_ns, duration_ns, wait_ns; /* start on the job's clock, since the epoch */
     uint32_t number;                        /* number of its operation */
     uint32_t at;                            /* index of its rank */
 } tm_operation_member;

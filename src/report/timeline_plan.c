@@ -73,7 +73,7 @@ static size_t part_behind(const tm_plan_part *parts, size_t n, int64_t begin_ns)
     return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
 }
 
-/* The same for an event that begins no earlier than the one for which @p i was returned. */
+/* The same for an event that starts no earlier than the one for which @p i was returned. */
 static size_t part_behind_next(const tm_plan_part *parts, size_t n, size_t i, int64_t begin_ns) {
     while (i < n && parts[i].end_ns <= begin_ns)
         i++;

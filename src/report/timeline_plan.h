@@ -47,7 +47,7 @@ typedef struct tm_plan_part {
     int64_t number;           /* of the step or slice */
     int64_t begin_ns, end_ns; /* on the job's clock, since the epoch */
     int64_t wait_ns;          /* sum of the waits in its operations */
-    size_t n_gpu, n_host;     /* number of events that begin in it */
+    size_t n_gpu, n_host;     /* number of events that start in it */
     bool gpu, host;           /* whether GPU and host events are chosen */
 } tm_plan_part;
 

@@ -23,7 +23,7 @@ void tm_survey_free(tm_survey *survey) {
     survey->strip_sums = NULL;
 }
 
-/* Returns a timeline as drawn: one whose times count from 0 begins with the job. The page says
+/* Returns a timeline as drawn: one whose times count from 0 starts with the job. The page says
  * that its clock cannot be compared. */
 static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline) {
     tm_timeline copy = *timeline;

@@ -25,7 +25,7 @@ typedef struct tm_survey {
     int64_t *strip_sums; /* owned; [TM_N_LANE_KINDS * strip.n] */
 } tm_survey;
 
-/** Begins a survey. TM_OK; TM_ERR_FAULT.
+/** Starts a survey. TM_OK; TM_ERR_FAULT.
  * @param out  freed by tm_survey_free, also after a failure */
 tm_status tm_survey_begin(const tm_page_frame *frame, tm_survey *out, tm_error *err) TM_MUST_CHECK;
 void tm_survey_free(tm_survey *survey);
@@ -36,7 +36,7 @@ tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_
 
 /** Joins surveys of different ranks; the result is that of a survey of all of them.
  * @param parts  [n] each ascending by rank
- * @param out    just begun
+ * @param out    just started
  * @return       TM_OK; TM_ERR_FAULT */
 tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, size_t n,
                          tm_survey *out, tm_error *err) TM_MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Totals of a table of which a page holds only some rows. */
+/* Totals of a table if the page has only some of its rows. */
 #ifndef TMERGE_REPORT_WHOLE_H
 #define TMERGE_REPORT_WHOLE_H
 

@@ -11,8 +11,8 @@ typedef struct tm_area_wish {
     const tm_serve_range *ranks; /* [n_ranks]; all ranks if n_ranks is 0 */
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
-    int64_t at;        /* index of the rank to begin with */
-    int64_t budget_ns; /* time after which no further rank is begun; at least one is done */
+    int64_t at;        /* index of the rank to start with */
+    int64_t budget_ns; /* time after which no further rank is started; at least one is done */
 } tm_area_wish;
 
 /** Sum over a rank's events of one name and kind, of their parts within the time range. */

@@ -14,7 +14,7 @@ typedef struct change {
     double by;
 } change;
 
-/* A launched GPU event: its begin and the row of its launching call. */
+/* A launched GPU event: its start and the row of its launching call. */
 typedef struct launched {
     int64_t begin_ns;
     uint32_t call;
@@ -36,7 +36,7 @@ typedef struct counting {
     const tm_counter_wish *wish;
     size_t at;
     const tm_timeline *rank;
-    int64_t base_ns; /* begin of the drawn timeline on the job's clock */
+    int64_t base_ns; /* start of the drawn timeline on the job's clock */
 } counting;
 
 tm_status tm_counters_open(const tm_tiler *tiler, const tm_serve_reader *reader, tm_counters **out,
@@ -96,7 +96,7 @@ static int by_call(const void *a, const void *b) {
     return tm_order_u64(((const launched *)a)->call, ((const launched *)b)->call);
 }
 
-/* Counts each launched event from its launch to its begin. Sets @p any if one of the launches
+/* Counts each launched event from its launch to its start. Sets @p any if one of the launches
  * was before the window's end. */
 static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     tm_vec *all = &s->c->launched;
@@ -118,8 +118,8 @@ static tm_status add_launched(counting *s, bool *any, tm_error *err) {
     return TM_OK;
 }
 
-/* Collects the events in a block of a stream that begin after the window's start. Sets @p behind
- * if all events in the block begin after the window. */
+/* Collects the events in a block of a stream that start after the window's start. Sets @p behind
+ * if all events in the block start after the window. */
 static tm_status find_launched(counting *s, const tm_track *track, size_t first, bool *behind,
                                tm_error *err) {
     const tm_timeline *piece;
@@ -141,7 +141,7 @@ static tm_status find_launched(counting *s, const tm_track *track, size_t first,
 }
 
 /* Counts the events queued on each GPU track. A stream runs events in launch order, so the
- * search stops at the first block whose begins and launches are all after the window. */
+ * search stops at the first block whose starts and launches are all after the window. */
 static tm_status count_queue(counting *s, tm_error *err) {
     for (size_t t = 0; t < s->rank->n_tracks; t++) {
         const tm_track *track = &s->rank->tracks[t];

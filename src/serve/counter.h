@@ -7,7 +7,7 @@
 #include "serve/row_reader.h"
 
 typedef enum tm_counter_what {
-    TM_COUNTER_QUEUE,       /* kernels, copies and memory sets launched but not begun */
+    TM_COUNTER_QUEUE,       /* kernels, copies and memory sets launched but not started */
     TM_COUNTER_COPIES,      /* bandwidth of copies and sets: bytes / duration [B/ns] */
     TM_COUNTER_COLLECTIVES, /* of matched collectives: bytes / time from the last arrival [B/ns] */
     TM_N_COUNTERS
@@ -32,8 +32,8 @@ typedef struct tm_counter_wish {
     size_t n;         /* number of columns of equal width */
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
-    int64_t at;        /* index of the rank to begin with */
-    int64_t budget_ns; /* time after which no further rank is begun; at least one is done */
+    int64_t at;        /* index of the rank to start with */
+    int64_t budget_ns; /* time after which no further rank is started; at least one is done */
 } tm_counter_wish;
 
 /** The counter's maximum in each column from this one up to the rank's next entry. The first

@@ -91,7 +91,7 @@ tm_status tm_serve_events_want(tm_serve_events *e, unsigned attrs, tm_error *err
 }
 
 /* Copies the arrays that reading the timelines added. The row counts, which say where a rank's rows
- * begin, stay those from before, because reading consumes them in the ranks. */
+ * start, stay those from before, because reading consumes them in the ranks. */
 static void keep_counts(tm_serve_events *e) {
     for (size_t i = 0; i < e->n; i++) {
         e->counts[i].tracks = e->ranks[i].tracks;
@@ -154,7 +154,7 @@ void tm_serve_events_close(tm_serve_events *e) {
     free(e);
 }
 
-/* An event of zero duration overlaps the window that contains its begin. */
+/* An event of zero duration overlaps the window that contains its start. */
 static bool overlaps(const block *own, int64_t from_ns, int64_t to_ns) {
     return own->begin_ns < to_ns && (own->end_ns > from_ns || own->begin_ns >= from_ns);
 }

@@ -14,7 +14,7 @@ struct tm_meetings {
 /* One participation in the operation. */
 typedef struct kernel {
     size_t at;        /* index of its rank in the store */
-    int64_t drawn_ns; /* its begin on the job's clock, as drawn */
+    int64_t drawn_ns; /* its start on the job's clock, as drawn */
     int64_t begin_ns, duration_ns;
     int32_t step;
     tm_collective_attr attr; /* its event is 0 */
@@ -115,7 +115,7 @@ static tm_status look_at_rank(search *s, size_t at, tm_error *err) {
     return TM_OK;
 }
 
-/* Finds the kernel that begins at the requested time; none if it was not matched. */
+/* Finds the kernel that starts at the requested time; none if it was not matched. */
 static tm_status find_first(search *s, int64_t rank, tm_error *err) {
     size_t at;
     TM_TRY(tm_serve_find_rank(s->m->tiler->events, rank, &at, err));

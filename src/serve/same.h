@@ -9,8 +9,8 @@
 typedef struct tm_same_wish {
     int64_t rank, begin_ns, duration_ns; /* of the event; begin from the job's begin */
     bool host;                           /* true: on a thread; false: on a stream */
-    int64_t at;                          /* index of the rank to begin with */
-    int64_t budget_ns; /* time after which no further rank is begun; at least one is done */
+    int64_t at;                          /* index of the rank to start with */
+    int64_t budget_ns; /* time after which no further rank is started; at least one is done */
 } tm_same_wish;
 
 /** The counterpart on another rank: same name, step and occurrence index. */

@@ -29,7 +29,7 @@ typedef struct tm_serve_shares {
     size_t at;              /* input: the rank's index */
     int64_t from_ns, to_ns; /* input: window on the job's clock, since the epoch, half open */
     size_t most;            /* input: maximum number of buckets, at least 4 */
-    int64_t begin_ns;       /* begin of the first bucket, on the job's clock, since the epoch */
+    int64_t begin_ns;       /* start of the first bucket, on the job's clock, since the epoch */
     int exponent;           /* log2 of the bucket width [ns] */
     size_t n;               /* number of buckets */
 } tm_serve_shares;

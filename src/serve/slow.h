@@ -23,14 +23,15 @@ void tm_slow_close(tm_slow *slow);
 typedef struct tm_slow_wish {
     int64_t from, to; /* [ns] from the job's begin */
     const tm_serve_range *ranks;
-    size_t n_ranks;    /* 0: all ranks */
-    int64_t at;        /* position to continue at; 0 at first */
-    int64_t budget_ns; /* time after which no further unit of work is begun; at least one is done */
+    size_t n_ranks; /* 0: all ranks */
+    int64_t at;     /* position to continue at; 0 at first */
+    int64_t
+        budget_ns; /* time after which no further unit of work is started; at least one is done */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {
     int64_t rank, begin_ns, duration_ns;
-    double ratio; /* its duration / the median of the other ranks' */
+    double ratio; /* duration of the event / the median duration on the other ranks */
 } tm_slow_event;
 
 typedef struct tm_slow_answer {
@@ -42,7 +43,7 @@ typedef struct tm_slow_answer {
 /**
  * Finds the kernels and copies of a window and their ratios. Events of the same step and name are
  * compared between ranks that ran the name equally often: each with those of the same occurrence
- * index, in order of begin. Events that begin outside of steps are not compared.
+ * index, in order of begin. Events that start outside of steps are not compared.
  *
  * @param out  its events are owned by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE: a step has more kernels and copies than can be held;

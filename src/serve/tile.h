@@ -11,11 +11,11 @@ typedef struct tm_tiler {
     tm_serve_events *events;
     tm_serve_levels *levels; /* NULL: the store has none */
     const tm_names *names;
-    int64_t begin_ns; /* begin of the job, since the epoch */
+    int64_t begin_ns; /* start of the job, since the epoch */
 } tm_tiler;
 
 /** Returns the offset [ns] at which a rank's times are drawn. A rank whose times count from 0 in
- * a job with absolute times is drawn as if it began with the job, as in the page. */
+ * a job with absolute times is drawn as if it started with the job, as in the page. */
 int64_t tm_tiler_shift(const tm_tiler *tiler, const tm_timeline *rank);
 
 typedef struct tm_tile_wish {
@@ -30,10 +30,10 @@ typedef struct tm_tile_wish {
 /**
  * Makes a tile (tools/web/src/timeline/tile.ts reads it): version, number of ranks; for each rank
  * whether its GPU and host events are included, number of buckets and, if not 0, exponent of their
- * width, begin of the first, and shares (serve_levels.h); names; number of events; number of bytes
+ * width, start of the first, and shares (serve_levels.h); names; number of events; number of bytes
  * and events in the page's encoding (report/timeline_events.h), where a rank's place is its index
  * in the tile, and no operation has a number; number of bytes and details of the events
- * (report/timeline_details.h). Host events begin with the calls that launched the window's GPU
+ * (report/timeline_details.h). Host events start with the calls that launched the window's GPU
  * events, unless there are too many.
  *
  * @param out  empty; freed by the caller, also after a failure

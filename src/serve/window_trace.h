@@ -9,7 +9,7 @@
 typedef struct tm_trace_job {
     const char *const *hosts; /* [ranks of the store] "" if unknown */
     const char *version;      /* of the tool */
-    int64_t budget_ns;        /* time after which no further rank is begun */
+    int64_t budget_ns;        /* time after which no further rank is started */
 } tm_trace_job;
 
 /**

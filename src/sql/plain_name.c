@@ -27,7 +27,7 @@ static size_t skip_other(const char *at) {
     return end ? (size_t)(end - at) + 1 : strlen(at);
 }
 
-/* Returns the length of an unquoted name; 0 if none begins here. */
+/* Returns the length of an unquoted name; 0 if none starts here. */
 static size_t name_size(const char *at) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
     return *at >= '0' && *at <= '9' ? 0 : strspn(at, letters);

@@ -63,7 +63,7 @@ tm_rows tm_sql_rows(const tm_sql_query *query);
 typedef struct tm_sql_export {
     const bool *ranks; /* [] by index of the store's ranks: whether to export it */
     int64_t from_ns,
-        to_ns; /* since the epoch: exports events that end after from_ns and begin before to_ns */
+        to_ns; /* since the epoch: exports events that end after from_ns and start before to_ns */
     const char *path; /* for errors */
     int fd;           /* open for reading and writing, empty; stays the caller's */
 } tm_sql_export;

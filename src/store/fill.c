@@ -126,7 +126,7 @@ void tm_fill_event(const tm_record_column *column, const tm_timeline *timeline,
     }
 }
 
-/* Accepts rows up to and including the one after the last event, where an empty track may begin. */
+/* Accepts rows up to and including the one after the last event, where an empty track may start. */
 bool tm_take_event(const tm_record_column *column, tm_timeline *timeline, const tm_row_base *base,
                    size_t first, size_t n, const void *rows) {
     char *to = n > 0 ? values(column, timeline, first) : NULL;

@@ -24,9 +24,9 @@ tm_status tm_store_damaged(const tm_store *store, const char *what, tm_error *er
  * or if it states more rows than the file can hold. */
 hid_t tm_store_open_dataset(const tm_store *store, const char *path, size_t *rows);
 
-/** Returns whether a column is missing because the store is older. It belongs to an attribute table
- * of which neither rows nor their number in /ranks exist, and is read as empty; or it is a count
- * that did not exist, and is read as 0. */
+/** Returns whether a column is missing because the store is older. Such a column belongs to an
+ * attribute table that the store does not have, and is read as empty; or it is a count that did not
+ * exist yet, and is read as 0. */
 bool tm_store_is_later(const tm_store *store, int table, const tm_record_column *column);
 
 /** Reads a text attribute, freed by the caller; NULL if none. Returns false if memory is out. */

@@ -216,7 +216,7 @@ static void number_rows(printer *p) {
         p->number++;
 }
 
-/* Returns the end of the block that begins with column @p first: as many columns as fit next to the
+/* Returns the end of the block that starts with column @p first: as many columns as fit next to the
  * keys, but at least one. */
 static int end_of_block(const printer *p, int first) {
     size_t used = head_at(p, p->points);

@@ -78,7 +78,7 @@ static size_t forward_from(const passes *p, size_t at, const numbered *key) {
     return at;
 }
 
-/* Returns the last operator of a track that began before and has the number: if nested, the
+/* Returns the last operator of a track that started before and has the number: if nested, the
  * innermost made the graph node, as in PyTorch's own arrows. Backward rows come in order, so *at
  * advances with them. */
 static const numbered *forward_of(const passes *p, const numbered *backward, uint32_t track,

@@ -63,7 +63,7 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Returns the time until which a trace was certainly recorded: the last end of its events. Of
- * device events only the begin counts, because a profiler may miss the end of a kernel. */
+ * device events only the start counts, because a profiler may miss the end of a kernel. */
 static int64_t sure_end(const tm_trace *trace) {
     const tm_raw_event *events = trace->events.data;
     int64_t sure_ns = INT64_MIN;
@@ -76,7 +76,7 @@ static int64_t sure_end(const tm_trace *trace) {
     return sure_ns;
 }
 
-/* Links the traces and measures what they cover, without events that would last beyond the begin of
+/* Links the traces and measures what they cover, without events that would last beyond the start of
  * another trace. */
 static tm_status measure(tm_trace *const *traces, size_t n, tm_span *spans, tm_error *err) {
     for (size_t i = 0; i < n; i++) {

@@ -26,10 +26,10 @@ static inline const char *tm_match_word(uint8_t way) {
 
 /** Reasons why a kernel belongs to no operation, each with its word. */
 #define TM_UNMATCHED_REASONS(X)                                                                    \
-    X(ORDER, "order unproven")       /* no metadata, and its times do not prove a group */         \
-    X(ONE_SIDED, "one-sided")        /* of a library whose kernels have no counterparts */         \
-    X(GROUP, "group unknown")        /* the ranks of its group are unknown */                      \
-    X(PEER, "peer unknown")          /* a transfer without a recorded peer */                      \
+    X(ORDER, "order unproven") /* no metadata, and the times of the kernel do not prove a group */ \
+    X(ONE_SIDED, "one-sided")  /* of a library whose kernels have no counterparts */               \
+    X(GROUP, "group unknown")  /* the ranks of its group are unknown */                            \
+    X(PEER, "peer unknown")    /* a transfer without a recorded peer */                            \
     X(TRANSFERS, "transfers differ") /* in number or size between sender and receiver */           \
     X(TOO_FEW, "too few")            /* kernels to distinguish a match from chance */              \
     X(TOKENS, "tokens differ")       /* no alignment has the same kinds, sizes, steps */           \
@@ -39,7 +39,7 @@ static inline const char *tm_match_word(uint8_t way) {
     X(PLACE, "ends need not meet")   /* matched by position only, but a rank lacks some */
 
 typedef enum tm_unmatched {
-    TM_UNMATCHED_NOT, /* it is matched */
+    TM_UNMATCHED_NOT, /* the kernel is matched */
 #define TM_UNMATCHED_ENUM(name, word) TM_UNMATCHED_##name,
     TM_UNMATCHED_REASONS(TM_UNMATCHED_ENUM)
 #undef TM_UNMATCHED_ENUM
@@ -74,7 +74,7 @@ typedef struct tm_comm_record {
                                    metadata its token until it is matched */
     int32_t process_group_size; /* ranks of process_group */
     uint32_t description;       /* name id of its description; TM_NO_NAME: none */
-    uint32_t event;             /* its row in the rank's timeline */
+    uint32_t event;             /* row of the kernel in the rank's timeline */
     int32_t group_size; /* ranks of the group; 2 for a transfer; the job's for an unmatched kernel
                            without metadata */
     int32_t origin;     /* process that holds the rank and receives the answer */
@@ -87,8 +87,9 @@ typedef struct tm_comm_record {
     int32_t evidence_bits;   /* way INFERRED: evidence of the weakest join of its group */
     bool at_least;           /* way INFERRED: the group may have further ranks */
     bool exchange;           /* between two ranks, each of which sends to the other */
-    bool wrong_clock;        /* it begins long before its launch */
-    bool transfer_alone;     /* it begins when the last rank has arrived */
+    bool wrong_clock;        /* whether the kernel starts long before its launch */
+    bool
+        transfer_alone; /* whether the recorded kernel starts only when the last rank has arrived */
     bool tagged; /* operation is an MPI tag: sizes are those of buffers, which may receive less, and
                     each tag has its own order */
     char group_text[TM_GROUP_TEXT_MAX]; /* name of the group, or else its ranks; terminated */
@@ -104,11 +105,11 @@ typedef enum tm_instance_state {
 /** One communication operation with its kernels: records [first, first + n). */
 typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending by rank */
-    int64_t last_ns; /* L: the latest begin */
+    int64_t last_ns; /* L: the latest start */
     bool waits;      /* waits are defined: complete, or a barrier whose last rank is known; of a
                         synchronising kind or an exchange; more than one rank */
     bool transfers;  /* complete, from one sender to one receiver; after alignment (as for waits)
-                        only if the begins can be compared */
+                        only if the starts can be compared */
     bool joins;      /* after alignment: its members continued when the last had arrived; for waits,
                         transfers, broadcasts and incomplete operations */
     uint8_t state;   /* tm_instance_state */
@@ -119,7 +120,7 @@ typedef struct tm_instance_value {
     uint64_t group;
     int64_t bytes;       /* median over its members; -1 without metadata */
     int64_t transfer_ns; /* latest end minus L; -1 if waits are undefined */
-    int64_t skew_ns;     /* L minus earliest begin; -1 if waits are undefined */
+    int64_t skew_ns;     /* L minus earliest start; -1 if waits are undefined */
     int32_t group_size;
     uint8_t kind;
     uint8_t state; /* tm_instance_state */
@@ -190,7 +191,7 @@ typedef struct tm_collectives {
     tm_vec instances; /* of tm_instance: matched by this process */
     tm_vec values;    /* of tm_instance_value: groups owned by this process */
     tm_vec worst;     /* of tm_worst: those of the job's worst that it matched */
-    tm_vec exposed;   /* of tm_worst: likewise for the most exposed */
+    tm_vec exposed;   /* of tm_worst: the operations with the most exposed time */
     tm_vec pairs;     /* of tm_pair: causing ranks owned by this process */
     tm_vec left_out;  /* of tm_left_out: unmatched kernels counted here */
     tm_vec costs;     /* of tm_cost: some ranks, each by step */
@@ -201,7 +202,7 @@ typedef struct tm_collectives {
     tm_pipeline_use pipeline;
     bool first_process;        /* whether this process reports for the job */
     int64_t n_compared;        /* members of the job's groups with known own times */
-    int64_t violations_before; /* operations in which one rank ended before another began, on
+    int64_t violations_before; /* operations in which one rank ended before another started, on
                                   recorded clocks; set by alignment */
     int64_t worst_before_ns;   /* largest such lead */
     const struct tm_replay_result *replay; /* replay/whatif/result.h; owned by its creator; NULL
@@ -225,7 +226,7 @@ static inline bool tm_record_synchronises(const tm_comm_record *record) {
            (record->bytes != 0 || record->kind == TM_COLL_BARRIER);
 }
 
-/** Returns how far apart [ns] two begins must be to decide which was first: 2 sqrt(u^2 + u^2) of
+/** Returns how far apart [ns] two starts must be to decide which was first: 2 sqrt(u^2 + u^2) of
  * their clocks; twice the spread within one domain. 0 for clocks taken as recorded. */
 static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_comm_record *b) {
     if (a->domain == b->domain)
@@ -233,7 +234,7 @@ static inline int64_t tm_joint_uncertainty(const tm_comm_record *a, const tm_com
     return llround(2.0 * hypot((double)a->uncertainty_ns, (double)b->uncertainty_ns));
 }
 
-/** Returns the latest begin [ns] of the members of an operation, @p n > 0. */
+/** Returns the latest start [ns] of the members of an operation, @p n > 0. */
 static inline int64_t tm_members_last(const tm_comm_record *members, size_t n) {
     int64_t last = members->begin_ns;
     for (size_t i = 1; i < n; i++)
@@ -241,7 +242,7 @@ static inline int64_t tm_members_last(const tm_comm_record *members, size_t n) {
     return last;
 }
 
-/** Returns by how much [ns] an operation's first end precedes its last begin on its members'
+/** Returns by how much [ns] an operation's first end precedes its last start on its members'
  * clocks,
  * @p n > 0. Above 0 is impossible: no rank leaves before all have arrived. */
 static inline int64_t tm_members_lead(const tm_comm_record *members, size_t n) {

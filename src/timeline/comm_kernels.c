@@ -65,7 +65,7 @@ static void end_part(words *w) {
     w->previous = '\0';
 }
 
-/* Adds a character. A capital begins a word after a small letter, and before one if it ends a
+/* Adds a character. A capital starts a word after a small letter, and before one if it ends a
  * sequence of capitals or digits: all|Reduce, RMS|Norm, V1|Kernel, but A2A. */
 static void add(words *w, char c, char next) {
     if (is_upper(c)) {

@@ -8,11 +8,12 @@
 #include "tmerge/timeline.h"
 
 typedef enum tm_kernel_class {
-    TM_KERNEL_UNKNOWN, /* not in the table: it computes */
-    TM_KERNEL_LOCAL,   /* it computes, though its name may suggest communication */
-    TM_KERNEL_SUSPECT, /* not in the table, though its words suggest communication: it computes */
+    TM_KERNEL_UNKNOWN,    /* not in the table: the kernel counts as computation */
+    TM_KERNEL_LOCAL,      /* the kernel computes, although its name may suggest communication */
+    TM_KERNEL_SUSPECT,    /* not in the table, although its name suggests communication: the kernel
+                             counts as computation */
     TM_KERNEL_COLLECTIVE, /* all ranks of a group take part in one operation */
-    TM_KERNEL_ONE_SIDED,  /* it communicates, but its kernels cannot be matched */
+    TM_KERNEL_ONE_SIDED,  /* the kernel communicates, but cannot be matched */
 } tm_kernel_class;
 
 typedef struct tm_kernel_kind {

@@ -171,7 +171,7 @@ static void find_restarts(tm_timeline *timeline, annotation *v, size_t n) {
         v[i].restarts = tm_timeline_restarts(timeline, v[i].begin_ns);
 }
 
-/* Whether an annotation that begins later belongs to the same step. Engine marks have no numbers;
+/* Whether an annotation that starts later belongs to the same step. Engine marks have no numbers;
  * they do if nested. */
 static bool is_same_step(const annotation *first, const annotation *later) {
     return first->number == later->number && later->begin_ns < first->end_ns &&
@@ -208,7 +208,7 @@ static bool begins_by(const void *element, const void *key) {
     return ((const annotation *)element)->begin_ns <= *(const int64_t *)key;
 }
 
-/* Returns the annotation that contains a time; if several do, the one that began last. */
+/* Returns the annotation that contains a time; if several do, the one that started last. */
 static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     size_t i = tm_bisect(v, n, sizeof *v, &time_ns, begins_by);
     while (i-- > 0 && time_ns < v[i].reach_ns)
@@ -217,14 +217,14 @@ static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
     return TM_NO_STEP;
 }
 
-/* Whether an annotation contains a time and no later one has begun. */
+/* Whether an annotation contains a time and no later one has started. */
 static bool holds(const annotation *v, size_t n, int32_t i, int64_t time_ns) {
     return i != TM_NO_STEP && v[i].begin_ns <= time_ns && time_ns < v[i].end_ns &&
            ((size_t)i + 1 == n || time_ns < v[i + 1].begin_ns);
 }
 
 /* A GPU event belongs to the step that launched it, any other to the one that contains its
- * begin. */
+ * start. */
 static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) {
     for (size_t t = 0; t < timeline->n_tracks; t++) {
         const tm_track *track = &timeline->tracks[t];
@@ -242,7 +242,7 @@ static void assign_events(tm_timeline *timeline, const annotation *v, size_t n) 
     }
 }
 
-/* Sets the windows: a step begins at the end of the previous one at the earliest, and ends with its
+/* Sets the windows: a step starts at the end of the previous one at the earliest, and ends with its
  * last GPU event at the earliest. */
 static void set_windows(tm_timeline *timeline, const annotation *v) {
     tm_step *steps = timeline->steps;
@@ -288,7 +288,7 @@ static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_
     return n_launched > 0 && n_lost < n_queued ? end_ns : INT64_MIN;
 }
 
-/* The first step of each recording begins after the work queued before the recording. */
+/* The first step of each recording starts after the work queued before the recording. */
 static void cut_first_steps(tm_timeline *timeline, const tm_track *track) {
     const tm_span *spans = timeline->spans;
     uint32_t row = track->first;

@@ -186,7 +186,7 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    size_t first = 0, behind = 0; /* operations begun before an event: first that may last, end */
+    size_t first = 0, behind = 0; /* operations started before an event: first that may last, end */
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)

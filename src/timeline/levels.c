@@ -33,7 +33,7 @@ typedef struct events {
     size_t first;
 } events;
 
-/* Returns the begin of the bucket that contains a time; also correct before the epoch. */
+/* Returns the start of the bucket that contains a time; also correct before the epoch. */
 static int64_t bucket_begin(int64_t ns, int exponent) {
     return ns & ~(((int64_t)1 << exponent) - 1);
 }
@@ -111,7 +111,7 @@ static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
     return &v[at];
 }
 
-/* Adds an event of a sub-track to the bucket of its begin. */
+/* Adds an event of a sub-track to the bucket of its start. */
 static bool add_event(level *l, const events *e, tm_level_lane lane, size_t row,
                       int64_t longest_ns) {
     int64_t begin = tm_rank_clock_true(e->clock, e->piece->begin_ns[row]);

@@ -65,7 +65,7 @@ static uint32_t call_of(calls *c, int64_t correlation) {
                : TM_NO_EVENT;
 }
 
-/* Whether unrelated calls have the id of the last result. A call that begins inside the first one
+/* Whether unrelated calls have the id of the last result. A call that starts inside the first one
  * is a layer below it (runtime and driver), or another thread's work for it: the same launch. */
 static bool is_one_of_several(const tm_raw_event *events, const calls *c) {
     const tm_raw_event *first = &events[c->launches[c->order[c->at]].event];

@@ -39,7 +39,7 @@ static bool cut(cutter *c, size_t begin, const char *list, size_t size) {
            tm_vec_append(c->own, mark, (size_t)n);
 }
 
-/* Returns the position after the string that begins at p; the text's end if it is unterminated. */
+/* Returns the position after the string that starts at p; the text's end if it is unterminated. */
 static const char *string_end(const char *p, const char *end) {
     for (p++; p < end && *p != '"'; p++)
         p += *p == '\\';
@@ -55,7 +55,7 @@ static bool put_string(cutter *c) {
     return tm_vec_append(c->own, begin, size);
 }
 
-/* Returns the position after the array of numbers that begins at p; NULL if it is not one. A few
+/* Returns the position after the array of numbers that starts at p; NULL if it is not one. A few
  * calls of memchr over the list are faster than one loop by character: lists are most of the text
  * of a large job. */
 static const char *numbers_end(const char *p, const char *end) {

@@ -7,7 +7,7 @@
 #include "tmerge/timeline.h"
 
 /**
- * Cuts the lists out of a JSON text: arrays of numbers, strings that begin like one, and other long
+ * Cuts the lists out of a JSON text: arrays of numbers, strings that start like one, and other long
  * arrays; they are replaced by "@list 0" and so on. White space is removed from the rest.
  *
  * @param text   [size] with valid syntax

@@ -40,12 +40,12 @@ typedef struct tm_flow {
 } tm_flow;
 
 /**
- * The content of a part of a file. If each part ends exactly where the next begins, and the first
- * begins at the file's start, the parts together equal a single read of the whole.
+ * The content of a part of a file. If each part ends exactly where the next starts, and the first
+ * starts at the file's start, the parts together equal a single read of the whole.
  */
 typedef struct tm_part {
     int index, n;    /* index of the part, 0 to n - 1 */
-    tm_trace *trace; /* borrowed; begins lack the base time, tracks lack their names */
+    tm_trace *trace; /* borrowed; starts lack the base time, tracks lack their names */
     tm_vec labels;   /* of tm_label, in file order */
     tm_vec metadata; /* of char: ,"key":value for each top-level value except the events */
     tm_vec marks;    /* of tm_mark, in file order */
@@ -69,7 +69,7 @@ void tm_part_free(tm_part *part);
  */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part);
 
-/** Names the tracks and adds the base time to every begin; completes the trace. */
+/** Names the tracks and adds the base time to every start; completes the trace. */
 void tm_part_finish(tm_part *whole);
 
 /**

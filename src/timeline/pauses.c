@@ -129,7 +129,7 @@ static bool begins_by(const void *element, const void *key) {
     return span->n_durations > 0 && span->begin_ns <= *(const int64_t *)key;
 }
 
-/* Computes the ranges of the spans from the events that begin in them. */
+/* Computes the ranges of the spans from the events that start in them. */
 static bool set_ranges(tm_timeline *timeline) {
     tm_span *old = timeline->spans, *spans = calloc(timeline->n_spans + 1, sizeof *spans);
     for (size_t row = 0; row < timeline->n_events && spans; row++) {

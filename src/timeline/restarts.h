@@ -6,7 +6,7 @@
 #include "tmerge/timeline.h"
 
 /** Returns how often the job had been restarted by a moment, according to the rank's recordings:
- * the sum of TM_COUNT_RESTART over those that had begun. */
+ * the sum of TM_COUNT_RESTART over those that had started. */
 int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 
 /** Returns the increment of step numbers from one run to the next: 1000000, or 1000000000 if a rank

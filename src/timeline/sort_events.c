@@ -15,7 +15,7 @@ static bool events_in_order(const void *all, uint32_t a, uint32_t b) {
     return a <= b;
 }
 
-/* By correlation id, then by begin of the call. */
+/* By correlation id, then by start of the call. */
 static bool launches_in_order(const void *all, uint32_t a, uint32_t b) {
     const tm_trace *trace = all;
     const tm_launch_attr *launches = trace->attrs[TM_ATTR_LAUNCH].data;

@@ -12,7 +12,7 @@
  */
 bool tm_sort_events(const tm_raw_event *events, uint32_t *order, size_t n, uint32_t *scratch);
 
-/** Sorts rows of TM_ATTR_LAUNCH likewise, by correlation id, the earliest call first. */
+/** Sorts rows of TM_ATTR_LAUNCH by correlation id, the earliest call first. */
 bool tm_sort_launches(const tm_trace *trace, uint32_t *order, size_t n, uint32_t *scratch);
 
 /** Sorts attribute rows stably by event, which is below @p n_events. False if out of memory. */

@@ -22,7 +22,7 @@ const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names);
 typedef struct tm_sound_rows {
     tm_timeline *rows; /* NULL columns are not checked; attributes refer to rows of the rank */
     size_t first;      /* row of the rank */
-    int64_t begin_before_ns; /* begin of the previous row, if any; INT64_MIN: unknown */
+    int64_t begin_before_ns; /* start of the previous row, if any; INT64_MIN: unknown */
 } tm_sound_rows;
 
 /** Checks these rows of a rank whose frame was found valid. */

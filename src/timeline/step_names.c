@@ -92,7 +92,7 @@ static void put(word_list *w, char c) {
         w->out[w->used++] = c;
 }
 
-/* Adds the parts of a word that begin with a letter, without their trailing digits: "train" of
+/* Adds the parts of a word that start with a letter, without their trailing digits: "train" of
  * "train_12", "step" of "step3". */
 static void add_word(word_list *w, const char *word, size_t n) {
     bool first = true;

@@ -6,12 +6,12 @@
 #include "base/vec.h"
 #include "tmerge/timeline.h"
 
-/** Upper limit of a recording's length. Longer durations are errors, and so are begins further than
+/** Upper limit of a recording's length. Longer durations are errors, and so are starts further than
  * this from the others of their trace. */
 #define TM_DAY_NS INT64_C(86400000000000)
 
 /** Metadata entry of a rank whose trace holds only the transfer part of communication: kernels
- * begin when the last of their ranks has arrived, regardless of their own begin. */
+ * start when the last of their ranks has arrived, regardless of their own start. */
 #define TM_TRANSFERS_ALONE "\"communication\":\"transfers alone\""
 
 /** Whether the metadata has that entry. */
@@ -97,7 +97,7 @@ void tm_trace_init(tm_trace *trace);
  */
 bool tm_trace_lacks_base(const tm_trace *trace);
 
-/** Adds @p base_ns, in [0, 3e18], to every begin, and counts the events. */
+/** Adds @p base_ns, in [0, 3e18], to every start, and counts the events. */
 void tm_trace_adopt_base(tm_trace *trace, int64_t base_ns);
 
 /** Returns the number of timed events that were read but not kept. */
@@ -151,7 +151,7 @@ tm_status tm_trace_link_backward(tm_trace *trace, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Removes and counts events of a linked trace whose time the profiler did not know: those a year
- * away from the rest; those that begin at or before the zero of the clock with nothing else near;
+ * away from the rest; those that start at or before the zero of the clock with nothing else near;
  * and GPU work without a duration if the clock could have measured a short one.
  * @return  TM_OK; TM_ERR_FAULT
  */
@@ -164,7 +164,7 @@ static inline bool tm_event_is_of_device(const tm_raw_event *event) {
            event->category == TM_CAT_CUDA_SYNC;
 }
 
-/** Removes and counts device events that end after a moment: if they last beyond the begin of
+/** Removes and counts device events that end after a moment: if they last beyond the start of
  * another recording of the rank, their end is unknown. @return  TM_OK; TM_ERR_FAULT */
 tm_status tm_trace_drop_endless(tm_trace *trace, int64_t end_ns, tm_error *err) TM_MUST_CHECK;
 

@@ -3,10 +3,10 @@
  * Profilers write a placeholder for unknown times: CUPTI documents 0 for both ends of a kernel
  * whose times could not be collected, which PyTorch 2.12 writes as "ts": 0.000, "dur": 0.000;
  * others write -1; and a device clock that was never set counts from its start. Taken as a time,
- * one such event stretches the recording over decades. But a clock may begin at 0, and events there
+ * one such event stretches the recording over decades. But a clock may start at 0, and events there
  * are then as good as the rest: an event is removed only if no other is near.
  *
- * Other events have a begin but no end, written as a duration of 0. A coarse clock also gives every
+ * Other events have a start but no end, written as a duration of 0. A coarse clock also gives every
  * short kernel a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs a
  * nanosecond is long. In that case other events have durations of one or a few of its ticks. */
 #include "trace.h"
@@ -33,9 +33,9 @@ enum { TELLING = 16, FEW_TICKS = 16 };
 /* Time range of a trace's events. */
 typedef struct extent {
     int64_t zero_ns;           /* zero of its clock */
-    int64_t median_ns;         /* median of the begins after zero */
+    int64_t median_ns;         /* median of the starts after zero */
     int64_t usual_ns;          /* reference time for the others */
-    int64_t first_ns, last_ns; /* begins of the events that are not in doubt */
+    int64_t first_ns, last_ns; /* starts of the events that are not in doubt */
     int64_t first_work_ns;     /* likewise for GPU work; INT64_MAX: none */
     bool no_ends;              /* GPU work without a duration has no known end */
 } extent;
@@ -49,9 +49,9 @@ static bool is_far(const extent *x, int64_t begin_ns) {
     return begin_ns > x->usual_ns + YEAR_NS || begin_ns < x->usual_ns - YEAR_NS;
 }
 
-/* Samples up to 127 begins after the clock's zero, evenly spread over the file. Of two clocks the
+/* Samples up to 127 starts after the clock's zero, evenly spread over the file. Of two clocks the
  * later one, which counts from the epoch, is right, unless hardly any event uses it: the limit is
- * an eighth. False if nothing begins after zero. */
+ * an eighth. False if nothing starts after zero. */
 static bool find_usual(const tm_trace *trace, extent *x) {
     enum { SAMPLES = 127 };
     int64_t sample[SAMPLES];
@@ -138,7 +138,7 @@ static void find_extent(const tm_trace *trace, extent *x) {
     }
 }
 
-/* Whether a begin is a placeholder for no time: 0, or -1 in nanoseconds or microseconds. */
+/* Whether a start is a placeholder for no time: 0, or -1 in nanoseconds or microseconds. */
 static bool is_written_for_none(const extent *x, int64_t begin_ns) {
     int64_t written = begin_ns - x->zero_ns;
     return written == 0 || written == -1 || written == -1000;

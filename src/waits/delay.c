@@ -112,7 +112,7 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const arrival *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-/* Returns the gap in which kernel i ends; gap j begins with arrival j. */
+/* Returns the gap in which kernel i ends; gap j starts with arrival j. */
 static size_t gap_of_end(const meeting *m, size_t i) {
     size_t next = i + 1;
     return i + tm_bisect(m->arrivals + next, m->n - next, sizeof *m->arrivals,

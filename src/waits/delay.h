@@ -4,7 +4,7 @@
  * A late rank l of an operation may be late because it waited in operations of other groups since
  * its group was last together. For two ranks that were together, the difference of their arrivals
  * is the difference of their own work plus the difference of their waits. So the fraction (W_l - W)
- * / (s_l - s) of the cost of l, clamped to 0..1, is indirect: s_l is its begin, W_l its waits since
+ * / (s_l - s) of the cost of l, clamped to 0..1, is indirect: s_l is its start, W_l its waits since
  * then; s and W are means over the early ranks, weighted by their shares in the cost. W counts all
  * waits, W_l only those in other groups. Indirect cost is passed back to the operations in which l
  * waited, in proportion to these waits; there the layered split (blame.h) assigns it to the late
@@ -25,7 +25,7 @@
 /** How the arrival of a rank at an operation is determined; the same for all members. */
 typedef enum tm_arrival {
     TM_ARRIVAL_UNKNOWN,
-    TM_ARRIVAL_BEGIN, /* the begin of its kernel */
+    TM_ARRIVAL_BEGIN, /* the start of its kernel */
     TM_ARRIVAL_DONE   /* the end of its last compute kernel before that */
 } tm_arrival;
 
@@ -34,7 +34,7 @@ typedef enum tm_arrival {
 typedef struct tm_visit {
     uint64_t group;
     int64_t rank;
-    int64_t wait_ns;          /* wait in the operation, or for the partner */
+    int64_t wait_ns; /* wait of the rank in the operation, or for its partner in a transfer */
     int64_t all_ns, other_ns; /* from the holder: waits since the group was together, in all
                                  operations and in those of other groups */
     int64_t done_ns; /* from the holder: end of the rank's last computation, see stretches.h */
@@ -46,7 +46,7 @@ typedef struct tm_visit {
     bool transfer;         /* point-to-point: one sender, one receiver */
     bool released;         /* from the holder: the operation released the rank (see above) */
     bool together;         /* from the owner: all members were released */
-    bool follows;          /* from the holder: begins as soon as its stream is free */
+    bool follows;          /* from the holder: starts as soon as its stream is free */
     bool computes;         /* from the holder: a compute kernel runs inside it */
     bool unseen;           /* from the holder: the rank's computation is not recorded */
     bool meets;            /* from the owner: no member computes inside it */

@@ -8,7 +8,7 @@
 typedef struct tm_exposed_key {
     int64_t exposed_ns;            /* sum over all members */
     int64_t longest_ns;            /* maximum over the members */
-    int64_t begin_ns, rank, event; /* earliest begin; first kernel */
+    int64_t begin_ns, rank, event; /* earliest start; first kernel */
     int64_t kind;                  /* tm_collective_kind */
 } tm_exposed_key;
 

@@ -12,7 +12,7 @@
 typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
     int64_t idle_ns;   /* end of the rank's last computation before the kernel's end */
-    int64_t since_ns;  /* begin of the recording that contains it */
+    int64_t since_ns;  /* start of the recording that contains it */
     int64_t other_ns;  /* as in its tm_visit */
     size_t first, end; /* range of the waits that may delay it, own group included */
     uint64_t group;
@@ -76,7 +76,7 @@ static int by_group_until(const void *a, const void *b) {
 }
 
 /* Returns the gap without computation around a moment; empty if a compute kernel is running then.
- * A kernel that ends or begins at the moment is not running. */
+ * A kernel that ends or starts at the moment is not running. */
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
     tm_interval gap = {INT64_MIN, INT64_MAX};
@@ -95,7 +95,7 @@ static int by_end(const void *a, const void *b) {
 }
 
 /* Sets `released` for the kernels [n] of one rank, from the last end back. A kernel does not
- * release the rank if one that began before its end ends later in the same gap. */
+ * release the rank if one that started before its end ends later in the same gap. */
 static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);

@@ -29,8 +29,8 @@ tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm
 void tm_rank_waits_sort(tm_vec *visits);
 
 /**
- * Sets own_ns, all_ns and other_ns. The latter two sum the waits that ended before the kernel began
- * and after the end of the last operation that brought its group together.
+ * Sets own_ns, all_ns and other_ns. The latter two sum the waits that ended before the kernel
+ * started and after the end of the last operation that brought its group together.
  *
  * @param visits  those that were added, sorted by tm_rank_waits_sort, with `together`, `arrival`
  *                and `meets` set

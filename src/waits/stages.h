@@ -7,7 +7,7 @@
 /** The first transfer from one rank to another. Sent as bytes. */
 typedef struct tm_stage_edge {
     int64_t from, to; /* ranks */
-    int64_t begin_ns; /* begin of the sender's kernel, on the job's clock */
+    int64_t begin_ns; /* start of the sender's kernel, on the job's clock */
     int64_t end_ns;   /* end of the receiver's kernel, on the job's clock */
 } tm_stage_edge;
 
@@ -24,7 +24,7 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
 /**
  * Finds the stages. A stage sends on what it has received. So a transfer to a rank that had sent
  * something before the transfer ended does not lead to the next stage (ranks of a ring pass on
- * parts of a context, and all begin at once). The first transfer between two ranks leads from the
+ * parts of a context, and all start at once). The first transfer between two ranks leads from the
  * earlier to the later stage. A rank that sends before it receives anything is stage 0; every other
  * rank is one stage after its nearest predecessor. If a rank has more than four partners, this is
  * not a pipeline (but an all-to-all of sends and receives), and no rank has a stage.

@@ -5,12 +5,12 @@
 #include "base/sorted.h"
 #include "timeline/host_comm.h"
 
-/* A kernel that begins this soon after another of its stream waited for the stream. */
+/* A kernel that starts this soon after another of its stream waited for the stream. */
 static const int64_t FOLLOWS_NS = 5000;
 /* How much earlier than a communication kernel a compute kernel inside it must end. */
 static const int64_t INSIDE_NS = 1000;
 
-/* A compute kernel, and the latest end of all kernels begun by then: of any stream (`until`), and
+/* A compute kernel, and the latest end of all kernels started by then: of any stream (`until`), and
  * of any stream but that one (`other`). */
 typedef struct span {
     int64_t begin_ns, end_ns;
@@ -67,7 +67,7 @@ static bool begins_by(const void *element, const void *ns) {
     return ((const span *)element)->begin_ns <= *(const int64_t *)ns;
 }
 
-/* Returns the last kernel that had begun by a moment, or NULL. */
+/* Returns the last kernel that had started by a moment, or NULL. */
 static const span *last_by(const tm_vec *compute, int64_t ns) {
     const span *v = compute->data;
     size_t i = tm_bisect(v, compute->n, sizeof *v, &ns, begins_by);

@@ -1,13 +1,13 @@
 /* Own time of each rank: what it did between two points at which its group can be compared. This
  * separates a slow rank from one that had to wait for others.
  *
- * A meeting is an operation inside which no member computes: no compute kernel of a member begins
- * after the operation's begin on its rank and ends 1 us or more before the operation's end, and
+ * A meeting is an operation inside which no member computes: no compute kernel of a member starts
+ * after the operation's start on its rank and ends 1 us or more before the operation's end, and
  * none of another stream still runs 1 us before that end. (A kernel of the same stream that was
- * launched early begins before the end, but cannot end.) A member arrives when its kernel begins.
+ * launched early starts before the end, but cannot end.) A member arrives when its kernel starts.
  * Exception: if the kernel of some member follows another communication kernel of its stream within
- * 5 us, it began when the stream was free, not when its rank arrived. At a meeting each member's
- * arrival is then the end of its last compute kernel before its begin; otherwise, or if a member's
+ * 5 us, it started when the stream was free, not when its rank arrived. At a meeting each member's
+ * arrival is then the end of its last compute kernel before its start; otherwise, or if a member's
  * computation is not recorded, it is unknown.
  *
  * A stretch of a group runs from a known arrival, or from the end of a meeting, to the next known

@@ -253,7 +253,7 @@ tms_status tms_job_run(const tms_config *wanted, tms_error *err) {
     tms_blame blame;
     tms_status status = TMS_OK;
 
-    /* If the existing path is no folder, opening the first file fails. */
+    /* If the existing path is not a folder, opening the first file fails. */
     if (mkdir(config.dir, 0777) != 0 && errno != EEXIST) {
         return tms_fail(err, TMS_ERR_OUTPUT, "cannot create the folder '%s': %s", config.dir,
                         strerror(errno));

@@ -59,7 +59,7 @@ typedef struct tm_pipeline_store {
 
 /** Source of the timelines. */
 typedef struct tm_pipeline_input {
-    /** Sets loaded and the settings, and adds to the table job.left_out; begins with
+    /** Sets loaded and the settings, and adds to the table job.left_out; starts with
      * tm_pipeline_check_output. Collective: over p->comm. */
     tm_status (*read)(tm_pipeline *p, void *context, tm_error *err);
 

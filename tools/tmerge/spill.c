@@ -147,7 +147,7 @@ static void count(int64_t bytes) {
     spill.most = spill.bytes > spill.most ? spill.bytes : spill.most;
 }
 
-/* Returns the index of the first block that does not begin before an address. */
+/* Returns the index of the first block that does not start before an address. */
 static size_t find(const char *at) {
     size_t low = 0, high = spill.n;
     while (low < high) {
@@ -228,7 +228,7 @@ static void *allocate(size_t size, bool *fails) {
     return at;
 }
 
-/* Whether a block could be one of the file: these begin at a page. */
+/* Whether a block could be one of the file: these start at a page. */
 static bool could_be(const void *block) {
     return atomic_load(&spill.n_seen) > 0 && block && (uintptr_t)block % spill.page == 0;
 }

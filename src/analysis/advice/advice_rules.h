@@ -75,17 +75,17 @@ enum { TM_ADVICE_TEXT = 640, TM_ADVICE_RANKS = 96, TM_ADVICE_EVIDENCE = 1024, TM
 
 /** The finding of a rule. */
 typedef struct tm_advice {
-    double measure;      /* compared with the rule's thresholds; negative: no finding */
-    int64_t cost_ns;     /* GPU time lost, over all ranks; -1 if it is not a matter of time */
-    int64_t n_lost;      /* number of ranks that lose it; 0 for all ranks */
-    bool exact;          /* lost to this cause alone; otherwise an upper bound */
-    bool apart;          /* the rule's item of whatif fixes another cause, so it gives no saving */
+    double measure;  /* compared with the rule's thresholds; negative: no finding */
+    int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
+    int64_t n_lost;  /* number of ranks that lose it; 0 for all ranks */
+    bool exact; /* true: the time is lost only to this cause; false: the time is an upper bound */
+    bool apart; /* the rule's item of whatif fixes another cause, so it gives no saving */
     const char *item;    /* `what` of the whatif.item that gives the saving; NULL: the rule's */
     const char *limit;   /* `name` of that item, such as a kind of work; NULL: the rule's */
     const char *look_at; /* tables with details; NULL: the rule's */
     char ranks[TM_ADVICE_RANKS];
     char text[TM_ADVICE_TEXT];         /* the advice */
-    char evidence[TM_ADVICE_EVIDENCE]; /* the numbers it is based on */
+    char evidence[TM_ADVICE_EVIDENCE]; /* the numbers that the advice is based on */
 } tm_advice;
 
 /** Fills a tm_advice. The caller sets measure to -1, cost_ns to -1 and ranks to "all" first. */
@@ -168,14 +168,14 @@ bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 /** Variation of whole steps of one kind, without the ranks' first steps. If there are several
  * kinds: of the one that spends the most time above its mean. */
 typedef struct tm_facts_variation {
-    const char *kind; /* NULL if all steps are of one kind */
+    const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */
     double above_ns;  /* sum over all kinds of the time of steps above their kind's mean */
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 
-/** Steps to compare: all, as they are; all, minus the excess of the rank with the most computation
- * over the mean; those outside of every episode of stragglers.finding. */
+/** Steps to compare: all steps as they are; all steps minus the excess of the rank with the most
+ * computation over the mean; or only the steps outside of all episodes in stragglers.finding. */
 typedef enum tm_facts_steps { TM_STEPS_ALL, TM_STEPS_BALANCED, TM_STEPS_CALM } tm_facts_steps;
 
 /** Returns false if there are fewer than three steps. */
@@ -221,13 +221,13 @@ void tm_facts_program(tm_facts *facts);
 typedef struct tm_rank_text {
     char *out; /* [TM_ADVICE_RANKS] */
     size_t used, n;
-    int64_t first, last; /* the pending run; last < first: none */
+    int64_t first, last; /* the pending run of ranks; empty if last < first */
     bool full;
 } tm_rank_text;
 
 tm_rank_text tm_rank_text_begin(char out[TM_ADVICE_RANKS]);
 
-/** Adds a rank, which must be larger than those before. */
+/** Adds a rank, which must be larger than the ranks added before. */
 void tm_rank_text_add(tm_rank_text *text, int64_t rank);
 
 /** Finishes the text; it becomes "all" if it has n_all ranks. */

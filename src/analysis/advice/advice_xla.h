@@ -5,7 +5,8 @@
 #include "advice_rules.h"
 
 /**
- * Returns whether a row of pod.rank counts. If some ranks have steps, those without do not.
+ * Returns whether a row of pod.rank counts. If some ranks have steps, ranks without steps do not
+ * count.
  *
  * @param host  required host of the rank; NULL: any
  */

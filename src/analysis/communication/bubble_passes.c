@@ -10,7 +10,7 @@
 #include "dimension.h"
 
 /* A pass has at least this fraction of the kernel time of the longest pass of its rank, step and
- * direction. Shorter work, such as clearing gradients, is no pass. */
+ * direction. Shorter work, such as clearing gradients, is not a pass. */
 enum { PART_OF_LONGEST = 10 };
 
 typedef enum what { FORWARD, BACKWARD, EITHER, BORDER, N_WHAT } what;

@@ -24,9 +24,10 @@ typedef struct tm_transfer_line {
 
 /**
  * Fits the line with the smallest sum of relative deviations. Sizes within a quarter of one another
- * are merged into one point, their medians, weighted with the square root of their number. So a few
- * slow operations do not move the line, and the few small sizes that determine the latency are not
- * lost among many large ones. The largest size must be four times the smallest.
+ * are merged into one point: the medians of their sizes and times, weighted with the square root of
+ * their number. So a few slow operations do not move the line, and many large operations do not
+ * outweigh the few small ones that determine the latency. The largest size must be four times the
+ * smallest.
  *
  * @param transfers  [n] sorted by the call
  * @param out        set only on TM_OK

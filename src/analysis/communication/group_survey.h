@@ -12,7 +12,7 @@ enum { TM_MEMBERS_MAX = 256 };
 
 /** A process group of the job. */
 typedef struct tm_group_whole {
-    const tm_cell *part;   /* its row of groups.part; borrowed */
+    const tm_cell *part;   /* the group's row of groups.part; borrowed */
     const int64_t *ranks;  /* [n_ranks] ascending, ranks with kernels in its operations; borrowed */
     const char *dimension; /* NULL if unknown; borrowed */
     size_t n_ranks;

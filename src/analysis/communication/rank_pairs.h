@@ -1,4 +1,5 @@
-/* Table collectives.pair: what all-to-all operations send from each rank to each other. */
+/* Table collectives.pair: the bytes that all-to-all operations send from each rank to each other
+ * rank. */
 #ifndef TMERGE_RANK_PAIRS_H
 #define TMERGE_RANK_PAIRS_H
 
@@ -6,13 +7,13 @@
 
 extern const tm_table_def tm_pair_def;
 
-/** Internal: what one rank tells of a pair. */
+/** Internal table: the data of one rank on a pair. */
 extern const tm_table_def tm_pair_part_def;
 
-/** Adds what a rank sends and receives. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the bytes that a rank sends and receives. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_pairs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Adds up what the sender and the receiver of a pair tell. Returns TM_OK; TM_ERR_FAULT. */
+/** Merges the data of the sender and the receiver of each pair. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_pairs_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sets the shares, and keeps the pairs with the most bytes. */

@@ -111,7 +111,7 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
-/* Returns the thread that was late: the one that enqueued the work after the gap began, otherwise
+/* Returns the thread that was late: the one that enqueued the work after the gap started, otherwise
  * the one that launched the event that ended the gap. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)

@@ -10,18 +10,20 @@ enum { TM_PARTS = 64, TM_PARTS_RANKS = 64 };
 typedef struct tm_over_time {
     int64_t begin_ns, end_ns;
     int64_t
-        edge_ns[TM_PARTS + 1];   /* start of each part and end of the last, relative to begin_ns */
-    int64_t part[TM_PARTS];      /* time or amount in each part */
-    int64_t whole[TM_PARTS + 1]; /* changes of the number present during whole parts */
+        edge_ns[TM_PARTS + 1]; /* start of each part and end of the last, relative to begin_ns */
+    int64_t part[TM_PARTS];    /* time or amount in each part */
+    int64_t whole[TM_PARTS +
+                  1]; /* changes of the number of items that are present during whole parts */
 } tm_over_time;
 
 /** Divides the time from the first start to the last end of a rank's GPU events into parts. */
 tm_over_time tm_over_time_make(const tm_timeline *timeline);
 
-/** Counts one more from one time to another. */
+/** Adds an item that is present from one time to another. */
 void tm_over_time_add(tm_over_time *t, int64_t from_ns, int64_t to_ns);
 
-/** Returns the mean number present in a part; 0 if the rank has no GPU events. */
+/** Returns the mean number of items present in a part of the time; 0 if the rank has no GPU events.
+ */
 double tm_over_time_mean(const tm_over_time *t, int part);
 
 /** Spreads an amount evenly over a time: adds each part's share to part[]. */
@@ -33,8 +35,9 @@ int64_t tm_over_time_width(const tm_over_time *t, int part);
 /** Returns the start of a part on the job's clock, since the epoch. */
 int64_t tm_over_time_begin(const tm_over_time *t, const tm_timeline *timeline, int part);
 
-/** Keeps the rows of TM_PARTS_RANKS ranks: those with the largest value of a column in another
- * table that is sorted by rank, the lowest ranks of equals. Returns TM_OK; TM_ERR_FAULT. */
+/** Keeps the rows of TM_PARTS_RANKS ranks: the ranks with the largest value of a column in another
+ * table that is sorted by rank. Of equal values, the lowest ranks are kept. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_over_time_keep(tm_table *rows, const tm_table *ranks, int column,
                             tm_error *err) TM_MUST_CHECK;
 

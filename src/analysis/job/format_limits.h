@@ -1,4 +1,5 @@
-/* The table job.format: what traces of each format never contain. Private to the analysis `job`. */
+/* The table job.format: the data that traces of each format never contain. Private to the analysis
+ * `job`. */
 #ifndef TMERGE_JOB_FORMAT_LIMITS_H
 #define TMERGE_JOB_FORMAT_LIMITS_H
 

@@ -34,7 +34,7 @@ typedef struct waited {
 } waited;
 
 /* A recording of the rank. `over_ns`: time by which all else in it was over, i.e. the last end
- * of a host event or last begin of a device event. */
+ * of a host event or last start of a device event. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;

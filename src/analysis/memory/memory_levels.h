@@ -39,8 +39,8 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Reduces to at most 384 levels: if there are more, keeps those with the minimum and maximum
- * allocated and the maximum reserved in each 128th of the time.
+ * Reduces to at most 384 levels: if there are more, keeps only the levels with the minimum and
+ * maximum allocated and the maximum reserved in each 128th of the time.
  */
 void tm_memory_levels_thin(tm_vec *levels);
 

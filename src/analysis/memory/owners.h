@@ -23,9 +23,9 @@ typedef struct tm_owner_key {
 
 /** Memory allocated by an operator: including nested operators, and by itself (self). */
 typedef struct tm_owner {
-    int64_t calls; /* of the operator, including those that allocated nothing */
+    int64_t calls; /* number of calls of the operator, including calls that allocated nothing */
     int64_t self_allocations, self_bytes, self_increase;
-    int64_t allocations, bytes, increase; /* increase: minus what was freed */
+    int64_t allocations, bytes, increase; /* increase: bytes minus the bytes freed */
     int64_t peak_bytes; /* part of self_bytes that was allocated at a device's peak */
     bool peak_told;     /* peak_bytes is known for at least one of its devices */
 } tm_owner;

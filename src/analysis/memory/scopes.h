@@ -20,7 +20,7 @@ typedef struct tm_scopes {
     tm_calls calls;    /* operators, annotations except steps, and modules */
     tm_scope *of;      /* [calls.n] owned */
     uint8_t *copies;   /* [calls.n] whether a node copied from the host; owned */
-    tm_vec optimizers; /* of int64_t, ascending: begins of optimizer steps */
+    tm_vec optimizers; /* of int64_t, ascending: starts of optimizer steps */
 } tm_scopes;
 
 /** Finds the scopes of calls. Call tm_scopes_free even on failure. TM_OK; TM_ERR_FAULT. */

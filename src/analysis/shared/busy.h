@@ -14,7 +14,7 @@ typedef struct tm_busy {
     tm_intervals overlap;        /* C n P */
     tm_intervals exposed_comm;   /* C \ P */
     tm_intervals exposed_memory; /* (M \ P) \ C */
-    tm_intervals window; /* the windows of the spans: first begin to last end of GPU events */
+    tm_intervals window; /* the windows of the spans: first start to last end of GPU events */
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
     bool any;                      /* the rank has GPU events */

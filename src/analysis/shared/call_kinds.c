@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that begins with `start` and contains `part` after it is of `kind`. The first matching row
+/* A name that starts with `start` and contains `part` after it is of `kind`. The first matching row
  * wins, so a loader's next batch, its only span that waits, precedes its other spans. "cu" matches
  * the calls of both the driver (cu...) and the runtime (cuda...). */
 typedef struct rule {

@@ -12,7 +12,7 @@ typedef enum tm_call_kind {
     TM_CALL_KIND_OTHER = 1,
     TM_CALL_KIND_GRAPH,      /* launches a CUDA or HIP graph */
     TM_CALL_KIND_LAUNCH,     /* launches a kernel */
-    TM_CALL_KIND_CAPTURE,    /* begins a graph capture, in which launches run nothing */
+    TM_CALL_KIND_CAPTURE,    /* starts a graph capture, in which launches run nothing */
     TM_CALL_KIND_CAPTURED,   /* ends a graph capture */
     TM_CALL_KIND_SYNC,       /* waits for the GPU */
     TM_CALL_KIND_COPY,       /* copies or sets memory; may wait for completion */

@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "call_kinds.h"
 
-/* A call on the current thread that has begun and not ended. */
+/* A call on the current thread that has started and not ended. */
 typedef struct open_call {
     int64_t begin_ns, end_ns;
     int64_t covered_ns; /* time up to here is already attributed, to this call or to its children */
@@ -23,7 +23,7 @@ static open_call *innermost(walk *w) {
     return w->open.n > 0 ? (open_call *)w->open.data + w->open.n - 1 : NULL;
 }
 
-/* Pops the calls that have ended. A zero-length call contains events that begin at the same
+/* Pops the calls that have ended. A zero-length call contains events that start at the same
  * time. */
 static void leave_ended(walk *w, int64_t begin_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)

@@ -11,8 +11,8 @@
 typedef struct tm_call {
     uint32_t row;    /* timeline row */
     uint32_t parent; /* the innermost enclosing call of the class, or TM_NO_CALL */
-    int64_t self_ns; /* its duration without the union of its direct children: calls of the class,
-                        and runtime and driver calls */
+    int64_t self_ns; /* duration of the call without the union of its direct children (calls of the
+                        class, and runtime and driver calls) */
 } tm_call;
 
 /**
@@ -25,7 +25,7 @@ typedef struct tm_calls {
     tm_call *calls; /* [n] ascending in row, so that parents precede children; owned */
     size_t n;
     uint32_t *above; /* [n_events] TM_NO_CALL or, for a call, its parent; for any other event on a
-                        thread, the innermost call open at its begin; for a GPU event, the innermost
+                        thread, the innermost call open at its start; for a GPU event, the innermost
                         call that launched it; owned */
 } tm_calls;
 

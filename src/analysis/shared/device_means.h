@@ -4,7 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Returns how many rows of overlap.device a rank has, from *first on; 0 if it has one device. */
+/** Returns the number of rows that a rank has in overlap.device, which start at *first; 0 if it has
+ * one device. */
 size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first);
 
 /** Returns whether the device of a row of overlap.device works. */

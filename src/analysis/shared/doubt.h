@@ -6,8 +6,8 @@
 
 enum { TM_DOUBT_TEXT = 640 };
 
-/** Returns whether nothing may be concluded about the whole job: its figures could be off by more
- * than 5 %, or those of more than one rank in twenty could be. */
+/** Returns whether conclusions about the whole job are impossible: its figures could be off by more
+ * than 5 %, or the figures of more than one rank in twenty could be. */
 bool tm_doubt_of_job(const tm_tables *tables);
 
 /** Returns whether the figures of a rank could be off by more than 5 %. */
@@ -20,7 +20,7 @@ bool tm_doubt_of_any(const tm_tables *tables);
  * If so, no rank is named for making others wait. */
 bool tm_doubt_between(const tm_tables *tables);
 
-/** Returns the same for one rank. */
+/** Returns whether the same stretch of one rank is in doubt by more than 5 %. */
 bool tm_doubt_between_of_rank(const tm_tables *tables, int64_t rank);
 
 /**

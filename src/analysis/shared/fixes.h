@@ -4,8 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Minimum saving that is worth naming [% of a step], and minimum fraction of what is at stake for
- * naming it beside others. */
+/** Minimum saving that is worth naming [% of a step], and the minimum fraction of the largest
+ * saving at which a fix is named besides others. */
 #define TM_FIX_LEAST_PCT 1.0
 #define TM_FIX_LEAST_SHARE 0.1
 
@@ -24,7 +24,7 @@ bool tm_fixes_is(const tm_table *items, size_t row, const char *what);
 /** Returns the saving of a row [% of a step], 0 if it was not worth trying. */
 double tm_fixes_saved_pct(const tm_table *items, size_t row);
 
-/** Returns the row with the given sort and name; n_rows if none. */
+/** Returns the row with the given sort and name; n_rows if there is none. */
 size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 
 tm_fixes tm_fixes_read(const tm_tables *tables);

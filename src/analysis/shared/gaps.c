@@ -5,7 +5,7 @@
 #include "lost.h"
 #include "timeline/host_comm.h"
 
-/* Returns whether the call that launched the event is known and began after the gap did. */
+/* Returns whether the call that launched the event is known and started after the gap did. */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     return call != TM_NO_EVENT && timeline->begin_ns[call] > gap_begin_ns;
@@ -17,7 +17,7 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
-/* Returns whether the call that launched a kernel was still running long after the gap began, as
+/* Returns whether the call that launched a kernel was still running long after the gap started, as
  * when the first launch loads code: it queued nothing before it returned. */
 static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
@@ -28,7 +28,7 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
     return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
 }
 
-/* Returns the shortest time from the end of a call to the begin of its GPU event, at least 0. All
+/* Returns the shortest time from the end of a call to the start of its GPU event, at least 0. All
  * of it may be clock offset between device and host. */
 static int64_t least_lag(const tm_timeline *timeline) {
     const uint32_t end = tm_timeline_work_end(timeline);
@@ -117,7 +117,7 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
 }
 
 /* Finds whether the GPU ran dry while the host was in a call that waits for it, and how long that
- * wait took. A call with work of its own (may_sync) waited at most until the gap began. */
+ * wait took. A call with work of its own (may_sync) waited at most until the gap started. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     const int64_t lag_ns = TM_SHORT_GAP_NS + least_lag(timeline);
     size_t next_sync = 0, next_may = 0;

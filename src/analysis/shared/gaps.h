@@ -9,7 +9,7 @@
 #define TM_SHORT_GAP_NS 30000
 
 typedef enum tm_idle_cause {
-    TM_IDLE_HOST,  /* the next event was launched after the gap began: the queue was empty */
+    TM_IDLE_HOST,  /* the next event was launched after the gap started: the queue was empty */
     TM_IDLE_INPUT, /* the same, while the host waited for the next batch */
     TM_IDLE_COMMUNICATION, /* the same, while the host was in a communication call */
     TM_IDLE_ALLOCATION,    /* the same, while the host allocated or freed memory or loaded code */
@@ -20,29 +20,30 @@ typedef enum tm_idle_cause {
     TM_N_IDLE_CAUSES
 } tm_idle_cause;
 
-/** A gap [begin, end) in which no stream ran anything. */
+/** A gap [begin, end) in which all streams were idle. */
 typedef struct tm_gap {
     int64_t begin_ns, end_ns;
     uint32_t next; /* row of the event that ends the gap; if several do, the one launched first */
     bool host;     /* the host launched too late */
-    int64_t waited_ns; /* length of the wait for the GPU during which the GPU ran dry; 0: none */
+    int64_t waited_ns; /* length of the host's wait for the GPU during which the queue became empty;
+                          0: none */
     int64_t sync_ns;   /* part of the gap due to that wait, counted as TM_IDLE_SYNC */
     int64_t held_ns;   /* for a late launch, the part of the gap more than TM_SHORT_GAP_NS after its
                           call: the event was queued by then and waited for something else */
 } tm_gap;
 
-/** The gaps of a rank, and what its host did. */
+/** The gaps of a rank, and the activity of its host during them. */
 typedef struct tm_gaps {
-    tm_vec gaps;                    /* of tm_gap, ascending */
-    const tm_intervals *hidden;     /* times when the GPU may have worked unrecorded; borrowed */
-    tm_intervals input;             /* the host waited for the next batch, outside of hidden */
-    tm_intervals comm;              /* it was in a communication call, outside of the sets above */
-    tm_intervals allocation;        /* it managed memory or loaded code, outside of these sets */
+    tm_vec gaps;                /* of tm_gap, ascending */
+    const tm_intervals *hidden; /* times when the GPU may have worked unrecorded; borrowed */
+    tm_intervals input;         /* the host waited for the next batch, outside of hidden */
+    tm_intervals comm;       /* the host was in a communication call, outside of the sets above */
+    tm_intervals allocation; /* the host managed memory or loaded code, outside of these sets */
     int64_t sums[TM_N_IDLE_CAUSES]; /* [ns] by cause; they add up to all gaps */
     int64_t queued_ns; /* part of TM_IDLE_OTHER whose next event is known to have been queued */
 } tm_gaps;
 
-/** Returns whether a copy blocked the host. An asynchronous copy returns before the copy begins or
+/** Returns whether a copy blocked the host. An asynchronous copy returns before the copy starts or
  * soon after. False if its call is not known. */
 static inline bool tm_copy_held_host(const tm_timeline *timeline, uint32_t copy) {
     uint32_t call = timeline->launch[copy];
@@ -58,7 +59,7 @@ void tm_gaps_free(tm_gaps *gaps);
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap);
 
 /**
- * Classifies an event that begins `length_ns` after the previous one ended, by HTA's rules: delayed
+ * Classifies an event that starts `length_ns` after the previous one ended, by HTA's rules: delayed
  * by the host, by the normal spacing of kernels, or for another reason.
  */
 tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t length_ns);

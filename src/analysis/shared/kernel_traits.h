@@ -58,8 +58,8 @@ typedef struct tm_kernel_traits {
     bool flash;        /* fused attention that never writes the scores */
 } tm_kernel_traits;
 
-/** Returns the class of a kernel. @p communicates is not decided by the name alone, so that the
- * time of that class equals the rank's communication. */
+/** Returns the class of a kernel. @p communicates does not depend only on the name, so that the
+ * time of this class equals the rank's communication. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;

@@ -4,8 +4,8 @@
 
 #include "tmerge/table.h"
 
-/** Maximum number of kinds. More distinct names are no kinds: they hold a loss or a request's
- * id. */
+/** Maximum number of kinds. More distinct names are not kinds, because they contain a loss or the
+ * id of a request. */
 enum { TM_STEP_KINDS_MAX = 8 };
 
 typedef struct tm_step_kinds {

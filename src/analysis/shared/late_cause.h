@@ -13,22 +13,22 @@
 
 typedef enum tm_late_kind {
     TM_LATE_UNKNOWN, /* neither GPU nor host explains it */
-    TM_LATE_GPU,     /* it computes longer than the others and does not idle far longer */
+    TM_LATE_GPU,     /* the rank computes longer than the others and does not idle far longer */
     TM_LATE_WORK,    /* as TM_LATE_GPU, but identical kernels are as fast as elsewhere */
     TM_LATE_EXTRA,   /* at least half of its lateness is work that its peers do not run */
-    TM_LATE_QUEUE, /* its GPU idles as for TM_LATE_HOST, mostly in queued_ns of idle.rank: launched
-                      kernels waited for something unrecorded */
-    TM_LATE_HOST   /* its GPU idles more than twice the median, or longer than any other by most of
-                      its lateness, and this outweighs slower kernels; less than half of it is
-                      other_ns of idle.rank, which no host causes */
+    TM_LATE_QUEUE,   /* the rank's GPU idles as for TM_LATE_HOST, mostly in queued_ns of idle.rank:
+                        launched kernels waited for something unrecorded */
+    TM_LATE_HOST /* its GPU idles more than twice the median, or longer than any other by most of
+                    its lateness, and this outweighs slower kernels; less than half of it is
+                    other_ns of idle.rank, which no host causes */
 } tm_late_kind;
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
     double speed;      /* median compute time / its own; negative if unknown */
-    bool same_kernels; /* for TM_LATE_GPU: nearly all kernels are slower than the same ones on other
-                          ranks, so it is not more work */
-    int64_t idle_ns, median_idle_ns; /* its own, and the median of the others */
+    bool same_kernels; /* for TM_LATE_GPU: whether nearly all kernels are slower than the same
+                          kernels on other ranks, so that more work is not the cause */
+    int64_t idle_ns, median_idle_ns; /* idle time of the rank, and the median of the other ranks */
     const char *call; /* for TM_LATE_HOST: the host call that fills most of the longest gaps, if
                          these are stalls; NULL if no single call; borrowed */
     int64_t call_ns, gaps_ns; /* time in that call, and total length of these gaps */

@@ -19,7 +19,7 @@ static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 /* A call that launches, copies or waits for the GPU. */
 typedef struct made {
     int64_t begin_ns, end_ns;
-    int64_t ran_ns; /* begin of the first event that it launched; INT64_MAX: nothing was recorded */
+    int64_t ran_ns; /* start of the first event that it launched; INT64_MAX: nothing was recorded */
     uint32_t row;
     int32_t device; /* device it was for */
     uint8_t kind;   /* tm_call_kind */
@@ -49,7 +49,7 @@ typedef struct survey {
     uint32_t *ran; /* [n_events] the first event that a call launched, TM_NO_EVENT or PART_ALONE */
     uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
     tm_vec calls;          /* of made, ascending by begin */
-    tm_vec unlinked;       /* of int64_t: begins of kernels without a known launch */
+    tm_vec unlinked;       /* of int64_t: starts of kernels without a known launch */
     tm_vec others;         /* of told */
 } survey;
 
@@ -205,7 +205,7 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
-            s->calls.n = first; /* the capture began before the recording */
+            s->calls.n = first; /* the capture started before the recording */
         if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
             capturing = kind == TM_CALL_KIND_CAPTURE;
         if (capturing ||
@@ -281,7 +281,7 @@ static bool is_for(const made *call, int32_t device) {
 }
 
 /* Adds the times from a lost launch for a device until the host has waited for the GPU or the next
- * launch that ran began. */
+ * launch that ran started. */
 static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t device,
                       tm_intervals *out) {
     int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;

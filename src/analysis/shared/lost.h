@@ -7,7 +7,7 @@
 
 typedef struct tm_lost {
     int64_t launches; /* calls that launch kernels or graphs */
-    int64_t lost;     /* launches of which nothing was recorded */
+    int64_t lost;     /* launches without a recorded GPU event */
     int64_t graphs;   /* graph launches among the lost */
     int64_t between;  /* launches from the first to the last with a recorded event */
     int64_t lost_between;

@@ -6,7 +6,7 @@
 
 /** Statistics of one column over the ranks that have a value. */
 typedef struct tm_over_ranks {
-    int64_t ranks; /* 0: no rank has a value, all others are 0 */
+    int64_t ranks; /* number of ranks with a value; if it is 0, all other members are 0 */
     int64_t sum, min, median, max;
     int64_t max_rank; /* rank with the maximum, the lowest in a tie */
 } tm_over_ranks;

@@ -1,4 +1,4 @@
-/* Speed of a rank's kernels relative to the same ones on other ranks. Only kernels of equal name
+/* Speed of a rank's kernels relative to the same kernels on other ranks. Only kernels of equal name
  * and launch shape are compared, so that more work does not look like a slow GPU. */
 #ifndef TMERGE_SAME_KERNELS_H
 #define TMERGE_SAME_KERNELS_H

@@ -1,5 +1,5 @@
-/* Sentences about what fixes save, and which one leads. Shared by the verdict, what-if and the
- * advice, so that they agree. */
+/* Sentences about the savings of fixes, and about the fix that leads. Shared by the verdict,
+ * what-if and the advice, so that they agree. */
 #ifndef TMERGE_SAVINGS_H
 #define TMERGE_SAVINGS_H
 
@@ -34,16 +34,17 @@ const char *tm_savings_ranks(const tm_tables *tables);
  * to the median rank's saves 3.1 % of a step (310 us)". */
 void tm_savings_kind(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** Writes the same if it is the verdict's headline; "" if it is too uncertain to lead there. */
+/** Writes the sentence of tm_savings_sentence for the verdict's headline; "" if it is too uncertain
+ * to lead there. */
 void tm_savings_head(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
-/** Writes further reasons, "" if none. */
+/** Writes further reasons; "" if there are none. */
 void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MAX]);
 
 /**
  * Writes the saving from fixing the named ranks of stragglers.finding, or says that this saves
  * nothing by itself and which fix does. If no rank is named, writes what would help most. If
- * something else leads, begins with the verdict's headline about it. Empty if nothing is known.
+ * something else leads, starts with the verdict's headline about it. Empty if nothing is known.
  *
  * @return  the row of whatif.item about the named ranks; its n_rows if none
  */

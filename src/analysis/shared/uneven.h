@@ -14,8 +14,9 @@ void tm_uneven_text(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 /** Writes the remedy: "an even split", or "moving 2 layers" if whole layers suffice. */
 void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 
-/** Writes the reason for the difference: layers that do not divide evenly, kernels of its own, or
- * the same kernels taking longer. Empty if it only has more of the same kernels. */
+/** Writes the reason for the difference: layers that do not divide evenly, kernels that only this
+ * stage runs, or the same kernels taking longer. Empty if the stage only has more of the same
+ * kernels. */
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 
 enum { TM_NETWORK_TEXT_MAX = 320 };

@@ -13,7 +13,8 @@ const char *tm_words_device(const tm_tables *tables);
 /** Returns NCCL's spelling ("AllReduce") of a kind of collective ("allreduce"), else @p kind. */
 const char *tm_words_kind(const char *kind);
 
-/** Returns what savings refer to: a step, or the replayed time if no step is marked. Static. */
+/** Returns the base of savings in words: a step, or the replayed time if no step is marked. Static.
+ */
 const char *tm_words_whole(const tm_tables *tables);
 
 /**

@@ -17,7 +17,7 @@ typedef enum tm_xla_part {
 
 typedef struct tm_xla_op {
     const tm_xla_attr *attr; /* borrowed from the timeline */
-    int64_t self_ns;         /* its duration without the operations nested in it */
+    int64_t self_ns;         /* duration of the operation without nested operations */
     int64_t flop, bytes; /* contribution to sums: 0 if other events account for them (containers,
                             waits); -1 if unknown */
     uint8_t part;        /* tm_xla_part */

@@ -193,15 +193,15 @@ static void count_updates(finding *f) {
     }
 }
 
-/* Counts the passes, each in the step in which it begins. Autograd runs the ready node with the
+/* Counts the passes, each in the step in which it starts. Autograd runs the ready node with the
  * highest number, and nodes that become ready by it have lower numbers, so a higher number than the
- * last begins another pass. A pass that returns to a node of the same micro-batch (the second of
+ * last starts another pass. A pass that returns to a node of the same micro-batch (the second of
  * two losses of one forward pass) is not counted again: known holds the numbers seen. */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;
     int64_t last = -1;
     tm_step_part *step = NULL; /* that counted the current pass; NULL once withdrawn */
-    size_t first = 0;          /* index in known at which the current pass begins */
+    size_t first = 0;          /* index in known at which the current pass starts */
     for (size_t i = 0; i < f->marks.n; i++) {
         const mark *m = &marks[i];
         if (m->sequence < 0 || m->track != track)

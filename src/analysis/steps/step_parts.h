@@ -16,7 +16,7 @@ typedef struct tm_step_parts {
     bool numbered;       /* autograd's sequence numbers are recorded, so passes are known */
 } tm_step_parts;
 
-/** Finds the structure of each step. Calls belong to the step in which they begin, GPU events to
+/** Finds the structure of each step. Calls belong to the step in which they start, GPU events to
  * the step in which they are launched. Returns TM_OK; TM_ERR_FAULT: nothing is set. */
 tm_status tm_step_parts_find(const tm_rank_view *view, tm_step_parts *out,
                              tm_error *err) TM_MUST_CHECK;

@@ -33,19 +33,20 @@ typedef struct tm_finding {
     tm_culprit level;
     tm_shape shape;
     tm_certainty certainty;
-    int64_t rank; /* for a host or group the lowest; for an event the last to arrive, -1: several */
+    int64_t rank; /* for a host or group, the lowest rank; for an event, the rank that arrived last,
+                     -1 if there are several */
     size_t place; /* for a host or group: index of its first rank in tm_blames.places */
     size_t n_members;    /* number of its ranks */
     int64_t from, to;    /* as in stragglers.finding */
     int64_t units;       /* for an event: number of operations */
     tm_unit_kind unit;   /* unset for an event */
     double p;            /* 1 for events, which are not tested */
-    int64_t excess_ns;   /* for several ranks, their median */
+    int64_t excess_ns;   /* for several ranks, the median of their excesses */
     double excess_pct;   /* percentage of the steps */
     int64_t caused_ns;   /* wait that they caused others within the window [ns] */
     double caused_share; /* share of all waiting */
-    bool of_stage;       /* its stage compared with the others of a pipeline */
-    uint8_t work;        /* tm_suspect_work: the work that takes longer */
+    bool of_stage; /* whether the rank's stage was compared with the other stages of a pipeline */
+    uint8_t work;  /* tm_suspect_work: the work that takes longer */
     double saved_pct; /* saving from fixing it [% of a step], together with the findings before it
                          if it saves nothing alone; NaN without a replay */
 } tm_finding;
@@ -107,7 +108,7 @@ typedef struct tm_findings_input {
  * the total saving; if none does and the replay is unsure, one that caused half of all waiting.
  * Without a replay, findings stay whose excess is 1 % of the steps. A host with at most half of all
  * ranks is named instead of its ranks if 80 % of these, and at least 2, are found; else such a
- * process group. Two episodes of which one ends before the other begins alternate.
+ * process group. Two episodes of which one ends before the other starts alternate.
  *
  * If no rank is found, a pipeline whose ranks wait for transfers between stages for 1 % of the
  * windows has a bubble: the time in which waiting, for transfers and in collectives, keeps ranks

@@ -17,7 +17,7 @@ tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
 tm_status tm_judge_add_heard(tm_tables *tables, const tm_timeline *timeline,
                              tm_error *err) TM_MUST_CHECK;
 
-/** The verdict and everything it is based on. */
+/** The verdict and the data that it is based on. */
 typedef struct tm_judgement {
     tm_verdict_kind kind;
     tm_findings found;

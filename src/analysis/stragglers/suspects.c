@@ -142,7 +142,7 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
-/* Refines a tested window, which can begin and end only at certain units: shrinks or extends it at
+/* Refines a tested window, which can start and end only at certain units: shrinks or extends it at
  * both ends to the units in which the member's excess is at least half of its mean. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);

@@ -22,18 +22,19 @@ typedef struct tm_suspect {
     tm_unit_kind unit;
     bool host;       /* the ranks of a host, tested together */
     bool throughout; /* the window is the whole recording */
-    bool of_stage;   /* its pipeline stage was compared with others, which may have unequal work */
-    bool unsteady;   /* its excess differs between few steps, as unequal shares of data do: no
-                        finding; set by the caller */
-    uint8_t work;    /* tm_suspect_work: what was compared; set by the caller */
+    bool of_stage; /* whether the member's pipeline stage was compared with other stages, which may
+                      have unequal work */
+    bool unsteady; /* whether the excess differs between few steps, as with unequal shares of data;
+                      then there is no finding. Set by the caller */
+    uint8_t work;  /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 
 /** Part of a member's own time that is compared: all of it, or one kind of the replay's weights. */
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
-    TM_SUSPECT_DEVICE, /* its kernels and copies */
-    TM_SUSPECT_HOST,   /* its calls and the host work before them */
-    TM_SUSPECT_LAG     /* late begins of its kernels that nothing recorded explains */
+    TM_SUSPECT_DEVICE, /* kernels and copies of the member */
+    TM_SUSPECT_HOST,   /* calls of the member and the host work before them */
+    TM_SUSPECT_LAG     /* late starts of its kernels that nothing recorded explains */
 } tm_suspect_work;
 
 /** Returns the word for the column work of stragglers.finding; "" for all. */

@@ -8,7 +8,8 @@
 typedef struct tm_blame {
     int64_t rank, step;  /* step -1: outside of all steps */
     int64_t collectives; /* operations with a wait */
-    int64_t last, tied;  /* how often it alone came last, and how often in a tie */
+    int64_t last, tied;  /* number of times that only this rank came last, and that it tied for the
+                            last place */
     int64_t untied;      /* operations in which exactly one rank came last */
     int64_t wait_ns, lateness_ns;
     int64_t doubt_ns; /* change of `caused` if its clock were off by the joint uncertainty */
@@ -33,7 +34,7 @@ typedef enum tm_verdict_kind {
  */
 const char *tm_verdict_word(tm_verdict_kind kind);
 
-/** Returns the wait that a rank caused by itself where it was late: caused - passed. */
+/** Returns the part of a rank's caused wait that it caused by itself: caused - passed. */
 tm_share tm_blame_direct(const tm_blame *blame);
 
 /** Returns its total cost: direct + indirect. */

@@ -65,7 +65,7 @@ void tm_ascend_flows_free(tm_ascend_flows *flows) {
 }
 
 /* Splits an id, which exceeds 64 bits, into its last 18 digits and those before them. Longer ids
- * and ids that are no numbers are hashed. */
+ * and ids that are not numbers are hashed. */
 static void id_of(const tm_json_text *text, uint64_t id[2]) {
     enum { HALF = 18 };
     bool digits = text->size > 0 && text->size <= (size_t)2 * HALF && *text->bytes != '0';

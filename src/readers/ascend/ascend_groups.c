@@ -35,7 +35,7 @@ static bool take(tm_ascend_groups *groups, tm_names *names, const char *p) {
     return added.group != TM_NAME_FAILED && tm_vec_append(&groups->known, &added, 1);
 }
 
-/* Takes all keys that begin in [0, size) of a zero-terminated text. */
+/* Takes all keys that start in [0, size) of a zero-terminated text. */
 static bool scan(tm_ascend_groups *groups, tm_names *names, const char *text, size_t size) {
     static const char start[] = "\"hcom_";
     bool ok = true;

@@ -63,7 +63,7 @@ static size_t folder_of(const char *path) {
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Removes the last folder of path[0, *size) if its name begins with a word. */
+/* Removes the last folder of path[0, *size) if its name starts with a word. */
 static bool take_folder(const char *path, size_t *size, const char *word) {
     size_t begin = *size > 0 ? *size - 1 : 0;
     while (begin > 0 && path[begin - 1] != '/')

@@ -28,7 +28,7 @@ typedef struct tm_ascend_db {
     tm_vec infos;       /* private to the tasks, as are the next three */
     tm_vec copies;      /* facts about copies, by task */
     tm_vec types;       /* element types */
-    bool describes_all; /* kernels are described, so a task without a description is no kernel */
+    bool describes_all; /* kernels are described, so a task without a description is not a kernel */
     tm_vec connections; /* private to the calls, as are the next two */
     tm_vec stacks;
     tm_vec scratch; /* of char */

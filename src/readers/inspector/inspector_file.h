@@ -24,7 +24,7 @@ typedef bool tm_inspector_each(void *context, const tm_inspector_record *record)
 /**
  * Calls @p each for each record of an unread source.
  * @param cut       set to whether the last record is truncated, as after the job was killed
- * @param n_others  increased by the number of objects that are no records, and of damaged lines
+ * @param n_others  increased by the number of objects that are not records, and of damaged lines
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_inspector_read_file(tm_source *source, tm_inspector_each *each, void *context,

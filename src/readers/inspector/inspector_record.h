@@ -25,7 +25,7 @@ typedef struct tm_inspector_record {
     int64_t channel_us[2]; /* start and stop of the current channel */
 } tm_inspector_record;
 
-/** Whether the object at @p p begins with a member of a record, which suffices to recognise one. */
+/** Whether the object at @p p starts with a member of a record, which suffices to recognise one. */
 bool tm_inspector_begins(tm_json_cursor *cursor, const char *p);
 
 /** Parses the object at @p p, as far as it can. Fails as in readers/json.h: returns NULL. */

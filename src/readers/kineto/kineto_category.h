@@ -13,7 +13,8 @@ typedef enum tm_kineto_rule {
 } tm_kineto_rule;
 
 typedef struct tm_kineto_class {
-    uint8_t category; /* tm_category; if pending, the category if it is device work */
+    uint8_t category; /* tm_category; if pending, the category that the event has if it is device
+                         work */
     uint8_t rule;     /* tm_kineto_rule */
 } tm_kineto_class;
 

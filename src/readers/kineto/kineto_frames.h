@@ -1,6 +1,6 @@
 /* Names of Python functions, "FILE(LINE): NAME". The line is that of the definition, except for
- * functions that were running when the profiler began: for these it is the current line. Private to
- * the Kineto reader. */
+ * functions that were running when the profiler started: for these it is the current line. Private
+ * to the Kineto reader. */
 #ifndef TMERGE_KINETO_FRAMES_H
 #define TMERGE_KINETO_FRAMES_H
 

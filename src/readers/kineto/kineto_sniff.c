@@ -144,7 +144,7 @@ static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     return -1;
 }
 
-/* Searches only one window: if no event begins there, the trace is not cut here. */
+/* Searches only one window: if no event starts there, the trace is not cut here. */
 tm_status tm_kineto_find_event(tm_source *source, int64_t *offset, tm_error *err) {
     tm_window window;
     tm_chrome_keys *keys = malloc(sizeof *keys);

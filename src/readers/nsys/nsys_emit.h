@@ -59,7 +59,7 @@ typedef struct tm_nsys_emitter {
     tm_nsys_track tracks[TM_NSYS_TRACK_CACHE];
 } tm_nsys_emitter;
 
-/** Every table begins with these columns: start, end, and globalPid or globalTid. */
+/** Every table starts with these columns: start, end, and globalPid or globalTid. */
 enum { TM_NSYS_START, TM_NSYS_END, TM_NSYS_AT, TM_NSYS_REST };
 
 /** Returns the track of a thread (process and thread number) or stream (device and stream number),

@@ -187,7 +187,7 @@ static tm_status communicate(mpi *m, const mpi_row *row, tm_mpi_function f, uint
                : tm_fail_memory(err);
 }
 
-/* Adds a transfer or collective as an event separate from the calls that begin and end it. */
+/* Adds a transfer or collective as an event separate from the calls that start and end it. */
 static tm_status add_whole(mpi *m, const mpi_row *row, tm_mpi_function f, int slot, int64_t end,
                            tm_error *err) {
     tm_raw_event whole = {
@@ -320,7 +320,7 @@ static tm_status take_call(mpi *m, mpi_row *rows, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-/* Ends requests that nothing waited for: they last as long as the call that began them. */
+/* Ends requests that nothing waited for: they last as long as the call that started them. */
 static tm_status end_others(mpi *m, tm_error *err) {
     for (size_t i = 0; i < m->requests.n; i++) {
         request *r = (request *)m->requests.data + i;

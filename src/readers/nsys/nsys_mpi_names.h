@@ -8,10 +8,10 @@
 /** Properties of an MPI function. */
 typedef struct tm_mpi_function {
     uint8_t kind;  /* tm_collective_kind; OTHER also if it does not communicate */
-    bool moves;    /* it communicates, or creates a request that does */
+    bool moves;    /* whether the call communicates, or creates a request that communicates */
     bool varies;   /* sizes differ between ranks */
     bool is_begun; /* non-blocking: MPI_Isend, MPI_Iallreduce */
-    bool is_made;  /* creates a persistent request that MPI_Start begins: MPI_Send_init */
+    bool is_made;  /* creates a persistent request that MPI_Start starts: MPI_Send_init */
     bool is_start; /* MPI_Start, MPI_Startall */
 } tm_mpi_function;
 

@@ -99,7 +99,7 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Whether the exporter inserted the gap between two steps: a tenth of the first step plus the delay
- * of the second step's first operation. Negative if all steps begin at one time. */
+ * of the second step's first operation. Negative if all steps start at one time. */
 static bool is_made_up(const tm_ops_step *step, const tm_ops_step *next) {
     const int64_t longest = INT64_C(3600000000000); /* an hour */
     int64_t gap = next->begin_ns - step->end_ns, length = step->end_ns - step->begin_ns;

@@ -18,7 +18,7 @@ typedef struct tm_ops_rank {
 /** The time from a step's earliest start on any rank to its latest end. */
 typedef struct tm_ops_step {
     int64_t number, begin_ns, end_ns;
-    int64_t early_ns; /* how much earlier it is placed than in the file */
+    int64_t early_ns; /* time by which the step is placed earlier than in the file */
 } tm_ops_step;
 
 typedef struct tm_ops_job {
@@ -37,7 +37,7 @@ bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event);
 /**
  * Sorts ranks and steps, and finds the last stage. Steps are samples of a run: steps with
  * non-consecutive numbers are placed end to end. So are all steps if the exporter inserted a tenth
- * of each step after it (or begins all at one time).
+ * of each step after it (or starts all at one time).
  */
 void tm_ops_job_finish(tm_ops_job *job);
 

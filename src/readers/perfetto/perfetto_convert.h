@@ -31,7 +31,7 @@ int64_t tm_pf_convert_lost(const tm_pf_convert *convert);
 /** Returns the failure while JSON was made; status TM_OK if none. */
 const tm_error *tm_pf_convert_failure(const tm_pf_convert *convert);
 
-/** Whether a file begins like tmerge's exports for Perfetto. */
+/** Whether a file starts like tmerge's exports for Perfetto. */
 bool tm_pf_is_export(const char *head, size_t size);
 
 /**

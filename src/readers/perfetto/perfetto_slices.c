@@ -6,7 +6,7 @@
 
 /* Each track is sorted by time, and each end is paired with the last open begin, as Perfetto does.
  * Events at the same time keep the order of the file, which shows whether a slice ends where
- * another begins or an empty slice is between them. PyTorch writes the begins of many slices,
+ * another starts or an empty slice is between them. PyTorch writes the starts of many slices,
  * followed by all their ends in the same order. That order is used for pairing where times are
  * ambiguous. Only events of the same track and sequence count as neighbours, since other writers'
  * threads alternate in a file. */
@@ -49,7 +49,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->end_ns, x->end_ns);
 }
 
-/* Counts the spans, sorted by begin, that begin within a span that ends before them. Overwrites the
+/* Counts the spans, sorted by begin, that start within a span that ends before them. Overwrites the
  * spans. */
 static size_t crossings(span *v, size_t n) {
     size_t open = 0, found = 0;

@@ -1,4 +1,4 @@
-/* Computes durations of slices whose begin and end are separate events. Private to the Perfetto
+/* Computes durations of slices whose start and end are separate events. Private to the Perfetto
  * reader. */
 #ifndef TMERGE_PERFETTO_SLICES_H
 #define TMERGE_PERFETTO_SLICES_H

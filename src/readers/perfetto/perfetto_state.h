@@ -12,7 +12,7 @@
 typedef struct tm_pf_sequence {
     uint32_t id;
     uint32_t generation; /* of the interned data: changes with each clearing */
-    bool valid;          /* no part of its state was lost */
+    bool valid;          /* whether no part of the sequence's state was lost */
     bool has_clock, has_track, has_thread;
     uint32_t clock;    /* default of its packets */
     uint64_t track;    /* default of its events */

@@ -16,7 +16,8 @@ typedef struct tm_pf_track {
     tm_text name, process_name, thread_name; /* in quotes; size 0: none */
     tm_text pid_text, tid_text;              /* as JSON, set at the end of the first pass */
     /* For a tmerge export: */
-    bool is_told, is_rank; /* it describes its original thread; it is the track of a rank */
+    bool is_told, is_rank; /* whether the track describes its original thread; whether it is the
+                              track of a rank */
     bool has_device, has_stream;
     int64_t rank, device, stream;
     tm_text members;         /* JSON metadata of a rank's trace */

@@ -14,7 +14,7 @@ static const struct {
 
 _Static_assert(N_ROCPROF_FIELDS <= 32, "the presence bits of a record are one word");
 
-/* Members of a record that are no fields. */
+/* Members of a record that are not fields. */
 enum { OTHER = N_ROCPROF_FIELDS, DISPATCH };
 
 static int member_of(const tm_json_text *key) {

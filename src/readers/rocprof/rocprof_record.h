@@ -54,7 +54,7 @@ typedef struct tm_rocprof_gaps {
     tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER]; /* of a field's object */
 } tm_rocprof_gaps;
 
-/** Parses the value at @p p, as in readers/json.h. A value that is no object has no fields. */
+/** Parses the value at @p p, as in readers/json.h. A value that is not an object has no fields. */
 const char *tm_rocprof_record_parse(tm_json_cursor *cursor, const char *p, tm_rocprof_gaps *gaps,
                                     tm_rocprof_record *out);
 

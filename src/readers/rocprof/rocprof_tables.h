@@ -91,7 +91,7 @@ tm_rocprof_text *tm_rocprof_operation_of(const tm_rocprof_tables *tables, int64_
 bool tm_rocprof_holds(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                       const char *word);
 
-/** Whether a text equals, or begins with, a word; false for NULL. */
+/** Whether a text equals, or starts with, a word; false for NULL. */
 bool tm_rocprof_is(const tm_rocprof_tables *tables, const tm_rocprof_text *text, const char *word);
 bool tm_rocprof_begins(const tm_rocprof_tables *tables, const tm_rocprof_text *text,
                        const char *word);

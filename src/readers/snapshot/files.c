@@ -48,7 +48,7 @@ const tm_memory_timeline *tm_snapshots_timelines(const tm_snapshots *snapshots, 
 }
 
 /* Detects the kind by the first non-blank byte: a timeline is a list, its picture is an HTML page,
- * and a pickle begins with its protocol, or for the oldest protocol with any opcode. */
+ * and a pickle starts with its protocol, or for the oldest protocol with any opcode. */
 tm_status tm_snapshots_read(tm_snapshots *snapshots, tm_source *source, tm_error *err) {
     enum { HEAD = 64 };
     char head[HEAD + 1] = "";

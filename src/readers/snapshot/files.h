@@ -20,7 +20,7 @@ const char *tm_snapshots_text(tm_snapshots *snapshots, const char *text);
 tm_status tm_snapshot_read_pickle(tm_snapshots *snapshots, tm_source *source,
                                   tm_error *err) TM_MUST_CHECK;
 
-/** Reads a source whose content begins with [. */
+/** Reads a source whose content starts with [. */
 tm_status tm_snapshot_read_timeline(tm_snapshots *snapshots, tm_source *source,
                                     tm_error *err) TM_MUST_CHECK;
 

@@ -11,7 +11,7 @@
 #include "tmerge/names.h"
 #include "tmerge/status.h"
 
-/** Every database begins with this text and its terminating zero: 16 bytes. */
+/** Every database starts with this text and its terminating zero: 16 bytes. */
 #define TM_DB_MAGIC "SQLite format 3"
 
 /** Implements sniff of tm_format: whether these are the first bytes of a database. */
@@ -25,7 +25,7 @@ typedef struct tm_db {
 } tm_db;
 
 /**
- * Opens a file that begins like a database. The file must be at rest: it is read without locks or
+ * Opens a file that starts like a database. The file must be at rest: it is read without locks or
  * journal, so one that is being written or is incomplete is refused.
  *
  * @param path  outlives the database

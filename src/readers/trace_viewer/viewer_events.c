@@ -53,7 +53,7 @@ enum {
 
 static const tm_chrome_field fields[N_FIELDS] = {FIELDS(TM_CHROME_FIELD_ROW)};
 
-/* By stat number in the space, which begins at 1. */
+/* By stat number in the space, which starts at 1. */
 static const char *const stat_names[N_STATS + 1] = {
 #define STAT_NAME(id, type, key) [id + 1] = key,
     FIELDS(STAT_NAME)

@@ -100,7 +100,8 @@ void tm_space_close(tm_space *space);
 typedef struct tm_xevent {
     int64_t metadata; /* id */
     int64_t offset_ps, duration_ps;
-    int64_t occurrences;     /* if it stands for several events without times; else 0 */
+    int64_t
+        occurrences; /* number of events without times that this event stands for; otherwise 0 */
     tm_wire_message message; /* for its stats; valid until the next event is read */
 } tm_xevent;
 

@@ -10,7 +10,7 @@ typedef struct tm_xstep {
     int64_t number;           /* -1: numbered by position */
     int64_t begin_ns, end_ns; /* of the marker or annotation */
     int64_t first_ns,
-        last_ns;   /* begin of the first call, end of the last; first_ns INT64_MAX: none */
+        last_ns;   /* start of the first call, end of the last; first_ns INT64_MAX: none */
     uint32_t name; /* name id of an annotation; TM_NO_NAME for a marker */
 } tm_xstep;
 
@@ -36,7 +36,7 @@ void tm_xsteps_free(tm_xsteps *s);
 /** Adds a marker of the device. Returns false if out of memory. */
 bool tm_xsteps_mark(tm_xsteps *s, const tm_raw_event *event, tm_text name, const tm_xvalues *v);
 
-/** Begins a new thread. */
+/** Starts a new thread. */
 void tm_xsteps_thread(tm_xsteps *s);
 
 /** Adds an event of the host, in the order of its line: it may be a step, or cause work on other

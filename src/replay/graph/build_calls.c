@@ -1,4 +1,4 @@
-/* Adds the edges into the begins and ends of host calls. */
+/* Adds the edges into the starts and ends of host calls. */
 #include "maker.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ typedef struct host_walk {
     tm_keys usual_names;  /* of uint32_t: name ids, parallel to `usual` */
     tm_vec usual;         /* of int64_t: length of calls of this name that do not wait */
     bool of_cpu; /* a CPU rank: its thread only waits for communication, whose ends are recorded */
-    size_t n_ended; /* calls of by_end that ended by the begin of the current call */
+    size_t n_ended; /* calls of by_end that ended by the start of the current call */
 } host_walk;
 
 static const tm_part_event *event_at(const host_walk *w, uint32_t i) {
@@ -116,7 +116,7 @@ static uint32_t ended_by(host_walk *w, int64_t ns) {
     return n > 0 ? w->ended[n - 1] : TM_NO_PART;
 }
 
-/* Adds as a cause the last event up to `event` on its stream that began before the call's end. */
+/* Adds as a cause the last event up to `event` on its stream that started before the call's end. */
 static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *call) {
     if (event_at(w, event)->end_ns > call->end_ns + EARLY_NS ||
         call->end_ns - call->begin_ns < EARLY_LEAST_NS)
@@ -361,7 +361,7 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
                      (ns > 0 && 2 * in[1] >= ns ? TM_EDGE_GC : 0));
 }
 
-/* Adds the edge from another call to the begin of this one. */
+/* Adds the edge from another call to the start of this one. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
     bool inside = before->end_ns > call->begin_ns ||
@@ -373,7 +373,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
                     .kind = TM_EDGE_HOST};
     uint32_t last = find_wait(w, call, since, &dark, &lit);
     const bool known = last != TM_NO_PART;
-    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* the time between operators is no work */
+    if (!known && w->of_cpu && edge.ns > DARK_NS) { /* the time between operators is not a work */
         dark = since;
         lit = call->begin_ns;
     } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)

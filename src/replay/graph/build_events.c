@@ -1,11 +1,11 @@
-/* Adds the edges into the begins and ends of GPU events. */
+/* Adds the edges into the starts and ends of GPU events. */
 #include "maker.h"
 
 #include <stdlib.h>
 
 #include "base/median.h"
 
-/* If an operation lacks a kernel: an event whose begin is unexplained by more than MISSING_LAG_NS,
+/* If an operation lacks a kernel: an event whose start is unexplained by more than MISSING_LAG_NS,
  * at most MISSING_BEHIND_NS after the end of the others, waited for it. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
 /* Usual lags of launches and gaps if the trace allows no measurement, and of a wait. */
@@ -17,7 +17,7 @@ static const int64_t LATE_NS = 100000;
 /* The same cap on gaps of a stream, for kernels queued behind another process. The medians of the
  * sample traces are 0 to 2 us, except for hta2, which lacks kernels. */
 static const int64_t LATE_GAP_NS = 10000;
-/* A gap counts as the stream's own only if the next event's launch began this much earlier, and
+/* A gap counts as the stream's own only if the next event's launch started this much earlier, and
  * had ended by the gap unless the event did not wait for that. */
 static const int64_t EARLY_NS = 20000;
 
@@ -154,7 +154,7 @@ static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
     return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
-/* Adds the edges into an event's end: from its begin, or from each operation it is part of. */
+/* Adds the edges into an event's end: from its start, or from each operation it is part of. */
 static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
     const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
     bool led = false;

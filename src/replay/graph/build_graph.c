@@ -112,7 +112,7 @@ static bool add_ends(tm_maker *m, size_t *next, uint32_t parts) {
 }
 
 /* Adds the end of the warm-up: all events before the first step have ended, and the first launch
- * of the step has begun. */
+ * of the step has started. */
 static bool add_warm_up(tm_maker *m, uint32_t part) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_tracks = m->draft->timeline->n_tracks;
@@ -157,7 +157,7 @@ static bool add_steps(tm_maker *m) {
     return ok;
 }
 
-/* Returns the begin or end of a call. @param part  counted from the first call's begin */
+/* Returns the start or end of a call. @param part  counted from the first call's begin */
 static int64_t call_ns(const tm_part_call *calls, uint32_t part) {
     return part % 2 ? calls[part / 2].end_ns : calls[part / 2].begin_ns;
 }
@@ -169,7 +169,7 @@ static void cut_edge(tm_loose_edge *edge, tm_loose_weight *weight, int64_t from_
 }
 
 /* Cuts edges across the root to their part after it, with the root as source. Work before the root
- * is in no step, so no scenario may remove it from one. No GPU event begins before the root. */
+ * is in no step, so no scenario may remove it from one. No GPU event starts before the root. */
 static void cut_at_root(tm_maker *m) {
     const tm_part_call *calls = m->draft->calls.data;
     const uint32_t first = tm_call_begin(m, 0);

@@ -1,16 +1,16 @@
 /* A rank's recording as a graph of causes: which event had to wait for which other. Evaluating it
  * with other weights predicts the time of every event if something had been faster.
  *
- * A node is the begin (S) or the end (E) of a GPU event, or of a host call that launched or waited
+ * A node is the start (S) or the end (E) of a GPU event, or of a host call that launched or waited
  * for one. Its time is the maximum of (time of the source + weight) over its in-edges. With the
  * recorded weights every node has exactly its recorded time.
  *
- * The root is the begin of the job's first GPU event. Earlier work belongs to no step and stays as
+ * The root is the start of the job's first GPU event. Earlier work belongs to no step and stays as
  * recorded: an edge across the root leads from the root, with only its part after it.
  *
  * Ranks synchronise in operations: each member's begin leads to the operation, whose time is the
  * arrival of the last one (L), and from there edges lead to the ends of its members. So a rank's
- * graph can be evaluated by itself: it begins at the root and at operations, and leads to
+ * graph can be evaluated by itself: it starts at the root and at operations, and leads to
  * operations and to the ends of steps. */
 #ifndef TMERGE_REPLAY_GRAPH_H
 #define TMERGE_REPLAY_GRAPH_H
@@ -58,8 +58,8 @@ enum {
 #define TM_FROM_VISIT UINT32_C(0x80000000)
 
 /** Pseudo step for the warm-up: GPU work before the first marked step that had ended when the step
- * began, such as loading a model. The first step then counts from the time when the last rank
- * began it, instead of from the job's first GPU event. The warm-up precedes all steps in graphs
+ * started, such as loading a model. The first step then counts from the time when the last rank
+ * started it, instead of from the job's first GPU event. The warm-up precedes all steps in graphs
  * and on paths; no row belongs to it. */
 #define TM_STEP_LEAD_IN (INT64_MIN + 1)
 
@@ -84,7 +84,7 @@ typedef struct tm_graph_visit {
 } tm_graph_visit;
 
 /** End of a step on the rank: the node at its latest GPU end in the step; for TM_STEP_LEAD_IN,
- * where the first step begins to count. */
+ * where the first step starts to count. */
 typedef struct tm_graph_step {
     int64_t number;
     uint32_t node; /* has no event; its in-edges have weight 0 */

@@ -24,8 +24,8 @@ typedef struct tm_ways {
     uint32_t *from;   /* [n] keys of sources, ascending; the root (TM_FROM_ROOT) is last */
     int64_t *ns;      /* [n][width] */
     uint8_t *alive;   /* [n] bit by rank: it has that way */
-    uint8_t *came;    /* [n] bit by rank: it has that way since the last pruning */
-    uint8_t *grew;    /* [n] the way has grown since the last pruning */
+    uint8_t *came; /* [n] one bit per rank: whether the rank has this path since the last pruning */
+    uint8_t *grew; /* [n] the way has grown since the last pruning */
 } tm_ways;
 
 /** The ways to a node. */

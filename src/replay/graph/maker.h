@@ -33,7 +33,7 @@ typedef struct tm_maker {
     const tm_vec *waits;           /* of tm_part_wait */
     const tm_replay_visit *visits; /* [n_visits] ascending in event */
     size_t n_visits, n_named;      /* n_named: those with a recorded event */
-    bool unseen;                   /* it has TM_EDGE_UNSEEN and is not replayed in a batch */
+    bool unseen; /* whether the graph has TM_EDGE_UNSEEN and is not replayed in a batch */
     tm_graph *graph;
     tm_vec edges;              /* of tm_loose_edge */
     tm_vec weights;            /* of tm_loose_weight, parallel to edges */
@@ -145,7 +145,7 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
 bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
 
 /* Adds the end of event u as a cause of a node at @p ns. If it ends later (streams overlap, or
- * times are rounded), uses its begin, or the operation it is part of, whose transfer then leads
+ * times are rounded), uses its start, or the operation it is part of, whose transfer then leads
  * there. False when out of memory. */
 bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 

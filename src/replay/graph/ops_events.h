@@ -52,7 +52,7 @@ typedef struct tm_ops_part {
     int64_t begin_ns, end_ns;
     int64_t arrival_ns; /* latest end of the operations it follows: set by tm_ops_ask_joins */
     int64_t join_ns;    /* latest arrival of its members: set by tm_ops_take */
-    int64_t last_ns;    /* latest begin of its members: set by tm_ops_take */
+    int64_t last_ns;    /* latest start of its members: set by tm_ops_take */
     uint64_t operation; /* equal on all members, unique in the job; 0: it joins no ranks */
     uint32_t row;       /* in the timeline */
     uint32_t step;      /* index into the timeline's steps */
@@ -66,7 +66,7 @@ typedef struct tm_ops_edge {
     uint32_t from, to;
 } tm_ops_edge;
 
-/** The end of the rank's part of a step, at which the job's next step begins. */
+/** The end of the rank's part of a step, at which the job's next step starts. */
 typedef struct tm_ops_end {
     int64_t end_ns;  /* latest end of its operations */
     int64_t join_ns; /* end of the job's step: set by tm_ops_take */

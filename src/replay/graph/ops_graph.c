@@ -6,7 +6,7 @@
 #include "base/sorted.h"
 #include "ops_visits.h"
 
-/* As in the paper: a transfer that ends this long before its last member begins is an error. */
+/* As in the paper: a transfer that ends this long before its last member starts is an error. */
 static const int64_t TOO_EARLY_NS = 10000000;
 
 bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
@@ -27,7 +27,7 @@ bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, t
     return true;
 }
 
-/* Computes arrivals. An operation that follows none begins with its step (the first: at the
+/* Computes arrivals. An operation that follows none starts with its step (the first: at the
  * root). */
 static void arrive(tm_ops_draft *draft) {
     tm_ops_part *parts = draft->parts.data;
@@ -177,7 +177,7 @@ static void add_causes(maker *m, size_t part, size_t *edge, size_t end, int64_t 
     int64_t arrival = parts[part].arrival_ns;
     bool bound = false;
     if (*edge == m->draft->edges.n || edges[*edge].to != part) {
-        /* Until sorted, participations begin with the ends of steps. */
+        /* Until sorted, participations start with the ends of steps. */
         uint32_t from = end > 0 ? TM_FROM_VISIT + (uint32_t)end - 1 : TM_FROM_ROOT;
         add_lag(m, from, ns - arrival);
         return;
@@ -208,7 +208,7 @@ static void add_alone(maker *m, size_t i, size_t *edge, size_t end) {
     add_edge(m, node, kind, time, m->ideal->ns[p->type]);
 }
 
-/* Adds a member: it arrives, all begin, and it ends. */
+/* Adds a member: it arrives, all start, and it ends. */
 static void add_member(maker *m, size_t i, size_t *edge, size_t end) {
     const tm_ops_part *p = (const tm_ops_part *)m->draft->parts.data + i;
     int64_t time = tm_ops_time(p), begin = p->end_ns - time;
@@ -232,7 +232,7 @@ static void add_end(maker *m, size_t k, const bool *followed) {
     m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
 }
 
-/* Adds participations: first the ends of steps, at which the next one begins, then operations. */
+/* Adds participations: first the ends of steps, at which the next one starts, then operations. */
 static void add_visits(maker *m) {
     const tm_ops_part *parts = m->draft->parts.data;
     const tm_ops_end *ends = m->draft->ends.data;

@@ -1,10 +1,10 @@
 /* Builds a rank's graph from its operations, in two exchanges with other ranks: when steps end,
- * and when operations that join ranks begin.
+ * and when operations that join ranks start.
  *
  * A member arrives when everything it follows has ended. The operation is complete when its last
- * member has arrived (J), and begins when recorded. The time in between (and between an operation
+ * member has arrived (J), and starts when recorded. The time in between (and between an operation
  * of a single rank and what it follows) has no recorded explanation; it may be launches or data
- * loading. It is the weight of edges of kind gap; all other edges are explained. A step begins when
+ * loading. It is the weight of edges of kind gap; all other edges are explained. A step starts when
  * all ranks have ended the previous one. */
 #ifndef TMERGE_REPLAY_OPS_GRAPH_H
 #define TMERGE_REPLAY_OPS_GRAPH_H

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
-/* Clock tolerance by which a transfer may begin after its consumer. */
+/* Clock tolerance by which a transfer may start after its consumer. */
 static const int64_t SLACK_NS = 50000;
 
 /* The operations of one type in a step: parts [first, first + n). */
@@ -68,7 +68,7 @@ static void find_types(orderer *o, uint32_t first, uint32_t behind) {
     }
 }
 
-/* Finds the live transfers. A receive is live if it begins by the last begin of a pass of its
+/* Finds the live transfers. A receive is live if it starts by the last start of a pass of its
  * direction, a send if it ends after the first end of one. */
 static live find_live(const orderer *o, uint8_t type, bool sends, uint8_t pass) {
     int64_t last_begin = INT64_MIN, first_end = INT64_MAX;
@@ -269,7 +269,7 @@ static void add_step(orderer *o) {
 }
 
 /* Topological sort of the operations of a step. A cycle, which no schedule has, is broken at the
- * operation that began first. */
+ * operation that started first. */
 typedef struct sorter {
     const tm_ops_part *parts;
     const tm_ops_edge *edges; /* [n_edges] of the step */

@@ -1,5 +1,5 @@
 /* Order of a graph's nodes: by time, then by phase so that nearly every edge leads forward (ends
- * of items with a duration, begins of calls, begins of events, ends of items without a duration,
+ * of items with a duration, starts of calls, starts of events, ends of items without a duration,
  * ends of steps), then by part. */
 #ifndef TMERGE_REPLAY_ORDER_H
 #define TMERGE_REPLAY_ORDER_H

@@ -14,7 +14,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-/* Sort key: an event with the begin of its launch. */
+/* Sort key: an event with the start of its launch. */
 typedef struct launched {
     int64_t call_ns;
     tm_part_event event;
@@ -113,7 +113,7 @@ static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t
     return call ? call - 1 : (uint32_t)d->calls.n;
 }
 
-/* Returns where the events of each call begin, shifted by one: filling turns it into the begin of
+/* Returns where the events of each call begin, shifted by one: filling turns it into the start of
  * the next. NULL when out of memory. */
 static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;

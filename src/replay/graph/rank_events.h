@@ -1,5 +1,5 @@
 /* A rank's recorded events, from which its graph is built: GPU events in the order of their
- * launches, and the calls that launched one or waited for one, in the order of their begins. */
+ * launches, and the calls that launched one or waited for one, in the order of their starts. */
 #ifndef TMERGE_REPLAY_RANK_EVENTS_H
 #define TMERGE_REPLAY_RANK_EVENTS_H
 
@@ -19,7 +19,7 @@ typedef struct tm_part_event {
     uint32_t stream; /* index of its track */
     uint32_t nth; /* occurrence index (0-based) of its name in its step, in the order of launches */
     int32_t step; /* index into the timeline's steps, TM_NO_STEP for none */
-    bool last;    /* of its step on its stream, or still running when the next one begins */
+    bool last;    /* of its step on its stream, or still running when the next one starts */
 } tm_part_event;
 
 typedef struct tm_part_call {
@@ -60,7 +60,8 @@ typedef struct tm_part_count {
 typedef struct tm_warm_up {
     int64_t step; /* number of its first step; INT64_MAX without any GPU event in steps */
     bool any;     /* GPU events outside of steps were launched before it */
-    bool joined;  /* they reach into it: the recording begins in the middle of the work */
+    bool joined;  /* whether these events reach into the step, because the recording starts in the
+                     middle of the work */
 } tm_warm_up;
 
 typedef struct tm_draft {
@@ -100,13 +101,13 @@ bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timeba
 void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
                          tm_warm_up before);
 
-/** Returns the begin [ns] of a row in replay time. */
+/** Returns the start [ns] of a row in replay time. */
 static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
                                      const tm_timebase *base) {
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]));
 }
 
-/** Returns the end [ns] of a row in replay time, given its begin. */
+/** Returns the end [ns] of a row in replay time, given its start. */
 static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, int64_t begin_ns,
                                    const tm_timebase *base) {
     const int64_t ns = timeline->duration_ns[row];

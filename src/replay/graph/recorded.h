@@ -10,7 +10,7 @@ typedef struct tm_asked {
     int64_t call_ns;   /* begin, since the root */
     int64_t stream;    /* waiting stream; -1: the host */
     int64_t on_stream; /* stream that is waited for */
-    int64_t until_ns;  /* covers launches there before this time: the begin of the call, or of the
+    int64_t until_ns;  /* covers launches there before this time: the start of the call, or of the
                           call that recorded the event it names */
 } tm_asked;
 

@@ -14,7 +14,7 @@ typedef struct tm_cut {
 } tm_cut;
 
 typedef struct tm_timebase {
-    int64_t root_ns; /* first GPU begin of the job, on its clock; INT64_MAX without any */
+    int64_t root_ns; /* first GPU start of the job, on its clock; INT64_MAX without any */
     tm_vec cuts;     /* owned; of tm_cut, ascending; empty if the job has one recording */
 } tm_timebase;
 

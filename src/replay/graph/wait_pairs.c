@@ -6,7 +6,7 @@
 
 /* Events searched back on a stream; size of the ring that holds them. */
 enum { BACK = 24, RING = 32 };
-/* A begin at most this long after an end may be caused by it. */
+/* A start at most this long after an end may be caused by it. */
 static const int64_t TIGHT_NS = 6000;
 
 /* The latest launched events of a stream. */

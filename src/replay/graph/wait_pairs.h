@@ -5,18 +5,18 @@
 #include "base/keys.h"
 #include "rank_events.h"
 
-/** An end this much after a begin may still have been waited for. */
+/** An end this much after a start may still have been waited for. */
 enum { TM_PAIR_SLACK_NS = 2000 };
 
 /** Pairs of places (event waited for, waiting event) by hash, equal on all ranks of a stage. */
 typedef struct tm_pairs {
-    tm_keys broken; /* of uint64_t: on some rank it began before the awaited event had ended */
-    tm_keys tight;  /* of uint64_t: on some rank it began just when the awaited event had ended */
+    tm_keys broken; /* of uint64_t: on some rank it started before the awaited event had ended */
+    tm_keys tight;  /* of uint64_t: on some rank it started just when the awaited event had ended */
 } tm_pairs;
 
 #define TM_PAIRS() ((tm_pairs){TM_KEYS(uint64_t), TM_KEYS(uint64_t)})
 
-/** Indices of events in tm_draft: @p event began after @p source ended. */
+/** Indices of events in tm_draft: @p event started after @p source ended. */
 typedef struct tm_part_wait {
     uint32_t event, source;
 } tm_part_wait;

@@ -73,7 +73,7 @@ static uint32_t decide(const tm_batch *batch, const tm_batch_workspace *workspac
 /* The deciding source of a node is not yet known. */
 static const uint32_t UNKNOWN = UINT32_MAX - 1;
 
-/* Returns the root or operation from which a rank's path to a node begins. Caches the result for
+/* Returns the root or operation from which a rank's path to a node starts. Caches the result for
  * all nodes on the way. */
 static uint32_t boundary_of(const tm_batch *batch, tm_batch_workspace *workspace, uint32_t node,
                             size_t lane) {

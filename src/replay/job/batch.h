@@ -109,8 +109,8 @@ tm_status tm_batch_boundaries(const tm_batch *batch, tm_batch_workspace *workspa
                               tm_vec *arrivals, tm_vec *ends, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Same as tm_slack_find for all ranks. Leaves times in workspace->ns, latest times by node in
- * workspace->peer.
+ * Same as tm_slack_find for all ranks. Stores the times in workspace->ns, and the latest times of
+ * the nodes in workspace->peer.
  * @param visits_ns  [visits] rows; @p steps_ns [steps] is the same for all ranks
  * @param out        [TM_LANES]
  */

@@ -26,7 +26,7 @@ static uint32_t item_of(const tm_batch_items *items, const tm_graph *g, uint32_t
 }
 
 /* Returns the weight that an edge contributes: an event's duration or, from one lag, the
- * unexplained part of its begin; a call's own work or the host time before it. *told: a lag has
+ * unexplained part of its start; a call's own work or the host time before it. *told: a lag has
  * been used. */
 static tm_item_tells tells(const tm_graph *g, uint32_t node, const tm_edge *edge, uint32_t item,
                            bool *told) {
@@ -58,7 +58,7 @@ static void number_slots(tm_batch_items *items, const tm_graph *g) {
 }
 
 /* Counts the edges of each item, shifted by two; then places them, which turns each entry into the
- * begin of the next item. */
+ * start of the next item. */
 static void list_edges(tm_batch_items *items, const tm_graph *g, bool count) {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         bool told = false;

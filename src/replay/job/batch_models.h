@@ -26,7 +26,7 @@ typedef struct tm_model {
     uint64_t *has_extra;   /* owned; [n_ends] 1 if the part has an extra edge, else 0 */
     tm_batch_items *items; /* owned */
     size_t n_events;
-    size_t n_ends; /* begins and ends of all items, then ends of steps */
+    size_t n_ends; /* starts and ends of all items, then ends of steps */
     size_t batch;  /* index of its last batch, which may have room; SIZE_MAX: none */
 } tm_model;
 

@@ -28,7 +28,7 @@ static bool list_items(slice_items *s, const tm_batch_items *items) {
     return true;
 }
 
-/* Counts the rows of each place, shifted by two: filling turns them into begins of the next
+/* Counts the rows of each place, shifted by two: filling turns them into starts of the next
  * place. */
 static size_t *count_rows(const tm_batch *batches, size_t n, slice_items *s) {
     const size_t n_places = s->of->places->keys.keys.n;

@@ -32,8 +32,8 @@ typedef struct tm_extra_factors {
 typedef struct tm_extra_row {
     int64_t rank, step;
     int64_t n;  /* events at rare places */
-    int64_t ns; /* their time, minus what peers do instead; at most the excess of all the rank's
-                   events */
+    int64_t ns; /* time of the extra events minus the time that peers spend instead; at most the
+                   excess of all the rank's events */
     int64_t calls_ns; /* same for the host: in calls and before them */
     int64_t name, name_n,
         name_ns; /* name with the largest share: its id, or -1 if n is 0; its events and time */

@@ -62,7 +62,7 @@ tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *kno
                                    const tm_peer_others *others, bool *whole);
 
 /** Excludes the first and the last recorded step if no other one has extra work: the recordings of
- * other ranks may only have begun later or ended earlier. Returns whether extra work remains.
+ * other ranks may only have started later or ended earlier. Returns whether extra work remains.
  * @param first, last  tm_place_step */
 bool tm_extras_trust(const tm_extra_sums *sums, unsigned first, unsigned last,
                      tm_extra_factors *factors);

@@ -37,7 +37,7 @@ typedef struct tm_path_end {
 /** A stretch of the path on one rank, between operations. */
 typedef struct tm_path_hop {
     int64_t step;             /* number, or TM_PATH_WHOLE */
-    int64_t begin_ns, end_ns; /* a hop that is cut begins at the end of the previous step */
+    int64_t begin_ns, end_ns; /* a hop that is cut starts at the end of the previous step */
     int64_t rank;
     uint32_t node; /* at its end */
 } tm_path_hop;
@@ -60,14 +60,14 @@ typedef struct tm_path_step {
     int64_t number;
     int64_t begin_ns, end_ns; /* E_(k - 1) and E_k, since the root */
     int64_t hops;
-    bool partial; /* not all ranks have it, or recording began within it */
+    bool partial; /* whether some ranks lack the step, or the recording started within it */
 } tm_path_step;
 
 /**
  * Finds the edge that determines each node's time: of several, the one with the latest source, then
  * the first in the order of kinds.
  * @param edges  [n_nodes] out
- * @param boundaries  [n_nodes] out: participation at which the path to each node begins, or
+ * @param boundaries  [n_nodes] out: participation at which the path to each node starts, or
  * TM_FROM_ROOT
  */
 void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries);
@@ -85,7 +85,7 @@ tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, 
  * @param ends      of tm_path_end, of all ranks; sorted
  * @param n_ranks   with GPU events
  * @param steps     of tm_path_step, appended to, ascending
- * @param hops      of tm_path_hop, appended to, for each step from its end to its begin
+ * @param hops      of tm_path_hop, appended to, for each step from its end to its start
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,

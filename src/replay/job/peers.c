@@ -47,7 +47,7 @@ void tm_peer_items_free(tm_peer_items *items) {
 static const uint32_t NO_ITEM = UINT32_MAX;
 
 /* Returns the item by which an edge is compared: the event whose work it is, or the call that it
- * leads to; for a begin with an unexplained part, the event; else NO_ITEM. */
+ * leads to; for a start with an unexplained part, the event; else NO_ITEM. */
 static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edge,
                         size_t n_events) {
     switch ((tm_edge_kind)edge->kind) {
@@ -224,7 +224,7 @@ tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, const t
 }
 
 /* Counts the ranks at each place of a slice, shifted by two: filling turns each entry into the
- * begin of the next place. NULL when out of memory. */
+ * start of the next place. NULL when out of memory. */
 static size_t *count_peers(const tm_peer_items *ranks, size_t n, const tm_peer_places *places,
                            const tm_peer_slice *slice) {
     const size_t n_places = places->keys.keys.n;

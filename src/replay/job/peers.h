@@ -6,7 +6,7 @@
  * is the index within a stretch of the step (counts.h). A call's place is that of the event it
  * launches. The value of the others is their median, with two others the smaller one: one of three
  * may be slow. A duration changes to it up or down, since clamping would promise too much; the
- * unexplained part of a begin only shrinks, since it is due to chance. If the job has one rank, its
+ * unexplained part of a start only shrinks, since it is due to chance. If the job has one rank, its
  * other steps of the same kind stand for the others.
  *
  * The owner of a place gets the weights of all ranks there and answers each process once: from the
@@ -47,7 +47,7 @@ static inline unsigned tm_place_part(uint64_t place) {
 /** The weights compared at a place. */
 typedef struct tm_peer_weights {
     int64_t first_ns;  /* event: duration; call: host time before it */
-    int64_t second_ns; /* event: unexplained part of its begin; call: its own work */
+    int64_t second_ns; /* event: unexplained part of its start; call: its own work */
 } tm_peer_weights;
 
 /** One rank's weights at a place, sent to the owner of the place. Sent as bytes. */

@@ -54,8 +54,8 @@ typedef struct reduction {
     int64_t *weights;      /* [width] weights of the current edge; for a batch, room for them */
     const int64_t **by;    /* [width / TM_LANES] pointers to the current weights */
     tm_reduce_room room;
-    uint64_t now; /* 1 + how often a boundary node got links after ways had begun there */
-    bool *began;  /* [n_visits] ways have begun at it */
+    uint64_t now; /* 1 + how often a boundary node got links after ways had started there */
+    bool *began;  /* [n_visits] ways have started at it */
     int64_t n_left_out;
     int64_t joint_ns[TM_LANES]; /* time of each rank's latest joint */
 } reduction;
@@ -78,7 +78,7 @@ static void note_boundary(reduction *r, uint32_t node, uint32_t number) {
     r->stops[node].boundary = number;
 }
 
-/* Assigns keys, in order of time, to everything at which ways can begin: operations get theirs
+/* Assigns keys, in order of time, to everything at which ways can start: operations get theirs
  * here, and node i, if it becomes a joint, gets i + the number of operations before it. */
 static void number_visits(reduction *r) {
     const tm_graph_visit *visits = r->graph->visits.data;
@@ -488,7 +488,7 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_ways *he
     return true;
 }
 
-/* Ends the ways of some ranks at a node, and begins new ones there; NULL when out of memory. */
+/* Ends the ways of some ranks at a node, and starts new ones there; NULL when out of memory. */
 static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
     const size_t width = r->pool.width;
     const tm_ways *ways = here->ways;

@@ -114,7 +114,7 @@ static bool order_targets(assembly *a) {
     return ok;
 }
 
-/* Counts the links to each target, shifted by one: filling turns it into the begin of the next. */
+/* Counts the links to each target, shifted by one: filling turns it into the start of the next. */
 static void count_links(const assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     const uint32_t *targets = a->targets.data;

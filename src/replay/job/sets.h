@@ -39,8 +39,9 @@ typedef struct tm_change {
     uint8_t mark;   /* only edges with this mark; 0: all */
     double factor;  /* of the recorded weight; NaN: the peers' weight; INFINITY: the usual weight */
     const double *factors; /* user's scenario instead: by tm_edge.part from 1; else NULL */
-    const double *of_rank; /* factors by the process's rank instead: of compute kernels, then of the
-                              rest except sends and receives; else NULL */
+    const double *of_rank; /* factors for each rank of the process: first of compute kernels, then
+                              of all other work except sends and receives; NULL if factors do not
+                              depend on the rank */
     const tm_scaled *of_operation; /* factors by operation instead; else NULL */
 } tm_change;
 

@@ -51,7 +51,7 @@ typedef struct slacker {
     bool known; /* it is in the graph */
 } slacker;
 
-/* Sets slack by row. The first of an event's nodes is its begin, the last its end. */
+/* Sets slack by row. The first of an event's nodes is its start, the last its end. */
 static void find_events(const tm_graph *graph, const tm_slack_times *times, slacker *events,
                         size_t n) {
     for (size_t v = 0; v < graph->n_nodes; v++) {

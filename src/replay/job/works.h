@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /** Sums: DEVICE: compute kernels, copies and sets; HOST: calls and the host time before them; LAG:
- * the unexplained part of the begins of kernels and copies; CALL: the median time of a call if
+ * the unexplained part of the starts of kernels and copies; CALL: the median time of a call if
  * stages are on separate hosts (call_times.h), else 0. */
 typedef enum tm_works_kind {
     TM_WORKS_DEVICE,

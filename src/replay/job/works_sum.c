@@ -55,7 +55,7 @@ static size_t sum_at(const tm_works_of *of, uint32_t place) {
     return tm_place_is_call(hash) * tm_works_rows(of->shape) + row;
 }
 
-/* An event's second weight, the unexplained part of its begin, is not work. */
+/* An event's second weight, the unexplained part of its start, is not work. */
 static int64_t work_of(const tm_peer_weights *w, bool call) {
     return call ? tm_sum(w->first_ns, w->second_ns) : w->first_ns;
 }

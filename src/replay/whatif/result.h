@@ -31,7 +31,7 @@ typedef enum tm_whatif_what {
 } tm_whatif_what;
 
 /** Kinds of work that can be fixed: word, edges, flags. Launch: the lag from a call, or from an
- * awaited end, to the begin of an event. */
+ * awaited end, to the start of an event. */
 #define TM_FIX_KIND_LIST(X)                                                                        \
     X("compute", 1 << TM_EDGE_COMPUTE, 0)                                                          \
     X("copy", 1 << TM_EDGE_COPY, 0)                                                                \
@@ -56,7 +56,7 @@ typedef struct tm_whatif_item {
     int64_t id;       /* rank, stage, index of tm_fix_kinds, place in the plan; name id of a host or
                          kernel; 0 for a scenario */
     int64_t ranks;    /* number of ranks concerned */
-    int64_t path_ns;  /* its time on the recorded critical path */
+    int64_t path_ns;  /* time of the item on the recorded critical path */
     int64_t saved_ns; /* T - T(fixed) */
     int64_t saved_most_ns; /* same, without unexplained time */
     int64_t ideal_ns;      /* T with everything else at its peers' weights; -1 unknown */

@@ -246,7 +246,7 @@ typedef struct place {
     tm_scenario_part *part;
     const tm_timeline *timeline;
     const tm_graph *graph;
-    const uint8_t *inside; /* [n_events] begins within a selected operator */
+    const uint8_t *inside; /* [n_events] starts within a selected operator */
     int64_t stage;
 } place;
 

@@ -38,7 +38,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
                       .number = TMS_NUMBER_PEER},
 
     /* Forward operators come in pairs, an outer one and an inner one that launches; the arrow to
-     * the backward pass begins at the inner one. */
+     * the backward pass starts at the inner one. */
     [TMS_OP_TO] = {.name = "aten::to", .args = DIMS_TOKENS},
     [TMS_OP_COPY] = {.name = "aten::copy_", .args = DIMS_TOKENS},
     [TMS_OP_LINEAR] = {.name = "aten::linear", .args = DIMS_LINEAR},

@@ -80,7 +80,7 @@ typedef struct tms_config {
     int64_t end_bias_ns;  /* lag of the last member's end after the first's [ns] */
     int64_t late_ppm;     /* fraction of communication kernels that end late on their rank [1e-6] */
     int64_t lost_ppm;     /* fraction of communication kernels missing in the files [1e-6] */
-    int64_t window_skew;  /* maximum number of steps by which a rank's recording begins late */
+    int64_t window_skew;  /* maximum number of steps by which a rank's recording starts late */
     int64_t no_metadata;
     int64_t custom_all_reduce;
     int64_t graphs;

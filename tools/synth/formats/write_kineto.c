@@ -9,7 +9,7 @@
 #include "kineto_texts.h"
 #include "synth/base/rng.h"
 
-/* The allocator's memory when the recording begins: weights and optimizer state [B]. */
+/* The allocator's memory when the recording starts: weights and optimizer state [B]. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
 
 /* Appends a literal without counting its length at run time. */

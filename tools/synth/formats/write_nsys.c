@@ -132,7 +132,7 @@ static tms_status open_file(tms_writer **writer, const tms_plan *plan, int64_t r
     }
     made->writer.format = &tms_format_nsys;
     made->plan = plan;
-    /* Each session begins at a different time, one to two seconds before the job, so that files can
+    /* Each session starts at a different time, one to two seconds before the job, so that files can
      * be aligned only by their epochs. */
     made->session = (tms_nsys_session){
         .rank = rank,
@@ -197,7 +197,7 @@ static void write_nccl(nsys *file, int function, tms_track track, int64_t begin_
 }
 
 /* Writes the creation of communicators, within the 500 ns of opening the first annotation in a
- * step: so a rank begins with the same event as in the Kineto format, and no additional time is
+ * step: so a rank starts with the same event as in the Kineto format, and no additional time is
  * covered. */
 static void write_communicators(nsys *file, int64_t begin_ns) {
     const tms_groups *groups = &file->plan->groups;
@@ -284,7 +284,7 @@ static void write_runtime(nsys *file, const tms_event *event) {
     }
 }
 
-/* The columns that all GPU work begins with. */
+/* The columns that all GPU work starts with. */
 #define PLACE(file, event)                                                                         \
     TMS_INT(since(file, (event)->begin_ns)),                                                       \
         TMS_INT(since(file, (event)->begin_ns) + (event)->duration_ns),                            \

@@ -188,7 +188,7 @@ void tms_nsys_rank_facts(tms_db *db, const tms_config *config, const tms_placeme
 void tms_nsys_end_facts(tms_db *db, const tms_nsys_session *session) {
     int64_t duration_ns = session->end_ns - session->begin_ns;
 
-    /* This table counts by the monotonic clock; it is no offset for events. */
+    /* This table counts by the monotonic clock; it is not an offset for events. */
     TMS_ROW(db, TMS_TABLE_ANALYSIS, TMS_INT(TMS_NSYS_MACHINE), TMS_INT(duration_ns),
             TMS_INT(uptime_ns(session)), TMS_INT(uptime_ns(session) + duration_ns));
 }

@@ -73,7 +73,7 @@ static const char *const stat_names[] = {STATS(TEXT)};
 /* Names of events are numbered by kind; a release of memory has a separate one. */
 enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 
-/* The allocator's memory when the recording begins, and the address of all allocations [B]. */
+/* The allocator's memory when the recording starts, and the address of all allocations [B]. */
 #define ALLOCATED_BYTES INT64_C(8589934592)
 #define HEAP_ADDRESS INT64_C(139926520725504)
 

@@ -30,7 +30,7 @@ typedef struct tms_format {
     tms_status (*open)(tms_writer **writer, const tms_plan *plan, int64_t rank, const char *path,
                        tms_error *err);
 
-    /* Begins a rank's trace. TMS_OK; TMS_ERR_FAULT out of memory. */
+    /* Starts a rank's trace. TMS_OK; TMS_ERR_FAULT out of memory. */
     tms_status (*begin)(tms_writer *writer, int64_t rank, tms_error *err);
 
     /* Writes the events of one section. Sections must come in the order of tms_section, each from
@@ -52,7 +52,7 @@ typedef struct tms_format {
     void (*abandon)(tms_writer *writer);
 } tms_format;
 
-/* A file being written; each format's own struct begins with it. */
+/* A file being written; each format's own struct starts with it. */
 struct tms_writer {
     const tms_format *format; /* static */
     int64_t count;            /* events of the current rank that a reader must count */

@@ -11,7 +11,7 @@
 typedef struct tms_network {
     void *context;
 
-    /* Sets the start of a collective's kernel, which may begin once it is ready and its stream is
+    /* Sets the start of a collective's kernel, which may start once it is ready and its stream is
      * free. */
     void (*arrive)(void *context, const tms_sim *sim, tms_comm *comm, int64_t ready_ns,
                    int64_t free_ns);

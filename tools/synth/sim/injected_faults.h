@@ -1,4 +1,4 @@
-/* Injected faults of single ranks: slowness, recordings that begin late, ends that lag, lost
+/* Injected faults of single ranks: slowness, recordings that start late, ends that lag, lost
  * records. Each is drawn separately from the job's seed, so the result is independent of the caller
  * and of the number of calls. */
 #ifndef TMERGE_SYNTH_INJECTED_FAULTS_H
@@ -24,7 +24,7 @@ int64_t tms_injected_share_ppm(const tms_config *config, const tms_placement *pl
 int64_t tms_injected_kernel_ppm(const tms_config *config, const tms_placement *place, int64_t step,
                                 int64_t kernel);
 
-/* Returns the number of steps before a rank's recording begins. */
+/* Returns the number of steps before a rank's recording starts. */
 int64_t tms_injected_skipped(const tms_config *config, int64_t rank);
 
 /* Whether the record of a communication kernel is missing in its rank's file; `step` counts from 0.

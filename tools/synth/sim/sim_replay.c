@@ -1,5 +1,5 @@
 /* Second pass: runs one rank again from its random streams, with the times of the plan. Asserts
- * that its collectives could begin at the planned times. */
+ * that its collectives could start at the planned times. */
 #include "sim_replay.h"
 
 #include <assert.h>

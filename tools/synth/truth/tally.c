@@ -113,7 +113,7 @@ tms_status tms_tally_add_events(tms_tally *tally, const tms_events *events, tms_
     return status;
 }
 
-/* Sets the steps' windows. A step begins no earlier than the previous one's end, and lasts until
+/* Sets the steps' windows. A step starts no earlier than the previous one's end, and lasts until
  * its work is done, which is known only when all work has been added. */
 static void set_windows(tms_tally *tally) {
     int64_t previous_end_ns = INT64_MIN;

@@ -11,7 +11,7 @@ typedef struct tm_guess {
 } tm_guess;
 
 /** Tries a candidate. It is near if the edit distance (missing, extra, wrong and swapped
- * letters) is at most a third of the word and at most three, or if it begins with the word. */
+ * letters) is at most a third of the word and at most three, or if it starts with the word. */
 void tm_guess_try(tm_guess *guess, const char *candidate);
 
 /** Size of the buffer of tm_guess_hint. */

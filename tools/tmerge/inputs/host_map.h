@@ -8,7 +8,7 @@
  * Sets the host of each timeline that has none or that the map names.
  *
  * Collective: over comm.
- * @param map     path of a file with lines RANK HOST ('#' begins a comment line), or NULL
+ * @param map     path of a file with lines RANK HOST ('#' starts a comment line), or NULL
  * @param loaded  the hosts are added to its names
  * @return        TM_OK; TM_ERR_INPUT (the file, a line, a duplicate rank); TM_ERR_FAULT; the same
  *                on every process

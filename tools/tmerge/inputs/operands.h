@@ -26,7 +26,7 @@ const char *tm_operand_list(const char *typed);
 
 /**
  * Reads the operands and their lists. Each line is an operand, literally to its end (LF or CR LF).
- * Blank lines and those that begin with # are skipped.
+ * Blank lines and those that start with # are skipped.
  *
  * Collective: no.
  * @param out  all 0; to be freed also after a failure

@@ -8,7 +8,7 @@
 
 /**
  * Finds ranks that recorded far from all others: more than TM_FAR_APART_NS between the last end of
- * the earlier ones and the first begin of the later ones. Traces without absolute times are
+ * the earlier ones and the first start of the later ones. Traces without absolute times are
  * ignored.
  *
  * Collective: over comm.

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 typedef enum tm_rank_map_kind {
-    TM_RANK_MAP_NOTHING, /* an empty line, or one that begins with # */
+    TM_RANK_MAP_NOTHING, /* an empty line, or one that starts with # */
     TM_RANK_MAP_ENTRY,
     TM_RANK_MAP_BAD
 } tm_rank_map_kind;

@@ -8,7 +8,8 @@
 #include "base/place.h"
 #include "tmerge/status.h"
 
-/* Environment variable set for processes that tmerge starts by mpirun: when tmerge itself began. */
+/* Environment variable set for processes that tmerge starts by mpirun: when tmerge itself started.
+ */
 #define TM_LAUNCH_STARTED "TMERGE_STARTED_NS"
 
 /** Reads the environment. Called first in main. */
@@ -17,8 +18,8 @@ void tm_launch_begin(void);
 /** Returns which process of how many this is: by the launcher, later by MPI once it has started. */
 const tm_place *tm_launch_place(void);
 
-/** Returns when the program began, by CLOCK_MONOTONIC; in self-launched processes, when the
- * launching one began. */
+/** Returns when the program started, by CLOCK_MONOTONIC; in self-launched processes, when the
+ * launching one started. */
 int64_t tm_launch_began_ns(void);
 
 /** Returns whether tmerge itself launched this process. */

@@ -20,7 +20,7 @@ static struct {
     bool begun, ends;
     bool redraws;
     const char *phase; /* NULL: none */
-    double began;      /* begin of the phase [s] */
+    double began;      /* start of the phase [s] */
     double printed;    /* seconds into the phase, or the bar's work, at the last line; 0: none */
     bool has_bar;      /* the callers of tm_line_bar draw */
     int drawn;         /* characters on the line */

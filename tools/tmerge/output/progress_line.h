@@ -16,7 +16,7 @@ void tm_line_phase(const char *what);
 /** Shows a progress bar in place of the phase's name, until @p state has ended. */
 void tm_line_bar(void *context, const struct tm_progress_state *state);
 
-/** Ends showing progress. Allowed if it was never begun. */
+/** Ends showing progress. Allowed if it was never started. */
 void tm_line_end(void);
 
 /** Other lines may be written to standard error between the two calls. */

@@ -23,7 +23,7 @@ void tm_times_end(tm_times *times, const char *name) {
     times->last_ns = now;
 }
 
-/* Peak of a process's resident memory and its host; begins like MPI_LONG_INT. */
+/* Peak of a process's resident memory and its host; starts like MPI_LONG_INT. */
 typedef struct peak {
     long kib;
     int process;

@@ -7,7 +7,7 @@
 
 enum { TM_TIMES_MAX = 12 };
 
-/** The phases so far; begun with tm_times_begin. */
+/** The phases so far; started with tm_times_begin. */
 typedef struct tm_times {
     const char *names[TM_TIMES_MAX];
     int64_t took_ns[TM_TIMES_MAX];
@@ -15,10 +15,10 @@ typedef struct tm_times {
     int64_t last_ns; /* end of the last phase */
 } tm_times;
 
-/** Begins the first phase. @param began_ns  by CLOCK_MONOTONIC */
+/** Starts the first phase. @param began_ns  by CLOCK_MONOTONIC */
 void tm_times_begin(tm_times *times, int64_t began_ns);
 
-/** Ends a phase, which began when the previous one ended. @param name  static text */
+/** Ends a phase, which started when the previous one ended. @param name  static text */
 void tm_times_end(tm_times *times, const char *name);
 
 /** Prints the phases of process 0 on its standard error, with the largest and smallest peak of

@@ -85,7 +85,7 @@ typedef struct verdict {
     int fixed;                               /* lines of the first two */
 } verdict;
 
-/* Returns the part of a text after a sentence that it may begin with. */
+/* Returns the part of a text after a sentence that it may start with. */
 static const char *after_sentence(const char *sentence, const char *text) {
     const size_t n = strlen(sentence);
     if (strncmp(text, sentence, n) != 0)

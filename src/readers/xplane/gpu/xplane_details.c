@@ -5,7 +5,7 @@
 
 #include "base/sums.h"
 
-/* Returns the text after "key:" at the begin of a word; NULL if absent. */
+/* Returns the text after "key:" at the start of a word; NULL if absent. */
 static const char *value_of(tm_text text, const char *key) {
     size_t size = strlen(key);
     for (size_t i = 0; i + size < text.size; i++)

@@ -112,7 +112,7 @@ static int64_t within(int64_t value, int64_t most) {
     return value > most ? most : value < -most ? -most : value;
 }
 
-/* Returns the begin on the common clock; clamps absurd times, which are dropped later. */
+/* Returns the start on the common clock; clamps absurd times, which are dropped later. */
 static int64_t begin_of(const cpu *c, uint32_t line, const tm_xevent *at) {
     const tm_xline *lines = c->stats.plane->lines.data;
     const int64_t most = INT64_MAX / 8;
@@ -192,7 +192,7 @@ static bool begins_before(const void *element, const void *key) {
 
 /* Extends operations that other threads finish beyond their event, up to the mark of their end. The
  * thread may write the mark after further work, so an operation ends at the latest when the
- * device's next one begins. */
+ * device's next one starts. */
 static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;

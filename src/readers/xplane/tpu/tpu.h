@@ -6,7 +6,7 @@
 #include "readers/xplane/xplane_read.h"
 #include "readers/xplane/xplane_steps.h"
 
-/** Returns the id of the flow that begins at a host event (@p host) or ends at an event of a core
+/** Returns the id of the flow that starts at a host event (@p host) or ends at an event of a core
  * of @p device; without a flow, the id of the run in the device's queue; 0 if neither is given. */
 int64_t tm_tpu_flow_of(const tm_xvalues *v, bool host, int64_t device);
 
@@ -21,7 +21,7 @@ typedef struct tm_tpu_span {
  * Reads the lines of the rank's core, and the launches of the file's other cores.
  * @param launches  correlations that host calls look up; appended to
  * @param steps     the markers of a `Steps` line are added
- * @param runs      of tm_tpu_span, appended to in the order of their begins
+ * @param runs      of tm_tpu_span, appended to in the order of their starts
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *runs,

@@ -193,7 +193,7 @@ void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *en
     if (!next && !last)
         return;
     if (!next || !last || next->file_ps >= *end_ps || last->file_ps <= *begin_ps) {
-        /* none inside: `last` ends before the begin, `next` begins after the end */
+        /* none inside: `last` ends before the start, `next` starts after the end */
         bool ahead = next && (!last || next->file_ps - *end_ps < *begin_ps - last->file_ps);
         next = last = ahead ? next : last;
     }

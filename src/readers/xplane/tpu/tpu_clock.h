@@ -22,7 +22,7 @@ typedef struct tm_tpu_times {
  * used.
  */
 typedef struct tm_tpu_clock {
-    tm_vec begins, ends; /* of tm_tpu_edge: begins and ends of operations, ascending by file time */
+    tm_vec begins, ends; /* of tm_tpu_edge: starts and ends of operations, ascending by file time */
     int64_t middle_ps;   /* reference time on the core's clock */
     int64_t shift_ps;    /* host's minus core's clock at middle_ps */
     double drift;        /* change of the shift per core time */
@@ -48,7 +48,7 @@ int64_t tm_tpu_clock_host(const tm_tpu_clock *clock, int64_t device_ps);
 
 /**
  * Corrects a span that has only the file's times, such as the run of a module. If operations are
- * inside, its begin moves with the first one's begin and its end with the last one's end; otherwise
+ * inside, its start moves with the first one's begin and its end with the last one's end; otherwise
  * both move with the nearest begin or end of an operation.
  */
 void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *end_ps);

@@ -225,7 +225,7 @@ static tm_status fit_clock(const tm_vec *ops, tm_tpu_clock *out, tm_error *err) 
     return status;
 }
 
-/* Elements begin with begin and end. For equal begins the longer, enclosing one comes first. */
+/* Elements start with begin and end. For equal starts the longer, enclosing one comes first. */
 static int by_begin(const void *a, const void *b) {
     const int64_t *x = a, *y = b;
     int order = tm_order_i64(x[0], y[0]);

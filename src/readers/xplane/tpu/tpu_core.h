@@ -53,7 +53,7 @@ typedef struct tm_tpu_core {
     tm_vec ops;         /* of tm_tpu_op, ascending by begin, longer first */
     tm_vec runs;        /* of tm_tpu_run, ascending by begin */
     tm_vec notes;       /* of tm_tpu_note, ascending by begin */
-    tm_vec steps;       /* step markers, likewise */
+    tm_vec steps;       /* of tm_tpu_note: step markers */
 } tm_tpu_core;
 
 /** Reads the lines of the core, or of one of its SparseCores, which has its own plane; all times

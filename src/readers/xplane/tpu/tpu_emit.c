@@ -285,7 +285,7 @@ static tm_status emit_runs(emitter *e, tm_error *err) {
     return TM_OK;
 }
 
-/* A core's arrival at a program's barrier is the begin of the barrier event: a collective of all
+/* A core's arrival at a program's barrier is the start of the barrier event: a collective of all
  * devices of the program that lasts until the last arrival. Other notes are not work. */
 static tm_status emit_note(emitter *e, const tm_tpu_note *note, tm_error *err) {
     tm_tpu_meta *m = &e->core->metas[note->meta];
