@@ -57,7 +57,7 @@ tm_status tm_mpi_same_file(MPI_Comm comm, const char *path, tm_error *err) {
     tm_status status = TM_OK;
     if (!tm_identity_is(&own, &first))
         status = tm_fail(err, TM_ERR_INPUT, path, -1,
-                         "this is a different file here than on the first process's host: name one "
+                         "this file differs from the file on the first process's host: name a file "
                          "that all hosts share, or run on one host");
     return tm_mpi_agree(comm, status, err);
 }

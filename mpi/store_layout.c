@@ -80,7 +80,7 @@ static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
     for (size_t i = 0; i < layout->n_slots; i++) {
         tm_store_slot *slot = &layout->slots[i];
         if (i > 0 && slot[-1].rank == slot->rank)
-            return tm_fail(err, TM_ERR_FAULT, NULL, -1, "rank %" PRId64 " is held twice",
+            return tm_fail(err, TM_ERR_FAULT, NULL, -1, "two processes have rank %" PRId64,
                            slot->rank);
         for (int t = 0; t < TM_N_RECORDS; t++) {
             slot->base.first[t] = layout->n_rows[t];

@@ -19,9 +19,9 @@ typedef enum tm_ras_state {
     TM_RAS_ENDING,      /* the program called ncclCommFinalize or ncclCommDestroy */
     TM_RAS_ABORTED,     /* the program or NCCL aborted it */
     TM_RAS_FAILED,      /* NCCL reports an error */
-    TM_RAS_GONE,        /* the rank's process answers, but does not have this communicator */
-    TM_RAS_UNREACHABLE, /* the rank's process did not answer in time */
-    TM_RAS_DEAD         /* the rank's process has not answered for so long that NCCL gave it up */
+    TM_RAS_GONE,        /* its process answers, but has no such communicator */
+    TM_RAS_UNREACHABLE, /* its process did not answer in time */
+    TM_RAS_DEAD         /* its process has not answered for so long that NCCL gave it up */
 } tm_ras_state;
 
 /** How many operations of one kind a rank has launched. */
@@ -31,7 +31,7 @@ typedef struct tm_ras_count {
 } tm_ras_count;
 
 typedef struct tm_ras_member {
-    int64_t rank; /* number of the rank in the communicator */
+    int64_t rank; /* in the communicator */
     const char *host;
     int64_t pid, gpu; /* -1: unknown; gpu: as the driver numbers it */
     tm_ras_state state;
@@ -53,20 +53,20 @@ typedef struct tm_ras tm_ras;
 tm_ras *tm_ras_create(void);
 void tm_ras_destroy(tm_ras *ras);
 
-/** Returns whether a file is an answer, as JSON or as text, by its first bytes. */
+/** Returns whether the first bytes of a file are those of an answer, as JSON or as text. */
 bool tm_ras_is_answer(const char *head, size_t size);
 
 /**
  * Reads an answer and replaces the previous one.
- * @return  TM_OK; TM_ERR_INPUT: not the JSON of an answer, or it ends early; TM_ERR_FAULT
+ * @return  TM_OK; TM_ERR_INPUT: no JSON of an answer, or one that ends early; TM_ERR_FAULT
  */
 tm_status tm_ras_read(tm_ras *ras, tm_source *source, tm_error *err) TM_MUST_CHECK;
 
 const tm_ras_comm *tm_ras_comms(const tm_ras *ras, size_t *n);
 const char *tm_ras_version(const tm_ras *ras); /* of NCCL; "" if not recorded */
 const char *tm_ras_time(const tm_ras *ras);    /* local time of the job; "" if not recorded */
-int64_t tm_ras_left_out(const tm_ras *ras); /* entries that are not ranks of their communicator */
-int64_t tm_ras_commas(const tm_ras *ras);   /* missing commas that were added: NCCL 2.28 leaves out
-                                               one for each rank without an answer */
+int64_t tm_ras_left_out(const tm_ras *ras);    /* entries that are no rank of their communicator */
+int64_t tm_ras_commas(const tm_ras *ras); /* missing ones that were added: NCCL 2.28 forgets one
+                                             for each rank without an answer */
 
 #endif

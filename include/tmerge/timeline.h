@@ -109,8 +109,8 @@ const char *tm_wait_text(tm_wait_kind kind);
 
 /** Severity of a count of events or values. */
 typedef enum tm_diagnostic {
-    TM_DIAGNOSTIC_NOTE,     /* as expected: not reported to the user */
-    TM_DIAGNOSTIC_MINOR,    /* kept unchanged; no figure of the summary is affected */
+    TM_DIAGNOSTIC_NOTE,     /* an expected property of the trace: not reported to the user */
+    TM_DIAGNOSTIC_MINOR,    /* kept unchanged; it does not affect the figures of the summary */
     TM_DIAGNOSTIC_ODD,      /* kept unchanged, but figures may be wrong because of it */
     TM_DIAGNOSTIC_REPAIRED, /* malformed text, repaired; counts the repaired values or strings */
     TM_DIAGNOSTIC_SKIPPED   /* events read but not kept */
@@ -122,32 +122,33 @@ typedef enum tm_diagnostic {
     X(TM_COUNT_NO_TIME, "no_time", TM_DIAGNOSTIC_SKIPPED,                                          \
       "duration, instant or counter events without a valid ts or dur")                             \
     X(TM_COUNT_NEGATIVE_DURATION, "negative_duration", TM_DIAGNOSTIC_SKIPPED,                      \
-      "duration events with a dur below 0: when they ended is not known")                          \
+      "duration events with a dur below 0: their end is unknown")                                  \
     X(TM_COUNT_ABSURD_DURATION, "absurd_duration", TM_DIAGNOSTIC_SKIPPED,                          \
       "duration events over 24 hours: no profiler records that long")                              \
     X(TM_COUNT_UNKNOWN_WORK_TIME, "unknown_work_time", TM_DIAGNOSTIC_SKIPPED,                      \
-      "kernels, copies and sets whose time the profiler did not know: its begin or duration is "   \
-      "0, it lies a year off the rest, ends after the rank's next recording began, or the file "   \
-      "describes work without its task or operation")                                              \
+      "kernels, copies and sets whose time the profiler did not know: their start or duration is " \
+      "0, they are a year away from other events, they end after the rank's next recording "       \
+      "started, or the file describes them without their task or operation")                       \
     X(TM_COUNT_UNKNOWN_TIME, "unknown_time", TM_DIAGNOSTIC_SKIPPED,                                \
-      "other events whose time the profiler did not know: 0, or a year off the rest")              \
+      "other events whose time the profiler did not know: it is 0, or a year away from other "     \
+      "events")                                                                                    \
     X(TM_COUNT_OTHER_PHASE, "other_phase", TM_DIAGNOSTIC_SKIPPED,                                  \
-      "events of a ph, or samples of a list, that nothing here is made of")                        \
+      "events of a kind (ph), or samples of a list, that tmerge does not use")                     \
     X(TM_COUNT_NOT_OBJECT, "not_object", TM_DIAGNOSTIC_SKIPPED,                                    \
-      "entries of traceEvents that are no objects")                                                \
+      "entries of traceEvents that are not objects")                                               \
     X(TM_COUNT_CUT_EVENT, "cut_event", TM_DIAGNOSTIC_SKIPPED,                                      \
-      "events in whose middle a truncated trace ends")                                             \
+      "events that are cut by the end of a truncated trace")                                       \
     X(TM_COUNT_OVERLAPPING_TRACE, "overlapping_trace", TM_DIAGNOSTIC_SKIPPED,                      \
-      "events of a trace left out by --skip-bad because its time overlaps another of the rank")    \
+      "events of a trace that --skip-bad left out because its time overlaps another trace of the " \
+      "rank")                                                                                      \
     X(TM_COUNT_OPEN_RANGE, "open_range", TM_DIAGNOSTIC_SKIPPED,                                    \
-      "calls and ranges that had not ended when the recording did")                                \
+      "calls and ranges that had not ended at the end of the recording")                           \
     X(TM_COUNT_NOT_RECORD, "not_record", TM_DIAGNOSTIC_SKIPPED,                                    \
-      "lines of NCCL's inspector that are damaged, or have values that cannot be")                 \
+      "lines of NCCL's inspector that are damaged or have impossible values")                      \
     X(TM_COUNT_OTHER_GPU, "other_gpu", TM_DIAGNOSTIC_SKIPPED,                                      \
-      "operations of smaller communicators in a process with several GPUs: of which GPU stands "   \
-      "nowhere")                                                                                   \
+      "operations of smaller communicators in a process with several GPUs: their GPU is unknown")  \
     X(TM_COUNT_MOSTLY_SKIPPED, "mostly_skipped", TM_DIAGNOSTIC_ODD,                                \
-      "events skipped of a trace of which less than half of the timed events is kept")             \
+      "skipped events of a trace that keeps less than half of its timed events")                   \
     X(TM_COUNT_REPAIRED_EVENT, "repaired_event", TM_DIAGNOSTIC_NOTE,                               \
       "events with at least one repair")                                                           \
     X(TM_COUNT_NON_FINITE, "non_finite", TM_DIAGNOSTIC_REPAIRED,                                   \
@@ -157,59 +158,62 @@ typedef enum tm_diagnostic {
     X(TM_COUNT_INVALID_UTF8, "invalid_utf8", TM_DIAGNOSTIC_REPAIRED,                               \
       "strings with bytes that are not UTF-8, read as U+FFFD")                                     \
     X(TM_COUNT_BACKSLASH, "backslash", TM_DIAGNOSTIC_REPAIRED,                                     \
-      "strings with backslashes that escape nothing, read as they stand")                          \
+      "strings with backslashes that escape nothing, read literally")                              \
     X(TM_COUNT_UNESCAPED_QUOTE, "unescaped_quote", TM_DIAGNOSTIC_REPAIRED,                         \
       "strings with quotes that are not escaped, kept")                                            \
     X(TM_COUNT_TRAILING_COMMA, "trailing_comma", TM_DIAGNOSTIC_REPAIRED,                           \
-      "commas before a closing brace or bracket, passed over")                                     \
+      "commas before a closing brace or bracket, ignored")                                         \
     X(TM_COUNT_SIGNED_FRACTION, "signed_fraction", TM_DIAGNOSTIC_REPAIRED,                         \
       "negative numbers written like -1.-500, read as -1.500")                                     \
     X(TM_COUNT_NO_NAME, "no_name", TM_DIAGNOSTIC_ODD, "events kept without a name")                \
     X(TM_COUNT_NO_CATEGORY, "no_category", TM_DIAGNOSTIC_MINOR,                                    \
       "duration events kept without a cat")                                                        \
     X(TM_COUNT_OTHER_CATEGORY, "other_category", TM_DIAGNOSTIC_NOTE,                               \
-      "events kept as category other, its text is not known")                                      \
+      "events kept as category other because tmerge does not know the text of their category")     \
     X(TM_COUNT_BAD_VALUE, "bad_value", TM_DIAGNOSTIC_ODD,                                          \
-      "attributes left empty: not of the type that the field has")                                 \
+      "attributes left empty because their value is not of the field's type")                      \
     X(TM_COUNT_ZERO_TIME, "zero_time", TM_DIAGNOSTIC_MINOR,                                        \
-      "events at ts 0: where many are, the profiler clamped times before its base")                \
+      "events at ts 0: if there are many, the profiler clamped times before its base")             \
     X(TM_COUNT_FAR_TIME, "far_time", TM_DIAGNOSTIC_ODD,                                            \
-      "events that begin over 24 hours from the median begin of the trace's events")               \
+      "events that start over 24 hours from the median start of the trace's events")               \
     X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_DIAGNOSTIC_ODD,                                    \
-      "events of a truncated trace whose base time is cut off: that of other traces is taken")     \
+      "events of a truncated trace whose base time is cut off: the base time of other traces is "  \
+      "used")                                                                                      \
     X(TM_COUNT_NO_EPOCH, "no_epoch", TM_DIAGNOSTIC_MINOR,                                          \
-      "events of a trace that tells no time of day: they count from the start of the recording, "  \
-      "or of its host")                                                                            \
+      "events of a trace that does not give the time of day: their times count from the start of " \
+      "the recording, or of the host")                                                             \
     X(TM_COUNT_EVENT_LIMIT, "event_limit", TM_DIAGNOSTIC_ODD,                                      \
-      "events of a file that has exactly as many as its writer keeps: later ones are cut off")     \
+      "events of a file that has exactly as many as its writer keeps: later events are cut off")   \
     X(TM_COUNT_WHOLE_GRAPH, "whole_graph", TM_DIAGNOSTIC_ODD,                                      \
-      "CUDA graphs recorded as one kernel each; nsys profile --cuda-graph-trace=node shows "       \
-      "inside")                                                                                    \
+      "CUDA graphs recorded as one kernel each; nsys profile --cuda-graph-trace=node records "     \
+      "their kernels")                                                                             \
     X(TM_COUNT_DIAGNOSTIC, "diagnostic", TM_DIAGNOSTIC_MINOR,                                      \
-      "warnings and errors of the profiler itself, whose texts are in the rank's metadata")        \
+      "warnings and errors of the profiler itself; their texts are in the rank's metadata")        \
     X(TM_COUNT_OTHER_TASK, "other_task", TM_DIAGNOSTIC_ODD,                                        \
-      "events of an NPU whose task type is not known: they count as computation")                  \
+      "events of an NPU whose task type is unknown: they count as computation")                    \
     X(TM_COUNT_OTHER_SUMS, "other_sums", TM_DIAGNOSTIC_ODD,                                        \
-      "lanes of the profiler's own overlap analysis whose sum is not that of the events")          \
+      "rows of the profiler's own overlap analysis whose sum differs from that of the events")     \
     X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_DIAGNOSTIC_MINOR,                              \
-      "kernels that begin before an earlier one of their stream has ended")                        \
+      "kernels that start before an earlier kernel of their stream has ended")                     \
     X(TM_COUNT_RESTART, "restart", TM_DIAGNOSTIC_ODD,                                              \
-      "recordings in which Seq or the numbers of steps begin again, so the job was restarted: "    \
-      "collectives are matched within each run, steps of the second are numbered from 1000000 on") \
+      "recordings in which Seq or the numbers of steps start again, so the job was restarted: "    \
+      "collectives are matched within each run, and steps of the second run are numbered from "    \
+      "1000000 on")                                                                                \
     X(TM_COUNT_OTHER_RUN, "other_run", TM_DIAGNOSTIC_ODD,                                          \
-      "recordings that share no communicator with an earlier one of their rank: the job was "      \
-      "restarted, or they are of another job")                                                     \
+      "recordings that share no communicator with an earlier recording of their rank: the job "    \
+      "was restarted, or they are of another job")                                                 \
     X(TM_COUNT_DUPLICATE_CORRELATION, "duplicate_correlation", TM_DIAGNOSTIC_ODD,                  \
-      "GPU events whose correlation id several launches have, one after another: the first "       \
-      "counts")                                                                                    \
+      "GPU events whose correlation id belongs to several launches, one after another: the first " \
+      "launch counts")                                                                             \
     X(TM_COUNT_LATER_RECORD, "later_record", TM_DIAGNOSTIC_MINOR,                                  \
-      "waits for a CUDA event with the id of a record that comes after them: it is not used")      \
+      "waits for a CUDA event with the id of a record that comes after them: the record is not "   \
+      "used")                                                                                      \
     X(TM_COUNT_UNKNOWN_RECORD, "unknown_record", TM_DIAGNOSTIC_MINOR,                              \
-      "waits of a stream for a CUDA event whose record the profiler did not see: what they wait "  \
-      "for is guessed by times in the replay")                                                     \
+      "waits of a stream for a CUDA event whose record the profiler did not see: the replay "      \
+      "infers from times what they wait for")                                                      \
     X(TM_COUNT_SHARED_SEQUENCE, "shared_sequence", TM_DIAGNOSTIC_MINOR,                            \
-      "nodes of autograd's graph that bear the number of another one: which forward operator "     \
-      "they are of, and so which module, may be wrong")                                            \
+      "nodes of autograd's graph that have the number of another node: their forward operator, "   \
+      "and so their module, may be wrong")                                                         \
     X(TM_COUNT_UNLINKED, "unlinked", TM_DIAGNOSTIC_NOTE,                                           \
       "GPU events whose launch is not in the trace")                                               \
     X(TM_COUNT_FLOW, "flow", TM_DIAGNOSTIC_NOTE,                                                   \
@@ -251,7 +255,7 @@ typedef struct tm_track {
     uint32_t pid, tid;     /* as written in the trace */
     uint32_t process_name; /* from metadata records */
     uint32_t thread_name;
-    uint32_t first; /* its events are rows [first, first + count) of the timeline */
+    uint32_t first; /* the track's events are rows [first, first + count) of the timeline */
     uint32_t count;
 } tm_track;
 
@@ -321,11 +325,12 @@ typedef struct tm_collective_attr {
 typedef struct tm_communicator {
     uint32_t name;   /* name id: `group` of its kernels, the same on all of its ranks */
     int32_t n_ranks; /* number of ranks; -1 if its creation was not recorded */
-    int32_t place;   /* place of this rank in it; -1 likewise */
+    int32_t place;   /* place of this rank in the communicator; -1 if unknown */
     bool used;       /* used by a kernel of this rank */
-    bool numbered;   /* its kernels have a Comms Id from NCCL's counters, which other traces lack */
-    bool joined;     /* this rank's trace gives its name and ranks (match/joined.h) */
-    uint64_t nccl;   /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
+    bool numbered; /* whether the communicator's kernels have a Comms Id from NCCL's counters, which
+                      other traces lack */
+    bool joined;   /* this rank's trace gives its name and ranks (match/joined.h) */
+    uint64_t nccl; /* first TM_NCCL_DIGITS hex digits of NCCL's hash; 0: not an NCCL hash */
 } tm_communicator;
 
 /** Number of digits of a communicator's hash that every NCCL profiler writes, out of up to 16. */
@@ -338,7 +343,7 @@ static inline uint64_t tm_nccl_digits(uint64_t hash) {
     return hash;
 }
 
-/** Maximum group size; a larger one is not believed. */
+/** Maximum group size; a larger size counts as an error of the trace. */
 enum { TM_GROUP_RANKS_MAX = 1 << 20 };
 
 /** A [memory] instant: an allocation, or a release if bytes is negative. */
@@ -371,7 +376,7 @@ typedef struct tm_shapes_attr {
 typedef struct tm_inputs_attr {
     uint32_t event;
     uint32_t types;    /* name id of its `Input type`: a JSON list of texts */
-    uint32_t concrete; /* name id of its `Concrete Inputs`, likewise */
+    uint32_t concrete; /* name id of the operator's `Concrete Inputs` in one line */
 } tm_inputs_attr;
 
 /** Autograd and Python information on a CPU operator, if the profiler recorded it. Building the
@@ -402,8 +407,8 @@ typedef struct tm_wait_attr {
 
 /** Compiler information of XLA or TensorFlow on a device event: its names and what it computes. */
 typedef struct tm_xla_attr {
-    int64_t flops, bytes; /* of one run, as counted by the compiler; bytes of the device's main
-                             memory; -1 not recorded */
+    int64_t flops, bytes; /* per run, as counted by the compiler; bytes are those of the device's
+                             main memory; -1 if not recorded */
     uint32_t event;
     uint32_t program;  /* name id of the module, with its fingerprint if it has one */
     uint32_t hlo;      /* name id of the operation in the module: "fusion.2" */
@@ -466,17 +471,19 @@ typedef struct tm_span {
 
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
-    int64_t wait_ns;          /* -1 if its operation has no wait */
-    int64_t lateness_ns;      /* time from the second-last start to its own, if it alone was last */
-    int64_t caused_ns;        /* wait of other ranks that it caused: whole nanoseconds */
+    int64_t wait_ns;     /* -1 if its operation has no wait */
+    int64_t lateness_ns; /* time from the second to last start to its own start, if only this rank
+                            was last */
+    int64_t caused_ns;   /* wait of other ranks that it caused: whole nanoseconds */
     uint64_t caused_fraction; /* rest of caused_ns in units of 2^-40 ns, below 2^40 */
     int64_t doubt_ns;         /* uncertainty of caused_ns: clock error for each early rank */
     int64_t step;             /* of the operation, -1 none */
     int32_t group_size;
-    bool matched;    /* it belongs to an operation, complete or not */
+    bool matched;    /* whether the kernel belongs to an operation, complete or not */
     bool complete;   /* every member of the operation has a kernel */
-    bool at_least;   /* the group may have further members that no trace shows */
-    bool last, tied; /* it alone arrived last; it shares the last place with another */
+    bool at_least;   /* whether the group may have further members that no trace shows */
+    bool last, tied; /* whether only this rank arrived last; whether it shares the last place with
+                        another rank */
     bool untied;     /* exactly one of the operation's ranks arrived last */
 } tm_comm_answer;
 
@@ -540,8 +547,8 @@ typedef struct tm_level {
     int64_t begin_ns;   /* start of the bucket in job time since the epoch: a multiple of its
                            width */
     int64_t busy_ns;    /* part of the bucket covered by the sub-track's intervals */
-    int64_t events;     /* number that begin in the bucket */
-    int64_t longest_ns; /* longest of these */
+    int64_t events;     /* number that start in the bucket */
+    int64_t longest_ns; /* duration of the longest of these events */
     uint8_t lane;       /* tm_level_lane */
     uint8_t exponent;   /* of the bucket width: 2^exponent ns */
 } tm_level;
@@ -668,7 +675,7 @@ size_t tm_timeline_collectives_from(const tm_timeline *timeline, uint32_t row);
 /** Returns the row of TM_ATTR_COLLECTIVE of an event row; NULL if it has none. */
 const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, uint32_t row);
 
-/** Returns the recording that contains a time of the rank, or the last one that began before it;
+/** Returns the recording that contains a time of the rank, or the last one that started before it;
  * NULL if there is none. Nothing is known of the time between recordings, so no duration extends
  * from one into the next. */
 const tm_span *tm_timeline_span(const tm_timeline *timeline, int64_t recorded_ns);
@@ -689,7 +696,7 @@ int64_t tm_timeline_middle(const tm_timeline *timeline);
  * its device number is higher and the ranks are adjacent or rank and device advance equally;
  * without a device number, if the ranks are adjacent. */
 typedef struct tm_host_rule {
-    int64_t rank, device; /* those of the last rank; start with rank -2 */
+    int64_t rank, device; /* rank and device of the last rank; initially rank -2 */
     int32_t host;         /* last number; start with -1 */
 } tm_host_rule;
 

@@ -339,8 +339,8 @@ tm_status tm_loader_list_units(tm_loader *l, size_t i, tm_vec *found, tm_error *
     if (status == TM_OK && !((const tm_entry *)found->data)[before].has_unit) {
         found->n = before;
         status = tm_fail(err, TM_ERR_INPUT, l->options->inputs[i].path, -1,
-                         "holds the traces of several ranks, which cannot be separated; give the "
-                         "ranks' own traces");
+                         "contains the traces of several ranks, which cannot be separated; give "
+                         "the ranks' own traces");
     }
     if (status != TM_OK)
         TM_TRY(tm_loader_bad_input(l, &entry, status, err));

@@ -150,7 +150,7 @@ static tm_status make_folder(const exporter *x, char **out, tm_error *err) {
     }
     return *out ? TM_OK
                 : tm_fail(err, TM_ERR_OUTPUT, x->options->output, -1,
-                          "no folder for the exports of reports can be made next to it: %s",
+                          "the folder next to it for the exports of reports cannot be created: %s",
                           strerror(reason));
 }
 

@@ -38,25 +38,25 @@ static tm_status leave_out(tm_loader *l, size_t i, const tm_cost_share *claim, t
     static const struct {
         const char *reason, *message;
     } why[] = {
-        [TM_CLAIM_HELPER] = {"helper", "a helper process: it has no device work and no rank of the "
-                                       "job (--rank-map gives it one)"},
+        [TM_CLAIM_HELPER] = {"helper", "a helper process without device work and without a rank of "
+                                       "the job (--rank-map can give it a rank)"},
         [TM_CLAIM_COVERED] =
-            {"covered", "only for its ranks that have traces of their own, which are read instead"},
+            {"covered",
+             "contains only ranks that have traces of their own, which are read instead"},
         [TM_CLAIM_NO_RANK] = {"unranked",
-                              "does not say which rank it is, and other traces cover every "
-                              "rank of the job; assign it a rank with --rank-map, or leave "
-                              "it out"},
-        [TM_CLAIM_NO_WORLD] =
-            {"unranked", "nothing says which rank of the job it is: its largest communicator is "
-                         "one of several; assign it a rank with --rank-map, or leave it out"},
+                              "does not give its rank, and other traces cover every rank of the "
+                              "job; assign a rank with --rank-map, or leave it out"},
+        [TM_CLAIM_NO_WORLD] = {"unranked",
+                               "its rank of the job is unknown, because its largest communicator "
+                               "is one of several; assign a rank with --rank-map, or leave it out"},
         [TM_CLAIM_SMALLER] = {"unranked",
-                              "nothing says which rank of the job it is: another trace's "
-                              "communicator has more ranks, so this is a part of that job, or "
-                              "another run; assign it a rank with --rank-map, or leave it out"},
+                              "its rank of the job is unknown: another trace's communicator has "
+                              "more ranks, so this trace is of a part of that job, or of another "
+                              "run; assign a rank with --rank-map, or leave it out"},
         [TM_CLAIM_TWICE] =
-            {"unranked", "another trace has the same rank of its communicator at the same time: it "
-                         "is a copy, or the communicators are parts of the job, or the traces are "
-                         "of two jobs; assign it a rank with --rank-map, or leave it out"},
+            {"unranked", "another trace has the same rank in its communicator at the same time: "
+                         "one is a copy, or the communicators are parts of the job, or the traces "
+                         "are of two jobs; assign a rank with --rank-map, or leave it out"},
     };
     const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
     bool said = false;

@@ -43,8 +43,8 @@ static tm_status check_kept(const tm_loader *l, size_t i, tm_error *err) {
     if (trace->events.n > 0 || skipped == 0)
         return TM_OK;
     return tm_fail(err, TM_ERR_INPUT, tm_loader_path(l, i), -1,
-                   "none of its %" PRId64 " timed events can be used: %" PRId64
-                   " without a valid time, %" PRId64 " of a kind (ph) that is not read",
+                   "its %" PRId64 " timed events cannot be used: %" PRId64
+                   " have no valid time, %" PRId64 " have a kind (ph) that is not read",
                    skipped, skipped - trace->counts[TM_COUNT_OTHER_PHASE],
                    trace->counts[TM_COUNT_OTHER_PHASE]);
 }
@@ -228,7 +228,7 @@ void tm_loader_drop_parts(tm_loader *l) {
 }
 
 /* Joins the traces read in parts. If the parts do not form the whole, the owner reads the trace
- * again, which shows whether it is malformed, truncated, or was cut where no event begins. */
+ * again, which shows whether it is malformed, truncated, or was cut where no event starts. */
 static tm_status join_parts(tm_loader *l, tm_error *err) {
     const tm_mpi_part *parts = l->parts.data;
     int64_t again = 0;
@@ -267,7 +267,7 @@ static tm_status check_any(const tm_loader *l, tm_error *err) {
     if (sums[0] == 0 || sums[1] > 0) /* without any trace, tm_loader_list_ranks reports the error */
         return TM_OK;
     return tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                   sums[0] == 1 ? "the trace holds no event" : "no trace holds an event");
+                   sums[0] == 1 ? "the trace has no events" : "no trace has events");
 }
 
 tm_status tm_mpi_read_traces(tm_loader *l, tm_error *err) {

@@ -97,7 +97,7 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
         [TM_CONDITION_HOST] = "no host of the job is known by name",
         [TM_CONDITION_STAGE] = "the traces show no pipeline",
         [TM_CONDITION_STEP] = "the job has no step",
-        [TM_CONDITION_KIND] = "nothing was recorded",
+        [TM_CONDITION_KIND] = "no such work was recorded",
         [TM_CONDITION_KERNEL] = "no GPU event has such a name; tmerge show STORE kernels has them",
         [TM_CONDITION_OPERATOR] =
             "no such operator launched anything; tmerge show STORE operators has them"};
@@ -107,7 +107,7 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
         c++;
     if (c == TM_N_CONDITIONS) {
         write_part(part, text, sizeof text);
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s: nothing recorded matches all of this",
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s: no recorded work matches all of these",
                        text);
     }
     TM_TRY(what_there_is(r, c, there, err));

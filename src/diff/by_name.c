@@ -35,36 +35,39 @@ enum {
 static const tm_column kernel_columns[N_KERNEL] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
     {"verdict", TM_TEXT, "",
-     "added or removed; slower or faster: the change exceeds noise; otherwise more or fewer calls "
-     "(by 2 % or more); unclear: the change may be chance; same; too few steps: A or B has under "
-     "3. If per is call: differs: by 2 % or more, noise unknown; unclear: by less."},
+     "added or removed: only B or only A has the kernel. slower or faster: the change exceeds "
+     "noise_ns. more or fewer calls: the change does not, but the number of calls differs by 2 % "
+     "or more. unclear: the change may be chance. same: no change. too few steps: A or B has under "
+     "3 steps. If per is call, only: differs (by 2 % or more, with unknown noise) and unclear (by "
+     "less)."},
     {"a_ns", TM_INT, "ns",
-     "In A: kernels.kernel.total_ns per rank and step, 0 if it did not run. If per is call: mean "
-     "per call, null without calls."},
-    {"b_ns", TM_INT, "ns", "The same in B."},
+     "Time of the kernel in A: kernels.kernel.total_ns per rank and step, 0 if the kernel did not "
+     "run. If per is call, the mean per call; null without calls."},
+    {"b_ns", TM_INT, "ns", "Time of the kernel in B, computed as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
-     "Noise of overlap.step.compute_ns in diff.job times the square root of the kernel's share of "
-     "it, as for kernels that vary independently; for communication the full noise of comm_ns. "
-     "Null with too few steps, or if only A or B has the kernel."},
+     "How much a_ns and b_ns may differ by chance: the noise of overlap.step.compute_ns in "
+     "diff.job times the square root of the kernel's share of compute_ns, as for kernels that vary "
+     "independently. For communication it is the full noise of comm_ns. Null with too few steps, "
+     "or if only A or B has the kernel."},
     {"a_calls", TM_REAL, "",
-     "kernels.kernel.calls per rank and step in A; if per is call, per rank over the whole "
-     "recording."},
-    {"b_calls", TM_REAL, "", "The same in B."},
+     "Number of calls in A: kernels.kernel.calls per rank and step; if per is call, per rank over "
+     "the whole recording."},
+    {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
     {"per", TM_TEXT, "",
-     "step; or call: A or B has under 2 whole steps, so that sums depend on the length of the "
-     "recording. Calls of one name may differ in size."},
-    {"a_mean_ns", TM_INT, "ns", "kernels.kernel.mean_ns in A."},
-    {"b_mean_ns", TM_INT, "ns", "The same in B."},
-    {"communication", TM_BOOL, "", "Whether it communicates."},
+     "Unit of the figures: step, or call if A or B has under 2 whole steps and sums would depend "
+     "on the length of the recording. Calls of one name may differ in size."},
+    {"a_mean_ns", TM_INT, "ns", "Mean duration of the kernel in A: kernels.kernel.mean_ns."},
+    {"b_mean_ns", TM_INT, "ns", "Mean duration of the kernel in B: kernels.kernel.mean_ns."},
+    {"communication", TM_BOOL, "", "Whether the kernel communicates."},
 };
 
 const tm_table_def tm_diff_kernel_def = {
     .name = "diff.kernel",
-    .doc = "A row for each kernel name in A or B, the largest absolute change first. If per is "
-           "call: ordered by the change times its calls in A, then names in A or B only, the "
-           "longest per rank first.",
+    .doc = "A row for each kernel name in A or B, with the largest absolute change first. If per "
+           "is call, rows are sorted by the change times the number of calls in A; after them come "
+           "names in A or B only, with the longest time per rank first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL,
     .n_keys = 1,
@@ -74,28 +77,35 @@ const tm_table_def tm_diff_kernel_def = {
 static const tm_column operator_columns[N_OPERATOR] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
-     "As in diff.kernel; by host time if it has no device time. A store lists 1000 operators; "
-     "beyond them it is unknown whether one was added or removed: unclear."},
+     "Verdict as in diff.kernel; for operators without device time it judges the host time. "
+     "unclear also if it is unknown whether the operator was added or removed, because a store "
+     "lists only 1000 operators."},
     {"a_ns", TM_INT, "ns",
-     "In A: operators.op.device_self_ns per rank and step, or per call: see per."},
-    {"b_ns", TM_INT, "ns", "The same in B."},
+     "Device time of the operator in A: operators.op.device_self_ns per rank and step, or per call "
+     "if per is call."},
+    {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed as a_ns."},
     {"change_ns", TM_INT, "ns", "b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "100 change_ns / a_ns."},
     {"noise_ns", TM_INT, "ns",
-     "For a_ns and b_ns as in diff.kernel; for host times 10 % of the larger one, or the "
-     "difference between ranks in A or B if that is larger."},
-    {"a_calls", TM_REAL, "", "operators.op.calls, as in diff.kernel."},
-    {"b_calls", TM_REAL, "", "The same in B."},
-    {"per", TM_TEXT, "", "As in diff.kernel: step or call."},
-    {"a_host_ns", TM_INT, "ns", "operators.op.host_self_ns per rank and step, or per call, in A."},
-    {"b_host_ns", TM_INT, "ns", "The same in B."},
+     "How much the times may differ by chance. For a_ns and b_ns it is computed as in diff.kernel. "
+     "For host times it is 10 % of the larger one, or the difference between the ranks of A or B "
+     "if that is larger."},
+    {"a_calls", TM_REAL, "",
+     "Number of calls in A: operators.op.calls, per rank and step; if per is call, per rank over "
+     "the whole recording."},
+    {"b_calls", TM_REAL, "", "Number of calls in B, computed as a_calls."},
+    {"per", TM_TEXT, "", "Unit of the figures: step or call, as in diff.kernel."},
+    {"a_host_ns", TM_INT, "ns",
+     "Host time of the operator in A: operators.op.host_self_ns per rank and step, or per call if "
+     "per is call."},
+    {"b_host_ns", TM_INT, "ns", "Host time of the operator in B, computed as a_host_ns."},
     {"host_change_ns", TM_INT, "ns", "b_host_ns - a_host_ns."},
 };
 
 const tm_table_def tm_diff_operator_def = {
     .name = "diff.operator",
-    .doc = "A row for each operator in A or B, the largest change on the device first, as in "
-           "diff.kernel, then the largest on the host.",
+    .doc = "A row for each operator in A or B, sorted by the change on the device, as in "
+           "diff.kernel, and then by the change on the host.",
     .columns = operator_columns,
     .n_columns = N_OPERATOR,
     .n_keys = 1,

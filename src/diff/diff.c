@@ -29,30 +29,32 @@ enum {
 };
 
 static const tm_column side_columns[N_SIDE] = {
-    {"side", TM_TEXT, "", "A (before) or B (after)."},
+    {"side", TM_TEXT, "", "Job of the row: A (before) or B (after)."},
     {"store", TM_TEXT, "", "Path of the store."},
-    {"ranks", TM_INT, "", "job.job.ranks."},
-    {"hosts", TM_INT, "", "job.job.hosts."},
-    {"roles", TM_INT, "", "Roles of ranks: see diff.rank.role."},
-    {"format", TM_TEXT, "", "Format of the traces; several are separated by commas."},
+    {"ranks", TM_INT, "", "Number of ranks, from job.job.ranks."},
+    {"hosts", TM_INT, "", "Number of hosts, from job.job.hosts."},
+    {"roles", TM_INT, "", "Number of roles of ranks; diff.rank.role defines a role."},
+    {"format", TM_TEXT, "", "Format of the traces; several formats are separated by commas."},
     {"steps", TM_INT, "",
-     "Whole (not partial) steps, by which changes are judged; 0 if none are marked."},
+     "Number of whole (not partial) steps, by which changes are judged; 0 if no steps are marked."},
     {"step_ns", TM_INT, "ns",
-     "Median over these steps of the mean over ranks of overview.step.step_ns; of the whole "
-     "recording if no steps are marked; null for several kinds of steps (see diff.job)."},
+     "Median over the whole steps of the mean over ranks of overview.step.step_ns. If no steps are "
+     "marked, it is the whole recording. Null for several kinds of steps (see diff.job)."},
     {"step_spread_ns", TM_INT, "ns",
-     "Third quartile of the steps' absolute deviations from step_ns: three in four are this close "
-     "or closer."},
-    {"straggler", TM_TEXT, "", "stragglers.job.verdict."},
-    {"straggler_rank", TM_INT, "", "stragglers.job.rank: the named rank."},
+     "Third quartile of the absolute differences between the steps' durations and step_ns: three "
+     "in four steps are this close or closer."},
+    {"straggler", TM_TEXT, "", "Verdict on ranks, from stragglers.job.verdict."},
+    {"straggler_rank", TM_INT, "",
+     "Rank that is named, from stragglers.job.rank; null if none is named."},
     {"plan", TM_TEXT, "",
-     "The ranks that help most if fixed together: the last plan of whatif.item; null for none."},
-    {"plan_pct", TM_REAL, "%", "Share of a step that the plan saves."},
+     "Ranks that help most if they are fixed together: the last plan of whatif.item; null if there "
+     "is no plan."},
+    {"plan_pct", TM_REAL, "%", "Percentage of a step that fixing these ranks (the plan) saves."},
 };
 
 static const tm_table_def side_def = {
     .name = "diff.side",
-    .doc = "Two rows: the jobs compared.",
+    .doc = "Two rows: the two jobs that are compared.",
     .columns = side_columns,
     .n_columns = N_SIDE,
     .n_keys = 1,
@@ -63,14 +65,17 @@ enum { T_PLACE, T_A_STEP, T_B_STEP, T_A, T_B, T_CHANGE, T_KIND, N_STEP };
 
 static const tm_column step_columns[N_STEP] = {
     {"place", TM_INT, "",
-     "Position of the step among those of its job, from 0; with several kinds of steps, position "
-     "within its kind, kind by kind."},
-    {"a_step", TM_INT, "", "Its number in A; null if A has fewer."},
-    {"b_step", TM_INT, "", "Its number in B; null if B has fewer."},
-    {"a_ns", TM_INT, "ns", "Mean over ranks of overview.step.step_ns in A, without partial steps."},
-    {"b_ns", TM_INT, "ns", "The same in B."},
-    {"change_ns", TM_INT, "ns", "b_ns - a_ns; single steps are not judged."},
-    {"kind", TM_TEXT, "", "As in diff.job.kind."},
+     "Position of the step among the steps of its job, from 0. With several kinds of steps, it is "
+     "the position within the kind; kinds follow one another."},
+    {"a_step", TM_INT, "", "Number of the step in A; null if A has fewer steps."},
+    {"b_step", TM_INT, "", "Number of the step in B; null if B has fewer steps."},
+    {"a_ns", TM_INT, "ns",
+     "Duration of the step in A: the mean over ranks of overview.step.step_ns, without partial "
+     "steps."},
+    {"b_ns", TM_INT, "ns", "Duration of the step in B, computed as a_ns."},
+    {"change_ns", TM_INT, "ns", "b_ns - a_ns. Single steps are not judged."},
+    {"kind", TM_TEXT, "",
+     "Kind of the step, as in diff.job; null unless A or B has several kinds."},
 };
 
 static const tm_table_def step_def = {
@@ -83,8 +88,9 @@ static const tm_table_def step_def = {
 };
 
 static const tm_column diagnostic_columns[] = {
-    {"place", TM_INT, "", "Position of the sentence; 0 is the verdict."},
-    {"text", TM_TEXT, "", "The verdict on the step time, or a note for reading the tables."},
+    {"place", TM_INT, "", "Position of the sentence, from 0; the first is the verdict."},
+    {"text", TM_TEXT, "",
+     "Sentence: the verdict on the step time, or a note for reading the tables."},
 };
 
 static const tm_table_def diagnostic_def = {
@@ -114,7 +120,7 @@ enum { SENTENCE_MAX = 256 };
 
 #define SHARE_PCT 0.1 /* largest difference of the shares of kinds of steps that is ignored */
 
-#define BY_CALL "kernels and operators are compared by the time per call"
+#define BY_CALL "kernels and operators are compared by their time per call"
 
 static tm_status add_diagnostic(tm_table *out, const char *text, tm_error *err) {
     tm_cell *row = tm_table_add_row(out);
@@ -375,7 +381,7 @@ static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error
     if (ranks[0] != ranks[1]) {
         snprintf(text, sizeof text,
                  "Ranks: %" PRId64 " in A, %" PRId64
-                 " in B; times are means over ranks, whose shares of the work may differ",
+                 " in B. Times are means over ranks, whose shares of the work may differ",
                  ranks[0], ranks[1]);
         TM_TRY(add_diagnostic(out, text, err));
     }
@@ -392,7 +398,7 @@ static tm_status diagnostic_sizes(const tm_table *sides, tm_table *out, tm_error
         return TM_OK;
     snprintf(text, sizeof text,
              "Roles of ranks: %" PRId64 " in A, %" PRId64
-             " in B; figures by role take all ranks as one",
+             " in B. Figures by role treat all ranks as one role",
              roles[0], roles[1]);
     return add_diagnostic(out, text, err);
 }
@@ -401,8 +407,8 @@ static tm_status diagnostic_kinds(const tm_table *sides, tm_table *out, tm_error
     const char *a = words_of(sides, 0, S_FORMAT), *b = words_of(sides, 1, S_FORMAT);
     char text[SENTENCE_MAX];
     if (strcmp(a, b) != 0) {
-        snprintf(text, sizeof text,
-                 "A's traces are %s, B's %s: names and what is recorded may differ", a, b);
+        snprintf(text, sizeof text, "A's traces are %s, B's %s: names and recorded data may differ",
+                 a, b);
         TM_TRY(add_diagnostic(out, text, err));
     }
     for (int side = 0; side < 2; side++) {
@@ -423,7 +429,7 @@ static void plan_text(const tm_table *sides, int side, char *out, size_t size) {
     const char *plan = words_of(sides, side, S_PLAN);
     const tm_cell *pct = &tm_table_row(sides, (size_t)side)[S_PLAN_PCT];
     if (!*plan || pct->null)
-        snprintf(out, size, "no fix of a rank saves 0.5 %% of a step");
+        snprintf(out, size, "fixing a rank saves at most 0.5 %% of a step");
     else
         snprintf(out, size, "fixing rank%s %.60s saves %s of a step", strchr(plan, ',') ? "s" : "",
                  plan, tm_shown_percent(pct->value.r, 1).text);
@@ -445,13 +451,12 @@ static tm_status diagnostic_shift(const tm_diff *diff, tm_table *out, tm_error *
     if (!diff->shifted)
         return TM_OK;
     return add_diagnostic(
-        out, "The kinds of steps have different shares in A and B: " BY_CALL ", over all kinds",
-        err);
+        out, "The kinds of steps have different shares in A and B: over all kinds, " BY_CALL, err);
 }
 
 /* The verdict is the first row. */
 static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *err) {
-    static const char same[] = "No difference: everything compared is the same";
+    static const char same[] = "No difference: everything that was compared is the same";
     char text[SENTENCE_MAX];
     if (is_same(out) && !diff->shifted) {
         TM_TRY(add_diagnostic(&out->tables[DIAGNOSTIC], same, err));

@@ -8,28 +8,29 @@
 enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED };
 
 #define FIGURE_COLUMNS                                                                             \
-    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN that defines it."},                             \
+    {"figure", TM_TEXT, "",                                                                        \
+     "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},                  \
         {"kind", TM_TEXT, "",                                                                      \
-         "Kind of the steps if A or B has several kinds (steps.kind); else null."},                \
+         "Kind of the steps if A or B has several kinds (steps.kind); otherwise null."},           \
         {"unit", TM_TEXT, "", "Unit of a, b, change and noise."},                                  \
         {"a", TM_REAL, "",                                                                         \
-         "In A. By step: the median over steps of the mean over ranks, without partial"            \
-         " steps. Counts and bytes that grow with the recording: per rank and step. "              \
-         "Otherwise the job's value; for peaks the largest of any GPU. Samples and "               \
-         "tokens per second: the given number per step over the median of step_ns."},              \
-        {"b", TM_REAL, "", "The same in B."}, {"change", TM_REAL, "", "b - a."},                   \
+         "Value in A. Figures by step: the median over steps of the mean over ranks, without "     \
+         "partial steps. Counts and bytes that grow with the recording: per rank and step. "       \
+         "Samples and tokens per second: the given number per step / the median of step_ns. "      \
+         "Peaks: the largest of any GPU. All others: the job's value."},                           \
+        {"b", TM_REAL, "", "Value in B, computed as a."}, {"change", TM_REAL, "", "b - a."},       \
         {"change_pct", TM_REAL, "%", "100 change / a."},                                           \
         {"noise", TM_REAL, "",                                                                     \
-         "How far a and b may differ by chance: 3 (1 + 4 / n) standard errors of both "            \
-         "medians, each 1.0895 Q / sqrt(its steps). Q is the third quartile of the "               \
-         "steps' absolute deviations from the median, the larger of A and B; n is the "            \
-         "smaller number of steps. Null for figures without steps."},                              \
+         "How much a and b may differ by chance: the sum of 3 (1 + 4 / n) standard errors of "     \
+         "both medians. A standard error is 1.0895 Q / sqrt(number of steps). Q is the third "     \
+         "quartile of the steps' absolute deviations from the median, the larger of A and B; n "   \
+         "is the smaller number of steps. Null for figures without steps."},                       \
     {                                                                                              \
         "verdict", TM_TEXT, "",                                                                    \
-            "higher or lower: the change exceeds noise (without steps: 2 % or more); "             \
-            "unclear: it does not, or counts depend on the shares of kinds of steps, "             \
-            "which differ in B; same: no change; too few steps: A or B has under 3; only "         \
-            "A, only B."                                                                           \
+            "higher or lower: the change exceeds noise (without steps: it is 2 % or more). "       \
+            "unclear: it does not, or counts depend on the shares of kinds of steps, which "       \
+            "differ in B. same: no change. too few steps: A or B has under 3. only A or only B: "  \
+            "the other job does not have the figure."                                              \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -47,17 +48,17 @@ enum { R_ROLE, R_A_RANKS, R_B_RANKS, R_SHARED, N_RANK = R_SHARED + N_SHARED };
 
 static const tm_column rank_columns[] = {
     {"role", TM_INT, "",
-     "Ranks of one role have the same number of communication kernels of each kind per step. Roles "
-     "are numbered by their lowest ranks and compared by number; if A and B have different numbers "
-     "of roles, all ranks have one role."},
-    {"a_ranks", TM_TEXT, "", "Ranks of this role in A, such as 0-3,8."},
-    {"b_ranks", TM_TEXT, "", "Ranks of this role in B."},
+     "Number of the role. Ranks of one role have the same number of communication kernels of each "
+     "kind per step. Roles are numbered by their lowest ranks and compared by number. If A and B "
+     "have different numbers of roles, all ranks have one role."},
+    {"a_ranks", TM_TEXT, "", "List of the ranks of this role in A, such as 0-3,8."},
+    {"b_ranks", TM_TEXT, "", "List of the ranks of this role in B, such as 0-3,8."},
     FIGURE_COLUMNS,
 };
 
 const tm_table_def tm_diff_rank_def = {
     .name = "diff.rank",
-    .doc = "A row for each role and figure: like diff.job, over the ranks of the role.",
+    .doc = "A row for each role and figure: as in diff.job, over the ranks of the role.",
     .columns = rank_columns,
     .n_columns = N_RANK,
     .n_keys = R_SHARED + F_KIND + 1,

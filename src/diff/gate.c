@@ -29,34 +29,36 @@ enum {
 };
 
 static const tm_column columns[N_G] = {
-    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN that defines it."},
+    {"figure", TM_TEXT, "",
+     "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
     {"kind", TM_TEXT, "",
-     "Kind of the steps if the jobs have several kinds (steps.kind); else null. A kind with under "
-     "5 steps and under 5 % of the steps' time in both jobs has no row."},
+     "Kind of the steps if the jobs have several kinds (steps.kind); otherwise null. A kind with "
+     "under 5 steps and under 5 % of the steps' time in both jobs has no row."},
     {"a", TM_REAL, "",
-     "Before: the trimmed mean over steps of the mean over ranks, without partial steps and "
-     "without a tenth of the steps (rounded up) at either end. For a peak: the largest of any "
-     "GPU."},
-    {"b", TM_REAL, "", "After: the same."},
-    {"a_steps", TM_INT, "", "Whole steps before; null for figures not by step."},
-    {"b_steps", TM_INT, "", "Whole steps after."},
+     "Value before. Figures by step: the trimmed mean over steps of the mean over ranks, without "
+     "partial steps and without a tenth of the steps (rounded up) at either end. Peaks: the "
+     "largest of any GPU."},
+    {"b", TM_REAL, "", "Value after, computed as a."},
+    {"a_steps", TM_INT, "", "Number of whole steps before; null for figures that are not by step."},
+    {"b_steps", TM_INT, "", "Number of whole steps after; null for figures that are not by step."},
     {"change_pct", TM_REAL, "%", "100 (b - a) / a."},
     {"noise_pct", TM_REAL, "%",
      "How far change_pct may be off by chance, except for 1 in 200 pairs of the same job: "
      "Student's t times the standard error of both means, from the winsorized deviations of the "
-     "steps, times sqrt((1 + r) / (1 - r)) if the correlation r of neighbouring steps exceeds 2 / "
-     "sqrt(steps). Null for figures not by step."},
-    {"limit_pct", TM_REAL, "%", "Allowed change; below 0: allowed decrease."},
+     "steps. If the correlation r of neighbouring steps exceeds 2 / sqrt(steps), it is multiplied "
+     "by sqrt((1 + r) / (1 - r)). Null for figures that are not by step."},
+    {"limit_pct", TM_REAL, "%",
+     "Change that is allowed: a value above 0 allows an increase, a value below 0 a decrease."},
     {"verdict", TM_TEXT, "",
-     "fail: the change exceeds the limit, and if noise_pct exceeds it too, also the lower of limit "
-     "+ 2 (noise - limit) and limit + noise; pass: neither exceeds the limit; undecided: "
-     "otherwise."},
-    {"why", TM_TEXT, "", "Why it is undecided."},
+     "fail: the change exceeds the limit; if noise_pct exceeds the limit too, the change must also "
+     "exceed the lower of limit + 2 (noise - limit) and limit + noise. pass: neither the change "
+     "nor noise_pct exceeds the limit. undecided: all other cases."},
+    {"why", TM_TEXT, "", "Why the verdict is undecided; null for other verdicts."},
 };
 
 const tm_table_def tm_gate_def = {
     .name = "diff.gate",
-    .doc = "A row for each figure with a limit; for figures by step, one for each kind of steps.",
+    .doc = "A row for each figure with a limit; for figures by step, a row for each kind of steps.",
     .columns = columns,
     .n_columns = N_G,
     .n_keys = 2,
@@ -89,8 +91,8 @@ static tm_status fail_limit(const char *text, tm_error *err) {
                                                     : ", ",
                                  names[i].alias);
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "'%s' is not a limit such as step=+2%%: a figure (%s), = and by how many "
-                   "percent it may change",
+                   "'%s' is not a limit such as step=+2%%: give a figure (%s), = and the "
+                   "percentage by which it may change",
                    text, known);
 }
 
@@ -300,7 +302,8 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                                 : "of both",
                  TM_GATE_STEPS_MIN);
     else if (g->of_steps && (g->a.n < TM_GATE_STEPS_MIN || g->b.n < TM_GATE_STEPS_MIN))
-        snprintf(why, size, "%zu whole steps before, %zu after: at least %d each are needed",
+        snprintf(why, size,
+                 "there are %zu whole steps before and %zu after: each side needs at least %d",
                  g->a.n, g->b.n, TM_GATE_STEPS_MIN);
     else if (g->doubted[0] || g->doubted[1])
         snprintf(why, size, "%s it could be off by more than 5 %% (show job.integrity)",
@@ -308,7 +311,7 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                  : g->doubted[0]                ? "before"
                                                 : "after");
     else if (!(g->a.mean > 0.0))
-        snprintf(why, size, "it was 0 before, so a change in percent means nothing");
+        snprintf(why, size, "it was 0 before, so a change in percent has no meaning");
     else
         return false;
     return true;
@@ -336,7 +339,8 @@ static const char *judge(gate *g, char *why, size_t size) {
     if (sign * g->change <= most && g->noise <= most)
         return TM_GATE_PASS;
     snprintf(why, size,
-             "chance may move it by %.1f %%: about %.0f steps each would tell %.3g %% from chance",
+             "chance may change it by %.1f %%: about %.0f steps on each side would distinguish "
+             "%.3g %% from chance",
              g->noise, steps_needed(g), most);
     return TM_GATE_UNDECIDED;
 }

@@ -31,26 +31,32 @@ enum {
 };
 
 static const tm_column columns[N_T] = {
-    {"figure", TM_TEXT, "", "ANALYSIS.TABLE.COLUMN that defines it."},
-    {"kind", TM_TEXT, "", "Kind of the steps if a job has several kinds (steps.kind); else null."},
-    {"place", TM_INT, "", "Position of the job among those given, from 1."},
-    {"store", TM_TEXT, "", "Its store, as given."},
+    {"figure", TM_TEXT, "",
+     "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
+    {"kind", TM_TEXT, "",
+     "Kind of the steps if a job has several kinds (steps.kind); otherwise null."},
+    {"place", TM_INT, "", "Position of the job among the given jobs, from 1."},
+    {"store", TM_TEXT, "", "Path of the job's store as given."},
     {"unit", TM_TEXT, "", "Unit of value."},
     {"value", TM_REAL, "",
-     "Trimmed mean over steps of the mean over ranks, as in diff.gate; plain mean for under 5 "
-     "steps. For a peak: the largest of any GPU. Null if not recorded."},
-    {"steps", TM_INT, "", "Whole steps; null for figures not by step."},
-    {"change_pct", TM_REAL, "%", "Relative to the previous job."},
+     "Value in this job: the trimmed mean over steps of the mean over ranks, as in diff.gate; for "
+     "under 5 steps, the plain mean. For a peak, the largest of any GPU. Null if not recorded."},
+    {"steps", TM_INT, "", "Number of whole steps; null for figures that are not by step."},
+    {"change_pct", TM_REAL, "%", "Change of value relative to the previous job."},
     {"noise_pct", TM_REAL, "%",
-     "How far change_pct may be off by chance, as in diff.gate; null for figures not by step, or "
-     "under 5 steps."},
+     "How far change_pct may be off by chance, as in diff.gate. Null for figures that are not by "
+     "step, or under 5 steps."},
     {"verdict", TM_TEXT, "",
-     "higher or lower: the change exceeds noise_pct (without steps: 2 % or more); unclear: it does "
-     "not; same: no change; too few steps: one of the jobs has under 5; other ranks: the jobs have "
-     "different numbers of ranks; null if a value is unknown."},
-    {"first_change_pct", TM_REAL, "%", "Relative to the first job."},
-    {"first_noise_pct", TM_REAL, "%", "As for noise_pct."},
-    {"first_verdict", TM_TEXT, "", "As for verdict."},
+     "Verdict on the change from the previous job. higher or lower: the change exceeds noise_pct "
+     "(without steps: it is 2 % or more). unclear: it does not. same: no change. too few steps: "
+     "one of the jobs has under 5. other ranks: the jobs have different numbers of ranks. Null if "
+     "a value is unknown."},
+    {"first_change_pct", TM_REAL, "%", "Change of value relative to the first job."},
+    {"first_noise_pct", TM_REAL, "%",
+     "How far first_change_pct may be off by chance, as in diff.gate. Null for figures that are "
+     "not by step, or under 5 steps."},
+    {"first_verdict", TM_TEXT, "",
+     "Verdict on the change from the first job, with the words of the column verdict."},
 };
 
 const tm_table_def tm_trend_def = {

@@ -133,7 +133,7 @@ static void member_name(const member *m, char out[NAME_MAX_CHARS]) {
         snprintf(out, NAME_MAX_CHARS, "rank_%05" PRId64 "_%zu.json", m->rank, m->span);
 }
 
-/* Returns whether a trace begins like JSON. Perfetto cannot open databases, and a Nsight Systems
+/* Returns whether a trace starts like JSON. Perfetto cannot open databases, and a Nsight Systems
  * report contains more about its host than should be passed on: the whole environment. */
 static bool is_json(const char *piece, size_t n) {
     size_t at = n >= 3 && memcmp(piece, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -271,7 +271,7 @@ static void destroy(tm_export *x) {
 const tm_export_format tm_export_archive = {
     .name = "archive",
     .file = "tmerge.tar",
-    .summary = "the original traces, with what Perfetto needs to open them as one",
+    .summary = "the original traces, with the data that Perfetto needs to open them as one",
     .begins = MAGIC "\0" VERSION USER,
     .begins_size = sizeof MAGIC "\0" VERSION USER - 1,
     .begins_at = MAGIC_AT,

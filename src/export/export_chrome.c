@@ -252,8 +252,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     TM_TRY(tm_export_look(&c->survey, x, timeline, true, err));
     if (x->n_events + c->survey.n_taken > EVENTS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "these are over %d events, more than any viewer opens as Chrome's JSON: use "
-                       "--format perfetto, or choose fewer with --from, --to and --rank",
+                       "there are over %d events, more than any viewer opens as Chrome's JSON: use "
+                       "--format perfetto, or choose fewer events with --from, --to and --rank",
                        EVENTS_MAX);
     if (!c->begun)
         put_head(x, timeline);
@@ -299,7 +299,7 @@ static void destroy(tm_export *x) {
 const tm_export_format tm_export_chrome = {
     .name = "chrome",
     .file = "tmerge.json",
-    .summary = "Chrome's JSON, for windows of up to 4 million events: tmerge reads it too",
+    .summary = "Chrome's JSON, for windows of up to 4 million events; tmerge reads it too",
     .begins = TM_EXPORT_FIRST,
     .begins_size = sizeof TM_EXPORT_FIRST - 1,
     .state_size = sizeof(chrome),

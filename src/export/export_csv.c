@@ -168,7 +168,7 @@ static void destroy(tm_export *x) {
 const tm_export_format tm_export_csv = {
     .name = "csv",
     .file = "tmerge.csv",
-    .summary = "one line an event, comma-separated (RFC 4180)",
+    .summary = "one line per event, comma-separated (RFC 4180)",
     .begins = HEADER,
     .begins_size = 48,
     .state_size = sizeof(csv),

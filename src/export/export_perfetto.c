@@ -127,7 +127,7 @@ static void put_end(tm_perfetto *p, uint64_t track, int64_t time_ns) {
     tm_proto_end(&p->block, packet);
 }
 
-/* Writes the ends of events that have ended on the sub-track, before events that begin at that
+/* Writes the ends of events that have ended on the sub-track, before events that start at that
  * time. */
 static void close_lane(tm_perfetto *p, tm_lane *lane, int64_t now_ns) {
     int64_t end_ns;
@@ -247,7 +247,7 @@ static void destroy(tm_export *x) {
 const tm_export_format tm_export_perfetto = {
     .name = "perfetto",
     .file = "tmerge.perfetto-trace",
-    .summary = "Perfetto's own, compressed, for jobs of any size: opens in ui.perfetto.dev",
+    .summary = "Perfetto's format, compressed, for jobs of any size; opens in ui.perfetto.dev",
     .begins = TM_EXPORT_PACKET,
     .begins_size = sizeof TM_EXPORT_PACKET - 1,
     .state_size = sizeof(tm_perfetto),

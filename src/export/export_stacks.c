@@ -186,7 +186,7 @@ static tm_status end_speedscope(tm_export *x, tm_error *err) {
 const tm_export_format tm_export_folded = {
     .name = "folded",
     .file = "-",
-    .summary = "call stacks, one a line, for flame graph tools",
+    .summary = "call stacks, one per line, for flame graph tools",
     .of_stacks = true,
     .state_size = sizeof(stacks),
     .begin = begin,

@@ -62,7 +62,7 @@ static tm_status fail_damaged(gzip_decoder *gzip, int code, tm_error *err) {
         message = gzip->place == IN_HEADER ? "gzip header checksum is wrong: the file is damaged"
                                            : "gzip checksum is wrong: the file is damaged";
     else if (code == ISAL_INVALID_WRAPPER && gzip->had_member)
-        message = "there is garbage after the gzip stream";
+        message = "other data follows the gzip stream";
     else if (code == ISAL_INVALID_WRAPPER)
         message = "gzip header is damaged";
     else if (code == ISAL_UNSUPPORTED_METHOD)

@@ -14,7 +14,7 @@ typedef struct zstd_decoder {
     bool had_frame;
 } zstd_decoder;
 
-/* Whether the n bytes can begin a frame, possibly a skippable one (pzstd writes one first). */
+/* Whether the n bytes can start a frame, possibly a skippable one (pzstd writes one first). */
 static bool begins_frame(const uint8_t *bytes, size_t n) {
     static const uint8_t data[4] = {0x28, 0xb5, 0x2f, 0xfd};
     static const uint8_t skippable[4] = {0x50, 0x2a, 0x4d, 0x18};
@@ -48,14 +48,15 @@ static tm_status fail_damaged(const zstd_decoder *zstd, size_t code, tm_error *e
         return tm_fail(err, TM_ERR_INPUT, NULL, -1, "zstd checksum is wrong: the file is damaged");
     case ZSTD_error_frameParameter_windowTooLarge:
         return tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                       "zstd stream needs a window above 128 MiB (zstd --long=28 and more): "
-                       "compress it again with --long=27 or without --long");
+                       "zstd stream needs a window of over 128 MiB (zstd --long=28 or more): "
+                       "compress the file again with --long=27 or without --long");
     case ZSTD_error_dictionary_wrong:
-        return tm_fail(err, TM_ERR_INPUT, NULL, -1,
-                       "zstd stream was made with a dictionary: compress it again without one");
+        return tm_fail(
+            err, TM_ERR_INPUT, NULL, -1,
+            "zstd stream was made with a dictionary: compress the file again without a dictionary");
     case ZSTD_error_prefix_unknown:
         return tm_fail(err, TM_ERR_INPUT, NULL, -1, "%s",
-                       zstd->had_frame ? "there is garbage after the zstd stream"
+                       zstd->had_frame ? "other data follows the zstd stream"
                                        : "zstd header is damaged");
     default:
         return tm_fail(err, TM_ERR_INPUT, NULL, -1, "zstd stream is damaged (%s)",
@@ -75,7 +76,7 @@ static tm_status decode_some(zstd_decoder *zstd, ZSTD_outBuffer *output, bool *d
     if (zstd->between_frames && zstd->had_frame &&
         !begins_frame((const uint8_t *)zstd->input.src + zstd->input.pos,
                       zstd->input.size - zstd->input.pos))
-        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "there is garbage after the zstd stream");
+        return tm_fail(err, TM_ERR_INPUT, NULL, -1, "other data follows the zstd stream");
     size_t before = output->pos;
     size_t code = ZSTD_decompressStream(zstd->context, output, &zstd->input);
     if (ZSTD_isError(code))

@@ -202,7 +202,7 @@ static tm_status take_launch(tm_ncu *ncu, page *p, tm_error *err) {
     return TM_OK;
 }
 
-/* Advances to the line that begins with the column ID: the program may print text before. */
+/* Advances to the line that starts with the column ID: the program may print text before. */
 static bool find_header(tm_records *r) {
     static const char *const begins[] = {"\"ID\",", "ID,"};
     while (r->at < r->size) {
@@ -237,7 +237,7 @@ static tm_status read_header(page *p, tm_error *err) {
     const size_t begin = p->records.at;
     if (!found)
         return tm_fail(err, TM_ERR_INPUT, p->records.path, -1,
-                       "not output of ncu --csv: no line begins with the column \"ID\"");
+                       "not output of ncu --csv: no line starts with the column \"ID\"");
     TM_TRY(tm_records_next(&p->records, &found, err));
     p->n_columns = tm_records_fields(&p->records);
     for (int i = 0; i < N_COLUMNS; i++)

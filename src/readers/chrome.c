@@ -104,7 +104,7 @@ static tm_status check_stop(chrome_reader *reader, tm_error *err) {
     reader->arrived = at == reader->stop;
     return reader->arrived ? TM_OK
                            : tm_window_fail(&reader->window, window->p,
-                                            "the next part does not begin with an event", err);
+                                            "the next part does not start with an event", err);
 }
 
 /* Whether the same bytes as before lead to the next event: at most 8, from the end of an event to
@@ -329,7 +329,7 @@ static tm_status read_start(chrome_reader *reader, tm_error *err) {
     }
     if (*window->p == '{')
         return read_object(reader, err);
-    return tm_window_fail(window, window->p, "a trace begins with { or [", err);
+    return tm_window_fail(window, window->p, "a trace must start with { or [", err);
 }
 
 /* Reads from an event on. Only the text after traceEvents shows whether they are in an object; if
@@ -356,7 +356,7 @@ static tm_status read_content(chrome_reader *reader, tm_error *err) {
     if (reader->stop < 0)
         TM_TRY(end_document(reader, err));
     else if (!reader->arrived)
-        return tm_window_fail(window, window->p, "the events end before the next part begins", err);
+        return tm_window_fail(window, window->p, "the events end before the next part starts", err);
     reader->part->end = reader->stop;
     return TM_OK;
 }

@@ -224,7 +224,7 @@ static tm_status open_at(const char *path, int64_t offset, tm_source **out, tm_e
     return status;
 }
 
-/* Finds the begin of part `index`. Part n is the end. */
+/* Finds the start of part `index`. Part n is the end. */
 static tm_status find_begin(const char *path, const tm_file_info *info, int index, int n,
                             int64_t *begin, tm_error *err) {
     tm_source *source;
@@ -236,7 +236,7 @@ static tm_status find_begin(const char *path, const tm_file_info *info, int inde
     tm_status status = info->format->find_event(source, begin, err);
     tm_source_close(source);
     if (status == TM_OK && *begin < 0)
-        return tm_fail(err, TM_ERR_INPUT, path, cut, "no event is seen to begin here");
+        return tm_fail(err, TM_ERR_INPUT, path, cut, "no event starts here");
     return status;
 }
 
@@ -249,7 +249,7 @@ tm_status tm_part_read(const tm_trace_file *file, tm_names *names, const tm_sour
     tm_trace_init(out->trace);
     TM_TRY(tm_file_sniff(path, &info, err));
     if (!info.has_parts)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "this cannot be read in parts");
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "this file cannot be read in parts");
     TM_TRY(find_begin(path, &info, out->index, out->n, &begin, err));
     TM_TRY(find_begin(path, &info, out->index + 1, out->n, &stop, err));
     TM_TRY(open_at(path, begin, &source, err));

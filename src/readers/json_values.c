@@ -164,7 +164,7 @@ static tm_status read_all(tm_source *source, tm_vec *bytes, tm_error *err) {
     while (n > 0) {
         if (bytes->n >= BYTES_MAX)
             return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), (int64_t)bytes->n,
-                           "larger than 256 MiB, which such a file never is");
+                           "larger than 256 MiB, the limit for such a file");
         if (!tm_vec_append(bytes, NULL, PIECE))
             return tm_fail_memory(err);
         bytes->n -= PIECE;

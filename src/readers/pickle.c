@@ -201,7 +201,7 @@ static size_t above_mark(const machine *m) {
 /* Makes a tuple of the top @p n values. */
 static tm_status make_tuple(machine *m, size_t n) {
     if (above_mark(m) < n)
-        return fail(m, "a tuple of more values than there are");
+        return fail(m, "a tuple has more values than the stack");
     m->out->stack.n -= n;
     return push_container(
         m, TM_PICKLE_LIST,
@@ -234,10 +234,10 @@ static bool extend(tm_pickle *p, uint32_t id, const tm_pickle_value *items, size
 /* Adds the top @p n values to the container below them. */
 static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
     if (above_mark(m) <= n)
-        return fail(m, "values without a list or dict to go into");
+        return fail(m, "values have no list or dict to go into");
     const tm_pickle_value *top = (tm_pickle_value *)m->out->stack.data + m->out->stack.n - n;
     if (top[-1].type != type || (type == TM_PICKLE_DICT && n % 2 != 0))
-        return fail(m, "values that do not fit what they go into");
+        return fail(m, "values do not fit their list or dict");
     m->values += n;
     if (m->values > VALUES_MAX)
         return fail(m, "the pickle has too many values");
@@ -250,7 +250,7 @@ static tm_status add_items(machine *m, size_t n, tm_pickle_type type) {
 /* Removes the last mark; *n is the number of values above it. */
 static tm_status leave_mark(machine *m, size_t *n) {
     if (m->marks.n == 0)
-        return fail(m, "an instruction without its mark");
+        return fail(m, "an instruction has no mark");
     *n = above_mark(m);
     m->marks.n--;
     return TM_OK;
@@ -259,10 +259,10 @@ static tm_status leave_mark(machine *m, size_t *n) {
 static tm_status put(machine *m, uint64_t index) {
     const tm_pickle_value none = {.type = TM_PICKLE_NONE};
     if (above_mark(m) == 0)
-        return fail(m, "nothing to remember");
+        return fail(m, "there is no value to store in the memo");
     /* Writers count indices up, so a valid index cannot exceed the current offset. */
     if (index > (uint64_t)m->at || index >= VALUES_MAX)
-        return fail(m, "a memo index that the pickle cannot have");
+        return fail(m, "a memo index is impossible");
     while (m->out->memo.n <= index)
         if (!tm_vec_append(&m->out->memo, &none, 1))
             return tm_fail_memory(m->err);
@@ -275,14 +275,14 @@ static inline tm_status get(machine *m, int size) {
     uint64_t index;
     TM_TRY(take(m, size, &index));
     if (index >= m->out->memo.n)
-        return fail(m, "a memo index that nothing was put at");
+        return fail(m, "a memo index has no value");
     return push(m, ((const tm_pickle_value *)m->out->memo.data)[index]);
 }
 
 static tm_status refuse(const machine *m, uint64_t opcode) {
 #define REFUSED(byte, name)                                                                        \
     if (opcode == (byte))                                                                          \
-        return fail(m, "the pickle calls code (" #name "), which plain data do not: refused");
+        return fail(m, "the pickle calls code (" #name "), which plain data never does: refused");
     HOSTILE(REFUSED)
 #undef REFUSED
     return tm_fail(m->err, TM_ERR_INPUT, tm_source_path(m->source), m->at,
@@ -292,7 +292,7 @@ static tm_status refuse(const machine *m, uint64_t opcode) {
 static tm_status check_protocol(machine *m) {
     uint64_t version;
     TM_TRY(take(m, 1, &version));
-    return version <= 5 ? TM_OK : fail(m, "a pickle of an unknown protocol");
+    return version <= 5 ? TM_OK : fail(m, "the protocol of this pickle is unknown");
 }
 
 /* Frames only help readers of files. */
@@ -433,7 +433,7 @@ static tm_status close_open(machine *m) {
             m->out->stack.n -= n;
     }
     if (m->out->stack.n == 0)
-        return fail(m, "the file ends before the pickle holds anything");
+        return fail(m, "the file ends before the first value of the pickle");
     m->out->root = *(const tm_pickle_value *)m->out->stack.data;
     return TM_OK;
 }

@@ -14,7 +14,7 @@ static verdict at_end(const tm_json_cursor *cursor, const char *p) {
     return p >= cursor->end ? CUT : NO;
 }
 
-/* Whether there is a key and its colon at p; *behind is where its value would begin. */
+/* Whether there is a key and its colon at p; *behind is where its value would start. */
 static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **behind) {
     if (*p != '"')
         return at_end(cursor, p);
@@ -185,7 +185,7 @@ static const char *lenient_end(tm_json_cursor *cursor, const char *start, tm_str
         if (v == CUT)
             break;
         if (v == YES || (faults->unescaped_quote && p - start > QUOTED_MAX))
-            return tm_json_fail(cursor, p, "this quote matches nothing");
+            return tm_json_fail(cursor, p, "this quote has no counterpart");
         p += 1 + escaped;
     }
     return cut(cursor, start, faults);

@@ -30,14 +30,14 @@ static const struct {
     {"\"Kind\",", NULL, "\"Correlation_Id\"",
      "tmerge does not read the CSV of rocprofv3: record with --output-format rocpd or json"},
     {"{", NULL, "-chakra.",
-     "this is an execution trace of PyTorch (Chakra), which has no GPU times: give the "
+     "this is an execution trace of PyTorch (Chakra), which does not have GPU times: give the "
      "torch.profiler trace of the same run"},
     {NULL, ".xplane.riegeli", NULL,
      "tmerge does not read profiles packed with Riegeli: give the .xplane.pb that jax.profiler "
      "writes"},
     {NULL, ".et", NULL,
-     "this is an execution trace (Chakra), which has no GPU times: give the profiler's trace of "
-     "the same run"},
+     "this is an execution trace (Chakra), which does not have GPU times: give the profiler's "
+     "trace of the same run"},
 };
 
 static bool ends_with(const char *path, const char *end) {
@@ -64,9 +64,9 @@ bool tm_unread_is_nccl_example(const char *head) {
 
 const char *tm_unread_what(const char *path, const char *head, size_t size) {
     if (tm_unread_is_nccl_example(head))
-        return "tmerge does not read the dumps of NCCL's example profiler: a dump is of one "
-               "communicator and does not say its number of ranks or its host. NCCL's inspector "
-               "(2.28 and later) with NCCL_INSPECTOR_DUMP_VERBOSE=1 writes what tmerge reads";
+        return "tmerge does not read the dumps of NCCL's example profiler: a dump covers one "
+               "communicator and does not name its number of ranks or its host. Record with NCCL's "
+               "inspector (2.28 and later) and NCCL_INSPECTOR_DUMP_VERBOSE=1 instead";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *begin = known[i].begin, *end = known[i].end, *holds = known[i].holds;
         if ((!begin || (size >= strlen(begin) && memcmp(head, begin, strlen(begin)) == 0)) &&

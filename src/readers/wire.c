@@ -144,7 +144,7 @@ static tm_status fail_head(tm_wire *wire, int64_t end, tm_error *err) {
         ((type == TM_WIRE_VARINT || type == TM_WIRE_BYTES) && is_cut(p ? p : wire->p, wire->end));
     if (cut && end >= tm_wire_at(wire, wire->end))
         return tm_wire_fail(wire, wire->end, "the file ends in the middle of a message", err);
-    return tm_wire_fail(wire, wire->p, "no field of a protocol buffer message begins here", err);
+    return tm_wire_fail(wire, wire->p, "no field of a protocol buffer message starts here", err);
 }
 
 tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, bool *more,
@@ -174,7 +174,7 @@ tm_status tm_wire_field_head(tm_wire *wire, int64_t end, tm_wire_field *out, boo
     left -= p - wire->p;
     if (out->value > (uint64_t)left)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(wire->source), at,
-                       "a field of %" PRIu64 " bytes begins here, but %s %" PRId64 " bytes later%s",
+                       "a field of %" PRIu64 " bytes starts here, but %s %" PRId64 " bytes later%s",
                        out->value, end == wire->size ? "the file ends" : "its message ends", left,
                        out->value > INT32_MAX ? "; protobuf's limit is 2 GB" : "");
     wire->p = p;

@@ -21,7 +21,7 @@ typedef struct compared {
     uint64_t used;  /* clock of the last use; 0: unused */
     size_t seen;    /* ranks whose durations were read */
     size_t next;    /* next list to compare; earlier ones are done */
-    tm_vec lists;   /* of list: by rank; by name and n once comparing has begun */
+    tm_vec lists;   /* of list: by rank; by name and n once comparing has started */
     tm_vec values;  /* of float: durations [ns], replaced by ratios once compared; 0: no ratio */
     size_t *firsts; /* owned; [n]: index of each rank's first value */
 } compared;
@@ -74,7 +74,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->duration_ns, y->duration_ns);
 }
 
-/* Reads the kernels and copies of a rank that begin in a step, sorted by name and begin. */
+/* Reads the kernels and copies of a rank that start in a step, sorted by name and begin. */
 static tm_status read_step(tm_slow *s, size_t at, int64_t step, tm_error *err) {
     tm_serve_stretch in;
     s->events.n = 0;
@@ -116,8 +116,8 @@ static tm_status make_room(tm_slow *s, compared *c, tm_error *err) {
     const long long step = c->step;
     forget(c);
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "step %lld has more than %zu kernels and copies, too many to compare", step,
-                   most);
+                   "step %lld has more than %zu kernels and copies, which are too many to compare",
+                   step, most);
 }
 
 static tm_status add_rank(tm_slow *s, compared *c, tm_error *err) {

@@ -16,7 +16,7 @@ typedef struct maker {
     const tm_timeline *ranks;
     size_t n_ranks;
     bool *wanted;   /* owned; [n_ranks] */
-    int64_t end_ns; /* time after which no further rank is begun */
+    int64_t end_ns; /* time after which no further rank is started */
     int64_t budget_ns;
     tm_export *x;
 } maker;
@@ -45,7 +45,7 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
 /* A partial trace would look complete in Perfetto. */
 static tm_status fail_late(const maker *m, size_t written, tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                   "%zu of %zu ranks were written in %lld ms, which is too long for one answer: "
+                   "only %zu of %zu ranks could be written in %lld ms, the limit for one answer: "
                    "zoom in, or use tmerge export",
                    written, m->wish->n_ranks, (long long)(m->budget_ns / MILLI));
 }
@@ -93,7 +93,8 @@ static tm_status read_back(int fd, tm_vec *out, tm_error *err) {
     for (off_t done = 0; done < size;) {
         ssize_t n = pread(fd, to + done, (size_t)(size - done), done);
         if (n <= 0)
-            return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the trace cannot be read back");
+            return tm_fail(err, TM_ERR_FAULT, NULL, -1,
+                           "the trace that was written cannot be read");
         done += n;
     }
     return TM_OK;
@@ -123,7 +124,7 @@ tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const t
     FILE *file = tmpfile(); /* unnamed, so that nothing is left of it */
     tm_status status = m.wanted && file ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && !choose(&m))
-        status = tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store has no such rank");
+        status = tm_fail(err, TM_ERR_USAGE, NULL, -1, "the store does not have this rank");
     if (status == TM_OK)
         status = export_to(&m, job, fileno(file), err);
     if (status == TM_OK)

@@ -15,31 +15,32 @@ typedef void putter(const cursor *c, sqlite3_context *out, uint32_t row);
 
 /* clang-format off: one line for each column, and its sentence */
 #define COLUMNS(X)                                                                                 \
-    X(event, TM_INT, "", "Number in the job: by rank, track, and row in the track.")               \
+    X(event, TM_INT, "", "Number of the event in the job, in order of rank, track and time.")      \
     X(rank, TM_INT, "", "Global rank.")                                                            \
     X(host, TM_TEXT, "", "Host of the rank, as in job.rank.")                                      \
-    X(track, TM_TEXT, "", "gpu: a stream of a device; cpu: a thread.")                             \
+    X(track, TM_TEXT, "", "Kind of track: gpu for a stream of a device, cpu for a thread.")        \
     X(device, TM_INT, "", "Number of the device; null for a thread.")                              \
     X(stream, TM_INT, "", "Number of the stream; null for a thread.")                              \
     X(thread, TM_TEXT, "", "Name of the thread, or else its number; null for a stream.")           \
     X(category, TM_TEXT, "", "Category assigned by the profiler.")                                 \
-    X(kind, TM_TEXT, "", "duration, instant or counter.")                                          \
+    X(kind, TM_TEXT, "", "Kind of event: duration, instant or counter.")                           \
     X(role, TM_TEXT, "", "Role of a device event: compute, communication or memory; else null.")   \
-    X(step, TM_INT, "", "Number of its step; null outside the steps.")                             \
-    X(begin_ns, TM_INT, "ns", "Begin on the job's clock, since the epoch.")                        \
+    X(step, TM_INT, "", "Number of the event's step; null outside of steps.")                      \
+    X(begin_ns, TM_INT, "ns", "Start of the event on the job's clock, since the epoch.")           \
     X(duration_ns, TM_INT, "ns", "Duration as recorded; 0 for instants and counters.")             \
-    X(name, TM_TEXT, "", "Name; null if it has none.")                                             \
-    X(launch, TM_INT, "", "The event that launched it; null if unknown.")                          \
+    X(name, TM_TEXT, "", "Name of the event; null if it has no name.")                             \
+    X(launch, TM_INT, "", "Number of the event that launched this event; null if unknown.")        \
     X(collective, TM_TEXT, "", "Kind of collective; null for other events.")                       \
-    X(process_group, TM_TEXT, "", "Name of the group of a collective.")                            \
+    X(process_group, TM_TEXT, "", "Name of a collective's process group; null for other events.")  \
     X(operation, TM_INT, "",                                                                       \
-      "For a matched collective kernel: its event on the operation's lowest "                      \
-      "rank; the same for all kernels of the operation.")                                          \
+      "Number of the matched operation: the event number of its kernel on the "                    \
+      "operation's lowest rank. Null for all other events.")                                       \
     X(wait_ns, TM_INT, "ns",                                                                       \
-      "For such a kernel: time until the operation's last rank arrived; null without a wait.")     \
+      "Time that the kernel waited until its operation's last rank arrived; null without a wait.") \
     X(exposed_ns, TM_INT, "ns",                                                                    \
-      "For a communication kernel: its time in which no compute kernel of its rank runs. If "      \
-      "several run together, each counts that time; overlap.rank counts it once. Else null.")      \
+      "Time of a communication kernel in which no compute kernel of its rank runs; null for "      \
+      "other events. If several kernels communicate at once, the time counts for each of them; "   \
+      "in overlap.rank it counts once.")                                                           \
     X(bytes, TM_INT, "B", "Bytes copied or set; null for other events, or if not recorded.")
 /* clang-format on */
 

@@ -92,8 +92,8 @@ static tm_status fail_statement(const tm_sql_query *q, const char *text, tm_erro
     if (strcmp(sqlite3_errmsg(db), "integer overflow") ==
         0) /* from sum() over times since the epoch */
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "a sum is beyond 64 bits: use total(), which sums as reals, or sum(begin_ns "
-                       "- T) from a moment T on");
+                       "a sum exceeds 64 bits: use total(), which sums as reals, or sum(begin_ns - "
+                       "T) with a point in time T");
     if (at < 0 || (size_t)at > strlen(text))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "%s", sqlite3_errmsg(db));
     size_t n = strcspn(text + at, "\r\n");
@@ -148,14 +148,14 @@ static tm_status prepare_one(tm_sql_query *q, const char *text, tm_error *err) {
     if (!q->statement || sqlite3_column_count(q->statement) == 0 ||
         !sqlite3_stmt_readonly(q->statement))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "this is not a query: a query begins with SELECT, WITH or VALUES");
+                       "this is not a query: a query starts with SELECT, WITH or VALUES");
     while (code == SQLITE_OK && !second && *rest != '\0')
         code = sqlite3_prepare_v2(q->sql->db, rest, -1, &second, &rest);
     bool more = second != NULL || code != SQLITE_OK;
     (void)sqlite3_finalize(second);
-    return more
-               ? tm_fail(err, TM_ERR_USAGE, NULL, -1, "more than one statement: give one at a time")
-               : TM_OK;
+    return more ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                          "there is more than one statement: give one at a time")
+                : TM_OK;
 }
 
 static void drop_values(tm_sql_query *q) {

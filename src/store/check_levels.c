@@ -54,7 +54,8 @@ static tm_status check_rank(void *context, tm_timeline *timeline, size_t at, tm_
     tm_status status = tm_levels_each(timeline, &rows, finest, &sink, err);
     if (status == TM_OK && (stored.differs || stored.same < stored.n))
         tm_check_fault(v->check,
-                       "/levels: row %zu of rank %" PRId64 " is not what its events sum to",
+                       "/levels: row %zu of rank %" PRId64
+                       " differs from the sum of the rank's events",
                        stored.same, timeline->rank);
     return status;
 }

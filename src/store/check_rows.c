@@ -124,8 +124,8 @@ static bool rows_are_good(tm_check *check, const char *path, rule *r, size_t fir
     if (r->bounded)
         bad = first_outside(check->rows, r->column->element, n, r->low, r->end);
     if (bad < n) {
-        tm_check_fault(check, "%s: row %zu is %" PRId64 ", which is no %s", path, first + bad,
-                       number_at(check->rows, r->column->element, bad), r->what);
+        tm_check_fault(check, "%s: row %zu is %" PRId64 ", which is not a valid %s", path,
+                       first + bad, number_at(check->rows, r->column->element, bad), r->what);
         return false;
     }
     if (r->ascends)
@@ -134,7 +134,7 @@ static bool rows_are_good(tm_check *check, const char *path, rule *r, size_t fir
         bad =
             first_descent_in_track(check, r, first, (const int64_t *)(const void *)check->rows, n);
     if (bad < n)
-        tm_check_fault(check, "%s: row %zu is less than the one before", path, first + bad);
+        tm_check_fault(check, "%s: row %zu is less than the row before", path, first + bad);
     return bad == n;
 }
 
@@ -197,13 +197,13 @@ static void free_owners(owners *o) {
     free(o->count);
 }
 
-/* Checks the tracks of one rank, from *track on, which begin at event *row. */
+/* Checks the tracks of one rank, from *track on, which start at event *row. */
 static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *track, size_t *row) {
     size_t begin = *row, n_events = check->n_rows[TM_RECORD_EVENTS];
     for (; *track < check->n_tracks && o->track_rank[*track] == o->rank[rank]; ++*track) {
         if (o->first[*track] != (int64_t)*row || o->count[*track] > n_events - *row) {
             tm_check_fault(check,
-                           "/tracks: row %zu does not begin where the one before ends, or ends "
+                           "/tracks: row %zu does not start at the end of the row before, or ends "
                            "after the events",
                            *track);
             return false;
@@ -212,27 +212,28 @@ static bool check_rank(tm_check *check, const owners *o, size_t rank, size_t *tr
         check->track_ends[*track] = *row;
     }
     if (o->first_event[rank] != (int64_t)begin || o->n_events[rank] != (int64_t)(*row - begin)) {
-        tm_check_fault(check, "/ranks: row %zu has other events than its tracks", rank);
+        tm_check_fault(check, "/ranks: row %zu has different events than its tracks", rank);
         return false;
     }
     return true;
 }
 
-/* Checks that ranks, tracks and events are in the same order and that each begins where the
+/* Checks that ranks, tracks and events are in the same order and that each starts where the
  * previous one ends. Then every event is on one track, and every track belongs to one rank. */
 static bool check_cover(tm_check *check, const owners *o) {
     size_t track = 0, row = 0, n_ranks = check->n_rows[TM_RECORD_RANKS];
     for (size_t rank = 1; rank < n_ranks; rank++) {
         if (o->rank[rank] > o->rank[rank - 1])
             continue;
-        tm_check_fault(check, "/ranks/rank: row %zu is not more than the one before", rank);
+        tm_check_fault(check, "/ranks/rank: row %zu is not larger than the row before", rank);
         return false;
     }
     for (size_t rank = 0; rank < n_ranks; rank++)
         if (!check_rank(check, o, rank, &track, &row))
             return false;
     if (track < check->n_tracks)
-        tm_check_fault(check, "/tracks: row %zu is of a rank that does not exist, or out of order",
+        tm_check_fault(check,
+                       "/tracks: row %zu belongs to a rank that does not exist, or is out of order",
                        track);
     else if (row < check->n_rows[TM_RECORD_EVENTS])
         tm_check_fault(check, "/events: row %zu is on no track", row);

@@ -208,7 +208,7 @@ static tm_status check_version(const tm_store *store, tm_error *err) {
     TM_TRY(tm_store_read_number(store, "schema_major", -1, &major, err));
     TM_TRY(tm_store_read_number(store, "schema_minor", 0, &minor, err));
     if (major < 1)
-        return tm_store_damaged(store, "it has no schema version", err);
+        return tm_store_damaged(store, "it does not have a schema version", err);
     if (major > TM_STORE_MAJOR)
         return tm_fail(err, TM_ERR_INPUT, store->path, -1,
                        "the store has schema version %" PRId64 ".%" PRId64

@@ -115,7 +115,7 @@ static bool load_chunk(tm_store_column *column, size_t chunk) {
     return true;
 }
 
-/* Reads chunk by chunk. The last chunk of a range is kept, because the next range often begins in
+/* Reads chunk by chunk. The last chunk of a range is kept, because the next range often starts in
  * it. */
 static bool read_own(tm_store_column *column, size_t first, size_t n, char *out) {
     size_t rows = column->shape.chunk_rows, bytes = column->shape.element_bytes;
@@ -186,7 +186,7 @@ static tm_status intern_all(const tm_store *store, tm_names *names, const tm_tex
         if (got == TM_NAME_FAILED)
             return tm_fail_memory(err);
         if (got != id)
-            return tm_store_damaged(store, "/names has a text twice", err);
+            return tm_store_damaged(store, "/names has the same text twice", err);
     }
     return TM_OK;
 }

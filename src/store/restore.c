@@ -164,7 +164,7 @@ static tm_status count_ranks(restorer *r) {
     tm_store_close_column(column);
     if (r->n == 0)
         return tm_fail(r->err, TM_ERR_INPUT, r->store->path, -1,
-                       "the store holds no events, only tables (tmerge show, tmerge report)");
+                       "the store has no events, only tables (tmerge show, tmerge report)");
     return r->n <= TM_RANK_MAX
                ? TM_OK
                : tm_store_damaged(r->store, "its number of ranks is impossible", r->err);
@@ -291,7 +291,7 @@ tm_status tm_store_read_older_metadata(const tm_store *store, tm_names *names, t
     for (size_t i = 0; i < n && status == TM_OK; i++) {
         uint32_t id = ((const uint32_t *)ids)[i];
         if (id >= n_names)
-            status = tm_store_damaged(store, "a text is not among the names", err);
+            status = tm_store_damaged(store, "the id of a text is not in the names", err);
         else if ((!wanted || wanted[i]) && id != TM_NO_NAME &&
                  !take_metadata(tm_names_text(names, id), names, &ranks[i]))
             status = tm_fail_memory(err);

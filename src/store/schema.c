@@ -168,7 +168,7 @@ static const tm_record_column rank_columns[] = {
 static const tm_record_column clock_columns[] = {
     RANK("global rank"),
     OWN_CLOCK(offset_ns, "ns", "aligned = begin + offset + drift_ppb * 1e-9 * (begin - middle)"),
-    OWN_CLOCK(drift_ppb, "ppb", "rate by which its clock is slow"),
+    OWN_CLOCK(drift_ppb, "ppb", "rate by which the rank's clock is slow"),
     /* The middle of the rank's spans; recomputed from these when timelines are read back. */
     MADE("middle_ns", "ns", "recorded time at which the drift is 0", TM_I64, tm_fill_middle),
     OWN_CLOCK(uncertainty_ns, "ns", "standard deviation of the offset, maximum over the trace"),
@@ -213,7 +213,7 @@ static const tm_record_column track_columns[] = {
     NAME(tracks, tm_track, tid, "id in /names of the thread id as written in the trace"),
     NAME(tracks, tm_track, process_name, "id in /names of the process's name"),
     NAME(tracks, tm_track, thread_name, "id in /names of the thread's name"),
-    /* Not an EVENT, because an empty track may begin after the last event, where no row exists.
+    /* Not an EVENT, because an empty track may start after the last event, where no row exists.
      * tm_check_tracks checks this column. */
     {COLUMN("first", "", "row in /events of its first event", TM_I64, NULL, event),
      IN_ARRAY(tracks, tm_track, first)},
@@ -225,7 +225,7 @@ static const tm_record_column event_columns[] = {
     VALUES(duration_ns, "ns", "duration, 0 for instants and counters", NULL),
     ARRAY(name, "id in /names of the event's name", TM_U32, field, TM_REFERS_NAME),
     ARRAY(step, "row in /steps, -1 outside all steps", TM_I32, step, TM_REFERS_STEP),
-    ARRAY(launch, "row in /events of the call that launched it, -1 if none", TM_I64, event,
+    ARRAY(launch, "row in /events of the call that launched it, -1 if there is none", TM_I64, event,
           TM_REFERS_LAUNCH),
     VALUES(category, "", "category assigned by the profiler", &categories),
     VALUES(kind, "", "duration, instant or counter", &kinds),
@@ -236,7 +236,7 @@ static const tm_record_column event_columns[] = {
     FIELD(attrs[TM_ATTR_LAUNCH], tm_launch_attr, member, #member, unit, doc)
 static const tm_record_column launch_columns[] = {
     EVENT(attrs[TM_ATTR_LAUNCH], tm_launch_attr, event, "row in /events"),
-    LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if none"),
+    LAUNCH(correlation, "", "correlation id shared with the GPU event, 0 if there is none"),
 };
 
 /* From the shape that a kernel shares with others; when read back, each kernel first gets its own
@@ -250,7 +250,7 @@ static const tm_record_column launch_columns[] = {
 static const tm_record_column kernel_columns[] = {
     EVENT(attrs[TM_ATTR_KERNEL], tm_kernel_attr, event, "row in /events"),
     FIELD(attrs[TM_ATTR_KERNEL], tm_kernel_attr, correlation, "correlation", "",
-          "correlation id shared with the launch, 0 if none"),
+          "correlation id shared with the launch, 0 if there is none"),
     SHAPE(grid[0], "grid_x", "", "blocks, -1 if not recorded"),
     SHAPE(grid[1], "grid_y", "", "blocks, -1 if not recorded"),
     SHAPE(grid[2], "grid_z", "", "blocks, -1 if not recorded"),
@@ -269,7 +269,7 @@ static const tm_record_column kernel_columns[] = {
 #define COPY(member, unit, doc) FIELD(attrs[TM_ATTR_COPY], tm_copy_attr, member, #member, unit, doc)
 static const tm_record_column copy_columns[] = {
     EVENT(attrs[TM_ATTR_COPY], tm_copy_attr, event, "row in /events"),
-    COPY(correlation, "", "correlation id shared with the launch, 0 if none"),
+    COPY(correlation, "", "correlation id shared with the launch, 0 if there is none"),
     COPY(bytes, "B", "bytes copied or set, -1 if not recorded"),
     COPY(bandwidth_gbps, "GB/s", "bandwidth computed by the profiler, NaN if not recorded"),
 };
@@ -302,9 +302,9 @@ static const tm_record_column collective_columns[] = {
     COLLECTIVE_NAME(out_split, "id in /names of the list of output sizes"),
     COLLECTIVE(first_rank, "", "lowest rank of the matched operation, -1 if not matched"),
     COLLECTIVE(first_event, "",
-               "identifies the operation together with first_rank: row of that rank's kernel, "
-               "relative to the rank's first_event in /ranks"),
-    COLLECTIVE(wait_ns, "ns", "wait until the operation's last rank arrived, -1 if none"),
+               "row of the kernel of first_rank in the operation, relative to first_event of that "
+               "rank in /ranks; with first_rank it identifies the operation"),
+    COLLECTIVE(wait_ns, "ns", "wait until the operation's last rank arrived, -1 if there is none"),
     {COLUMN("exposed_ns", "ns",
             "time of a kernel in which its rank runs no compute kernel, -1 for an operator", TM_I64,
             NULL, field),
@@ -317,7 +317,7 @@ static const tm_record_column memory_columns[] = {
     EVENT(attrs[TM_ATTR_MEMORY], tm_memory_attr, event, "row in /events"),
     MEMORY(address, "", "address of the memory, -1 if not recorded"),
     MEMORY(bytes, "B", "bytes allocated, or released if negative"),
-    MEMORY(allocated_bytes, "B", "total allocated after the event, -1 if not recorded"),
+    MEMORY(allocated_bytes, "B", "total bytes allocated after the event, -1 if not recorded"),
     MEMORY(reserved_bytes, "B",
            "total reserved after the event; on a TPU the part of allocated_bytes reserved by its "
            "programs; -1 if not recorded"),
@@ -349,8 +349,9 @@ static const tm_record_column wait_columns[] = {
     WAIT(on_stream, "", "number of the stream waited for, -1 for the whole context or if unknown"),
     CALL(attrs[TM_ATTR_WAIT], tm_wait_attr, record,
          "row in /events of the cudaEventRecord waited for, -1 if not recorded"),
-    WAIT(correlation, "", "correlation id shared with the call, 0 if none"),
-    WAIT(record_correlation, "", "correlation id shared with the cudaEventRecord, 0 if none"),
+    WAIT(correlation, "", "correlation id shared with the call, 0 if there is none"),
+    WAIT(record_correlation, "",
+         "correlation id shared with the cudaEventRecord, 0 if there is none"),
 };
 
 #define INPUTS(member, doc) NAME(attrs[TM_ATTR_INPUTS], tm_inputs_attr, member, doc)
@@ -365,7 +366,7 @@ static const tm_record_column inputs_columns[] = {
 static const tm_record_column operator_columns[] = {
     EVENT(attrs[TM_ATTR_OPERATOR], tm_operator_attr, event, "row in /events: a CPU operator"),
     CALL(attrs[TM_ATTR_OPERATOR], tm_operator_attr, forward,
-         "row in /events of the operator whose gradient it computes, -1 if none"),
+         "row in /events of the operator whose gradient it computes, -1 if there is none"),
     OPERATOR(sequence, "autograd's number, the same in forward and backward, -1 if not recorded"),
     OPERATOR(thread, "autograd's number of the forward thread, 0 for a forward operator"),
     NAME(attrs[TM_ATTR_OPERATOR], tm_operator_attr, stack,
@@ -381,8 +382,9 @@ static const tm_record_column xla_columns[] = {
     XLA_NAME(category, "id in /names of the compiler's category of the operation"),
     XLA_NAME(origin, "id in /names of its origin in the source"),
     XLA_NAME(shape, "id in /names of the types and shapes of its outputs, or inputs"),
-    XLA(flops, "FLOP", "per run as counted by the compiler, -1 if not recorded"),
-    XLA(bytes, "B", "read and written per run, counted likewise, -1 if not recorded"),
+    XLA(flops, "FLOP", "FLOP per run as counted by the compiler, -1 if not recorded"),
+    XLA(bytes, "B",
+        "bytes read and written per run as counted by the compiler, -1 if not recorded"),
 };
 
 static const tm_record_column unified_columns[] = {
@@ -408,14 +410,16 @@ static const tm_record_column level_columns[] = {
     RANK("global rank"),
     LEVEL(exponent, "level", "", "the row's time buckets are 2^level ns wide"),
     WORD(levels, tm_level, lane, &lanes,
-         "sub-track: compute P, communication in three parts, copies without P, or operators and "
-         "calls of the host"),
+         "sub-track: compute kernels, communication in three parts, copies without compute "
+         "kernels, or operators and calls of the host"),
     LEVEL(begin_ns, "begin_ns", "ns",
           "start of the bucket since the epoch, aligned: a multiple of its width"),
     LEVEL(busy_ns, "busy_ns", "ns", "time in the bucket covered by the sub-track's intervals"),
-    LEVEL(events, "events", "", "events that begin in the bucket; for wait, those that waited"),
+    LEVEL(events, "events", "",
+          "events that start in the bucket; for the lane wait, only events that waited"),
     LEVEL(longest_ns, "longest_ns", "ns",
-          "longest of these events; for wait and transfer, that part"),
+          "longest event that starts in the bucket; for the lanes wait and transfer, only its wait "
+          "or transfer"),
 };
 
 #define TABLE(path_, columns_, doc_)                                                               \

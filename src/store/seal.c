@@ -220,7 +220,7 @@ tm_status tm_seal_read(int fd, uint64_t file_bytes, const char *path, tm_seal *o
         status = tm_fail(err, TM_ERR_INPUT, path, -1, "cannot be read: %s", strerror(error));
     else if (status == TM_OK && (error < 0 || structure_sum(&seal) != end.structure_sum))
         status = tm_fail(err, TM_ERR_INPUT, path, -1,
-                         "the store is damaged: its structure is not as it was written");
+                         "the store is damaged: its structure has changed since it was written");
     if (status != TM_OK) {
         tm_seal_free(&seal);
         return status;

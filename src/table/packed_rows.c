@@ -147,7 +147,7 @@ static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
     size_t begin = in->at;
     TM_TRY(take_varint(in, &size));
     if (size > in->size - in->at)
-        return refuse(in, begin, "a text longer than what is left");
+        return refuse(in, begin, "a text that is longer than the remaining bytes");
     const char *text = in->bytes + in->at;
     TM_TRY(tm_table_set_bytes(table, cell, text, (size_t)size, in->err));
     /* Both checks: a sequence truncated at the end equals the first bytes of its replacement. */

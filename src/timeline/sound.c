@@ -5,7 +5,7 @@
 #include "idents.h"
 #include "trace.h"
 
-/* Limits that readers obey: begin + duration, and the distance of two begins, fit an int64. */
+/* Limits that readers obey: begin + duration, and the distance of two starts, fit an int64. */
 #define BEGIN_MIN_NS (-INT64_C(1000000000000000000))
 #define BEGIN_MAX_NS INT64_C(6000000000000000000)
 
@@ -151,17 +151,17 @@ const char *tm_timeline_frame_fault(tm_timeline *timeline, size_t n_names) {
     if (timeline->rank < 0 || timeline->rank > TM_RANK_MAX || timeline->world_size > TM_RANK_MAX)
         return "no job has this many ranks";
     if (!has_counts(timeline->counts) || !has_spans(timeline))
-        return "what it says of its traces is impossible";
+        return "the data about its traces is impossible";
     if (!has_clock(&timeline->clock))
         return "its clock is impossible";
     if (!has_steps(timeline))
         return "a step has an impossible number or time";
     if (!has_tracks(timeline))
-        return "its tracks do not hold its events in order";
+        return "its tracks do not contain its events in order";
     frame.n_events = 0;
     memset(frame.n_attrs, 0, sizeof frame.n_attrs);
     tm_timeline_each_name(&frame, check_name, &names);
-    return names.good ? NULL : "a text is not among the names";
+    return names.good ? NULL : "the id of a text is not in the names";
 }
 
 const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, size_t n_names) {
@@ -170,7 +170,7 @@ const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, s
     if (!has_times(rows))
         return "an event has an impossible time";
     if (!ascends(rank, piece))
-        return "its tracks do not hold its events in order";
+        return "its tracks do not contain its events in order";
     if (!has_references(rank, rows))
         return "an event refers to a launch or a step that it does not have";
     for (int a = 0; a < TM_N_ATTRS; a++)
@@ -179,12 +179,12 @@ const char *tm_rows_fault(const tm_timeline *rank, const tm_sound_rows *piece, s
     if (!has_refs(rank, rows, TM_ATTR_WAIT))
         return "a wait refers to a call that it does not have";
     if (!has_refs(rank, rows, TM_ATTR_OPERATOR))
-        return "an operator refers to one that it does not have";
+        return "an operator refers to an operator that it does not have";
     for (size_t i = 0; rows->name && i < rows->n_events; i++)
         check_name(&names, &rows->name[i]);
     for (int a = 0; a < TM_N_ATTRS; a++)
         tm_attr_each_name((tm_attr)a, rows->attrs[a], rows->n_attrs[a], check_name, &names);
-    return names.good ? NULL : "a text is not among the names";
+    return names.good ? NULL : "the id of a text is not in the names";
 }
 
 const char *tm_timeline_fault(tm_timeline *timeline, size_t n_names) {

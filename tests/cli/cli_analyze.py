@@ -214,7 +214,7 @@ def test_a_store_that_lacks_a_column_a_table_or_a_sense_is_refused():
             (drop('analysis/job/left_out'), 'the store has no table job.left_out'),
             # Only the process that has rank 2 detects this.
             (put_value('events/name', last + 1, n),
-             damaged + 'rank 2: a text is not among the names'),
+             damaged + 'rank 2: the id of a text is not in the names'),
             (put_attribute('world_size', 2**40), damaged + 'its world_size is impossible'),
             (put_attribute('align', 'magic'),
              "the store was aligned by 'magic', which this tmerge does not know"),

@@ -68,8 +68,8 @@ WRONG = [(arguments.split(), message) for arguments, message in [
     ('query a.h5 SELECT --timeout=0', '--timeout takes a number from 1 to 16777216'),
     ('gate a.h5 b.h5', 'tmerge gate needs a limit, such as --max step=+2%'),
     ('gate a.h5 b.h5 --max step=2%',
-     "'step=2%' is not a limit such as step=+2%: a figure (step, compute, comm, exposed, idle, wait, "
-     'input, utilization, memory, samples or tokens), = and by how many percent it may change'),
+     "'step=2%' is not a limit such as step=+2%: give a figure (step, compute, comm, exposed, idle, wait, "
+     'input, utilization, memory, samples or tokens), = and the percentage by which it may change'),
 ]] + [(['show', 'x.h5', '--rank', '0 1'], "--rank takes a list such as 0,3,8-15, not '0 1'")] + [
     (['show', 'x.h5', '--where', where], f'--where, character {message}') for where, message in (
         ('', '1: a column is expected, such as in "rank = 3 and wait_ns > 2ms"'),

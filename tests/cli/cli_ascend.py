@@ -252,7 +252,7 @@ def test_a_database_by_the_newer_schema():
     merged('0.db', '1.db', '-o', 'four.h5')
     equal([(row['ranks'], row['complete']) for row in rows('four.h5', 'groups.group')], [(4, 0)])
     tmerge(database('ranks.db', RANK_DEVICE_MAP=[(3, 5), (4, 6)])).fails(
-        3, 'ranks.db: this database is of several ranks (3 and 4 in RANK_DEVICE_MAP): give one of each rank')
+        3, 'ranks.db: this database has several ranks (3 and 4 in RANK_DEVICE_MAP): give one database per rank')
     # Descriptions without their task or operation are counted, as are samples that are no numbers.
     # An empty id refers to no row.
     for table, rows_of, remarks in (

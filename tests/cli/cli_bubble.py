@@ -147,7 +147,7 @@ def test_a_rank_that_has_its_stage_to_itself_is_compared_by_its_kernels():
         merged('job', '-o', 'x.h5')
         found = tables('x.h5', 'stragglers.job', 'whatif.job')
         check(found['stragglers.job'][0]['evidence'],
-              'nearly all kernels of rank 2 run at 0.77x the speed of the same ones on other ranks')
+              'nearly all kernels of rank 2 run at 0.77x the speed of the same kernels on other ranks')
         contains(found['whatif.job'][0]['headline'], 'Each pipeline stage has one rank')
 
 

@@ -194,7 +194,7 @@ def test_a_clock_that_is_set_within_the_window_is_told():
     own = max(abs(clocks.errors(at))[-1] for at in clocks.window_ns)
     print(f'  the last host is off by {own} ns, says {clocks.uncertainty_ns[-1]}')
     holds(own <= 2 * clocks.uncertainty_ns[-1], f'{own} ns, {clocks.uncertainty_ns[-1]} stated')
-    has_line(done.out, 'the clock of host7 was set by about (39|40)')
+    has_line(done.out, 'the clock of host7 was changed by about (39|40)')
 
 
 @full

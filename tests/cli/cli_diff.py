@@ -11,7 +11,7 @@ from common import (FULL, Skip, contains, content, equal, files, has_line, holds
                     trace)
 
 NONE = ('same', 'unclear', 'too few steps')
-SAME = 'No difference: everything compared is the same'
+SAME = 'No difference: everything that was compared is the same'
 TABLES = ['diff.remark', 'diff.side', 'diff.job', 'diff.step', 'diff.rank', 'diff.kernel',
           'diff.operator']
 
@@ -167,7 +167,7 @@ def test_traces_of_one_step_compare_by_the_time_of_a_call():
     holds(text.startswith('A and B mark no steps: recordings of '), text)
     contains(text, 'a.h5, 1 rank, no whole step marked\n')
     contains(' '.join(text.split()), '! Under 2 whole steps in A or B (0, 0): kernels and operators are '
-                                     'compared by the time per call; no change of a time is judged')
+                                     'compared by their time per call; no change of a time is judged')
     contains(text, '\nKernels, mean time of a call; calls of a rank in all of the recording\n')
     has_line(text, r'^  differs +50\.000 +70\.000 +\+20\.000 +1->3  gemm$')
     # A kernel in only one of the two is not a change per call.

@@ -505,13 +505,13 @@ def test_a_window_holds_what_touches_it_whole():
                               (['--from', '0.00006'], 'from')):
         for output in ('-', 'none'):
             done = tmerge('export', 'w.h5', '--format', 'csv', '-o', output, *arguments)
-            done.fails(2, f'--{option}: the job lasts 60.0 us, from 0 on')
+            done.fails(2, f'--{option}: the job lasts from 0 to 60.0 us')
             equal((done.out, os.path.exists('none')), ('', False))
     gap = one_rank(kernel('gemm', 100, 10), kernel('gemm', 150, 10))
     done = tmerge('export', gap, '--format', 'chrome', '--from', '0.00002', '--to',
                   '0.00003').expect(0)
-    equal(done.err, 'tmerge: warning: there is no event between --from and --to: the job lasts 60.0 us, '
-                    'from 0 on\n')
+    equal(done.err, 'tmerge: warning: there is no event between --from and --to: the job lasts from 0 '
+                    'to 60.0 us\n')
     with open('tmerge.json', encoding='utf-8') as file:
         equal([e for e in json.load(file)['traceEvents'] if e['ph'] != 'M'], [])
 
@@ -611,7 +611,7 @@ def test_stacks_of_all_ranks_are_folded():
           ['(outside of any function) 4000', 'run;f  10000', 'run;f:g 14000'])
     export('tmerge.h5', 'folded', '-o', 'x')
     tmerge('export', 'tmerge.h5', '--format', 'folded', '-o', 'x').fails(
-        4, 'x: this file is not known to be an earlier export; --force overwrites it')
+        4, 'x: this file is not recognised as an earlier export; --force overwrites it')
 
 
 def test_speedscope_has_the_stacks_with_both_times():
@@ -649,11 +649,11 @@ def test_wrong_usage_is_told():
             (['tmerge.h5', '--format', 'xml'],
              "--format takes perfetto, chrome, csv, archive, folded, speedscope or sqlite, not 'xml'"),
             (['tmerge.h5', '--format', 'folded', '--from', '1'],
-             '--format folded writes the stacks of all ranks and times: no --rank, no --from, no '
-             '--to'),
+             '--format folded writes the stacks of all ranks and times: leave out --rank, --from '
+             'and --to'),
             (['tmerge.h5', '--format', 'speedscope', '--rank', '0'],
-             '--format speedscope writes the stacks of all ranks and times: no --rank, no --from, '
-             'no --to'),
+             '--format speedscope writes the stacks of all ranks and times: leave out --rank, --from '
+             'and --to'),
             (['tmerge.h5', '--time', 'host'], '--time is only for folded and speedscope'),
             (['tmerge.h5', '--format', 'folded', '--time', 'all'],
              "--time takes host or device, not 'all'"),
@@ -661,13 +661,13 @@ def test_wrong_usage_is_told():
             (['tmerge.h5', '--from', '2', '--to', '1'], '--from must be before --to'),
             (['tmerge.h5', '--from', '1', '--to', '1'], '--from must be before --to'),
             (['tmerge.h5', '--format', 'archive', '--to', '1'],
-             '--format archive writes whole traces to a file: no --from, no --to, no -o -'),
+             '--format archive writes whole traces to a file: leave out --from, --to and -o -'),
             (['tmerge.h5', '--format', 'archive', '-o', '-'],
-             '--format archive writes whole traces to a file: no --from, no --to, no -o -')]:
+             '--format archive writes whole traces to a file: leave out --from, --to and -o -')]:
         tmerge('export', *arguments).fails(2, message)
     for text in ('', '-', '1e3', '1.0000000001', '.5', '9999999999'):
         tmerge('export', 'tmerge.h5', '--from', text).fails(
-            2, f"--from takes seconds from the job's begin, such as 1.5, not '{text}'")
+            2, f"--from takes seconds from the job's start, such as 1.5, not '{text}'")
     tmerge('export', 'none.h5').expect(3)
     os.unlink('rank0.json')
     tmerge('export', 'tmerge.h5', '--format', 'archive').fails(

@@ -41,10 +41,10 @@ def test_an_unreadable_file_is_named():
 
 def test_a_trace_that_keeps_no_event_is_named():
     put('rank0.json', '{"traceEvents": []}')
-    equal(tmerge('rank0.json').expect(3).errors, ['tmerge: the trace holds no event'])
+    equal(tmerge('rank0.json').expect(3).errors, ['tmerge: the trace has no events'])
     put('rank1.json', '{"traceEvents": []}')
     equal(tmerge('rank0.json', 'rank1.json', n=3).expect(3).errors,
-          ['tmerge: no trace holds an event'])
+          ['tmerge: no trace has events'])
 
 
 def test_a_folder_without_traces_is_an_error():
@@ -69,7 +69,7 @@ def bad_files():
     yield 'rank0.json', b'', 'file is empty'
     yield ('rank0.json', b'[{"ph": "X", "cat": "cpu_op", "name": "a", "ts": "x", "dur": 1}, '
            b'{"ph": "B", "name": "b", "ts": 1}, {"ph": "M", "name": "process_name"}]',
-           'none of its 2 timed events can be used: 1 without a valid time, 1 of a kind (ph) that is '
+           'its 2 timed events cannot be used: 1 have no valid time, 1 have a kind (ph) that is '
            'not read')
     # unit.kineto_errors tests all ways in which a text is no trace.
     yield ('rank0.json', b'{"traceEvents": [{"ph": "X" "ts": 1}]}',
@@ -91,12 +91,12 @@ def bad_files():
     yield ('rank0.json.gz', bytes(packed),
            f'byte {len(plain)}: gzip checksum is wrong: the file is damaged')
     yield ('rank0.json.gz', gzipped(plain) + b'rubbish',
-           f'byte {len(plain)}: there is garbage after the gzip stream')
+           f'byte {len(plain)}: other data follows the gzip stream')
     # As scripts merge them: the processes of each rank renamed, ids unchanged; nine shared ids are
     # no accident.
     yield 'rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0), SEVERAL
     # Labels that only some events or only processes have, which may come after all events.
-    said = ('holds the traces of several ranks, but {} of its events do not say which rank they are of; give '
+    said = ('contains the traces of several ranks, but {} of its events do not say to which rank they belong; give '
             "the ranks' own traces")
     yield ('merged.json', trace(calls('[TP0] 71', 1) + calls('[TP1] 72', 12) + calls('73', 12)[:3]),
            said.format(3))
@@ -108,11 +108,11 @@ def bad_files():
     yield 'merged.json', trace([call, *kernels, *names], 0), said.format(1)
     yield 'merged.json', trace([*kernels, kernel('gemm', 1, 9, pid=3), *names], 0), said.format(1)
     both = [names[0] | {'pid': 9}, names[2] | {'pid': 9}]  # as if process ids had been kept
-    yield ('merged.json', trace([kernel('gemm', 1, 9, pid=9), *both], 0), 'holds the traces of several ranks, '
+    yield ('merged.json', trace([kernel('gemm', 1, 9, pid=9), *both], 0), 'contains the traces of several ranks, '
            "which cannot be separated; give the ranks' own traces")
 
 
-SEVERAL = ('holds the calls of several processes under the same ids, as when traces of several ranks '
+SEVERAL = ('contains the calls of several processes under the same ids, as if traces of several ranks '
            "were put into one file; give the ranks' own traces")
 
 
@@ -168,7 +168,7 @@ def test_traces_recorded_far_apart_are_refused_unless_forced():
         put('rank0.json', small_trace(0, base=BASE_NS + seconds * 10**9))
         if gap:
             stops('rank0.json', 'these are not traces of one job: rank1.json (2023-11-14 22:13:20 '
-                  f'UTC) ends {gap} before rank0.json ({begins} UTC) begins (--force merges them '
+                  f'UTC) ends {gap} before rank0.json ({begins} UTC) starts (--force merges them '
                   'anyway)')
         for rank in (1, 2):
             put(f'rank{rank}.json', small_trace(rank, at=50))

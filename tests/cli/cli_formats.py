@@ -402,8 +402,8 @@ def in_formats(paths, forms, expected, n=0, store='tmerge.h5'):
         contains(' '.join(done.out.split()), f' {form}: {lacked[form]}')
     kinds = ', '.join(f'{form} of {forms.count(form)} ranks' for form in dict.fromkeys(forms))
     contains(done.out.replace('\n  ', ' '),
-             f'! traces of several kinds: {kinds}; each kind names process groups in its own way: '
-             'collectives between them are matched if only one group fits')
+             f'! traces of several kinds: {kinds}; each format names process groups in its own way: '
+             'collectives between formats are matched if only one group fits')
     if set(forms) == {'kineto', 'nsys'}:  # only the group of all can be the communicator of all
         for name in ('verdict', 'collectives', 'last_arrivals'):
             equal([row[name] for row in found['stragglers.rank']],
@@ -466,7 +466,7 @@ def scrambled(data):
 
 # Damage to the second trace; the error, if it is one.
 DAMAGES = (
-    ('xplane', half, r'byte \d+: a field of \d+ bytes begins here, but the file ends \d+ bytes later'),
+    ('xplane', half, r'byte \d+: a field of \d+ bytes starts here, but the file ends \d+ bytes later'),
     ('xplane', scrambled, r'byte \d+: .+'),
     ('xplane', lambda data: b'', "file is empty; .+ protobuf's limit of 2 GB.+"),
     ('xplane', lambda data: b'\xff' * 1000, re.escape(UNKNOWN)),

@@ -430,7 +430,7 @@ def test_a_broken_answer_of_ras_is_said_and_costs_no_dump():
     whole = answer([12, 12])
     given(run_of(2, 1), run_of(2, 1))
     for content, why in ((whole[:300], 'ras.json: byte 300: the answer of ncclras ends early'),
-                         ('NCCL version 2.26.2 compiled with CUDA 12.6\n', 'give what ncclras -f json prints')):
+                         ('NCCL version 2.26.2 compiled with CUDA 12.6\n', 'give the output of ncclras -f json')):
         put('ras.json', content)
         contains(tmerge('hang', 'ras.json').expect(3).err, why)
         beside = tmerge('hang', 'trace_rank_*', 'ras.json').expect(0)
@@ -454,7 +454,7 @@ def test_no_code_of_a_dump_is_run():
     put('trace_rank_1', pickle.dumps({**dump([]), 'entries': [Hostile()]}, 2))
     done = tmerge('hang', 'trace_rank_*').expect(0)
     contains(done.err, 'trace_rank_1: byte')
-    contains(done.err, 'which plain data do not: refused')
+    contains(done.err, 'which plain data never does: refused')
     contains(' '.join(done.out.split()), 'The dump of rank 1 cannot be read')
     lacks(done.out, 'hangs')
     assert not os.path.exists('ran')

@@ -73,8 +73,8 @@ def test_another_mix_of_kinds_is_no_change_of_their_steps():
     out = tmerge('diff', 'a.h5', 'b.h5').expect(0).out
     for kind in ('DECODE', 'EXTEND'):
         has_line(out, f'^{kind}: No change of the step time beyond noise')
-    contains(' '.join(out.split()), 'The kinds of steps have different shares in A and B: kernels and '
-                                    'operators are compared by the time per call')
+    contains(' '.join(out.split()), 'The kinds of steps have different shares in A and B: over all kinds, kernels '
+                                    'and operators are compared by their time per call')
     lacks(out, 'slower')
     served('c', [step for step in sglang() if 'DECODE' in step[0]])
     contains(tmerge('diff', 'a.h5', 'c.h5').expect(0).out, 'EXTEND: 12 steps in A, none in B\n')
@@ -142,7 +142,7 @@ def test_advice_is_that_of_an_engine():
     contains(found['scheduler_gaps']['evidence'], 'up to 15.7 % of their time (19.0 ms) between the end '
                                                   'of a step and the start of the next: 1.00 ms')
     contains(found['decode_batch']['evidence'],
-             'Decodes of 8 requests take 5.00 ms, those of 32 take 5.20 ms: 74 % less for each request.')
+             'Decodes of 8 requests take 5.00 ms and decodes of 32 requests take 5.20 ms: 74 % less for each request.')
     # 12 ms without requests are not scheduler time; one batch size says nothing about others.
     served('job', [('step[DECODE bs=8]', 1000)] * 9, gap=12000)
     equal({'scheduler_gaps', 'decode_batch'} & set(advice()), set())
@@ -152,7 +152,7 @@ def test_advice_is_that_of_an_engine():
 
 def test_a_capture_of_graphs_says_that_it_is_no_run():
     out = ' '.join(served('job', [(f'capture_{2 ** (i % 5)}_decode', 1000) for i in range(10)]).out.split())
-    contains(out, 'The traces hold the capture of 10 graphs (batch 1 to 16), from before the engine serves requests')
+    contains(out, 'The traces hold the capture of 10 graphs (batch 1 to 16), which happens before the engine serves requests')
     contains(out, 'record steps that serve requests Stored ')  # no share of a few kernels' time
     lacks(out, 'computes')
     equal(rows('job.h5', 'whatif.job')[0]['headline'], None)

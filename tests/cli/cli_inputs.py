@@ -68,7 +68,7 @@ def test_a_folder_of_recordings_is_one_of_them_or_all():
     for n in (0, 3):
         tmerge('job', n=n).fails(
             3, 'job: 2 folders below hold traces: iteration_9, iteration_10; name one of them, or read all '
-               'with --all-recordings, if they are recordings of one run')
+               'with --all-recordings if they are recordings of one run')
         merged('job', '--all-recordings', '-o', f'{n}.h5', n=n)
     same_bytes('0.h5', '3.h5')
     equal(sources('0.h5'), {f'job/iteration_9/rank{rank}_trace.json,job/iteration_10/rank{rank}.17.pt.trace'
@@ -130,7 +130,7 @@ def test_a_wrong_list_is_told_with_its_line():
             ('rank0.json\n*.none', 'line 2: *.none: no file matches this pattern'),
             ('@list', 'line 1: @list: No such file or directory'),
             ('rank0.json\nx\0y\n', 'line 2: a zero byte: this is not text'),
-            ('', 'this list names nothing'), ('# rank0.json\n\n', 'this list names nothing')):
+            ('', 'this list contains no names'), ('# rank0.json\n\n', 'this list contains no names')):
         put('list', text)
         tmerge('rank0.json', '@list').fails(3, f'list: {message}')
     tmerge('rank0.json', '@list', n=2).fails(3, f'list: {message}')
@@ -185,8 +185,8 @@ def test_the_position_does_not_depend_on_the_number_of_processes():
     equal(sources(stores[0]), {'e.json': 0, 'd.json': 2, 'c.json': 3, 'b.json': 4, 'a.json': 5})
 
 
-HELPER = ('helper', 'a helper process: it has no device work and no rank of the job (--rank-map '
-          'gives it one)')
+HELPER = ('helper', 'a helper process without device work and without a rank of the job (--rank-map '
+          'can give it a rank)')
 
 
 @seldom
@@ -208,8 +208,8 @@ def test_a_helper_is_no_rank_and_takes_none():
         for made in {path, '0.h5', f'{n}.h5', 'tmerge.h5'}:
             os.unlink(made)
     put('job/z.json', small_trace(at=200))
-    tmerge('job').fails(3, 'job/z.json: does not say which rank it is, and other traces cover every rank of '
-                           'the job; assign it a rank with --rank-map, or leave it out')
+    tmerge('job').fails(3, 'job/z.json: does not give its rank, and other traces cover every rank of '
+                           'the job; assign a rank with --rank-map, or leave it out')
 
 
 def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
@@ -252,7 +252,7 @@ def test_a_file_of_several_ranks_is_split_and_left_out_beside_theirs():
         put('own/merged.json', fused(change, *[named] if named else []))
         tmerge('own').expect(0)
         equal(left_out(), {'own/merged.json': (
-            'covered', "only for its ranks that have traces of their own, which are read instead")})
+            'covered', "contains only ranks that have traces of their own, which are read instead")})
         equal(rows('tmerge.h5', 'overlap.rank'), rows('own.h5', 'overlap.rank'))
         os.unlink('own/merged.json')
 
@@ -321,7 +321,7 @@ def test_skip_bad_keeps_the_first_of_overlapping_traces():
     done = tmerge('b.json', 'a.json', 'c.json', '--skip-bad', n=2).expect(0)
     equal(done.ours, [f'tmerge: warning: left out a.json: {why}'])
     has_line(done.out, r'^! left out: \S+; show job.left_out')
-    has_line(done.out, '! events skipped', r'\(2 of 6\): events of a trace left out by --skip-bad')
+    has_line(done.out, '! events skipped', r'\(2 of 6\): events of a trace that --skip-bad left out')
     equal(sources(), {'b.json,c.json': 2})
     equal(left_out(), {'a.json': ('overlapping', why)})
     equal(rows('tmerge.h5', 'overlap.rank')[0]['compute_ns'], 82000)
@@ -434,8 +434,8 @@ def test_nothing_to_read_is_an_error_also_with_skip_bad():
         put(f'job/{path}', small_trace(0))
     os.symlink('..', 'job/b/link')
     above = 'there is no trace here or one level below; there are traces in '
-    for folder, n, where in (('job/', 0, 'run/iteration_9, run/iteration_10, b/c/d; name one of these, or all that are of one job'),
-                             ('./job', 3, 'run/iteration_9, run/iteration_10, b/c/d; name one of these, or all that are of one job'),
+    for folder, n, where in (('job/', 0, 'run/iteration_9, run/iteration_10, b/c/d; name one of these, or all folders of one job'),
+                             ('./job', 3, 'run/iteration_9, run/iteration_10, b/c/d; name one of these, or all folders of one job'),
                              ('job/b', 0, 'c/d; name that folder')):
         tmerge('empty', folder, n=n).fails(3, f'{folder}: {above}{where}')
     merged('job/b/c/d', 'some')
@@ -497,7 +497,7 @@ def test_what_profilers_write_besides_is_named_with_the_way_out():
                              '"pid": 9, "tid": 1, "ts": 3433.595001, "args": {"groupApiId": 0, "groupDepth": 1}},\n'
                              '{"name": "Group API", "cat": "GROUP_API", "ph": "e", "id": 0, "pid": 9, "tid": 1, '
                              '"ts": 3440.1},\n{}]\n', 'NCCL_INSPECTOR_DUMP_VERBOSE=1'),
-                            ('r.0.et', b'\x05\1', 'has no GPU times'),
+                            ('r.0.et', b'\x05\1', 'does not have GPU times'),
                             ('vm.xplane.riegeli', b'\x83\xaf', '.xplane.pb')):
         put(name, data)
         done = tmerge(name, '-o', 't.h5').expect(3)

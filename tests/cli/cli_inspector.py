@@ -39,7 +39,7 @@ def test_files_alone_tell_who_came_last_and_the_bandwidth_and_nothing_of_computa
           (30, 10_000_000, 10.0, 15.0), 'bandwidth')
     equal(kind['group'], '33548c24002a1c', 'of the 16 digits NCCL writes 14')
     contains(done.out, 'Rank 2 (node1) makes the other ranks wait')
-    contains(done.out, 'Nothing but communication is recorded')
+    contains(done.out, 'Only communication is recorded')
     for word in ('compute ', 'idles', 'overlap', 'GPU time: '):
         lacks(done.out, word)
     for row in rows('tmerge.h5', 'overlap.rank'):
@@ -84,10 +84,10 @@ def test_a_run_of_another_day_beside_the_job_is_said():
                 record(world, rank, 2, 'AllReduce', i, 10_000_000, at + 3000 * i, at + 3000 * i + 1000)
                 for i in range(10)).encode())
     contains(' '.join(tmerge('job', '-o', 'days.h5').expect(0).out.split()),
-             'recordings that share no communicator with an earlier one of their rank')
+             'recordings that share no communicator with an earlier recording of their rank')
     write_alone('part')
     put('part/old.log', content('part/node0-pid101.log'))
-    contains(tmerge('part').expect(3).err, 'another trace has the same rank of its communicator at the same time')
+    contains(tmerge('part').expect(3).err, 'another trace has the same rank in its communicator at the same time')
 
 
 def test_a_process_of_several_gpus_counts_what_it_cannot_place_once():
@@ -163,11 +163,11 @@ def test_a_job_of_three_formats_is_one():
 def test_what_does_not_tell_times_or_ranks_is_refused_with_the_way_out():
     write_alone('quiet', verbose=False)
     tmerge('quiet').fails(3, 'quiet/node0-pid100.log: these records do not say when operations ran, so '
-                          'no timeline can be made of them: record with NCCL_INSPECTOR_DUMP_VERBOSE=1 '
+                          'tmerge cannot make a timeline of them: record with NCCL_INSPECTOR_DUMP_VERBOSE=1 '
                           '(perf_summary_exporter.py of NCCL\'s inspector sums the bandwidths)')
     write_alone('halves', size=2)  # two files are rank 0, and two are rank 1
     done = tmerge('halves').expect(3)
-    contains(done.err, 'another trace has the same rank of its communicator at the same time')
+    contains(done.err, 'another trace has the same rank in its communicator at the same time')
     shutil.rmtree('halves')
     write_alone('halves', size=2)
     merged(*(f'halves/node{r // 2}-pid{100 + r}.log' for r in range(4)), '--rank-map',

@@ -129,7 +129,7 @@ def test_levels_that_do_not_sum_to_the_events_are_found():
         store['levels/events'][7] += 1
     seal('tmerge.h5')
     done = tmerge('check', 'tmerge.h5').expect(3)
-    has_line(done.out + done.err, r'.*/levels: row 7 of rank 0 is not what its events sum to.*')
+    has_line(done.out + done.err, r".*/levels: row 7 of rank 0 differs from the sum of the rank's events.*")
 
 
 if __name__ == '__main__':

@@ -141,17 +141,17 @@ def test_a_hostile_pickle_is_refused_in_all_protocols_and_runs_nothing():
 @seldom
 def test_a_damaged_pickle_is_refused_with_its_place():
     cases = (
-        (b'\x80\x06}.', 0, 'unknown protocol'),
+        (b'\x80\x06}.', 0, 'protocol of this pickle is unknown'),
         (b'\x80\x04\x8d' + b'\xff' * 8, 2, 'the file ends inside'),  # a text of 2^64 bytes
         (b'\x80\x02X\x00\x00\x00\x7fab', 2, 'the file ends inside'),
         (b'\x80\x02\x8a\x09' + b'\x01' * 9 + b'.', 2, 'more than 64 bits'),
-        (b'\x80\x02}h\x07.', 3, 'nothing was put at'),
+        (b'\x80\x02}h\x07.', 3, 'has no value'),
         (b'\x80\x02}r\x00\x00\x00\x70.', 3, 'memo index'),
-        (b'\x80\x02e.', 2, 'without its mark'),
+        (b'\x80\x02e.', 2, 'has no mark'),
         (b'\x80\x02(K\x01e.', 5, 'to go into'),
         (b'\x80\x02}K\x01a.', 5, 'do not fit'),
         (b'\x80\x02}(K\x01u.', 6, 'do not fit'),
-        (b'\x80\x02\x85.', 2, 'than there are'),
+        (b'\x80\x02\x85.', 2, 'than the stack'),
         (b'\x80\x02}(.', 4, 'exactly one value'),
         (b'\x80\x02}}.', 4, 'exactly one value'),
         (b'\x80\x02}.x', 4, 'follows the pickle'),
@@ -216,9 +216,9 @@ def test_small_timelines_are_told_by_their_shape():
         found = {r['category']: r for r in timeline()}
         equal((found['parameter']['peak_bytes'], *(found['activation'][name] for name in (
             'peak_bytes', 'peak_time_ns', 'records'))), (parameter, activation, at, records), document)
-    for text, why in (('[]', 'without records'), ('[[1, 2, 3]]', 'no record'), ('[[1,2,3,8]]', 'no record'),
-                      ('[[1,2,3,4],[[0]]]', '9 sizes'), ('[[1],[[0,0,0,0,0,0,0,0,0]],[1]]', 'sizes ends'),
-                      ('[[1,1],[[0,0,0,0,0,0,0,0,0]]]', 'a row for each time'), ('[[1,1,1,1]', 'ends inside'),
+    for text, why in (('[]', 'has no records'), ('[[1, 2, 3]]', 'not the end of a record'), ('[[1,2,3,8]]', 'not the end of a record'),
+                      ('[[1,2,3,4],[[0]]]', '9 sizes'), ('[[1],[[0,0,0,0,0,0,0,0,0]],[1]]', 'sizes must end'),
+                      ('[[1,1],[[0,0,0,0,0,0,0,0,0]]]', 'one row for each time'), ('[[1,1,1,1]', 'ends inside'),
                       ('[["a",1,1,1]]', 'a number'), ('<html>', 'a picture'), ('{"a": 1}', '0x7b')):
         put('t.json', text.encode())
         refused('t.json', why)

@@ -139,14 +139,14 @@ def test_what_is_planted_is_named_as_what_it_is():
                   found['memory.device'][rank]['peak_bytes'], word)
         if word == 'growth':
             contains(items['memory_growth']['evidence'],
-                     'at this rate it is out of memory in about 35 steps, or sooner')
+                     'at this rate the device is out of memory in about 35 steps, or sooner')
             # Kept memory, by the steps that took it.
             equal([r['step'] for r in found['memory.live'] if r['rank'] == 0
                    and r['block_bytes'] == 10 * MB], [1, 2, 3, 4, 5])
         if word == 'spike':
             equal(found['memory.device'][0]['spike_step'], 3)
             contains(items['memory_spike']['evidence'],
-                     'Rank 0 allocates up to 0.90 GB in step 3, up to 0.60 GB in the others.')
+                     'Rank 0 allocates up to 0.90 GB in step 3, but at most 0.60 GB in the other steps.')
 
 
 main()

@@ -161,7 +161,7 @@ def test_a_file_that_is_missing_malformed_or_another_is_named_with_its_byte():
     put('cut.csv', details()[:-20])
     for name, n, message in (
             ('none.csv', 0, 'cannot be opened: No such file or directory'),
-            ('rank0.json', 0, 'not output of ncu --csv: no line begins with the column "ID"'),
+            ('rank0.json', 0, 'not output of ncu --csv: no line starts with the column "ID"'),
             ('cut.csv', 3, f'byte {details().rindex(chr(34), 0, -20)}: a quote is not closed')):
         tmerge('analyze', 'tmerge.h5', f'--ncu=good.csv,{name}', n=n).fails(3, f'{name}: {message}')
     equal(content('tmerge.h5'), before)

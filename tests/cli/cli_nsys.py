@@ -287,7 +287,7 @@ def test_a_missing_rank_leaves_its_groups_incomplete_or_unknown():
     done = merged('nsys', '-o', 'used.h5')
     equal(matching('used.h5', 'complete'), {})
     contains(done.out, 'group unknown')
-    contains(done.out, '  (give the traces of all ranks, or record from before')
+    contains(done.out, '  (give the traces of all ranks, or start recording before')
 
 
 def test_ranks_that_are_missing_at_the_end_are_seen_by_those_who_lack_them():
@@ -452,7 +452,7 @@ def test_a_database_of_another_program_is_named_with_the_way_out():
     """Also in a folder if there is nothing else; next to a trace it is left out."""
     for tables, said in (
             (['CommAnalyzerTime', 'StepTraceTime'],
-             'this database holds sums by torch_npu\'s profiler (Ascend): give each rank\'s '
+             'this database contains only sums by torch_npu\'s profiler (Ascend): give each rank\'s '
              'ascend_pytorch_profiler_RANK.db, which is in the same folder'),
             (['CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL'],
              'tmerge does not read the databases of nvprof: record with Nsight Systems'),
@@ -476,7 +476,7 @@ def test_an_export_that_is_being_written_is_refused():
     db = sqlite3.connect('rank0.sqlite', isolation_level=None)
     db.execute('BEGIN EXCLUSIVE')
     tmerge('rank0.sqlite').fails(3, 'rank0.sqlite: this database is being written; wait '
-                                    'until it is written, or write it again')
+                                    'until it is complete, or write it again')
     db.execute('ROLLBACK')
     db.close()
     merged('rank0.sqlite')

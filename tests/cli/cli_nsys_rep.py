@@ -119,7 +119,7 @@ def test_an_nsys_is_given_the_options_alone_that_its_version_has():
     put(f'job/{names[0]}.nsys-rep', 'sys.exit("--include-blobs is no use here")')
     tmerge('job', '--force', env={**with_nsys(), 'NSYS_LACKS': blobs}).fails(
         3, f'job/{names[0]}.nsys-rep: nsys failed with status 1, saying: --include-blobs is no use here; '
-           f'to try it by hand: {COMMAND.format("job/" + names[0])}')
+           f'to try it yourself: {COMMAND.format("job/" + names[0])}')
 
 
 @seldom
@@ -270,7 +270,7 @@ def test_an_nsys_that_fails_is_told_with_its_report_its_command_and_what_it_said
     names = job(ranks=2)
     reports(names)
     bad = f'job/{names[1]}'
-    message = '{}; to try it by hand: ' + COMMAND.format(bad)
+    message = '{}; to try it yourself: ' + COMMAND.format(bad)
     for does, how in FAILURES.items():
         put(bad + '.nsys-rep', does)
         together = FULL or does.startswith(('pass', 'subprocess'))
@@ -291,8 +291,8 @@ def test_an_nsys_that_fails_is_told_with_its_report_its_command_and_what_it_said
 def test_what_is_wrong_with_an_export_is_told_of_the_report():
     put('rank0.nsys-rep', 'open(target, "wb").write(b"SQLite format 3" + bytes(1000))')
     tmerge('rank0.nsys-rep', env=with_nsys()).fails(
-        3, 'rank0.nsys-rep: byte 16: in its export: the header of this database is not complete: '
-           'its writing was interrupted')
+        3, 'rank0.nsys-rep: byte 16: in its export: the header of this database is incomplete: '
+           'writing it was interrupted')
     put('rank0.nsys-rep', 'import sqlite3; db = sqlite3.connect(target); '
                           'db.execute("CREATE TABLE users (name)"); db.commit()')
     tmerge('rank0.nsys-rep', env=with_nsys()).fails(

@@ -8,7 +8,7 @@ from common import (SHARED, SOURCE, Skip, equal, has_line, holds, lacks, main, m
                     tmerge)
 
 TRACE = os.path.join(SHARED, 'traces', 'bytedance-st', 'timeline-ST.json.gz')
-NO_WAITS = ('  Of communication, the traces hold only the transfer after the last rank',
+NO_WAITS = ('  The traces record only the transfer of communication, after the last rank',
             '  arrived: they do not show who waited for whom')
 
 

@@ -175,7 +175,7 @@ def test_an_export_of_an_earlier_tmerge_is_no_trace():
     """It does not say what its tracks were. cli_export tests that today's exports are read back."""
     put('t.pftrace', b'\x0a\x05\x50\x01\xb8\x05\x01' + thread(7, 1, 2))
     tmerge('t.pftrace', '-o', 't.h5').fails(
-        3, 't.pftrace: an earlier tmerge wrote this for Perfetto: give the store or the traces that it was '
+        3, 't.pftrace: an earlier tmerge wrote this file for Perfetto: give the store or the traces that it was '
            'made from, or export it again')
 
 
@@ -183,7 +183,7 @@ def test_what_is_no_trace_is_said_where():
     ranks = [packet(block(60, number(1, 90 + r) + block(3, number(1, r + 1) + block(6, f'rank {r}')))) +
              thread(r + 1, r + 1, 5, 90 + r) + begin(DAY_NS, 'op', r + 1) + end(DAY_NS + 9, r + 1) for r in (0, 1)]
     put('t.pftrace', b''.join(ranks))
-    contains(tmerge('t.pftrace', '-o', 't.h5').expect(3).err, 'this Perfetto trace is of several ranks')
+    contains(tmerge('t.pftrace', '-o', 't.h5').expect(3).err, 'this Perfetto trace contains several ranks')
     put('t.pftrace', thread(7, 1, 2) + packet(block(50, b'rubbish')))
     at_byte = len(thread(7, 1, 2)) + 2
     tmerge('t.pftrace', '-o', 't.h5').fails(

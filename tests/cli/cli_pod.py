@@ -340,7 +340,7 @@ def test_steps_of_gpus_with_slow_input_are_what_was_planted():
     equal([(row['kind'], row['ranks'], row['count'], row['total_ns'] / 1000) for row in nccl],
           [('allreduce', 4, 4 * STEPS, STEPS * 2 * (340 + 140))], 'collectives of GPUs')
     contains(' '.join(out.split()),
-             'host "slow" faster, where steps are input-bound for 30.0 % of their time')
+             'host "slow" faster, because its steps are input-bound for 30.0 % of their time')
 
 
 def test_stages_have_their_time_and_their_own():

@@ -194,9 +194,9 @@ REFUSED = [
     ("SELECT * FROM pragma_table_info('events')",
      'the statement would write, or ask SQLite itself' + ONLY_READS),
     ('DELETE FROM events', 'table events may not be modified'),
-    ("VACUUM INTO 'other.db'", 'this is not a query: a query begins with SELECT, WITH or VALUES'),
-    ('', 'this is not a query: a query begins with SELECT, WITH or VALUES'),
-    ('SELECT 1; SELECT 2', 'more than one statement: give one at a time'),
+    ("VACUUM INTO 'other.db'", 'this is not a query: a query starts with SELECT, WITH or VALUES'),
+    ('', 'this is not a query: a query starts with SELECT, WITH or VALUES'),
+    ('SELECT 1; SELECT 2', 'there is more than one statement: give one at a time'),
     ("SELECT readfile('other')", "no such function: readfile; at character 8: readfile('other')"),
     ("SELECT 'a", 'unrecognized token: "\'a"; at character 8: \'a'),
     ('SELECT "é", rnak FROM job_rank', 'no such column: é; at character 8: "é", rnak FROM job_rank'),
@@ -207,7 +207,7 @@ REFUSED = [
      'no such table: job.rnak (did you mean job.rank?); tmerge query STORE lists them'),
     ('SELECT zeroblob(2000000000)', 'string or blob too big'),
     ('SELECT sum(begin_ns) FROM events',
-     'a sum is beyond 64 bits: use total(), which sums as reals, or sum(begin_ns - T) from a moment T on'),
+     'a sum exceeds 64 bits: use total(), which sums as reals, or sum(begin_ns - T) with a point in time T'),
 ]
 ENDLESS = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) '
 
@@ -300,7 +300,7 @@ def test_a_database_that_cannot_be_written_whole_is_not_there():
     tmerge('export', path, '--format=sqlite', before=limited(100000)).fails(
         4, 'tmerge.sqlite: cannot be written: File too large')
     tmerge('export', path, '--format=sqlite', '-o', '-').fails(
-        2, '--format sqlite writes a file: no -o -')
+        2, '--format sqlite writes a file, not standard output: leave out -o -')
     equal(files(), [])
 
 

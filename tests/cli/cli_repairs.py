@@ -152,7 +152,7 @@ def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
     done = merged('rank0.json', 'rank1.json')
     told(done.out, '! events skipped', '3 of 16; ranks 0, 1', 'unknown_work_time')
     out = ' '.join(done.out.split())
-    contains(out, 'what is said covers only what was recorded, and advice is only on recording')
+    contains(out, 'all statements cover only what was recorded, and the only advice is on recording')
     contains(out, 'it came last in 1 of 1 collectives')
     equal(rows('tmerge.h5', 'job.job')[0]['duration_ns'], 920000)
     check, = rows('tmerge.h5', 'clock.check')
@@ -160,7 +160,7 @@ def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
     equal([row['wait_ns'] for row in rows('tmerge.h5', 'stragglers.rank')], [300000, 0])
     put('rank0.json', trace([json.loads(event(at)), *[{**kernel('gemm', 0, 0), **unknown}] * 2], 0))
     out = ' '.join(merged('rank0.json').out.split())
-    contains(out, 'No GPU events: none has a time All 2 kernels, copies and sets were left out')
+    contains(out, 'No GPU events: no event has a valid time All 2 kernels, copies and sets were left out')
     lacks(out, 'window compute')  # no table of zeros
 
 
@@ -240,7 +240,7 @@ def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
     equal(job['max_compute_ns'], max(compute[0], compute[3]))
     os.unlink(path(1))
     os.unlink(path(3))
-    has_line(merged('job').out, 'Imbalance: not known, because no two ranks have a whole step')
+    has_line(merged('job').out, 'Imbalance: unknown, because no two ranks have a whole step')
 
 
 SKIPPED = {'ph': 'B', 'name': 'b', 'ts': 1}
@@ -273,8 +273,8 @@ def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
 
 # Log of a trace without GPU events, and the expected first message.
 NO_EVENTS = (
-    ('', 'No GPU events: only what hosts did is known', 'ProfilerActivity.CUDA'),
-    ('vpu_work', 'No GPU events: none recognised', 'device work: vpu_work 1 (name those that are: merge '
+    ('', 'No GPU events: only the work of hosts is known', 'ProfilerActivity.CUDA'),
+    ('vpu_work', 'No GPU events: tmerge recognises no event as device work', 'device work: vpu_work 1 (name the categories that are: merge '
      '--device-categories NAME,...)'),
     ('CUPTI_ERROR_NOT_INITIALIZED (15)', 'No GPU events: the profiler could not record them',
      'CUPTI did not start: permission is missing'),
@@ -337,7 +337,7 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
             ('whole', in_part(()), None),
             ('steps', in_part(range(2, 20)), 'Kernels of 18 of 20 steps were not recorded (18 of 20 '
              'launches have no kernel); the GPU may have worked unrecorded for up to 16.4 ms; '
-             'what is said covers only what was recorded, and advice is only on recording'),
+             'all statements cover only what was recorded, and the only advice is on recording'),
             ('graphs', in_part(range(1, 20, 2), 'hipGraphLaunch'), 'Kernels of 10 of 20 steps were '
              'not recorded (the compute kernels of 10 graph launches were not recorded)'),
             # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us; if it

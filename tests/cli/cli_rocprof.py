@@ -223,7 +223,7 @@ def test_a_database_that_cannot_be_read_ends_with_the_file_and_the_reason():
     with sqlite3.connect('9.db') as db:
         for (table,) in db.execute("SELECT name FROM sqlite_master WHERE name GLOB 'rocpd_info_process_*'"):
             db.execute(f'DELETE FROM "{table}"')
-    tmerge('9.db').fails(3, '9.db: this rocpd database names no process, so it was not written to its end')
+    tmerge('9.db').fails(3, '9.db: this rocpd database names no process, so writing it was not completed')
 
 
 main()

@@ -471,7 +471,7 @@ def test_one_rank_alone_says_what_it_can():
     put('rank0.json', trace([kernel('gemm', 100, 50), kernel('ncclDevKernel_AllReduce', 140, 30),
                              dict(kernel('Memcpy HtoD', 171, 4), cat='gpu_memcpy')], 0))
     says = ('One rank: its GPU computes for 66.7 % of the 75.0 us from its first work to its last, '
-            'and for 26.7 % it communicates with no computation beside it')
+            'and for 26.7 % it communicates without concurrent computation')
     for text in (merged('rank0.json', env={'COLUMNS': '200'}).out,
                  show(env={'COLUMNS': '200'})):
         equal(text.splitlines()[1], says)

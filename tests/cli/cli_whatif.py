@@ -268,7 +268,7 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
             (('--fix', 'operator=^none$'), 'operator=^none$: no such operator launched anything; '
                                            'tmerge show STORE operators has them'),
             (('--fix', 'rank=0+stage=1'),
-             'rank=0+stage=1: nothing recorded matches all of this'),
+             'rank=0+stage=1: no recorded work matches all of these'),
             (('--step', '1-6'), '--step: the job has none of these steps; it has 7-8'),
             (('--fix', 'rank=1', '--each', 'rank'),
              '--fix and --scale make one scenario: they exclude --each and --top'),
@@ -291,14 +291,14 @@ def test_what_matches_nothing_is_wrong_usage_and_says_what_there_is():
     put('rank0.json', trace([kernel('gemm', 100, 50)], 0))
     merged('rank0.json', '-o', 'one.h5')
     tmerge('whatif', 'one.h5', '--each', 'rank', n=2).fails(
-        2, '--each rank: the job has no two of them to compare')
+        2, '--each rank: the job does not have two of them to compare')
 
 
 def test_where_clocks_are_not_compared_nothing_is_known():
     path = store('two')
     tmerge('analyze', path, '--align=none', '-o', 'none.h5').expect(0)
     for options in ((), ('--fix', 'rank=1'), ('--step', '3')):
-        contains(whatif('none.h5', *options), 'Nothing is known: ')
+        contains(whatif('none.h5', *options), 'No figure is known: ')
 
 
 main()

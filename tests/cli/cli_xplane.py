@@ -315,15 +315,15 @@ def test_damage_is_an_error_with_its_byte():
     put('huge.xplane.pb', whole + b'\x0a\x80\x80\x80\x80\x0b' + bytes(16))
     put('graph.pb', field(1, field(1, 'node') + field(2, 'MatMul')))
     # The last plane takes 2 + 60 bytes, the host's name after it 7.
-    for name, message in (('cut.xplane.pb', f': byte {len(whole) - 69}: a field of 60 bytes begins '
+    for name, message in (('cut.xplane.pb', f': byte {len(whole) - 69}: a field of 60 bytes starts '
                            'here, but the file ends 47 bytes later'),
                           # The first plane's 75 bytes are all below 80; the second's length is not.
-                          ('text.xplane.pb', ': byte 77: this file was saved as text, which replaced '
-                           'every byte above 7F by EF BF BD: it cannot be read; copy the profile '
-                           'again, in binary mode'),
+                          ('text.xplane.pb', ': byte 77: this file cannot be read: it was saved as text, which replaced '
+                           'every byte above 7F by EF BF BD. Copy the profile again, in binary '
+                           'mode'),
                           ('empty.xplane.pb', ": file is empty; profilers also leave an empty file beyond protobuf's limit of 2 GB: record fewer steps"),
                           # 5 bytes of 7 bits: 11 x 2^28 = 2952790016, but 16 follow
-                          ('huge.xplane.pb', f': byte {len(whole)}: a field of 2952790016 bytes begins '
+                          ('huge.xplane.pb', f': byte {len(whole)}: a field of 2952790016 bytes starts '
                            "here, but the file ends 16 bytes later; protobuf's limit is 2 GB"),
                           ('graph.pb', ': ' + UNKNOWN)):
         tmerge(name, '-o', 'x.h5').fails(3, name + message)

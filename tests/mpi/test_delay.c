@@ -139,7 +139,7 @@ static void check_grid(const share *s) {
      * Waits are 1.8 us of 4 x 5 x 900 ns. */
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
-        "headline=Who is late may be chance: too little is recorded to tell; ranks wait 10 % of "
+        "headline=It may be chance who is late: too little is recorded to know; ranks wait 10 % of "
         "the time evidence=Rank 3 costs most: it caused 83 % of all waiting (1.50 us of 1.80 us "
         "of GPU time, 0.50 us of it "
         "through other ranks that waited for it); it came last in 10 of 10 collectives (5.0 "

@@ -210,7 +210,7 @@ TEST(a_rank_that_is_held_twice_is_refused_by_all) {
                           .names = f->names,
                           .tool_version = "0.1.0"};
     assert_int_equal(tm_mpi_store_write(MPI_COMM_WORLD, &plan, &err), TM_ERR_FAULT);
-    assert_string_equal(err.message, "rank 6 is held twice");
+    assert_string_equal(err.message, "two processes have rank 6");
     assert_int_not_equal(access(f->path, F_OK), 0);
 }
 

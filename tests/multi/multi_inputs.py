@@ -99,7 +99,7 @@ def test_a_store_has_to_be_one_file():
     job('analyze', '/mnt/local/a.h5', '-o', 'b.h5', '--force').expect(0)
     host('h3', 'touch /mnt/local/a.h5')
     done = job('analyze', '/mnt/local/a.h5', '-o', 'c.h5').expect(3)
-    contains(done.err, "a different file here than on the first process's host")
+    contains(done.err, "this file differs from the file on the first process's host")
     contains(done.err, '(on h3)')
     # One process reads and writes for these, so no mixture is possible.
     synth('other', ranks=2, steps=3)

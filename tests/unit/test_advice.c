@@ -655,7 +655,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "stragglers.job verdict=several rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=0.5; stragglers.finding finding=1 rank=2 level=host host=b "
          "shape=throughout; stragglers.rank rank=1 relative_speed=0.9;",
-         "Look at the GPU of rank 1 and what the ranks of b share.", "too late"},
+         "Look at the GPU of rank 1 and what the ranks of host b share.", "too late"},
         {"exposed_wait_ns=400",
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=1; stragglers.rank rank=1 relative_speed=0.99;",
@@ -690,7 +690,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=60; idle.gap rank=0 "
          "duration_ns=900 cause=other host=item host_ns=900;",
-         "more work in each. For most of the longest gaps it is in \"forward\".", "recorded"},
+         "more work in each launch. During most of the longest gaps the host is in \"forward\".",
+         "recorded"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900 "
          "longest_ns=451;",
@@ -702,7 +703,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=40 unrecorded_ns=60;",
-         "For most of the longest gaps it is in no call that was recorded.", "forward"},
+         "During most of the longest gaps the host is in no recorded call.", "forward"},
         /* unrecorded calls are not called fast */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
@@ -712,7 +713,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
          "*unlinked=9 events=9; idle.gap rank=0 duration_ns=90 cause=other before=k host=sync "
          "host_ns=80; sync.call call=sync;",
-         "end with \"k\". Meanwhile the host is in \"sync\", which waits for", "Record"},
+         "end with \"k\". Meanwhile the host is in \"sync\", which only waits for", "Record"},
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900 queued_ns=451;",
          "memory. The host launched them in time. ", "Record"},
@@ -764,20 +765,20 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
          "late_sender_ns=90; bubble.pair from_rank=1 to_rank=2 late_sender_ns=250;",
          " 80 % of this time is in operations that are not split into waiting and transfer. In "
-         "these, receivers waited 340 ns for their senders, over all ranks, hidden or not (tmerge "
-         "show bubble); the traces do not show how much of the rest is waiting.",
+         "these operations, receivers of all ranks waited 340 ns for their senders, hidden or not "
+         "(tmerge show bubble). The traces do not show how much of the rest is waiting.",
          "hold no rank up"},
         /* half of 4 x 150, in a job of 8 ranks */
         {HIDES_BADLY " exposed_unmatched_ns=75", "world 8;",
-         "Add the traces of the missing ranks first, for most of this may be waiting for them. "
-         "Otherwise start communication earlier",
+         "Add the traces of the missing ranks first, because most of this time may be waiting for "
+         "them. Otherwise start communication earlier",
          "Start"},
         {HIDES_BADLY " exposed_unmatched_ns=74", "world 8;", "Start communication", "missing"},
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100 exposed_unmatched_ns=100", "world 8;",
          "Otherwise communicate less", "Communicate"},
         {HIDES_BADLY " exposed_unmatched_ns=120", "overlap.kind *kind=recv exposed_comm_ns=150;",
-         " 80 % of this time is in incomplete operations, or in kinds that hold no rank up: the "
-         "traces do not show how much of that",
+         " 80 % of this time is in incomplete operations, or in operations that do not make ranks "
+         "wait: the traces do not show how much of this time",
          "bubble.pair"},
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
@@ -808,28 +809,28 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
-         "2 AllReduces of 1.5 MB on average took 40 ns (median) once all ranks here had come, "
-         "where one of 64.0 MB takes 10 ns: size does not explain that",
+         "2 AllReduces of 1.5 MB on average took 40 ns (median) after all ranks here had arrived, "
+         "although one of 64.0 MB takes 10 ns. Size does not explain the difference",
          "Find what"},
         /* (90 - 10) 2 x 4 ns are over half of 4 x 150: it is no transfer to be made faster */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
-         "Find what the slowest AllReduces wait for once all ranks here have come: ranks without "
-         "a trace, ",
+         "Find what the slowest AllReduces wait for after all ranks here have arrived: ranks "
+         "without a trace, ",
          "Start communication"},
         {HIDES_BADLY,
          "world 4; collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
-         "once all ranks have come: the set-up of their group, ", "without a trace"},
+         "after all ranks have arrived: the set-up of their group, ", "without a trace"},
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=39; collectives.kind " LARGER ";",
-         "communication is hidden", "once all ranks"},
+         "communication is hidden", "after all ranks"},
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
-         "communication is hidden", "once all ranks"},
+         "communication is hidden", "after all ranks"},
         /* which is of the gaps alone */
         {"",
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "

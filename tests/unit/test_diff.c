@@ -110,7 +110,7 @@ typedef struct step_case {
     const char *verdict, *headline;
 } step_case;
 
-#define B_LACKS "B has no step: kernels and operators are compared by the time per call"
+#define B_LACKS "B has no step: kernels and operators are compared by their time per call"
 
 TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
     static const step_case cases[] = {
@@ -130,7 +130,10 @@ TEST(a_change_of_the_step_time_is_real_beyond_noise_alone) {
          2,
          "too few steps",
          "Too few steps to judge the step time: 100.0 ms -> 200.0 ms"},
-        {{100, 100, 101, 99, 102}, 5, "same", "No difference: everything compared is the same"},
+        {{100, 100, 101, 99, 102},
+         5,
+         "same",
+         "No difference: everything that was compared is the same"},
         {{0}, 0, "only A", B_LACKS},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -187,7 +190,7 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     assert_true(cell(&found, "diff.job", "job.job.ranks", "change_pct")->value.r == 100.0);
     assert_diagnostic(
         &found, 1,
-        "Ranks: 1 in A, 2 in B; times are means over ranks, whose shares of the work may differ");
+        "Ranks: 1 in A, 2 in B. Times are means over ranks, whose shares of the work may differ");
     destroy(&a, &b, &found);
 }
 
@@ -392,8 +395,8 @@ TEST(with_other_roles_all_ranks_are_one) {
     const tm_table *ranks = tm_tables_find(&found, "diff.rank");
     for (size_t i = 0; i < ranks->n_rows; i++)
         assert_string_equal(tm_table_cell(ranks, i, "a_ranks")->value.text, "0-1");
-    assert_diagnostic(&found, 1,
-                      "Roles of ranks: 2 in A, 1 in B; figures by role take all ranks as one");
+    assert_diagnostic(
+        &found, 1, "Roles of ranks: 2 in A, 1 in B. Figures by role treat all ranks as one role");
     destroy(&a, &b, &found);
 }
 
@@ -404,8 +407,7 @@ TEST(diagnostics_name_other_formats_and_stragglers) {
     add_row(&b, "job.rank", "rank=1 format=xplane");
     tm_tables found = compare(&a, &b);
     assert_diagnostic(
-        &found, 1,
-        "A's traces are kineto, B's kineto,xplane: names and what is recorded may differ");
+        &found, 1, "A's traces are kineto, B's kineto,xplane: names and recorded data may differ");
     assert_diagnostic(&found, 2, "Rank 3 makes the other ranks wait in A, not in B");
     assert_int_equal(tm_tables_find(&found, "diff.remark")->n_rows, 3);
     destroy(&a, &b, &found);
@@ -413,7 +415,7 @@ TEST(diagnostics_name_other_formats_and_stragglers) {
 
 TEST(empty_stores_compare) {
     tm_tables a = open_tables(), b = open_tables(), found = compare(&a, &b);
-    assert_diagnostic(&found, 0, "No difference: everything compared is the same");
+    assert_diagnostic(&found, 0, "No difference: everything that was compared is the same");
     assert_int_equal(tm_tables_find(&found, "diff.side")->n_rows, 2);
     destroy(&a, &b, &found);
 }

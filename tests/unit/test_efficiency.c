@@ -113,9 +113,9 @@ TEST(ranks_and_steps_are_as_worked_out_by_hand) {
          "400 26.66666667 24.8447205 30.93333333 26.66666667 40 null"),
         ("1 null 1 tf32 null 110 110 60 60 100 48 0 0 0.0004363636364 0.0008 null null null null "
          "null null "
-         "The~peak~rate~of~the~device~in~tf32~is~not~known:~give~it~as~--peak~TYPE=TFLOPS."),
+         "The~peak~rate~of~the~device~in~tf32~is~unknown:~give~it~as~--peak~TYPE=TFLOPS."),
         ("2 NVIDIA~B300 1 bf16 1 700 700 600 100 16.66666667 200000 0 0 0.2857142857 2 200 null "
-         "null null null null FLOP~are~known~for~less~than~20~%~of~the~compute~time."),
+         "null null null null FLOP~are~known~for~under~20~%~of~the~compute~time."),
     };
     static const char *const steps[] = {
         ("rank=0 step=1 step_ns=1000 window_ns=1000 compute_ns=450 counted_ns=350 "

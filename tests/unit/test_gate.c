@@ -61,17 +61,20 @@ TEST(rows_worked_out_by_hand) {
         const char *verdict, *why;
     } cases[] = {
         {"step=+2%", 1, 1, spread, spread, 5, 5, 0.0, 195.865, "undecided",
-         "chance may move it by 195.9 %: about 47954 steps each would tell 2 % from chance"},
+         "chance may change it by 195.9 %: about 47954 steps on each side would distinguish 2 % "
+         "from chance"},
         {"step=+120%", 1, 1, spread, twice, 5, 5, 100.0, 391.730, "undecided",
-         "chance may move it by 391.7 %: about 54 steps each would tell 120 % from chance"},
+         "chance may change it by 391.7 %: about 54 steps on each side would distinguish 120 % "
+         "from chance"},
         {"step=+1%", 1, 1, late, later, 5, 5, 2.50825, 1.96470, "undecided",
-         "chance may move it by 2.0 %: about 20 steps each would tell 1 % from chance"},
+         "chance may change it by 2.0 %: about 20 steps on each side would distinguish 1 % from "
+         "chance"},
         {"step=+1%", 1, 1, late, latest, 5, 5, 3.20132, 1.97212, "fail", NULL},
         {"step=+10%", 1, 1, even, longer, 5, 5, 10.0, 0.0, "pass", NULL},
         {"step=+9.9%", 1, 1, even, longer, 5, 5, 10.0, 0.0, "fail", NULL},
         {"step=-5%", 1, 1, even, shorter, 5, 5, -6.66667, 0.0, "fail", NULL},
         {"step=+50%", 1, 1, even, even, 4, 6, UNKNOWN, UNKNOWN, "undecided",
-         "4 whole steps before, 6 after: at least 5 each are needed"},
+         "there are 4 whole steps before and 6 after: each side needs at least 5"},
         {"step=+50%", 2, 1, even, even, 5, 5, UNKNOWN, UNKNOWN, "undecided",
          "2 ranks before, 1 after: not the same job"},
         {"exposed=+50%", 1, 1, even, even, 5, 5, UNKNOWN, UNKNOWN, "undecided",

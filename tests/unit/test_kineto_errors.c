@@ -24,7 +24,7 @@ static const struct {
     const char *message;
     const char *const *texts;
 } bad_cases[] = {
-    {"a trace begins with { or [",
+    {"a trace must start with { or [",
      TEXTS("^7", " \n ^'traceEvents'", "  ^", "\xEF\xBB\xBF^x", "\xEF\xBB\xBF^\xEF\xBB\xBF[]")},
     {"the document has no traceEvents",
      TEXTS("{'a': 1}^", "{}^", "{'traceEvents': {}}^", "{'traceEvents': null}^")},

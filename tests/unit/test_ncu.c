@@ -270,7 +270,7 @@ TEST(a_malformed_page_is_refused_with_its_byte) {
         const char *text, *message;
     } cases[] = {
         {"{\"traceEvents\": []}\n",
-         "not output of ncu --csv: no line begins with the column \"ID\""},
+         "not output of ncu --csv: no line starts with the column \"ID\""},
         {"@ID,Kernel Name,x\n0,k,1\n", "not output of ncu --csv: it has no column \"Process ID\""},
         {"x\n@ID,Process ID,Kernel Name,Metric Name\n",
          "not output of ncu --csv: a page has both \"Metric Name\" and \"Metric Value\", or "

@@ -268,7 +268,7 @@ TEST(what_cannot_be_read_is_refused_with_words) {
     bad_file(path, "its journal is still there");
     assert_int_equal(remove(journal), 0);
     change(path, 28, "\0\0\0", 4); /* the number of pages */
-    bad_file(path, "its writing was interrupted");
+    bad_file(path, "writing it was interrupted");
     (void)write_export(schemas[LATEST].tables, KERNEL("0", P144));
     change(path, 100, "\xFF", 1); /* the type of the first page */
     bad_file(path, "SQLite cannot read it: ");

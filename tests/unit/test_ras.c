@@ -155,13 +155,14 @@ TEST(what_is_no_whole_answer_is_refused_at_its_byte) {
         bool is; /* taken for an answer */
     } cases[] = {
         {"NCCL version 2.26.2 compiled with CUDA 12.6\n", "ncclras -f json", -1, true},
-        {"{'communicators_count':1,'communicators':{}}", "no list of communicators", -1, true},
-        {"{'timestamp':'2026-03-04 05:06:07','group':'LIFECYCLE'}", "no list of communicators", -1,
-         false},
+        {"{'communicators_count':1,'communicators':{}}", "have a list of communicators", -1, true},
+        {"{'timestamp':'2026-03-04 05:06:07','group':'LIFECYCLE'}", "have a list of communicators",
+         -1, false},
         {"{'communicators_count':1,'communicators':[7 7]}", "a comma", 44, true},
         {"{'communicators_count' 1}", "a colon", 23, true},
         {"NCCL version 2.26.2+cuda12.6\n", "as JSON", 0, false},
-        {"{'distributedInfo':{'nccl_version':'2.30.4'}}", "no list of communicators", -1, false},
+        {"{'distributedInfo':{'nccl_version':'2.30.4'}}", "have a list of communicators", -1,
+         false},
     };
     char text[TRACE_TEXT_MAX];
     tm_ras *ras = tm_ras_create();

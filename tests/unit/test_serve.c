@@ -134,8 +134,8 @@ TEST(what_takes_too_long_for_perfetto_is_refused) {
     assert_ok(hand_on(path, INT64_C(60000000000), &size, &err));
     assert_true(size > 100);
     assert_int_equal(hand_on(path, 0, &size, &err), TM_ERR_USAGE);
-    assert_string_equal(err.message, "0 of 2 ranks were written in 0 ms, which is too long for one "
-                                     "answer: zoom in, or use tmerge export");
+    assert_string_equal(err.message, "only 0 of 2 ranks could be written in 0 ms, the limit for "
+                                     "one answer: zoom in, or use tmerge export");
 }
 
 RUN_TESTS_WITH(store_folder, store_remove_folder)

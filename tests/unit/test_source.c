@@ -23,13 +23,14 @@ typedef struct stream_case {
 } stream_case;
 
 #define GZIP_CUT "gzip stream is cut short: the file ends inside a member"
-#define GZIP_RUBBISH "there is garbage after the gzip stream"
+#define GZIP_RUBBISH "other data follows the gzip stream"
 #define ZSTD_CUT "zstd stream is cut short: the file ends inside a frame"
-#define ZSTD_RUBBISH "there is garbage after the zstd stream"
+#define ZSTD_RUBBISH "other data follows the zstd stream"
 #define ZSTD_WINDOW                                                                                \
-    "zstd stream needs a window above 128 MiB (zstd --long=28 and more): compress it "             \
+    "zstd stream needs a window of over 128 MiB (zstd --long=28 or more): compress the file "      \
     "again with --long=27 or without --long"
-#define ZSTD_DICTIONARY "zstd stream was made with a dictionary: compress it again without one"
+#define ZSTD_DICTIONARY                                                                            \
+    "zstd stream was made with a dictionary: compress the file again without a dictionary"
 
 static const stream_case streams[] = {
     {INIT(TICK), 1, "plain", NULL, false},

@@ -82,22 +82,23 @@ static const struct {
     int64_t value;
     const char *message;
 } wrong[] = {
-    {AT(name[0][1]), 3, "/events/name: row 1 is 3, which is no name"},
-    {AT(launch[1][2]), 100, "/events/launch: row 5 is 103, which is no event"},
-    {AT(tracks[1][1].count), 3, "/ranks: row 2 has other events than its tracks"},
-    {AT(tracks[0][1].thread_name), 7, "/tracks/thread_name: row 1 is 7, which is no name"},
-    {AT(step[1][1]), 5, "/events/step: row 4 is 7, which is no step"},
-    {AT(category[0][0]), 250, "/events/category: row 0 is 250, which is no word"},
-    {AT(steps[0][0].annotated), 2, "/steps/annotated: row 0 is 2, which is no word"},
-    {AT(begin[1][3]), 5, "/events/begin_ns: row 6 is less than the one before"},
-    {AT(kernels[0][0].event), TM_NO_EVENT, "/kernels/event: row 0 is -1, which is no event"},
-    {AT(ranks[2].n_attrs[TM_ATTR_KERNEL]), 2, "/kernels/event: row 2 is less than the one before"},
+    {AT(name[0][1]), 3, "/events/name: row 1 is 3, which is not a valid name"},
+    {AT(launch[1][2]), 100, "/events/launch: row 5 is 103, which is not a valid event"},
+    {AT(tracks[1][1].count), 3, "/ranks: row 2 has different events than its tracks"},
+    {AT(tracks[0][1].thread_name), 7, "/tracks/thread_name: row 1 is 7, which is not a valid name"},
+    {AT(step[1][1]), 5, "/events/step: row 4 is 7, which is not a valid step"},
+    {AT(category[0][0]), 250, "/events/category: row 0 is 250, which is not a valid word"},
+    {AT(steps[0][0].annotated), 2, "/steps/annotated: row 0 is 2, which is not a valid word"},
+    {AT(begin[1][3]), 5, "/events/begin_ns: row 6 is less than the row before"},
+    {AT(kernels[0][0].event), TM_NO_EVENT,
+     "/kernels/event: row 0 is -1, which is not a valid event"},
+    {AT(ranks[2].n_attrs[TM_ATTR_KERNEL]), 2, "/kernels/event: row 2 is less than the row before"},
     {AT(tracks[0][1].first), 2,
-     "/tracks: row 1 does not begin where the one before ends, or ends after the events"},
+     "/tracks: row 1 does not start at the end of the row before, or ends after the events"},
     {AT(tracks[1][1].count), 100,
-     "/tracks: row 3 does not begin where the one before ends, or ends after the events"},
-    {AT(ranks[2].rank), 1, "/ranks/rank: row 2 is not more than the one before"},
-    {AT(ranks[0].n_tracks), 0, "/ranks: row 0 has other events than its tracks"},
+     "/tracks: row 3 does not start at the end of the row before, or ends after the events"},
+    {AT(ranks[2].rank), 1, "/ranks/rank: row 2 is not larger than the row before"},
+    {AT(ranks[0].n_tracks), 0, "/ranks: row 0 has different events than its tracks"},
 };
 
 /* Little-endian: a shorter number is the value's first bytes. */

@@ -126,8 +126,9 @@ TEST(damaged_bytes_are_refused_where_they_are_damaged) {
         {17, 11, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 17,
          "packed rows: an int that is cut short or too long"},
         {19, 8, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 19, "packed rows: a real that is not finite"},
-        {27, 1, "\xFF", 27, "packed rows: a text longer than what is left"},
-        {27, 1, "\x04", 27, "packed rows: a text longer than what is left"}, /* 3 are left */
+        {27, 1, "\xFF", 27, "packed rows: a text that is longer than the remaining bytes"},
+        {27, 1, "\x04", 27,
+         "packed rows: a text that is longer than the remaining bytes"}, /* 3 are left */
         {29, 1, "\xC3", 28, "packed rows: a text that is not UTF-8"},
         {28, 1, "\x00", 28, "packed rows: a text that is not UTF-8"},
         {28, 2, "\xEF\xBF", 28, "packed rows: a text that is not UTF-8"}, /* begin of U+FFFD */

@@ -164,8 +164,8 @@ static const scene scenes[] = {
         PERSISTENT, 1.0, 10, 1, 0, "Rank 3 (node7) makes the other ranks wait",
         COST LAST
         "by itself it takes 8.10 ms (4.1 % of the time of all steps) longer than the median of the "
-        "other stages" EACH
-        "stages need not be equal: look at how the layers are divided among them, then at this GPU",
+        "other stages" EACH "stages need not be equal: look at how the layers are divided among "
+        "the stages, then at this GPU",
         {.rank = 3, .of_stage = true}),
     /* no culprit */
     SCENE(
@@ -173,31 +173,29 @@ static const scene scenes[] = {
         "2 operations in steps 10 to 19 hold 60 % of the waiting; rank 3 came last in each",
         "Rank 3 caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); it " LAST
         "12.0 us of the waiting is in 2 operations (tmerge show collectives): something happened "
-        "there; over the whole recording, no rank takes longer by itself than chance explains",
+        "there; over the whole recording, no rank by itself takes longer than chance explains",
         {.shape = TM_SHAPE_EVENT, .rank = 3, .units = 2, .caused_ns = 12000, .caused_share = 0.6}),
-    SCENE(
-        BUBBLE, 1.0, 10, 1, 0,
-        "The pipeline's bubble: GPUs wait 0 % of the time, where 0 % is ideal",
-        "Waiting for other stages and in collectives keeps GPUs from computing for 12.0 us of GPU "
-        "time. For 0 stages and 0 forward passes a step (p - 1) / (m + p - 1) is ideal; by itself "
-        "no rank takes longer than chance explains (smallest p 0.2); only more micro-batches, "
-        "fewer "
-        "stages or another schedule make it smaller",
-        {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
+    SCENE(BUBBLE, 1.0, 10, 1, 0,
+          "The pipeline's bubble: GPUs wait 0 % of the time; 0 % would be ideal",
+          "Waiting for other stages and in collectives keeps GPUs from computing for 12.0 us of "
+          "GPU time. With p = 0 stages and m = 0 forward passes a step, (p - 1) / (m + p - 1) is "
+          "ideal; no rank by itself takes longer than chance explains (smallest p 0.2); only more "
+          "micro-batches, "
+          "fewer stages or another schedule make the bubble smaller",
+          {.shape = TM_SHAPE_BUBBLE, .rank = -1, .caused_ns = 12000}),
     SCENE(INCONCLUSIVE, 1.0, 10, 0, 0,
           "The traces do not prove who is late; ranks wait 20 % of the time",
           "Rank 3 costs most: it caused 80 % of all waiting (16.0 us of 20.0 us of GPU time); "
-          "it " LAST
-          "but by itself no rank takes longer than chance explains (smallest p 0.2): who "
-          "is late changes, or too little is recorded",
+          "it " LAST "but no rank by itself takes longer than chance explains (smallest p 0.2): "
+          "different ranks are late at different times, or too little is recorded",
           {0}),
-    SCENE(
-        INCONCLUSIVE, 0.004, 10, 0, 0,
-        "Only 0.4 % of the communication could be compared: too little to name or to clear a rank",
-        NULL, {0}),
+    SCENE(INCONCLUSIVE, 0.004, 10, 0, 0,
+          "Only 0.4 % of the communication could be compared: too little to name a rank or to "
+          "clear it",
+          NULL, {0}),
     SCENE(NONE, 1.0, 10, 0, 0, "No rank holds the job up",
-          "Ranks wait 20 % of their windows (20.0 us of GPU time), but by itself no rank takes 1 % "
-          "longer than the others: who is late changes",
+          "Ranks wait 20 % of their windows (20.0 us of GPU time), but no rank by itself takes 1 % "
+          "longer than the others: different ranks are late at different times",
           {0}),
 };
 
@@ -254,8 +252,8 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
         if (strcmp(text, "No rank holds the job up") == 0) {
             tm_verdict_headline(&tables, &(tm_verdict_topic){&blames, &judgement, true, false},
                                 text);
-            assert_string_equal(text, "None of these ranks holds the others up; the traces do not "
-                                      "say whether the job has more");
+            assert_string_equal(text, "No recorded rank holds the others up; the traces do not say "
+                                      "whether the job has more ranks");
         }
         if (strstr(text, "this one step")) { /* which no trace marks */
             add_row(&tables, "job.job", "steps=0");
@@ -277,8 +275,8 @@ TEST(what_is_not_named_says_why) {
         const char *end;
     } cases[] = {
         {true, true, true, "would save under 1 % of a step if fixed"},
-        {false, true, true, "with unequal shares of data: more steps may tell"},
-        {false, true, false, "with unequal shares of data: more steps may tell"},
+        {false, true, true, "with unequal shares of data: more steps may show the cause"},
+        {false, true, false, "with unequal shares of data: more steps may show the cause"},
         {false, false, true, "does so by too little to be named"},
         {false, false, false, "does so by under 1 % of the steps"},
     };
@@ -407,10 +405,11 @@ TEST(the_cause_is_told_by_the_same_kernels_stages_and_calls) {
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,
               SAME("3", "600000", "480000", "600000", "2")),
         /* it has 240 us more work, over twice the 119.9 that it idles longer; or 12 us */
-        CAUSE("0.6", "compute_ns=600000 idle_ns=139900",
-              "it computes at 0.60x the median speed, as it runs other or more kernels (the same "
-              "ones take no longer): look at its share of the work (tokens, lengths, experts)",
-              SAME("3", "600000", "600000", "0", "3")),
+        CAUSE(
+            "0.6", "compute_ns=600000 idle_ns=139900",
+            "it computes at 0.60x the median speed because it runs other or more kernels (the same "
+            "kernels take no longer): look at its share of the work (tokens, lengths, experts)",
+            SAME("3", "600000", "600000", "0", "3")),
         CAUSE("0.98", "compute_ns=600000 idle_ns=139900",
               "its kernels run at normal speed (1.00x) while its GPU idles 139.9 us against a "
               "median of 20.0 us: look at its host, not at its GPU" PASSING,
@@ -525,8 +524,8 @@ TEST(where_many_arrivals_are_too_close_only_the_others_count) {
 TEST(a_hosts_cause_is_that_of_all_its_ranks) {
     static const char *const looks[][2] = {
         {"rank=3 collectives=10 relative_speed=0.8",
-         "; all of them compute longer than the others: look at what their GPUs share (power, "
-         "cooling) or their share of the work"},
+         "; all of these ranks compute longer than the others: look at what their GPUs share "
+         "(power, cooling) or at their share of the work"},
         {"rank=3 collectives=10 relative_speed=1",
          "; look at what these ranks share: their host and its network"},
         {"rank=3 collectives=10 relative_speed=1", /* in few steps, in which hosts were compared */
@@ -609,7 +608,7 @@ TEST(one_rank_alone_is_told_what_is_missing) {
         &tables, &(tm_verdict_topic){&(tm_blames){0}, &(tm_judgement){0}, true, true}, sentence);
     assert_string_equal(
         sentence,
-        "Only one rank's trace is here: if the job had more ranks, give the traces of all of them");
+        "Only the trace of one rank was given: if the job had more ranks, give all their traces");
     tm_tables_destroy(&tables);
 }
 
@@ -634,8 +633,8 @@ TEST(nothing_matched_is_explained) {
         /* a send and a receive in one operation wait for each other, but no rank waits for all
          * others */
         {"collectives=2 matched=2", true,
-         "Each complete operation is of one rank only, or of a kind that does not make every rank "
-         "wait for all others (broadcasts, sends and receives)"},
+         "Every complete operation has only one rank, or is of a kind that does not make all ranks "
+         "wait for one another (broadcasts, sends and receives)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char sentence[TM_SENTENCE_MAX];

@@ -257,14 +257,14 @@ TEST(damage_is_told_with_its_place) {
         int64_t offset;
         const char *message;
     } cases[] = {
-        {"\x0A\x05\x12\x01P\x0B\x0C", 7, 5, "no field of a protocol buffer message begins here"},
+        {"\x0A\x05\x12\x01P\x0B\x0C", 7, 5, "no field of a protocol buffer message starts here"},
         {"\x0A\x05\x12\x01P\x12\x09\x22\x00", 9, 5,
-         "a field of 9 bytes begins here, but its message ends 0 bytes later"},
+         "a field of 9 bytes starts here, but its message ends 0 bytes later"},
         {"\x0A\x09\x12\x01P", 5, 0,
-         "a field of 9 bytes begins here, but the file ends 3 bytes later"},
-        {"\x0A\x06\x1A\x04\x22\x02\x08\x80", 8, 6, "the message that begins here is damaged"},
-        {"\x0A\x04\x22\x02\x08\x80", 6, 4, "the message that begins here is damaged"},
-        {"\x0A\x04\x2A\x02\x12\x09", 6, 4, "the message that begins here is damaged"},
+         "a field of 9 bytes starts here, but the file ends 3 bytes later"},
+        {"\x0A\x06\x1A\x04\x22\x02\x08\x80", 8, 6, "the message that starts here is damaged"},
+        {"\x0A\x04\x22\x02\x08\x80", 6, 4, "the message that starts here is damaged"},
+        {"\x0A\x04\x2A\x02\x12\x09", 6, 4, "the message that starts here is damaged"},
         {"\x0A", 1, 1, "the file ends in the middle of a message"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

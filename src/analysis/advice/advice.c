@@ -31,44 +31,45 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [RULE] = {"rule", TM_TEXT, "", "The finding: straggler, imbalance, input, ..."},
-    [SEVERITY] = {"severity", TM_TEXT, "",
-                  "critical, warning or note: critical from saved_pct 10 on, warning from 2 on. If "
-                  "saved_pct is unknown, by the rule's thresholds; if it is a bound (at_most), the "
-                  "lower of both."},
-    [SAVED] =
-        {"saved_ns", TM_INT, "ns",
-         "How much shorter a mean step would be, by replay (whatif.item): for straggler with the "
-         "named ranks fixed, for late_ranks the further savings of the plan, for imbalance with "
-         "computation as on the other ranks, otherwise an upper bound (at_most) with that kind of "
-         "work taking no time. Savings of overlapping items do not add up. Null if unknown."},
+    [RULE] = {"rule", TM_TEXT, "", "Name of the finding, such as straggler, imbalance or input."},
+    [SEVERITY] =
+        {"severity", TM_TEXT, "",
+         "critical, warning or note. With a known saved_pct: critical from 10 % on, warning from 2 "
+         "% on. If saved_pct is unknown, the rule's own thresholds decide. If saved_pct is only a "
+         "bound (at_most), the lower severity of both methods applies."},
+    [SAVED] = {"saved_ns", TM_INT, "ns",
+               "Time that the fix takes off a mean step, by replay (whatif.item). For straggler, "
+               "the named ranks are fixed. For late_ranks, it is the further saving of the plan. "
+               "For imbalance, all ranks compute as long as the other ranks. For all other rules "
+               "it is an upper bound (at_most): that kind of work takes no time. Savings of "
+               "overlapping items do not add up. Null if unknown."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
-                 "Whether saved_ns is a bound that no fix reaches, since that kind of work would "
-                 "take no time. Null if saved_ns is."},
+                 "Whether saved_ns is an upper bound that no fix can reach, because it assumes "
+                 "that this kind of work takes no time. Null if saved_ns is null."},
     [COST] = {"cost_ns", TM_INT, "ns",
-              "Time of the job that a rank loses to the finding, beyond what other items explain: "
-              "GPU time lost, mean over the ranks (straggler: over those that wait for it). Null "
-              "if it is not a matter of time."},
+              "GPU time that a rank loses to the finding, without the time that other items "
+              "explain: the mean over all ranks, or for straggler over the ranks that wait for the "
+              "straggler. Null if the finding does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "exact: GPUs were idle for that long; upper: fixing it saves at most that, plus the "
-               "time that ranks waited for those that lost it."},
-    [RANKS] = {"ranks", TM_TEXT, "", "The ranks concerned, or all."},
-    [TEXT] = {"text", TM_TEXT, "", "What to do."},
+               "exact: GPUs were idle for all of cost_ns. upper: fixing it saves at most cost_ns "
+               "plus the time that other ranks waited for the ranks that lost it."},
+    [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
+    [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",
-               "saved_ns in a sentence; null if it is zero, unknown, or a bound of nearly the "
-               "whole step."},
-    [EVIDENCE] = {"evidence", TM_TEXT, "", "The numbers it is based on."},
-    [LOOK_AT] = {"look_at", TM_TEXT, "", "Tables with details."},
+               "saved_ns as a sentence. Null if saved_ns is zero, unknown, or a bound of nearly "
+               "the whole step."},
+    [EVIDENCE] = {"evidence", TM_TEXT, "", "Figures on which the advice is based."},
+    [LOOK_AT] = {"look_at", TM_TEXT, "", "Names of the tables with details."},
 };
 
 static const tm_table_def item_def = {
     .name = "advice.item",
-    .doc = "What to do, sorted by severity, then by the saving in a step. Items with only a bound "
-           "(at_most) follow, then those with only a cost (a straggler first), then those without "
-           "a time; items that may stop the job come first. Items that save nothing in a replay "
-           "are left out. Empty "
-           "for a job without problems.",
+    .doc =
+        "A row for each piece of advice, sorted by severity and then by saved_ns. Items that may "
+        "stop the job come first. Items whose saving is only a bound (at_most) come after those "
+        "with a saving; then items with only a cost (straggler first), then items without a time. "
+        "Items that save nothing in a replay are left out. A job without problems has no rows.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -668,7 +669,7 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_advice = {
     .name = "advice",
-    .summary = "what to do about it, worst first",
+    .summary = "advice: what to do about each finding, most important first",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .job = advice_job,

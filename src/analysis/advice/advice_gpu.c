@@ -18,20 +18,19 @@ static bool is_one_gap(const tm_facts *f) {
 static void write_fewer_kernels(const tm_facts *f, tm_advice *out) {
     if (f->jax)
         snprintf(out->text, sizeof out->text,
-                 "Launch fewer, larger kernels: one jax.jit around the whole step, loops as "
-                 "jax.lax.scan, a larger batch; XLA launches what it compiles together as graphs "
-                 "(--xla_gpu_enable_command_buffer in XLA_FLAGS).");
+                 "Launch fewer, larger kernels: put one jax.jit around the whole step, write loops "
+                 "as jax.lax.scan, use a larger batch. XLA launches operations that it compiles "
+                 "together as graphs (--xla_gpu_enable_command_buffer in XLA_FLAGS).");
     else if (tm_facts_speaks_xla(f))
         snprintf(
             out->text, sizeof out->text,
             "Launch fewer, larger kernels: compile more of the step at once (jit, tf.function with "
             "jit_compile=True), let XLA launch it as CUDA or HIP graphs, use a larger batch.");
     else if (f->serves)
-        snprintf(
-            out->text, sizeof out->text,
-            "Launch fewer, larger kernels: CUDA or HIP graphs for all batch sizes that it runs, "
-            "%sfused operators, a larger batch.",
-            f->torch ? "torch.compile or " : "");
+        snprintf(out->text, sizeof out->text,
+                 "Launch fewer, larger kernels: CUDA or HIP graphs for all batch sizes that the "
+                 "engine runs, %sfused operators, a larger batch.",
+                 f->torch ? "torch.compile or " : "");
     else
         snprintf(out->text, sizeof out->text,
                  "Launch fewer, larger kernels: %sfused operators, %sCUDA or HIP graphs, a larger "
@@ -74,7 +73,8 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
              "launches them; GPUs idle for %s of their time (%s) %s%s.",
              tm_shown_percent(small, 0).text, mean, tm_shown_percent(shorter, 0).text,
              tm_shown_percent(out->measure, 1).text, time,
-             host_bound ? "between kernels and until the next is launched" : "between kernels",
+             host_bound ? "between kernels and until the next kernel is launched"
+                        : "between kernels",
              besides ? ", not counting the longest gap" : "");
 }
 
@@ -175,7 +175,7 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
                  f->torch ? "each .item() or .cpu() waits" : "a copy to pageable memory waits");
     else
         snprintf(out->text, sizeof out->text, "Copy from pinned memory%s%s.",
-                 tm_facts_speaks_xla(f) ? ", in few large pieces and ahead of their step"
+                 tm_facts_speaks_xla(f) ? ", in few large pieces, before the step that needs them"
                  : !f->torch            ? " (cudaMallocHost, hipHostMalloc)"
                  : loads                ? ": DataLoader(pin_memory=True)"
                                         : ": pin_memory()",
@@ -191,8 +191,8 @@ void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
         snprintf(out->text, sizeof out->text,
                  "Copy less %s the host, or overlap copies with computation: %s.",
                  3 * sum.alone_to_host_ns > 2 * sum.alone_ns ? "to" : "between the GPUs and",
-                 chosen ? "offload ahead of time, and only where memory runs short"
-                        : "use a separate stream, and offload only where memory runs short");
+                 chosen ? "offload ahead of time, and only if memory runs short"
+                        : "use a separate stream, and offload only if memory runs short");
     else
         snprintf(out->text, sizeof out->text,
                  "Copy less to the GPUs, or overlap copies with computation: prefetch%s, and keep "
@@ -246,8 +246,8 @@ static const struct {
     const char *limit;  /* the kind of work in whatif.item that causes it */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
-     "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more "
-     "work in each.",
+     "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more work "
+     "in each launch.",
      "Let the host run ahead of the GPU: torch.compile or CUDA graphs, less Python between "
      "launches, a larger batch.",
      "Let the host run ahead of the GPU: schedule the next step while the current one runs, use a "
@@ -271,7 +271,7 @@ static const struct {
      "launch"},
     {"other_ns",
      "kernels that were launched in time wait for something that was not recorded, or their launch "
-     "was not",
+     "was not recorded",
      "Find what the kernels in the GPU's queue wait for: work that was queued before the recording "
      "began, another process on the same GPU (nvidia-smi or rocm-smi lists them), another GPU, or "
      "the host's memory.",
@@ -362,11 +362,11 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
     const char *call = host_in_gaps(f, "host_work");
     *out = 0;
     if (call && *call)
-        snprintf(out, size, " For most of the longest gaps it is in " QUOTED_NAME ".", call,
-                 cut_mark(call));
+        snprintf(out, size, " During most of the longest gaps the host is in " QUOTED_NAME ".",
+                 call, cut_mark(call));
     else if (call)
-        snprintf(out, size, " For most of the longest gaps it is in no call that was recorded%s.",
-                 f->torch ? ": with_stack=True names the line" : "");
+        snprintf(out, size, " During most of the longest gaps the host is in no recorded call%s.",
+                 f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
 /* Returns the kernel that ends most of the longest gaps of a cause; NULL if there is none. */
@@ -411,11 +411,11 @@ static void say_held(const tm_facts *f, char *out, size_t size) {
         snprintf(out + strlen(out), size - strlen(out),
                  " Most of the longest gaps end with " QUOTED_NAME ".", kernel, cut_mark(kernel));
     if (waits_for_gpu(f, call))
-        snprintf(out + strlen(out), size - strlen(out),
-                 " Meanwhile the host is in " QUOTED_NAME
-                 ", which waits for the work queued before it: "
-                 "it is not the cause.",
-                 call, cut_mark(call));
+        snprintf(
+            out + strlen(out), size - strlen(out),
+            " Meanwhile the host is in " QUOTED_NAME
+            ", which only waits for work that was queued earlier, so this call is not the cause.",
+            call, cut_mark(call));
 }
 
 /* Finds idle time that no earlier rule explains, and names its largest cause overall. */
@@ -443,12 +443,13 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
         text = idle_causes[cause].serves;
     if (strcmp(idle_causes[cause].column, "host_work_ns") == 0 && is_one_gap(f))
         text = "Look at what the host does in the longest gap, which has most of the idle time "
-               "(tmerge show idle.gap); do what is done once, such as loading code, before the "
-               "recording.";
+               "(tmerge show idle.gap). If it is work that is done once, such as loading code, do "
+               "it before the recording.";
     if (strcmp(idle_causes[cause].column, "other_ns") == 0 && has_no_launch(f)) {
-        what = "for reasons that the traces do not hold: for most work, the call that launched it "
-               "was not recorded";
-        text = "Also record what the host does: without its calls nothing shows why GPUs are idle.";
+        what = "for reasons that the traces do not show: for most GPU work, the launching call was "
+               "not recorded";
+        text = "Also record what the host does: without the host's calls, the traces cannot show "
+               "why GPUs are idle.";
         out->apart = true;
     }
     if (strcmp(idle_causes[cause].column, "sync_ns") == 0)
@@ -506,7 +507,7 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              of_torch ? " (torch.set_float32_matmul_precision)" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "Operators that tensor cores could run take %s of the compute time (%s), most of it "
-             "%.64s; judging by names, no kernel uses them.",
+             "%.64s; by their names, no kernels use tensor cores.",
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
@@ -539,7 +540,7 @@ void tm_look_precision(const tm_facts *f, tm_advice *out) {
                  : "Multiply in 16 bits where the model allows it, or on NVIDIA GPUs from Ampere "
                    "on in TF32.");
     snprintf(out->evidence, sizeof out->evidence,
-             "Kernels that by their names multiply in %s take %s of the compute time (%s).",
+             "Kernels that, by their names, multiply in %s take %s of the compute time (%s).",
              by_tf32 ? "TF32" : "FP32", tm_shown_percent(by_tf32 ? tf32 : fp32, 0).text, time);
 }
 
@@ -558,11 +559,13 @@ void tm_look_attention(const tm_facts *f, tm_advice *out) {
     all = compute > all ? compute : all;
     out->measure = fmin(tm_facts_percent(unfused, all), 100.0);
     tm_facts_by_rank(f, unfused, time);
-    snprintf(out->text, sizeof out->text,
-             "Let attention run as one kernel (flash, memory-efficient or cuDNN)%s: it needs 16 "
-             "bits, and does not support every mask, bias or head size.",
-             f->torch ? "; torch.nn.attention.sdpa_kernel with a single backend warns why it cannot"
-                      : "");
+    snprintf(
+        out->text, sizeof out->text,
+        "Let attention run as one kernel (flash, memory-efficient or cuDNN)%s. Such kernels need "
+        "16 bits and do not support every mask, bias or head size.",
+        f->torch
+            ? "; torch.nn.attention.sdpa_kernel with a single backend warns about what prevents it"
+            : "");
     snprintf(out->evidence, sizeof out->evidence,
              "Matrix products, softmax and elementwise kernels that attention operators launch "
              "take %s of the compute time (%s); fused attention kernels take %s.",
@@ -582,12 +585,12 @@ void tm_look_optimizer(const tm_facts *f, tm_advice *out) {
     out->cost_ns = optimizer - (int64_t)(healthy * (double)steps);
     tm_facts_by_rank(f, optimizer, time);
     snprintf(out->text, sizeof out->text,
-             "Make the optimizer's step cheaper: %ssharded states, fewer steps through gradient "
+             "Make the optimizer's step cheaper: %ssharded states, fewer steps by gradient "
              "accumulation.",
              tm_facts_speaks_xla(f) ? "in the same program as the gradients, "
                                     : "fused=True or foreach=True, torch.compile, ");
     snprintf(out->evidence, sizeof out->evidence,
-             "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and only the time "
-             "beyond that is counted as cost.",
+             "The optimizer takes %.0f %% of the %s (%s); under 15 %% is usual, and only time "
+             "above 15 %% counts as cost.",
              out->measure, tm_facts_whole(f), time);
 }

@@ -35,7 +35,7 @@ void tm_look_input(const tm_facts *f, tm_advice *out) {
     if (f->job->n_ranks > 1)
         snprintf(longest, sizeof longest, "; rank %" PRId64 " waits longest", slowest);
     snprintf(out->evidence, sizeof out->evidence,
-             "GPUs idle for %s of the %s (%s) while their rank waits for the next batch, %s a "
-             "batch%s%s.",
+             "GPUs idle for %s of the %s (%s) while their rank waits for the next batch: %s for "
+             "each batch%s%s.",
              tm_shown_percent(out->measure, 1).text, tm_facts_whole(f), time, each, odd, longest);
 }

@@ -101,7 +101,8 @@ void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
              "Decode more requests in a step: a higher limit of running requests, more room for "
              "the KV cache, fewer replicas.");
     snprintf(out->evidence, sizeof out->evidence,
-             "Decodes of %.0f requests take %s, those of %.0f take %s: %s less for each request.",
+             "Decodes of %.0f requests take %s and decodes of %.0f requests take %s: %s less for "
+             "each request.",
              h[0].batch, times[0].text, h[1].batch, times[1].text,
              tm_shown_percent(out->measure, 0).text);
 }

@@ -259,7 +259,7 @@ void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "The fullest device, of rank %" PRId64
              ", held %.1f of %.1f GiB at most (%s) while it was recorded; 85 to 95 %% is ideal. A "
-             "trace does not say whether a larger batch is faster or trains as well.",
+             "trace does not show whether a larger batch is faster or trains as well.",
              tm_facts_int(f, "memory.device", fullest, "rank"), held_gib(f, fullest),
              room_gib(f, fullest), tm_shown_percent(most, 0).text);
 }
@@ -313,7 +313,7 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
     const tm_cell *left = tm_table_cell(devices, worst, "steps_left");
     if (!left->null)
         snprintf(until, sizeof until,
-                 "; at this rate it is out of memory in about %" PRId64 " steps, or sooner",
+                 "; at this rate the device is out of memory in about %" PRId64 " steps, or sooner",
                  left->value.i);
     snprintf(out->text, sizeof out->text,
              "Find what keeps memory from step to step: %slists and caches that only grow%s.",
@@ -386,13 +386,13 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(high - other, other);
     snprintf(out->text, sizeof out->text,
              "Find what else step %" PRId64
-             " does, because it decides what fits: a longer sequence or larger batch, %smemory "
-             "that is gathered or copied.",
+             " does, because the model must fit this step: a longer sequence or larger batch, "
+             "%smemory that is gathered or copied.",
              tm_facts_int(f, "memory.device", worst, "spike_step"),
              f->trains ? "an evaluation, a checkpoint, " : "");
     snprintf(out->evidence, sizeof out->evidence,
              "Rank %" PRId64 " allocates up to %.2f GB in step %" PRId64
-             ", up to %.2f GB in the others.",
+             ", but at most %.2f GB in the other steps.",
              tm_facts_int(f, "memory.device", worst, "rank"), (double)high / 1e9,
              tm_facts_int(f, "memory.device", worst, "spike_step"), (double)other / 1e9);
 }
@@ -436,14 +436,14 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){worst, skew < 0 ? 0 : skew}, 2, times);
     snprintf(out->text, sizeof out->text,
-             "Do not yet trust who came last: synchronise the hosts' clocks (PTP, chrony), or "
-             "record %s, so that more collectives link them.",
+             "Do not yet trust the findings on who came last: synchronise the hosts' clocks (PTP, "
+             "chrony), or record %s, so that more collectives link the clocks.",
              tm_facts_marks_steps(f) ? "more steps" : "for longer");
     snprintf(out->evidence, sizeof out->evidence,
              "Clocks are aligned to %s while arrivals differ by %s; in %" PRId64 " of %" PRId64
-             " collectives a rank still ends before another begins%s.",
+             " collectives a rank still ends before another starts%s.",
              times[0].text, times[1].text, broken, matched,
-             set ? "; a clock was set during the recording" : "");
+             set ? "; a clock was changed during the recording" : "");
 }
 
 /* A job in doubt gets no other advice based on device events. */
@@ -488,8 +488,8 @@ void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     tm_rank_text_end(&ranks, SIZE_MAX);
     out->measure = tm_facts_percent(missing, world);
     snprintf(out->text, sizeof out->text,
-             "Add the traces of the missing ranks: whom they delayed is not known, and collectives "
-             "that lack them have no wait, except barriers.");
+             "Add the traces of the missing ranks. Without them it is unknown whom these ranks "
+             "delayed, and their collectives have no waits, except barriers.");
     int used = snprintf(out->evidence, sizeof out->evidence,
                         "%" PRId64 " of %s%" PRId64 " ranks have no trace", missing,
                         told ? "" : "at least ", world);

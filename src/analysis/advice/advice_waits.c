@@ -80,8 +80,8 @@ static void target_rank(const tm_facts *f, size_t row, const char *when, bool st
                                 "work than the others";
     } else if (c.kind == TM_LATE_WORK) {
         place = "the work of ";
-        what = "it has more than the others, and the same kernels take no longer (tokens, lengths, "
-               "experts)";
+        what = "it has more work than the others, but each kernel takes no longer than theirs "
+               "(tokens, lengths, experts)";
     } else if (c.kind == TM_LATE_EXTRA) {
         place = "what only ";
         does = " runs";
@@ -116,8 +116,8 @@ static void target_of(const tm_facts *f, size_t row, target *out) {
     char when[64];
     bool steps = when_of(findings, row, when, sizeof when);
     if (text_is(findings, row, "level", "host") && !host->null) {
-        snprintf(out->where, sizeof out->where, "what the ranks of %.64s share%s", host->value.text,
-                 when);
+        snprintf(out->where, sizeof out->where, "what the ranks of host %.64s share%s",
+                 host->value.text, when);
         snprintf(out->what, sizeof out->what, "the host, its load, its cooling, its network");
     } else if (text_is(findings, row, "level", "group")) {
         snprintf(out->where, sizeof out->where,
@@ -262,8 +262,9 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
     if (speed >= 0.0 && speed < SLOW)
         snprintf(out->text, sizeof out->text,
-                 "Look at the GPU of rank %" PRId64 ": its kernels are slow (clock, heat, "
-                 "neighbours), or have more work than the others'%s.",
+                 "Look at the GPU of rank %" PRId64
+                 ": its kernels are slow (clock, heat, neighbours), or have more work than the "
+                 "kernels of other ranks%s.",
                  rank, n_steps < few ? "; in so few steps it may be chance" : "");
     else if (n_steps < few)
         snprintf(out->text, sizeof out->text,
@@ -365,7 +366,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     else
         snprintf(out->evidence, sizeof out->evidence,
                  "In a step, the rank with the most computation has %s (%.0f %%) more than the "
-                 "mean; rank %" PRId64 " is that rank in %" PRId64 " of %" PRId64 " steps.",
+                 "mean. Rank %" PRId64 " has the most in %" PRId64 " of %" PRId64 " steps.",
                  time, percent, u.rank, u.led, u.n);
 }
 
@@ -439,7 +440,7 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
               : "",
         f->trains ? "data loading, checkpoints, " : "",
         tm_facts_verdict_is(f, "inconclusive")
-            ? " Recording more steps would tell chance from cause."
+            ? " Record more steps to distinguish chance from cause."
             : "");
 }
 
@@ -553,7 +554,7 @@ static bool has_all_ranks(const tm_facts *f) {
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
     out->apart = true; /* the replay takes all of it for transfers */
     snprintf(out->text, sizeof out->text,
-             "Find what the slowest %ss wait for once all ranks%s have come: %s.", kind,
+             "Find what the slowest %ss wait for after all ranks%s have arrived: %s.", kind,
              has_all_ranks(f) ? "" : " here",
              has_all_ranks(f) ? "the set-up of their group, or other users of the network"
                               : "ranks without a trace, which are to be added, or the set-up of "
@@ -585,9 +586,9 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     int64_t count = tm_facts_int(f, "collectives.kind", worst, "count");
     snprintf(
         out->evidence + used, sizeof out->evidence - used,
-        " %" PRId64 " %s%s of %.1f MB%s took %s%s once all ranks%s had come, where one of %.1f MB "
-        "takes %s: size does not explain that, and the traces do not show the cause (the "
-        "first operation of a group may set it up%s).",
+        " %" PRId64 " %s%s of %.1f MB%s took %s%s after all ranks%s had arrived, although one of "
+        "%.1f MB takes %s. Size does not explain the difference, and the traces do not "
+        "show its cause (the first operation of a group may set up the group%s).",
         count, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), count > 1 ? "s" : "",
         (double)tm_facts_int(f, "collectives.kind", worst, "bytes") / 1e6,
         count > 1 ? " on average" : "", times[0].text, count > 1 ? " (median)" : "",
@@ -613,14 +614,14 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     tm_shown_duration(late_senders, time, sizeof time);
     if (late_senders > 0)
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " %s is in operations that are not split into waiting and transfer. In these, "
-                 "receivers waited %s for their senders, over all ranks, hidden or not (tmerge "
-                 "show bubble); the traces do not show how much of the rest is waiting.",
+                 " %s is in operations that are not split into waiting and transfer. In these "
+                 "operations, receivers of all ranks waited %s for their senders, hidden or not "
+                 "(tmerge show bubble). The traces do not show how much of the rest is waiting.",
                  share, time);
     else
         snprintf(out->evidence + used, sizeof out->evidence - used,
-                 " %s is in incomplete operations, or in kinds that hold no rank up: the traces do "
-                 "not show how much of that is waiting for others.",
+                 " %s is in incomplete operations, or in operations that do not make ranks wait: "
+                 "the traces do not show how much of this time is waiting for other ranks.",
                  share);
 }
 
@@ -667,8 +668,8 @@ static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;
     return f->job->world_size > (int64_t)f->job->n_ranks && unmatched >= rest - rest / 2
-               ? "Add the traces of the missing ranks first, for most of this may be waiting for "
-                 "them. Otherwise "
+               ? "Add the traces of the missing ranks first, because most of this time may be "
+                 "waiting for them. Otherwise "
                : "";
 }
 
@@ -683,13 +684,12 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
                  "Make receives wait less for their senders: more micro-batches, interleaved "
                  "stages, stages of equal length.");
     else
-        snprintf(
-            out->text, sizeof out->text,
-            "%s%start communication earlier, to overlap computation: %sasynchronous calls on a "
-            "stream of their own%s.",
-            before, *before ? "s" : "S",
-            f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
-            f->trains ? "" : ", alternating two halves of a batch");
+        snprintf(out->text, sizeof out->text,
+                 "%s%start communication earlier, so that it overlaps computation: %sasynchronous "
+                 "calls on a separate stream%s.",
+                 before, *before ? "s" : "S",
+                 f->trains ? "smaller buckets, prefetching of sharded parameters, " : "",
+                 f->trains ? "" : ", alternating two halves of a batch");
     if (kind)
         tm_facts_launcher(f, TM_LAUNCHED_COMMUNICATION, out->text + strlen(out->text),
                           sizeof out->text - strlen(out->text));

@@ -129,7 +129,9 @@ static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
 }
 
-#define IDLE_TPU " XProf calls 3 % and more of a TPU's idle time beside input host overhead."
+#define IDLE_TPU                                                                                   \
+    " XProf calls it host overhead if a TPU idles for 3 % or more of its time for other reasons "  \
+    "than input."
 
 /* Gaps between small kernels have their own item. */
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
@@ -154,8 +156,8 @@ void tm_look_xla_output(const tm_facts *f, tm_advice *out) {
              "Send less to the host, or less often: metrics and samples every N steps, summaries "
              "computed on the GPU, checkpoints overlapped with computation.");
     snprintf(out->evidence, sizeof out->evidence,
-             "For %s of the %s (%s) GPUs only send output to their host, and compute nothing: "
-             "copies to it, outfeed, host send." BOUNDS_5_20,
+             "For %s of the %s (%s) GPUs only send output to their host and compute nothing: "
+             "copies to the host, outfeed, host send." BOUNDS_5_20,
              s.share, s.whole, s.time);
 }
 
@@ -163,11 +165,11 @@ void tm_look_xla_device_copies(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "device_to_device_ns"), out);
     snprintf(out->text, sizeof out->text,
              "Copy less on and between GPUs: keep arrays in the place and layout that the next "
-             "program needs; donate buffers that are not used again%s.",
+             "program needs, and donate buffers that are not used again%s.",
              f->jax ? " (donate_argnums of jax.jit)" : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs only copy or set memory, their own or another's. XProf "
-             "shows this part without a bound: here, those for collectives apply.",
+             "has no limits for this part; tmerge uses those for collectives.",
              s.share, s.whole, s.time);
 }
 
@@ -183,12 +185,12 @@ static const char *beside_late(const tm_facts *f) {
 void tm_look_xla_barrier(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "barrier_ns") - explained(f), out);
     snprintf(out->text, sizeof out->text,
-             "Find which device comes last to its program, and why: its input, its launches, or "
-             "more work in the program before.");
+             "Find the device that arrives last at its program, and the reason: its input, its "
+             "launches, or more work in the program before.");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs wait in the barrier before a program's first collective "
-             "until all have come%s. XProf calls over 10 %% a bottleneck, and leaves it out of its "
-             "all-reduce.",
+             "until all have arrived%s. XProf calls more than 10 %% a bottleneck, and leaves this "
+             "time out of its all-reduce time.",
              s.share, s.whole, s.time, beside_late(f));
 }
 
@@ -229,9 +231,9 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs only communicate or wait for others%s%s.%s", s.share,
              s.whole, s.time, beside_late(f), largest,
-             bounds_3_15(f, " XProf's bounds for TPUs are 6 % for all-reduces, from which it "
-                            "subtracts the share of input, and 30 % for all collectives; here no "
-                            "instant counts twice, and nothing is subtracted."));
+             bounds_3_15(f, " XProf's limits for TPUs are 6 % for all-reduces, from which it "
+                            "subtracts the share of input, and 30 % for all collectives. tmerge "
+                            "subtracts nothing and counts no time twice."));
 }
 
 /* Exposed copies and collectives have their own items. */
@@ -249,8 +251,9 @@ void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
              "Start transfers earlier, or make them smaller: the computation between a -start and "
              "its -done is too short to hide them.");
     snprintf(out->evidence, sizeof out->evidence,
-             "%s of the time of XLA's operations (%s) is waiting for what was started earlier "
-             "(-done), beyond what other items explain. XProf calls over 10 %% a bottleneck.",
+             "%s of the time of XLA's operations (%s) is waiting for operations that were started "
+             "earlier (-done), beyond what other items explain. XProf calls more than 10 %% a "
+             "bottleneck.",
              tm_shown_percent(out->measure, 1).text, time);
 }
 
@@ -275,7 +278,7 @@ void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
              "dense layers, balance tables over cores, look up fewer or smaller rows.");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) SparseCores work and their TPU core computes nothing. XProf "
-             "calls over 10 %% a bottleneck, and also counts what overlaps computation.",
+             "calls more than 10 %% a bottleneck, and also counts time that overlaps computation.",
              s.share, s.whole, s.time);
 }
 
@@ -284,12 +287,13 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     if (tm_facts_int(f, "job.job", 0, "steps") == 0)
         return;
     spent s = spend(f, tm_facts_sum_pod(f, "other_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
-    snprintf(out->text, sizeof out->text,
-             "Look at what hosts do between launches: Python outside the step (logging, "
-             "conversions, reading results) is the usual reason; dispatch steps ahead of it%s.",
-             f->jax ? ": float(), print() and numpy.asarray() of a result wait for its step, as "
-                      "block_until_ready() does, so do this rarely, and for earlier steps"
-                    : "");
+    snprintf(
+        out->text, sizeof out->text,
+        "Look at what hosts do between launches. The usual reason is Python outside of the step "
+        "(logging, conversions, reading results); dispatch the next steps before such work%s.",
+        f->jax ? ": float(), print() and numpy.asarray() of a result wait for its step, as "
+                 "block_until_ready() does, so call them rarely, and only for earlier steps"
+               : "");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s) GPUs idle, and neither input nor a launch explains it%s.%s",
              s.share, s.whole, s.time,
@@ -306,8 +310,8 @@ void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
         return;
     out->measure = nextafter(100.0 - bits, 0.0);
     snprintf(out->text, sizeof out->text,
-             "Compute in bfloat16 or float16 where the model allows it: 16-bit matrix products run "
-             "at twice the rate or more, and move half the bytes.");
+             "Compute in bfloat16 or float16 if the model allows it: 16-bit matrix products run at "
+             "twice the rate or more, and move half the bytes.");
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the computation of known type is in 16 bits or fewer; XProf asks for at least "
              "10 %%. Computation takes %s of the %s.",

@@ -103,14 +103,14 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     name_ranks(f, slow->host, out);
     name_stage(f, &worst, stage, sizeof stage);
     snprintf(out->text, sizeof out->text,
-             "Feed %s\"%.100s\"%s, where steps are input-bound for %s of their time: read and "
-             "preprocess in parallel and ahead%s, or use faster storage.",
+             "Feed %s\"%.100s\"%s, because its steps are input-bound for %s of their time: read "
+             "and preprocess in parallel and ahead%s, or use faster storage.",
              alone ? "host " : "all hosts faster, not only ", worst.host, alone ? " faster" : "",
              tm_shown_percent(out->measure, 1).text, how_ahead(f, worst.host));
     snprintf(out->evidence, sizeof out->evidence,
              "Steps are input-bound for %s of their time on host \"%.100s\"%s (XProf: moderately "
-             "from 5 %% on, highly from 20 %%): its GPUs wait for what it feeds them, or idle "
-             "while it fetches the next batch%s.",
+             "from 5 %% on, highly from 20 %%): its GPUs wait for data from the host, or idle "
+             "while the host fetches the next batch%s.",
              tm_shown_percent(out->measure, 1).text, worst.host, others, stage);
 }
 
@@ -153,9 +153,10 @@ static stages worst_stages(const tm_facts *f) {
 static void say_stages(const stages *s, int least, const char *what, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "On host \"%.100s\", the input pipeline spends %s of its own time on reading and "
-             "preprocessing, %s on handing data over; its GPUs spend %s of their time on input. If "
-             "input takes over 10 %%, XProf calls %d %% and more bound by %s; it scales the stages "
-             "to the time in which devices are fed: here they count as recorded.",
+             "preprocessing and %s on handing data over; the host's GPUs spend %s of their time on "
+             "input. If input takes more than 10 %%, XProf calls a job with %d %% or more bound by "
+             "%s. XProf scales the stages to the time in which devices are fed; tmerge takes them "
+             "as recorded.",
              s->host, tm_shown_percent(100.0 - s->enqueue_pct, 1).text,
              tm_shown_percent(s->enqueue_pct, 1).text, tm_shown_percent(s->input_pct, 1).text,
              least, what);
@@ -169,7 +170,7 @@ void tm_look_xla_input_host(const tm_facts *f, tm_advice *out) {
     name_ranks(f, s.host, out);
     snprintf(out->text, sizeof out->text,
              "Let host \"%.100s\" do less for each batch: read and preprocess in parallel and "
-             "ahead, cache, and do once, offline, what every epoch repeats.",
+             "ahead, cache, and do work that every epoch repeats once, offline.",
              s.host);
     say_stages(&s, 50, "the host's processing", out);
 }
@@ -181,8 +182,8 @@ void tm_look_xla_input_transfer(const tm_facts *f, tm_advice *out) {
     out->measure = s.enqueue_pct;
     name_ranks(f, s.host, out);
     snprintf(out->text, sizeof out->text,
-             "Hand data over in fewer, larger pieces and ahead of the step that needs them, on "
-             "host \"%.100s\"; send narrow data (image bytes) as it is, and convert it on the GPU.",
+             "On host \"%.100s\", hand data over in fewer, larger pieces, before the step that "
+             "needs them. Send narrow data (image bytes) as it is, and convert it on the GPU.",
              s.host);
     say_stages(&s, 30, "data transfer", out);
 }

@@ -15,25 +15,27 @@
 enum { BOX, VALUE, UNIT, LEAST, MOST, RESULT, BECAUSE, MEANING, LOOK_AT, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [BOX] = {"box", TM_TEXT, "", "The property that is checked."},
-    [VALUE] = {"value", TM_REAL, "", "Its figure in this job; null if the traces do not have it."},
+    [BOX] = {"box", TM_TEXT, "", "Property that is checked."},
+    [VALUE] = {"value", TM_REAL, "",
+               "Value of the property in this job; null if the traces do not contain it."},
     [UNIT] = {"unit", TM_TEXT, "", "Unit of value, least and most."},
-    [LEAST] = {"least", TM_REAL, "", "Lower limit to pass; null if there is none."},
-    [MOST] = {"most", TM_REAL, "", "Upper limit to pass; null if there is none."},
-    [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown if there is no value."},
+    [LEAST] = {"least", TM_REAL, "",
+               "Smallest value that passes; null if there is no lower limit."},
+    [MOST] = {"most", TM_REAL, "", "Largest value that passes; null if there is no upper limit."},
+    [RESULT] = {"result", TM_TEXT, "", "pass, fail, or unknown (value is null)."},
     [BECAUSE] = {"because", TM_TEXT, "",
-                 "For a box that fails only because of another failing box: that box, and the "
-                 "value without its fault. For an unknown value: what was not recorded."},
-    [MEANING] = {"meaning", TM_TEXT, "", "Definition of the figure, and its range."},
-    [LOOK_AT] = {"look_at", TM_TEXT, "", "Tables with details."},
+                 "If the box fails only because another box fails: the name of the other box, and "
+                 "the value that this box would have without that fault. If the result is unknown: "
+                 "what was not recorded."},
+    [MEANING] = {"meaning", TM_TEXT, "", "Definition of the value, and its accepted range."},
+    [LOOK_AT] = {"look_at", TM_TEXT, "", "Names of the tables with details."},
 };
 
 static const tm_table_def box_def = {
     .name = "checklist.box",
-    .doc = "A row for each box of the guides' checklists for training on GPUs; for a job of "
-           "TensorFlow or JAX, XProf's bounds replace the boxes for PyTorch. Ranges are rules of "
-           "thumb from the guides: what costs this job time, and how much, is in advice.item and "
-           "whatif.item.",
+    .doc = "A row for each check in published checklists for training on GPUs. For TensorFlow and "
+           "JAX jobs, XProf's limits replace the checks for PyTorch. The limits are rules of "
+           "thumb; advice.item and whatif.item show what costs this job time, and how much.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -364,12 +366,13 @@ static const struct box {
     tm_whose whose;
 } boxes[] = {
     {"gpu_utilization", "%", USED_LEAST, UNKNOWN, gpu_utilization,
-     "Share of the steps in which a kernel runs and does more than wait for other ranks; without "
-     "step marks, share of the time from a GPU's first event to its last. Under 50 % is serious.",
+     "Share of the step time in which a kernel runs and does more than wait for other ranks; "
+     "without marked steps, share of the time from a GPU's first event to its last. Under 50 % is "
+     "serious.",
      "overview.rank, idle.rank", TM_OF_ANY},
     {"step_variation", "%", UNKNOWN, 10, step_variation,
-     "Standard deviation of the whole steps as a share of their mean; without a recording's first "
-     "step, into which earlier work runs.",
+     "Standard deviation of the durations of whole steps as a share of their mean. The first step "
+     "of a recording does not count, because earlier work runs into it.",
      "imbalance.step, overview.step", TM_OF_ANY},
     {"memory", "%", 50, 95, memory,
      "Peak memory of the fullest device (reserved memory if recorded) as a share of its capacity, "
@@ -379,12 +382,12 @@ static const struct box {
     {"memory_growth", "devices", UNKNOWN, 0, memory_growth,
      "Devices whose memory grows step by step.", "memory.device, memory.live", TM_OF_ANY},
     {"forward_backward", "%", 75, UNKNOWN, forward_backward,
-     "Forward and backward, as a share of the steps without waits for data: 35 to 40 and 40 to 45 "
-     "% are usual.",
+     "Forward and backward pass, as a share of the step time without waits for data: 35 to 40 % "
+     "and 40 to 45 % are usual.",
      "phases.step", TM_OF_OTHERS},
     {"optimizer", "%", UNKNOWN, 15, optimizer,
-     "The optimizer, as a share of the steps without waits for data; with gradient accumulation, "
-     "of all its micro-batches.",
+     "Optimizer, as a share of the step time without waits for data; with gradient accumulation, "
+     "of the time of all micro-batches of an update.",
      "phases.step", TM_OF_OTHERS},
     {"data_loading", "%", UNKNOWN, 10, data_loading,
      "Step time in which a rank waits for its next batch, whether its GPU is idle or not.",
@@ -393,38 +396,39 @@ static const struct box {
      "GPU time with communication and no concurrent computation, including waits for late ranks.",
      "overlap.rank, overlap.kind, collectives.kind", TM_OF_ANY},
     {"waits", "%", UNKNOWN, WAITS_MOST, waits,
-     "The part of it in which a GPU waits inside a collective for ranks that come later.",
+     "GPU time of exposed communication in which a GPU waits inside a collective for ranks that "
+     "arrive later.",
      "stragglers.rank, collectives.kind", TM_OF_ANY},
     {"copies", "%", UNKNOWN, 2, copies,
      "GPU time with copies to or from the host and no concurrent computation.",
      "transfers.kind, transfers.size", TM_OF_ANY},
     {"synchronisation", "%", UNKNOWN, 2, synchronisation,
-     "GPU time lost because the host had waited for the GPU and its queue ran empty; each loss "
-     "counts at most as long as that wait.",
+     "GPU time lost because the host had waited for the GPU, whose queue then ran empty; each loss "
+     "counts for at most the duration of the wait.",
      "sync.call, idle.gap", TM_OF_ANY},
     {"balance", "%", UNKNOWN, 10, balance,
-     "Computation of the rank with the most of it in a step, beyond the mean of the ranks, over "
-     "all steps.",
+     "Computation of the rank that computes longest in a step, beyond the mean of all ranks, "
+     "summed over all steps.",
      "imbalance.step, overlap.step", TM_OF_ANY},
     {"stragglers", "findings", UNKNOWN, 0, stragglers,
      "Ranks, hosts or groups that take longer by themselves than chance explains.",
      "stragglers.finding, whatif.item", TM_OF_OTHERS},
     {"stragglers", "findings", UNKNOWN, 0, stragglers,
      "Ranks, hosts or groups that take longer by themselves than chance explains. XProf names "
-     "hosts that are 3.5 scaled median deviations off if there are at least 3; if all are alike, "
-     "that still names one in 28 % of jobs of 3 hosts and 13 % of jobs of 8 (simulated). Here "
-     "permutations decide.",
+     "hosts that are 3.5 scaled median deviations off if there are at least 3 hosts. Even if all "
+     "hosts are equal, this names a host in 28 % of jobs with 3 hosts and in 13 % of jobs with 8 "
+     "(simulated). tmerge decides by permutations instead.",
      "stragglers.finding, whatif.item", TM_OF_XLA},
     {"short_kernels", "%", UNKNOWN, 50, short_kernels,
-     "Compute kernels that take under 100 us, as a share of their number.",
+     "Compute kernels that take under 100 us, as a share of the number of compute kernels.",
      "kernels.kernel, launches.rank", TM_OF_ANY},
     {"low_precision", "%", 50, UNKNOWN, low_precision,
-     "Matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, as a share of "
-     "those whose kernels' names show it.",
+     "Time of matrix multiplications, convolutions and attention in 8 or 16 bits or TF32, as a "
+     "share of those whose kernel names show the number format.",
      "classes.kernel, classes.rank", TM_OF_ANY},
     {"fused_attention", "%", 50, UNKNOWN, fused_attention,
-     "Attention in kernels that never write its scores (flash), as a share of attention and its "
-     "softmax.",
+     "Time of attention in kernels that never write the scores (flash), as a share of all "
+     "attention and its softmax.",
      "classes.kernel, kernels.kernel", TM_OF_ANY},
     /* Bounds of XProf: convert/op_stats_to_input_pipeline_analysis.cc,
      * op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
@@ -441,41 +445,42 @@ static const struct box {
      "15 % and more high.",
      "pod.rank, launches.rank", TM_OF_XLA},
     {"collectives", "%", UNKNOWN, 3, tm_box_xla_collectives,
-     "Step time in which a GPU only communicates or waits for others to come; XProf calls 3 % and "
-     "more moderate, 15 % and more high.",
+     "Step time in which a GPU only communicates or waits for others to arrive; XProf calls 3 % "
+     "and more moderate, 15 % and more high.",
      "pod.rank, pod.collective", TM_OF_XLA_GPU},
     {"collectives", "%", UNKNOWN, 6, tm_box_xla_collectives,
-     "Step time in which a GPU only communicates or waits for others to come; XProf's bounds for "
-     "TPUs are 6 % for all-reduces, from which it subtracts the share of input, and 30 % for all.",
+     "Step time in which a GPU only communicates or waits for others to arrive. XProf's limits for "
+     "TPUs are 6 % for all-reduces, from which it subtracts the share of input, and 30 % for all "
+     "collectives.",
      "pod.rank, pod.collective", TM_OF_XLA_TPU},
     {"barrier", "%", UNKNOWN, 10, tm_box_xla_barrier,
-     "The part of it in barriers before programs' collectives, where GPUs wait until all have "
-     "come; "
-     "XProf calls over 10 % a bottleneck, and leaves it out of its all-reduce.",
+     "Step time in the barriers before programs' collectives, in which GPUs wait until all have "
+     "arrived. XProf calls more than 10 % a bottleneck, and leaves this time out of its all-reduce "
+     "time.",
      "pod.rank, pod.collective", TM_OF_XLA},
     {"device_to_device", "%", UNKNOWN, 3, tm_box_xla_device_copies,
-     "Step time in which a GPU only copies or sets memory, its own or another's; XProf shows it "
-     "without a bound: here, that for collectives applies.",
+     "Step time in which a GPU only copies or sets memory, its own or another's; XProf has no "
+     "limit for it; tmerge uses the limit for collectives.",
      "pod.rank, transfers.kind", TM_OF_XLA},
     {"other_time", "%", UNKNOWN, 3, tm_box_xla_other,
      "Step time that the profile does not explain; XProf calls 3 % and more moderate, 15 % and "
      "more high.",
      "pod.rank, idle.gap", TM_OF_XLA},
     {"compute_16_bit", "%", 10, UNKNOWN, tm_box_xla_bits,
-     "Computation in types of 16 bits or fewer, as a share of that of known type; XProf asks for "
-     "at least 10 %.",
+     "Computation in types of 16 bits or fewer, as a share of the computation whose type is known; "
+     "XProf asks for at least 10 %.",
      "pod.rank, hlo.op", TM_OF_XLA},
     {"asynchronous", "%", UNKNOWN, 10, tm_box_xla_async,
      "Waiting for transfers and collectives that were started earlier (-done), as a share of the "
-     "time of XLA's operations; XProf calls over 10 % a bottleneck.",
+     "time of XLA's operations; XProf calls more than 10 % a bottleneck.",
      "hlo.category, hlo.op", TM_OF_XLA},
     {"data_shuffle", "%", UNKNOWN, 30, tm_box_xla_shuffle,
      "Step time in which a GPU runs operations that only rearrange data (broadcast, data "
      "formatting, gather, scatter, slice, sort, ...); XProf calls 30 % and more a bottleneck.",
      "pod.rank, hlo.category", TM_OF_XLA},
     {"sparse_core", "%", UNKNOWN, 10, tm_box_xla_sparse,
-     "Step time in which SparseCores work and their TPU core computes nothing; XProf calls over 10 "
-     "% a bottleneck, and also counts what overlaps computation.",
+     "Step time in which SparseCores work and their TPU core computes nothing; XProf calls more "
+     "than 10 % a bottleneck, and also counts time that overlaps computation.",
      "pod.rank, pod.step", TM_OF_XLA},
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
@@ -580,7 +585,7 @@ static tm_status checklist_job(const tm_job *job, tm_tables *out, tm_error *err)
 
 const tm_analysis tm_analysis_checklist = {
     .name = "checklist",
-    .summary = "the tuning guides' checklist: what is in its range, and what is not",
+    .summary = "the checklist of tuning guides: which values are in their range, and which are not",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .job = checklist_job,

@@ -8,10 +8,12 @@
 static const tm_column part_columns[TM_BUBBLE_P_N] = {
     [TM_BUBBLE_P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [TM_BUBBLE_P_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [TM_BUBBLE_P_BACKWARD] = {"backward", TM_BOOL, "", "Whether it is a backward pass."},
-    [TM_BUBBLE_P_NUMBER] = {"number", TM_INT, "", "As in bubble.pass."},
-    [TM_BUBBLE_P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start, since the epoch."},
-    [TM_BUBBLE_P_END] = {"end_ns", TM_INT, tm_epoch_ns, "Aligned end, since the epoch."},
+    [TM_BUBBLE_P_BACKWARD] = {"backward", TM_BOOL, "", "Whether the pass is a backward pass."},
+    [TM_BUBBLE_P_NUMBER] = {"number", TM_INT, "", "Number of the pass, as in bubble.pass."},
+    [TM_BUBBLE_P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
+                           "Aligned start of the pass, since the epoch."},
+    [TM_BUBBLE_P_END] = {"end_ns", TM_INT, tm_epoch_ns,
+                         "Aligned end of the pass, since the epoch."},
 };
 
 const tm_table_def tm_bubble_part_def = {
@@ -40,30 +42,37 @@ const tm_table_def tm_bubble_place_def = {
 };
 
 static const tm_column pair_columns[TM_BUBBLE_T_N] = {
-    [TM_BUBBLE_T_FROM] = {"from_rank", TM_INT, "", "The rank that sends."},
-    [TM_BUBBLE_T_TO] = {"to_rank", TM_INT, "", "The rank that receives."},
-    [TM_BUBBLE_T_FROM_STAGE] = {"from_stage", TM_INT, "",
-                                "Stage of the sender in its pipeline; null if it is in none."},
-    [TM_BUBBLE_T_TO_STAGE] = {"to_stage", TM_INT, "",
-                              "Stage of the receiver; null if it is in none."},
-    [TM_BUBBLE_T_COUNT] = {"count", TM_INT, "", "Transfers whose two kernels are both known."},
-    [TM_BUBBLE_T_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes; null if any is unknown."},
-    [TM_BUBBLE_T_LATE_SENDER] =
-        {"late_sender_ns", TM_INT, "ns",
-         "Time the receiver waited for the sender to arrive, as in collectives; null if it is not "
-         "recorded or the clocks cannot be compared."},
+    [TM_BUBBLE_T_FROM] = {"from_rank", TM_INT, "", "Rank that sends."},
+    [TM_BUBBLE_T_TO] = {"to_rank", TM_INT, "", "Rank that receives."},
+    [TM_BUBBLE_T_FROM_STAGE] =
+        {"from_stage", TM_INT, "",
+         "Pipeline stage of the sender; null if the sender is in no pipeline."},
+    [TM_BUBBLE_T_TO_STAGE] =
+        {"to_stage", TM_INT, "",
+         "Pipeline stage of the receiver; null if the receiver is in no pipeline."},
+    [TM_BUBBLE_T_COUNT] =
+        {"count", TM_INT, "",
+         "Number of transfers for which the kernels of both sender and receiver are known."},
+    [TM_BUBBLE_T_BYTES] =
+        {"bytes", TM_INT, "B",
+         "Sum of the sizes of the pair's transfers; null if the size of a transfer is unknown."},
+    [TM_BUBBLE_T_LATE_SENDER] = {"late_sender_ns", TM_INT, "ns",
+                                 "Time that the receiver's kernels waited for the sender's kernels "
+                                 "to start, summed over the pair's transfers. Null if this was not "
+                                 "recorded or the two clocks cannot be compared."},
     [TM_BUBBLE_T_LATE_RECEIVER] =
         {"late_receiver_ns", TM_INT, "ns",
-         "Time the sender waited for the receiver; null if late_sender_ns is."},
-    [TM_BUBBLE_T_TRANSFER] =
-        {"transfer_ns", TM_INT, "ns",
-         "Sum over the transfers of the shorter of the two kernels: the later rank does not wait."},
+         "Time that the sender's kernels waited for the receiver's kernels to start, summed over "
+         "the pair's transfers. Null if late_sender_ns is null."},
+    [TM_BUBBLE_T_TRANSFER] = {"transfer_ns", TM_INT, "ns",
+                              "For each transfer the duration of the shorter of the two kernels, "
+                              "which does not wait; summed over the pair's transfers."},
 };
 
 const tm_table_def tm_bubble_pair_def = {
     .name = "bubble.pair",
-    .doc = "A row for each pair of ranks of which one sent to the other, in a pipeline or not: the "
-           "5000 with the largest transfer_ns.",
+    .doc = "A row for each pair of ranks in which one rank sent to the other, in a pipeline or "
+           "not. Limited to the 5000 pairs with the largest transfer_ns.",
     .columns = pair_columns,
     .n_columns = TM_BUBBLE_T_N,
     .n_keys = 2,
@@ -178,7 +187,8 @@ static tm_status bubble_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_bubble = {
     .name = "bubble",
-    .summary = "pipelines: what stages do when, their bubble against the ideal, who sends late",
+    .summary =
+        "pipelines: passes of each stage, the bubble compared with the ideal, and who sends late",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .reads = TM_READS_ANNOTATIONS,

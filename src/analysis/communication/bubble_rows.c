@@ -23,28 +23,30 @@ enum {
 };
 
 static const tm_column stage_columns[S_N] = {
-    [S_STAGE] = {"stage", TM_INT, "", "Stage number, from 0 for the first to send."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Ranks of the stage, over all pipelines."},
+    [S_STAGE] = {"stage", TM_INT, "",
+                 "Number of the pipeline stage. Stage 0 is the first to send."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage, over all pipelines."},
     [S_PASSES] = {"forward_passes", TM_INT, "",
-                  "Median number of forward passes of a rank in a step: micro-batches times the "
-                  "stage's model chunks."},
+                  "Median number of forward passes of one rank in one step: the number of "
+                  "micro-batches times the stage's model chunks."},
     [S_FORWARD] = {"forward_ns", TM_INT, "ns", "Median duration of a forward pass."},
     [S_BACKWARD] = {"backward_ns", TM_INT, "ns", "Median duration of a backward pass."},
-    [S_SPAN] = {"span_ns", TM_INT, "ns", "Sum over the stage's ranks of span_ns in bubble.step."},
-    [S_BUBBLE] = {"bubble_ns", TM_INT, "ns", "The part of span_ns in which the rank runs no pass."},
+    [S_SPAN] = {"span_ns", TM_INT, "ns", "Sum of bubble.step.span_ns over the ranks of the stage."},
+    [S_BUBBLE] = {"bubble_ns", TM_INT, "ns",
+                  "Part of span_ns in which the stage's ranks run no pass."},
     [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%", "100 bubble_ns / span_ns."},
-    [S_LATE] =
-        {"late_sender_ns", TM_INT, "ns",
-         "Time the stage's ranks waited for senders: sum over bubble.pair; null if none is known."},
+    [S_LATE] = {"late_sender_ns", TM_INT, "ns",
+                "Time that the stage's ranks waited for senders: the sum of "
+                "bubble.pair.late_sender_ns. Null if no value is known."},
     [S_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "Time of the transfers to the stage's ranks: sum over bubble.pair."},
+                    "Time of transfers to the stage's ranks: the sum of bubble.pair.transfer_ns."},
 };
 
 const tm_table_def tm_bubble_stage_def = {
     .name = "bubble.stage",
     .doc =
-        "A row for each stage of the pipelines, over the steps in bubble.step; none if nothing in "
-        "the traces tells which passes are backward. bubble.pair has the waits even then.",
+        "A row for each stage of the pipelines, over the steps in bubble.step. There are no rows "
+        "if the traces do not show which passes are backward; bubble.pair has the waits even then.",
     .columns = stage_columns,
     .n_columns = S_N,
     .n_keys = 1,
@@ -54,28 +56,33 @@ const tm_table_def tm_bubble_stage_def = {
 enum { T_PIPELINE, T_STEP, T_STAGES, T_RANKS, T_PASSES, T_BEGIN, T_SPAN, T_BUBBLE, T_IDEAL, T_N };
 
 static const tm_column step_columns[T_N] = {
-    [T_PIPELINE] = {"pipeline", TM_INT, "", "The lowest of the ranks that send to one another."},
+    [T_PIPELINE] =
+        {"pipeline", TM_INT, "",
+         "Lowest rank of the pipeline, which consists of ranks that send to one another."},
     [T_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [T_STAGES] = {"stages", TM_INT, "", "Stages of the pipeline."},
-    [T_RANKS] = {"ranks", TM_INT, "", "Ranks of the pipeline."},
-    [T_PASSES] = {"forward_passes", TM_INT, "", "Forward passes of each rank."},
+    [T_STAGES] = {"stages", TM_INT, "", "Number of stages of the pipeline."},
+    [T_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the pipeline."},
+    [T_PASSES] = {"forward_passes", TM_INT, "",
+                  "Number of forward passes of each rank in the step."},
     [T_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Aligned start of the first pass, since the epoch."},
-    [T_SPAN] = {"span_ns", TM_INT, "ns", "From begin_ns to the end of the last pass."},
-    [T_BUBBLE] = {"bubble_pct", TM_REAL, "%",
-                  "Share of span_ns in which a rank runs no pass, mean over the ranks."},
+                 "Aligned start of the pipeline's first pass in the step, since the epoch."},
+    [T_SPAN] = {"span_ns", TM_INT, "ns",
+                "Time from begin_ns to the end of the pipeline's last pass in the step."},
+    [T_BUBBLE] =
+        {"bubble_pct", TM_REAL, "%",
+         "Percentage of span_ns in which a rank runs no pass: the mean over the pipeline's ranks."},
     [T_IDEAL] = {"ideal_pct", TM_REAL, "%",
-                 "100 (stages - 1) / (forward_passes + stages - 1): the bubble of GPipe, 1F1B and "
-                 "interleaved schedules if all passes of a direction take equally long and "
-                 "transfers take no time."},
+                 "100 (stages - 1) / (forward_passes + stages - 1). This is the bubble of the "
+                 "schedules GPipe, 1F1B and interleaved 1F1B if all passes of a direction take "
+                 "equally long and transfers take no time."},
 };
 
 const tm_table_def tm_bubble_step_def = {
     .name = "bubble.step",
     .doc = "A row for each pipeline and step in which all ranks have the same number of forward "
-           "passes and as many backward passes. A pass is what a rank computes in one direction "
-           "between two transfers, in launch order; autograd's nodes, or the names in a trace of "
-           "operations, say which passes are backward.",
+           "passes and as many backward passes. A pass is the computation in one direction between "
+           "two transfers of a rank, in launch order. Autograd's nodes, or the names in a trace of "
+           "operations, show which passes are backward.",
     .columns = step_columns,
     .n_columns = T_N,
     .n_keys = 2,
@@ -91,15 +98,15 @@ static const tm_column pass_columns[A_N] = {
     [A_DIRECTION] = {"direction", TM_TEXT, "", "forward or backward."},
     [A_NUMBER] = {"number", TM_INT, "",
                   "Number of the pass, from 1, among the rank's passes of this direction in the "
-                  "step: the micro-batch if the stage has one model chunk."},
-    [A_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start, since the epoch."},
-    [A_END] = {"end_ns", TM_INT, tm_epoch_ns, "Aligned end, since the epoch."},
+                  "step. This is the micro-batch if the stage has one model chunk."},
+    [A_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start of the pass, since the epoch."},
+    [A_END] = {"end_ns", TM_INT, tm_epoch_ns, "Aligned end of the pass, since the epoch."},
 };
 
 const tm_table_def tm_bubble_pass_def = {
     .name = "bubble.pass",
-    .doc = "A row for each pass of the slowest pipeline of each step in bubble.step, for the first "
-           "steps up to 20000 rows.",
+    .doc = "A row for each pass of the slowest pipeline of each step in bubble.step. Limited to "
+           "the first steps that fit in 20000 rows.",
     .columns = pass_columns,
     .n_columns = A_N,
     .n_keys = A_NUMBER + 1,

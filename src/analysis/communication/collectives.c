@@ -35,37 +35,44 @@ enum {
 static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
     [K_GROUP] = {"group", TM_TEXT, "",
-                 "Name of the process group, or its sorted ranks if it has none."},
-    [K_RANKS] = {"ranks", TM_INT, "", "Ranks of the group."},
+                 "Name of the process group; its sorted ranks if the group has no name."},
+    [K_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the group."},
     [K_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
-                      "Largest power of two not above bytes; null without metadata."},
-    [K_HOW] = {"how", TM_TEXT, "",
-               "How kernels were matched: metadata (they carry a sequence number), order (they "
-               "carry only the group; matched by position within it), inferred (they carry "
-               "nothing; the group follows from which ranks waited for which)."},
-    [K_BITS] = {"evidence_bits", TM_INT, "",
-                "Only if inferred: log2 of how unlikely it is that the rank with the weakest "
-                "evidence fits the group by chance; otherwise null."},
+                      "Size class: the largest power of two that does not exceed the size. Null "
+                      "without metadata."},
+    [K_HOW] =
+        {"how", TM_TEXT, "",
+         "How kernels of different ranks were matched. metadata: kernels carry a sequence number. "
+         "order: kernels carry only the group and are matched by their position in it. inferred: "
+         "kernels carry no metadata; the group follows from which ranks waited for which."},
+    [K_BITS] =
+        {"evidence_bits", TM_INT, "",
+         "Strength of the evidence for an inferred group: log2 of how unlikely it is that the rank "
+         "with the weakest evidence fits the group by chance. Null if the group was not inferred."},
     [K_AT_LEAST] = {"at_least", TM_BOOL, "",
-                    "Whether the group may have more ranks, which makes its waits lower bounds; "
-                    "null if not inferred."},
-    [K_COUNT] = {"count", TM_INT, "", "Complete operations."},
-    [K_BYTES] =
-        {"bytes", TM_INT, "B",
-         "Median size as in nccl-tests: the output for all-gather; the input for all-reduce, "
-         "broadcast, reduce, reduce-scatter and all-to-all; null without metadata."},
+                    "Whether an inferred group may have more ranks than were found; its waits are "
+                    "then lower bounds. Null if the group was not inferred."},
+    [K_COUNT] = {"count", TM_INT, "",
+                 "Number of complete operations: every rank of the group has a kernel."},
+    [K_BYTES] = {"bytes", TM_INT, "B",
+                 "Median size of the operations, defined as in nccl-tests: the output for "
+                 "all-gather; the input for all-reduce, broadcast, reduce, reduce-scatter and "
+                 "all-to-all. Null without metadata."},
     [K_TRANSFER] = {"median_transfer_ns", TM_INT, "ns",
-                    "Median of latest end minus L, where L is the start of the last rank; null for "
-                    "kinds that do not synchronise."},
+                    "Median time from the start of the last rank to the latest end. Null for kinds "
+                    "of collectives that do not synchronise, or if the clocks cannot be compared."},
     [K_P95] = {"p95_transfer_ns", TM_INT, "ns",
-               "95th percentile of latest end minus L, by nearest rank."},
-    [K_SKEW] = {"median_skew_ns", TM_INT, "ns", "Median of L minus the earliest start."},
+               "95th percentile of the time from the start of the last rank to the latest end "
+               "(nearest rank method). Null if median_transfer_ns is null."},
+    [K_SKEW] = {"median_skew_ns", TM_INT, "ns",
+                "Median time from the start of the first rank to the start of the last rank. Null "
+                "if median_transfer_ns is null."},
     [K_ALGBW] = {"algbw_gbps", TM_REAL, "GB/s",
-                 "Median of bytes / (latest end - L) over operations with latest end > L; 1 GB = "
-                 "1e9 bytes."},
+                 "Median of size / (latest end - start of the last rank) over operations for which "
+                 "this time is above 0. 1 GB is 1e9 bytes."},
     [K_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "algbw x f: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and "
-                 "all-to-all, 1 otherwise."},
+                 "algbw_gbps x f. For n ranks, f is 2(n-1)/n for all-reduce, (n-1)/n for "
+                 "all-gather, reduce-scatter and all-to-all, and 1 for other kinds."},
 };
 
 static const tm_table_def kind_def = {
@@ -94,26 +101,34 @@ enum {
 };
 
 static const tm_column worst_columns[N_WORST_COLUMNS] = {
-    [W_INSTANCE] = {"instance", TM_INT, "", "Position in this table; 0 has the longest wait."},
+    [W_INSTANCE] = {"instance", TM_INT, "",
+                    "Position of the operation in this table. Operation 0 has the longest wait."},
     [W_KIND] = {"kind", TM_TEXT, "", "Kind of collective."},
     [W_GROUP] = {"group", TM_TEXT, "",
-                 "Name of the process group, or its sorted ranks if it has none."},
-    [W_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null if the trace has none."},
-    [W_STEP] = {"step", TM_INT, "", "Step on its lowest rank; null if none."},
-    [W_BYTES] = {"bytes", TM_INT, "B", "Size on its lowest rank; null without metadata."},
+                 "Name of the process group; its sorted ranks if the group has no name."},
+    [W_SEQ] = {"seq", TM_INT, "",
+               "Sequence number (`Seq`) of the operation; null if the trace does not have it."},
+    [W_STEP] = {"step", TM_INT, "",
+                "Step of the operation on its lowest rank; null if it is in no step."},
+    [W_BYTES] = {"bytes", TM_INT, "B",
+                 "Size of the operation on its lowest rank; null without metadata."},
     [W_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Earliest start of its kernels, since the epoch."},
-    [W_SKEW] = {"skew_ns", TM_INT, "ns", "Start of the last rank minus the start of the first."},
-    [W_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of the waits of its ranks."},
+                 "Earliest start of the operation's kernels, since the epoch."},
+    [W_SKEW] = {"skew_ns", TM_INT, "ns",
+                "Time from the start of the first rank to the start of the last rank."},
+    [W_WAIT] = {"wait_ns", TM_INT, "ns",
+                "Sum over the operation's ranks of the time that each waited for the last rank."},
     [W_LAST_RANK] = {"last_rank", TM_INT, "",
-                     "The rank that arrived last; null if another may have arrived as late, within "
-                     "clock uncertainty."},
-    [W_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Latest end minus L."},
+                     "Rank that arrived last. Null if another rank may have arrived as late, "
+                     "within clock uncertainty."},
+    [W_TRANSFER] = {"transfer_ns", TM_INT, "ns",
+                    "Time from the start of the last rank to the latest end."},
 };
 
 static const tm_table_def worst_def = {
     .name = "collectives.worst",
-    .doc = "A row for each of the 100 operations with the longest waits, then by start.",
+    .doc = "A row for each of the 100 operations with the longest waits, sorted by wait_ns and "
+           "then by start.",
     .columns = worst_columns,
     .n_columns = N_WORST_COLUMNS,
     .n_keys = 1,
@@ -121,7 +136,7 @@ static const tm_table_def worst_def = {
 };
 
 static const tm_column arrival_columns[] = {
-    {"instance", TM_INT, "", "Its row in collectives.worst."},
+    {"instance", TM_INT, "", "Position of the operation in collectives.worst."},
     {"rank", TM_INT, "", "Global rank."},
     {"begin_ns", TM_INT, tm_epoch_ns, "Start of the rank's kernel, since the epoch."},
     {"end_ns", TM_INT, tm_epoch_ns, "End of the rank's kernel, since the epoch."},
@@ -155,40 +170,48 @@ enum {
 };
 
 static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
-    [I_INSTANCE] = {"instance", TM_INT, "", "Position in this table; 0 has the most exposed time."},
-    [I_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for a send and its receive."},
+    [I_INSTANCE] =
+        {"instance", TM_INT, "",
+         "Position of the operation in this table. Operation 0 has the most exposed time."},
+    [I_KIND] = {"kind", TM_TEXT, "",
+                "Kind of collective; sendrecv for a send and the matching receive."},
     [I_GROUP] = {"group", TM_TEXT, "",
-                 "Name of the process group, or its sorted ranks if it has none."},
-    [I_SEQ] = {"seq", TM_INT, "", "`Seq` of the operation; null if the trace has none."},
-    [I_STEP] = {"step", TM_INT, "", "Step on its lowest rank; null if none."},
+                 "Name of the process group; its sorted ranks if the group has no name."},
+    [I_SEQ] = {"seq", TM_INT, "",
+               "Sequence number (`Seq`) of the operation; null if the trace does not have it."},
+    [I_STEP] = {"step", TM_INT, "",
+                "Step of the operation on its lowest rank; null if it is in no step."},
     [I_BYTES] = {"bytes", TM_INT, "B",
-                 "Size on its lowest rank, as in collectives.kind; null if unknown."},
+                 "Size of the operation on its lowest rank, defined as in collectives.kind; null "
+                 "if unknown."},
     [I_INFERRED] = {"bytes_inferred", TM_BOOL, "",
-                    "Whether bytes is inferred from the shapes and types of the tensors of the "
-                    "call that launched the kernel (nccl:all_reduce), not taken from the kernel's "
-                    "metadata; null if there is no size."},
-    [I_RANKS] = {"ranks", TM_INT, "", "Ranks whose kernels are known; the sums cover these."},
+                    "Whether bytes was computed from the tensor shapes and types of the call that "
+                    "launched the kernel (nccl:all_reduce) and not read from the kernel's "
+                    "metadata. Null if bytes is null."},
+    [I_RANKS] =
+        {"ranks", TM_INT, "",
+         "Number of ranks whose kernels are known. The sums in this row cover only these ranks."},
     [I_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Earliest start of its kernels, since the epoch."},
-    [I_EXPOSED] =
-        {"exposed_ns", TM_INT, "ns",
-         "Sum over its ranks of the GPU time of the rank's kernel during which no compute kernel "
-         "of the rank runs, including waits for the last rank. The sum over all operations is "
-         "exposed_comm_ns of overlap.rank, except that time in which a rank runs several "
-         "communication kernels counts once for each of them here."},
+                 "Earliest start of the operation's kernels, since the epoch."},
+    [I_EXPOSED] = {"exposed_ns", TM_INT, "ns",
+                   "GPU time of the operation's kernels during which their rank runs no compute "
+                   "kernel, including waits for the last rank; summed over ranks. The sum over all "
+                   "operations is exposed_comm_ns of overlap.rank, but time in which a rank runs "
+                   "several communication kernels counts here once for each kernel."},
     [I_LONGEST] = {"longest_exposed_ns", TM_INT, "ns",
-                   "The largest exposed time of a single rank."},
-    [I_LONGEST_RANK] = {"longest_rank", TM_INT, "", "The lowest rank with longest_exposed_ns."},
-    [I_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of its kernels."},
+                   "Largest exposed time of the operation on a single rank."},
+    [I_LONGEST_RANK] = {"longest_rank", TM_INT, "", "Lowest rank with longest_exposed_ns."},
+    [I_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of the operation's kernels."},
     [I_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Sum of the waits of its ranks for the last to arrive; null if it has none."},
+                "Sum over the operation's ranks of the time that each waited for the last rank; "
+                "null if the operation has no wait."},
 };
 
 static const tm_table_def instance_def = {
     .name = "collectives.instance",
-    .doc = "A row for each of the operations with the most exposed time, sorted by it: of each "
-           "kind the 50 with the largest exposed_ns and the 50 with the largest "
-           "longest_exposed_ns. The exposed_ns of all kernels is in events.",
+    .doc = "A row for each of the operations with the most exposed time, sorted by exposed_ns. Of "
+           "each kind, the table has the 50 operations with the largest exposed_ns and the 50 with "
+           "the largest longest_exposed_ns. The table events has the exposed time of every kernel.",
     .columns = instance_columns,
     .n_columns = N_INSTANCE_COLUMNS,
     .n_keys = 1,
@@ -199,26 +222,27 @@ enum { U_GROUP, U_RANKS, U_REASON, U_COUNT, N_UNMATCHED_COLUMNS };
 
 static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
     [U_GROUP] = {"group", TM_TEXT, "",
-                 "Name of the process group, or its sorted ranks if it has none; null if there is "
-                 "no group."},
-    [U_RANKS] = {"ranks", TM_INT, "", "Ranks of the group; null if unknown."},
-    [U_REASON] =
-        {"reason", TM_TEXT, "",
-         "order unproven (no metadata, and which ranks waited for which does not give the group "
-         "either); one-sided; group unknown (its ranks are unknown); peer unknown; transfers "
-         "differ (between sender and receiver). For kernels that have no number, and on whose "
-         "order the ranks of the group do not agree: too few (to distinguish a correspondence from "
-         "chance), tokens differ (no correspondence has the same kinds, sizes and steps), "
-         "incoherent (in no correspondence do ends differ by a constant time), ambiguous (in "
-         "several they do), no counterpart (no kernel ends at that time on other ranks), ends need "
-         "not meet (ranks leave this kind, such as a broadcast, at different times; its position "
-         "among the others would match it, but some rank lacks kernels there)."},
-    [U_COUNT] = {"count", TM_INT, "", "Communication kernels."},
+                 "Name of the process group; its sorted ranks if the group has no name. Null if "
+                 "the kernels belong to no group."},
+    [U_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the group; null if unknown."},
+    [U_REASON] = {"reason", TM_TEXT, "",
+                  "Why the kernels belong to no operation. order unproven: there is no metadata, "
+                  "and the waits between ranks do not show the group. one-sided: only one side was "
+                  "recorded. group unknown: the group's ranks are unknown. peer unknown: the other "
+                  "rank is unknown. transfers differ: sender and receiver disagree. The remaining "
+                  "reasons are for kernels without a number whose order differs between ranks. too "
+                  "few: chance cannot be ruled out. tokens differ: no correspondence has the same "
+                  "kinds, sizes and steps. incoherent: in no correspondence do ends differ by a "
+                  "constant time. ambiguous: several correspondences fit. no counterpart: no "
+                  "kernel ends at that time on other ranks. ends need not meet: ranks leave this "
+                  "kind, such as a broadcast, at different times, and a rank lacks kernels there."},
+    [U_COUNT] = {"count", TM_INT, "", "Number of communication kernels."},
 };
 
 static const tm_table_def unmatched_def = {
     .name = "collectives.unmatched",
-    .doc = "A row for each process group and reason: kernels that belong to no operation, and why.",
+    .doc = "A row for each process group and reason: communication kernels that belong to no "
+           "operation, and why.",
     .columns = unmatched_columns,
     .n_columns = N_UNMATCHED_COLUMNS,
     .n_keys = 3,
@@ -534,9 +558,8 @@ static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *er
 
 const tm_analysis tm_analysis_collectives = {
     .name = "collectives",
-    .summary =
-        "how fast each kind of collective and group is, which operations waited most or were "
-        "exposed most, and who sends most to whom",
+    .summary = "how fast each kind of collective is in each group, which operations waited longest "
+               "or were exposed longest, and which ranks send most to which",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = tm_pairs_rank,

@@ -30,32 +30,36 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [NAME] = {"name", TM_TEXT, "", "Name of the compute kernel."},
-    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null if the trace has none."},
-    [BLOCK] = {"block", TM_TEXT, "", "Threads per block, x,y,z."},
+    [GRID] = {"grid", TM_TEXT, "",
+              "Number of thread blocks of the launch, x,y,z; null if the trace does not have it."},
+    [BLOCK] = {"block", TM_TEXT, "",
+               "Number of threads per block, x,y,z; null if the trace does not have it."},
     [RANKS] = {"ranks", TM_INT, "",
-               "Ranks with at least 5 such kernels beside communication and 5 alone; the other "
-               "columns cover only these ranks."},
-    [BESIDE] = {"beside_calls", TM_INT, "",
-                "Kernels that overlap communication for at least half of their duration."},
-    [ALONE] = {"alone_calls", TM_INT, "", "Kernels that overlap no communication."},
+               "Number of ranks that run the kernel at least 5 times beside communication and at "
+               "least 5 times alone. All other columns cover only these ranks."},
+    [BESIDE] =
+        {"beside_calls", TM_INT, "",
+         "Number of kernels that overlap communication for at least half of their duration."},
+    [ALONE] = {"alone_calls", TM_INT, "", "Number of kernels that overlap no communication."},
     [MEDIAN_BESIDE] =
         {"beside_ns", TM_INT, "ns",
-         "Median duration beside communication: median over ranks of the rank's median."},
+         "Median over ranks of the rank's median duration of kernels beside communication."},
     [MEDIAN_ALONE] = {"alone_ns", TM_INT, "ns",
-                      "Median duration of kernels alone: median over ranks of the rank's median."},
+                      "Median over ranks of the rank's median duration of kernels alone."},
     [SLOWDOWN] = {"slowdown", TM_REAL, "",
-                  "Median over ranks of the rank's median beside / alone: 1.2 is 20 % slower. "
-                  "Kernels of one name and shape may still do different work."},
-    [EXTRA] =
-        {"extra_ns", TM_INT, "ns",
-         "Cost of the slowdown: sum over ranks of the time beside communication minus beside_calls "
-         "times the rank's mean alone; negative if kernels were faster beside it."},
+                  "Median over ranks of the rank's median duration beside communication divided by "
+                  "its median duration alone. 1.2 means 20 % slower. Kernels of one name and shape "
+                  "may still do different work."},
+    [EXTRA] = {"extra_ns", TM_INT, "ns",
+               "Time lost to the slowdown, summed over ranks: the rank's time of kernels beside "
+               "communication, minus beside_calls times the rank's mean duration alone. Negative "
+               "if kernels were faster beside communication."},
 };
 
 static const tm_table_def kernel_def = {
     .name = "contention.kernel",
     .doc = "A row for each kernel and launch shape that ran often enough both beside communication "
-           "and alone, the largest extra_ns first.",
+           "and alone, with the largest extra_ns first.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -138,7 +142,7 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     const tm_intervals *set = &s->view->busy->communication;
     const tm_interval *v = set->data;
     int64_t sum = 0;
-    if (begin < s->last_ns) /* a new stream begins */
+    if (begin < s->last_ns) /* a new stream starts */
         s->next = 0;
     s->last_ns = begin;
     while (s->next < set->n && v[s->next].end_ns <= begin)

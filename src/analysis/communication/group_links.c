@@ -30,40 +30,51 @@ enum {
 };
 
 static const tm_column link_columns[N_LINK_COLUMNS] = {
-    [L_GROUP] = {"group", TM_TEXT, "", "As in groups.group."},
-    [L_MEMBERS] = {"members", TM_TEXT, "", "As in groups.group."},
-    [L_FROM] = {"from_rank", TM_INT, "", "Sender of a transfer between two ranks; otherwise null."},
-    [L_TO] = {"to_rank", TM_INT, "", "Receiver of a transfer between two ranks; otherwise null."},
+    [L_GROUP] = {"group", TM_TEXT, "",
+                 "Name of the process group; its sorted ranks if the group has no name."},
+    [L_MEMBERS] = {"members", TM_TEXT, "",
+                   "Ranks with kernels in the group's operations: 0-3 means 0 to 3, 0-24:8 means "
+                   "every eighth rank. A list that is too long ends with ... ."},
+    [L_FROM] = {"from_rank", TM_INT, "",
+                "Sending rank if the row is for transfers between two ranks; otherwise null."},
+    [L_TO] = {"to_rank", TM_INT, "",
+              "Receiving rank if the row is for transfers between two ranks; otherwise null."},
     [L_KIND] = {"kind", TM_TEXT, "",
                 "Kind of collective; sendrecv for transfers between two ranks."},
-    [L_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B", "Largest power of two not above the size."},
-    [L_DIMENSION] = {"dimension", TM_TEXT, "", "As in groups.group."},
+    [L_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B",
+                      "Size class: the largest power of two that does not exceed the size."},
+    [L_DIMENSION] = {"dimension", TM_TEXT, "",
+                     "Parallel dimension of the group, as in groups.group; null if unknown."},
     [L_REACH] = {"reach", TM_TEXT, "",
-                 "intra if all ranks are on one host, otherwise inter; null if unknown."},
-    [L_COUNT] = {"count", TM_INT, "", "Complete operations."},
+                 "intra if all ranks are on one host, inter if they are on several hosts, null if "
+                 "unknown."},
+    [L_COUNT] = {"count", TM_INT, "",
+                 "Number of complete operations: every rank of the group has a kernel."},
     [L_BYTES] = {"bytes", TM_INT, "B", "Median size of the operations."},
     [L_TIME] =
         {"median_ns", TM_INT, "ns",
-         "Median time from the start of the last rank to the latest end; for transfers between two "
-         "ranks, of the shorter of the two kernels, which needs no common clock."},
-    [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "bytes x f / median_ns; f as in collectives.kind."},
+         "Median time from the start of the last rank to the latest end. For transfers between two "
+         "ranks it is the median of the shorter of the two kernels, which needs no common clock."},
+    [L_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
+                 "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
     [L_FIT] = {"times_fit", TM_REAL, "",
-               "median_ns / the time of the line fitted to its group at bytes (see latency_ns in "
-               "groups.group); null if there is no line."},
-    [L_PEERS] = {"peers", TM_INT, "",
-                 "Other links with the same dimension, number of ranks, reach, kind and median "
-                 "size; for pairs in a group without dimension, only those of this group."},
+               "How many times longer median_ns is than the time of the line fitted to the group's "
+               "operations (groups.group.latency_ns) at this size. Null if no line was fitted."},
+    [L_PEERS] =
+        {"peers", TM_INT, "",
+         "Number of other links with the same dimension, number of ranks, reach, kind and median "
+         "size. For pairs in a group without a dimension, only pairs of the same group count."},
     [L_PEERS_TIME] = {"peers_ns", TM_INT, "ns",
-                      "Median of median_ns over the peers, without the link itself."},
+                      "Median of median_ns over the peers, which do not include the link itself."},
     [L_SLOWER] = {"times_slower", TM_REAL, "", "median_ns / peers_ns."},
     [L_SLOW] = {"slow", TM_BOOL, "",
-                "True if times_slower is over 1.2, median_ns is over 10 us above peers_ns, and "
+                "True if times_slower is over 1.2, median_ns exceeds peers_ns by over 10 us, and "
                 "count is at least 3."},
 };
 
 const tm_table_def tm_group_link_def = {
     .name = "groups.link",
-    .doc = "A row for each process group or pair of ranks, kind and size class that has at least "
+    .doc = "A row for each process group (or pair of ranks), kind and size class that has at least "
            "two peers.",
     .columns = link_columns,
     .n_columns = N_LINK_COLUMNS,
@@ -71,7 +82,8 @@ const tm_table_def tm_group_link_def = {
     .top = L_SLOWER,
 };
 
-/* With a single peer either link may be the unusual one, and one slow operation is no slow link. */
+/* With a single peer either link may be the unusual one, and one slow operation is not a slow link.
+ */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
 /* A class of operations of one group, or of transfers of one pair. */

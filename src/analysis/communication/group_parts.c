@@ -44,8 +44,8 @@ const tm_table_def tm_group_part_def = {
 
 static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_ID] = {"id", TM_INT, "", "Id of the process group."},
-    [TM_GC_FROM] = {"from_rank", TM_INT, "", "Sender; -1 for none."},
-    [TM_GC_TO] = {"to_rank", TM_INT, "", "Receiver; -1 for none."},
+    [TM_GC_FROM] = {"from_rank", TM_INT, "", "Sender; -1 if the row is not for two ranks."},
+    [TM_GC_TO] = {"to_rank", TM_INT, "", "Receiver; -1 if the row is not for two ranks."},
     [TM_GC_KIND] = {"kind", TM_INT, "", "Kind of collective, as a number."},
     [TM_GC_SIZE_CLASS] = {"size_class_bytes", TM_INT, "B", "As in groups.link."},
     [TM_GC_COUNT] = {"count", TM_INT, "", "As in groups.link."},

@@ -33,51 +33,63 @@ enum {
 
 static const tm_column group_columns[N_GROUP_COLUMNS] = {
     [G_GROUP] = {"group", TM_TEXT, "",
-                 "Name of the process group, or its sorted ranks if it has none."},
+                 "Name of the process group; its sorted ranks if the group has no name."},
     [G_MEMBERS] = {"members", TM_TEXT, "",
-                   "Ranks with kernels in its operations: 0-3 means 0 to 3, 0-24:8 every eighth of "
-                   "them; ends with ... if it is too long."},
-    [G_RANKS] = {"ranks", TM_INT, "", "Ranks of the group, with or without kernels."},
-    [G_DIMENSION] = {"dimension", TM_TEXT, "",
-                     "data, tensor, pipeline, expert, context or sequence, as named by a word (dp, "
-                     "TENSOR, ...) of the description, or else of the group's name; several are "
-                     "joined with +. Otherwise pipeline if the group only sends and receives and "
-                     "its pairs of ranks form no ring. Otherwise null: the kind of collective does "
-                     "not say, since experts, embeddings and sequences are exchanged alike."},
-    [G_DESCRIPTION] = {"description", TM_TEXT, "", "Description of the process group."},
-    [G_HOSTS] = {"hosts", TM_INT, "", "Hosts of its members; null if any is unknown."},
-    [G_REACH] = {"reach", TM_TEXT, "", "intra if all members are on one host, otherwise inter."},
-    [G_COMPLETE] = {"complete", TM_INT, "", "Operations in which every rank has a kernel."},
+                   "Ranks with kernels in the group's operations: 0-3 means 0 to 3, 0-24:8 means "
+                   "every eighth rank. A list that is too long ends with ... ."},
+    [G_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the group, with or without kernels."},
+    [G_DIMENSION] =
+        {"dimension", TM_TEXT, "",
+         "Parallel dimension: data, tensor, pipeline, expert, context or sequence, by a word (dp, "
+         "TENSOR, ...) in the group's description or else in its name. Several dimensions are "
+         "joined with +. Without such a word it is pipeline if the group only sends and receives "
+         "and its pairs of ranks form no ring. Otherwise it is null, because experts, embeddings "
+         "and sequences use the same kinds of collectives."},
+    [G_DESCRIPTION] = {"description", TM_TEXT, "",
+                       "Description of the process group in the trace."},
+    [G_HOSTS] = {"hosts", TM_INT, "",
+                 "Number of hosts of the group's members; null if any host is unknown."},
+    [G_REACH] = {"reach", TM_TEXT, "",
+                 "intra if all members are on one host, inter if they are on several hosts, null "
+                 "if unknown."},
+    [G_COMPLETE] = {"complete", TM_INT, "",
+                    "Number of the group's operations in which every rank has a kernel."},
     [G_INCOMPLETE] = {"incomplete", TM_INT, "",
-                      "Operations in which some ranks have no kernel, or none that was matched."},
+                      "Number of the group's operations in which some ranks have no kernel, or no "
+                      "matched kernel."},
     [G_SUSPECT] = {"suspect", TM_INT, "",
-                   "Operations whose kernels contradict one another in kind, size or time."},
-    [G_BYTES] =
-        {"bytes", TM_INT, "B",
-         "Sum of the sizes of complete operations, as in collectives.kind; null without metadata."},
-    [G_COMM] = {"comm_ns", TM_INT, "ns", "Sum of the durations of all kernels of its operations."},
+                   "Number of the group's operations whose kernels contradict one another in kind, "
+                   "size or time."},
+    [G_BYTES] = {"bytes", TM_INT, "B",
+                 "Sum of the sizes of the group's complete operations, with sizes as in "
+                 "collectives.kind; null without metadata."},
+    [G_COMM] = {"comm_ns", TM_INT, "ns",
+                "Sum of the durations of all kernels of the group's operations."},
     [G_SHARE] = {"comm_share", TM_REAL, "",
-                 "comm_ns / the sum over all communication kernels of the job, matched or not."},
+                 "comm_ns / the time of all communication kernels of the job, matched or not."},
     [G_WAIT] = {"wait_ns", TM_INT, "ns",
-                "The part of comm_ns that members waited for the last one; null if no operation "
+                "Part of comm_ns in which members waited for the last member; null if no operation "
                 "has a wait."},
-    [G_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "comm_ns - wait_ns over operations that have a wait."},
+    [G_TRANSFER] =
+        {"transfer_ns", TM_INT, "ns",
+         "comm_ns - wait_ns, over operations that have a wait; null if no operation has a wait."},
     [G_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "Median of bytes x f / time over complete operations of at least 1 MiB. f is as "
-                 "in collectives.kind; time is from the start of the last rank to the latest end, "
-                 "or the shorter of the two kernels in groups that only send and receive."},
+                 "Median of bytes x f / time over complete operations of at least 1 MiB, with the "
+                 "factor f of collectives.kind.busbw_gbps. The time is from the start of the last "
+                 "rank to the latest end. In groups that only send and receive it is the duration "
+                 "of the shorter of the two kernels."},
     [G_LATENCY] = {"latency_ns", TM_INT, "ns",
-                   "Latency of the line time = latency + bytes x f / bandwidth that minimises the "
-                   "sum of relative deviations; sizes within a quarter of one another are merged. "
-                   "Null if the largest size is not four times the smallest, times do not grow "
-                   "with size, or latency is under a tenth of the time of the smallest size."},
+                   "Latency of the line time = latency + bytes x f / bandwidth that is fitted to "
+                   "the group's operations with the smallest sum of relative deviations. Sizes "
+                   "that differ by up to a quarter are merged. Null if the largest size is under "
+                   "four times the smallest, if time does not grow with size, or if the latency is "
+                   "under a tenth of the time of the smallest size."},
     [G_BANDWIDTH] = {"fit_busbw_gbps", TM_REAL, "GB/s",
-                     "Bandwidth of the same line; null also if latency is over half of the time of "
-                     "the largest size."},
+                     "Bandwidth of the line that is fitted for latency_ns. Null if there is no "
+                     "line, or if the latency is over half of the time of the largest size."},
     [G_SLOW] = {"slow_operations", TM_INT, "",
-                "Operations that took over 1.5 times, and over 10 us more than, the time of that "
-                "line; null if there is no line."},
+                "Number of operations that took over 1.5 times the time of the line fitted for "
+                "latency_ns, and over 10 us more. Null if there is no line."},
 };
 
 const tm_table_def tm_group_group_def = {
@@ -106,24 +118,38 @@ enum {
 };
 
 static const tm_column dimension_columns[N_DIMENSION_COLUMNS] = {
-    [D_DIMENSION] = {"dimension", TM_TEXT, "", "As in groups.group; null if unknown."},
-    [D_REACH] = {"reach", TM_TEXT, "", "As in groups.group."},
-    [D_GROUPS] = {"groups", TM_INT, "", "Process groups of the dimension."},
-    [D_COMPLETE] = {"complete", TM_INT, "", "Sum of complete over these groups."},
-    [D_BYTES] = {"bytes", TM_INT, "B", "Sum of bytes over these groups; null without metadata."},
-    [D_COMM] = {"comm_ns", TM_INT, "ns", "Sum of comm_ns over these groups."},
-    [D_SHARE] = {"comm_share", TM_REAL, "", "As in groups.group."},
-    [D_WAIT] = {"wait_ns", TM_INT, "ns", "Sum; null if no group has a wait."},
-    [D_TRANSFER] = {"transfer_ns", TM_INT, "ns", "Sum; null if no group has one."},
-    [D_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s", "Median over these groups."},
-    [D_LINKS] = {"links", TM_INT, "", "Rows of these groups in groups.link."},
-    [D_SLOW] = {"slow_links", TM_INT, "", "Rows of these groups in groups.link that are slow."},
+    [D_DIMENSION] = {"dimension", TM_TEXT, "",
+                     "Parallel dimension of the groups, as in groups.group; null if unknown."},
+    [D_REACH] =
+        {"reach", TM_TEXT, "",
+         "intra for groups within one host, inter for groups across hosts, null if unknown."},
+    [D_GROUPS] = {"groups", TM_INT, "", "Number of process groups of the dimension."},
+    [D_COMPLETE] = {"complete", TM_INT, "",
+                    "Number of complete operations of the dimension's groups: every rank of the "
+                    "group has a kernel."},
+    [D_BYTES] = {"bytes", TM_INT, "B",
+                 "Sum of groups.group.bytes over the dimension's groups; null without metadata."},
+    [D_COMM] = {"comm_ns", TM_INT, "ns",
+                "Sum of the durations of all kernels of the dimension's groups."},
+    [D_SHARE] = {"comm_share", TM_REAL, "",
+                 "comm_ns / the time of all communication kernels of the job, matched or not."},
+    [D_WAIT] =
+        {"wait_ns", TM_INT, "ns",
+         "Sum of groups.group.wait_ns over the dimension's groups; null if no group has a wait."},
+    [D_TRANSFER] = {"transfer_ns", TM_INT, "ns",
+                    "Sum of groups.group.transfer_ns over the dimension's groups; null if no group "
+                    "has a value."},
+    [D_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
+                 "Median of groups.group.busbw_gbps over the dimension's groups."},
+    [D_LINKS] = {"links", TM_INT, "", "Number of rows in groups.link for the dimension's groups."},
+    [D_SLOW] = {"slow_links", TM_INT, "",
+                "Number of slow rows in groups.link for the dimension's groups."},
 };
 
 const tm_table_def tm_group_dimension_def = {
     .name = "groups.dimension",
-    .doc = "A row for each parallel dimension, with separate rows for groups within one host and "
-           "across hosts.",
+    .doc = "A row for each parallel dimension and reach: groups within one host and groups across "
+           "hosts have separate rows.",
     .columns = dimension_columns,
     .n_columns = N_DIMENSION_COLUMNS,
     .n_keys = 2,
@@ -132,7 +158,7 @@ const tm_table_def tm_group_dimension_def = {
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"comm_ns", TM_INT, "ns", "Sum of the durations of its communication kernels."},
+    {"comm_ns", TM_INT, "ns", "Sum of the durations of the rank's communication kernels."},
 };
 
 const tm_table_def tm_group_rank_def = {

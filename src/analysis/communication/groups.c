@@ -98,7 +98,7 @@ static tm_status groups_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_groups = {
     .name = "groups",
-    .summary = "what each process group and parallel dimension costs, and which links are slow",
+    .summary = "the cost of each process group and parallel dimension, and which links are slow",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = groups_rank,

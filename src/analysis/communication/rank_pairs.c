@@ -15,33 +15,37 @@ enum { PAIRS_MOST = 5000, GROUP_MOST = 64 };
 enum { FROM, TO, COUNT, EVEN, UNKNOWN, BYTES, EXPECTED, SHARE, TIMES_EVEN, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [FROM] = {"from_rank", TM_INT, "", "The rank that sends."},
+    [FROM] = {"from_rank", TM_INT, "", "Rank that sends."},
     [TO] = {"to_rank", TM_INT, "",
-            "The rank that receives; from_rank itself for what does not leave the rank."},
-    [COUNT] = {"count", TM_INT, "", "All-to-all operations of from_rank that bytes covers."},
+            "Rank that receives; equal to from_rank for the data that stays on the rank."},
+    [COUNT] = {"count", TM_INT, "",
+               "Number of all-to-all operations of from_rank that bytes covers."},
     [EVEN] = {"even_count", TM_INT, "",
-              "Of count, those without a list of split sizes: every rank gets the same."},
+              "Number of the operations in count that have no list of split sizes: every rank gets "
+              "the same amount."},
     [UNKNOWN] = {"unknown_count", TM_INT, "",
-                 "Further ones whose sizes by rank are unknown: the split sizes or the type are "
-                 "not recorded, or do not fit the size and the group."},
+                 "Number of operations, not in count, whose sizes by rank are unknown: the split "
+                 "sizes or the type are not recorded, or do not fit the size and the group."},
     [BYTES] = {"bytes", TM_INT, "B",
-               "Bytes that from_rank sends to to_rank: its input x its split size for to_rank / "
-               "the sum of its split sizes; null if count is 0."},
-    [EXPECTED] =
-        {"expected_bytes", TM_INT, "B",
-         "The same from the outputs and split sizes of to_rank; null if its trace lacks them."},
-    [SHARE] = {"share_pct", TM_REAL, "%", "100 bytes / the bytes that from_rank sends to all."},
+               "Bytes that from_rank sends to to_rank: the sender's input x its split size for "
+               "to_rank / the sum of its split sizes. Null if count is 0."},
+    [EXPECTED] = {"expected_bytes", TM_INT, "B",
+                  "Bytes that to_rank receives from from_rank, computed from the outputs and split "
+                  "sizes of to_rank; null if its trace does not have them."},
+    [SHARE] = {"share_pct", TM_REAL, "%",
+               "100 bytes / the bytes that from_rank sends to all ranks."},
     [TIMES_EVEN] = {"times_even", TM_REAL, "",
-                    "bytes / what to_rank would get if from_rank sent the same to every rank of "
-                    "each operation's group; null if that is 0."},
+                    "bytes / the bytes that to_rank would get if from_rank sent the same amount to "
+                    "every rank of each operation's group. Null if that amount is 0."},
 };
 
 const tm_table_def tm_pair_def = {
     .name = "collectives.pair",
-    .doc = "A row for each sender and receiver in all-to-all operations, "
-           "matched or not, of groups of up to 64 ranks whose list is recorded (PyTorch cuts lists "
-           "after 30): the 5000 pairs with the most bytes. A to_rank with a times_even well over 1 "
-           "in the rows of most senders has the experts that are chosen too often.",
+    .doc =
+        "A row for each sender and receiver in all-to-all operations, matched or not, of groups of "
+        "up to 64 ranks whose list of ranks is recorded (PyTorch cuts lists after 30). Limited to "
+        "the 5000 pairs with the most bytes. If times_even is well over 1 for one to_rank in the "
+        "rows of most senders, that rank has the experts that are chosen too often.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

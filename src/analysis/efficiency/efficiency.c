@@ -31,7 +31,8 @@ static tm_status efficiency_job(const tm_job *job, tm_tables *out, tm_error *err
 
 const tm_analysis tm_analysis_efficiency = {
     .name = "efficiency",
-    .summary = "FLOP of matrix multiply, convolution, attention or XLA's operations, and MFU",
+    .summary = "FLOP of matrix multiplications, convolutions, attention and XLA's operations, and "
+               "model FLOP utilisation (MFU)",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .reads = TM_READS_PLACES,

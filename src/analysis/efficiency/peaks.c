@@ -109,7 +109,7 @@ tm_status tm_peaks_parse(const char *text, tm_peaks *out, tm_error *err) {
             (*end && *end != ','))
             return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                            "--peak takes TYPE=TFLOPS,... with fp64, fp32, tf32, fp16, bf16, fp8, "
-                           "fp4, int8 or mixed, such as bf16=989.4, not '%.40s'",
+                           "fp4, int8 or mixed, for example bf16=989.4, but it was given '%.40s'",
                            p);
         peaks.tflops[number] = value;
         p = *end ? end + 1 : end;

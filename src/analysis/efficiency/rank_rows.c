@@ -32,9 +32,9 @@ static const tm_column number_columns[N_COLUMNS] = {
     [N_RANK] = {"rank", TM_INT, "", "Global rank."},
     [N_STEP] = {"step", TM_INT, "", "Number of the step."},
     [N_NUMBER] = {"number", TM_INT, "", "tm_number."},
-    [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Peak of the rank's device; 0 if unknown."},
+    [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Peak rate of the rank's device; 0 if unknown."},
     [N_COUNTED] = {"counted_ns", TM_INT, "ns", "Time of kernels with known operations."},
-    [N_FLOP] = {"flop", TM_INT, "FLOP", "Operations of these kernels."},
+    [N_FLOP] = {"flop", TM_INT, "FLOP", "Operations of the kernels with known operations."},
     [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP",
                   "flop without recomputation, with causal attention counted as half."},
     [N_AT_MOST] = {"at_most_flop", TM_INT, "FLOP",
@@ -75,41 +75,44 @@ enum {
 
 #define FIGURE_COLUMNS                                                                             \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Duration of the steps' marks on the host; of the whole trace if it marks none. For XLA "     \
-     "profiles window_ns, because the host only queues work."},                                    \
+     "Duration on the host of all marked steps; of the whole trace if it marks no steps. For XLA " \
+     "profiles it equals window_ns, because the host only queues work."},                          \
         {"window_ns", TM_INT, "ns",                                                                \
-         "Duration of the steps' windows as in overlap.step: up to the end of their last device "  \
-         "event."},                                                                                \
+         "Duration of the windows of all steps, as in overlap.step: each ends with the last "      \
+         "device event of its step."},                                                             \
         {"compute_ns", TM_INT, "ns",                                                               \
-         "Sum of the durations of the steps' kernels, without communication."},                    \
+         "Sum of the durations of the kernels of all steps, without communication."},              \
         {"counted_ns", TM_INT, "ns",                                                               \
-         "Part of compute_ns in kernels of operators whose FLOP follow from their recorded "       \
-         "inputs."},                                                                               \
+         "Part of compute_ns in kernels of operators whose FLOP can be computed from the "         \
+         "recorded inputs."},                                                                      \
         {"coverage_pct", TM_REAL, "%", "100 counted_ns / compute_ns."},                            \
         {"flop", TM_INT, "FLOP",                                                                   \
-         "Floating-point operations of these operators (efficiency.operator); uncounted work is "  \
-         "missing. For XLA on TPUs all operations, not only matrix products."},                    \
+         "Floating-point operations of the operators that counted_ns covers (see "                 \
+         "efficiency.operator); other work is missing. For XLA on TPUs, all operations, not only " \
+         "matrix products."},                                                                      \
         {"at_most_flop", TM_INT, "FLOP",                                                           \
-         "Not in flop: an upper bound for attention on packed sequences, whose lengths are not "   \
-         "recorded."},                                                                             \
+         "Upper bound of FLOP that flop does not contain: attention on packed sequences, whose "   \
+         "lengths are not recorded."},                                                             \
         {"recomputed_flop", TM_INT, "FLOP",                                                        \
-         "Part of flop in forward operators inside the backward pass: recomputation."},            \
+         "Part of flop that is recomputation: forward operators that run inside the backward "     \
+         "pass."},                                                                                 \
         {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / step_ns."},                                \
         {"kernel_tflops", TM_REAL, "TFLOP/s",                                                      \
-         "flop / counted_ns: the rate while these kernels run."},                                  \
+         "flop / counted_ns: the rate during the kernels that counted_ns covers."},                \
         {"ideal_ns", TM_INT, "ns",                                                                 \
-         "Minimum time of flop without recomputed_flop at the peaks: the sum over types of "       \
-         "operations / peak."},                                                                    \
+         "Minimum time for flop without recomputed_flop at peak rate: the sum over number types "  \
+         "of FLOP / peak."},                                                                       \
         {"mfu_pct", TM_REAL, "%",                                                                  \
          "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, because "     \
-         "only coverage_pct of the compute time is counted. Null if that is under 20, a peak is "  \
-         "unknown, or the host ran so far ahead that window_ns is over 1.5 step_ns."},             \
+         "flop covers only coverage_pct of the compute time. Null if coverage_pct is under 20, "   \
+         "if a peak is unknown, or if the host ran so far ahead that window_ns is over 1.5 "       \
+         "step_ns."},                                                                              \
         {"mfu_window_pct", TM_REAL, "%",                                                           \
-         "The same over window_ns, the devices' time: in a short recording it differs from the "   \
-         "host's step time."},                                                                     \
+         "Model FLOP utilisation over window_ns, the devices' time: 100 ideal_ns / (window_ns x "  \
+         "devices). In a short recording it differs from mfu_pct."},                               \
         {"mfu_at_most_pct", TM_REAL, "%", "mfu_pct with at_most_flop included."},                  \
         {"mfu_causal_pct", TM_REAL, "%",                                                           \
-         "mfu_pct with causal attention counted as half, as half of its scores are masked."},      \
+         "mfu_pct with causal attention counted as half, because half of its scores are masked."}, \
     {                                                                                              \
         "hfu_pct", TM_REAL, "%",                                                                   \
             "Hardware FLOP utilisation: mfu_pct with recomputed_flop included."                    \
@@ -128,21 +131,21 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"device", TM_TEXT, "", "Name of its device according to the trace."},
-    {"devices", TM_INT, "", "Number of devices that it computes on."},
-    {"type", TM_TEXT, "", "Number type with the most operations."},
+    {"device", TM_TEXT, "", "Name of the rank's device according to the trace."},
+    {"devices", TM_INT, "", "Number of devices that the rank computes on."},
+    {"type", TM_TEXT, "", "Number type with the most FLOP."},
     {"peak_tflops", TM_REAL, "TFLOP/s",
-     "Peak of one device for this type, without sparsity: from --peak, else from a table by device "
-     "name; for mixed from the trace (16 bit). Null if unknown."},
+     "Peak rate of one device for this number type, without sparsity: from --peak, or else from a "
+     "table by device name. For mixed it is the 16-bit peak in the trace. Null if unknown."},
     FIGURE_COLUMNS,
-    {"reason", TM_TEXT, "", "Why mfu_pct is null."},
+    {"reason", TM_TEXT, "", "Why mfu_pct is null. Null if mfu_pct has a value."},
 };
 
 const tm_table_def tm_efficiency_rank_table = {
     .name = "efficiency.rank",
-    .doc = "A row for each rank whose trace has the inputs of matrix multiplications, convolutions "
-           "or attention (record_shapes) or FLOP of XLA operations, over its steps: what share of "
-           "its devices' peak it uses.",
+    .doc = "A row for each rank, over its steps: the share of its devices' peak rate that it "
+           "achieves. The trace must have the inputs of matrix multiplications, convolutions or "
+           "attention (record_shapes), or FLOP of XLA operations.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -155,13 +158,14 @@ enum { T_RANK, T_STEP, T_FIGURES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     FIGURE_COLUMNS,
 };
 
 const tm_table_def tm_efficiency_step_table = {
     .name = "efficiency.step",
-    .doc = "The same for each of these ranks and each step.",
+    .doc = "A row for each rank of efficiency.rank and each step: the share of its devices' peak "
+           "rate that the rank achieves.",
     .columns = step_columns,
     .n_columns = T_FIGURES + N_FIGURES,
     .n_keys = 2,
@@ -438,16 +442,16 @@ static tm_status set_rank(const figures *f, tm_table *table, tm_cell *row, tm_er
         tm_cell_set_real(&row[R_PEAK], f->peaks[most]);
     const char *lacks = tm_number_word(most_used(f, true));
     if (!is_covered(f))
-        snprintf(reason, sizeof reason, "FLOP are known for less than %.0f %% of the compute time.",
+        snprintf(reason, sizeof reason, "FLOP are known for under %.0f %% of the compute time.",
                  LEAST_COVERAGE);
     else if (!has_peaks(f))
         snprintf(reason, sizeof reason,
-                 "The peak rate of %s in %s is not known: give it as --peak TYPE=TFLOPS.",
+                 "The peak rate of %s in %s is unknown: give it as --peak TYPE=TFLOPS.",
                  row[R_DEVICE].null ? "the device" : row[R_DEVICE].value.text, lacks);
     else if (is_ahead(f))
         snprintf(reason, sizeof reason,
-                 "The host ran ahead of its devices, so the steps do not cover their time: the "
-                 "share is known only over all their time.");
+                 "The host ran ahead of its devices, so the host's steps do not cover the devices' "
+                 "time: the utilisation is known only over the whole time of the devices.");
     TM_TRY(tm_table_set_text(table, &row[R_REASON], *reason ? reason : NULL, err));
     return tm_table_set_text(table, &row[R_TYPE], tm_number_word(most), err);
 }

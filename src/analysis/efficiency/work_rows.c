@@ -25,8 +25,8 @@ static const tm_column part_columns[N_PART] = {
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Calls."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Time of their kernels."},
-    [P_FLOP] = {"flop", TM_INT, "FLOP", "Operations of these calls."},
-    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of these calls."},
+    [P_FLOP] = {"flop", TM_INT, "FLOP", "Operations of the calls."},
+    [P_BYTES] = {"bytes", TM_INT, "B", "Bytes of the calls."},
     [P_UNKNOWN] = {"unknown_calls", TM_INT, "", "Calls with an unknown number of bytes."},
 };
 
@@ -62,59 +62,63 @@ enum {
 
 #define SHOWN_COLUMNS(what, flop_doc)                                                              \
     {"type", TM_TEXT, "",                                                                          \
-     "Number type of the multiplications: that of the first matrix; for fp32 refined by the "      \
-     "kernels' names, else 'fp32 or tf32'. mixed: XLA operations, whose profile gives no type."},  \
+     "Number type of the multiplication: the type of its first matrix. For fp32, kernel names "    \
+     "may show tf32; otherwise it is 'fp32 or tf32'. mixed stands for XLA operations, whose "      \
+     "profile gives no type."},                                                                    \
         {"at_most", TM_BOOL, "",                                                                   \
-         "Whether flop and columns derived from it are upper bounds: attention on packed "         \
-         "sequences, whose lengths are not recorded."},                                            \
+         "Whether flop and the columns derived from it are upper bounds. This is so for "          \
+         "attention on packed sequences, whose lengths are not recorded."},                        \
         {"calls", TM_INT, "", what},                                                               \
-        {"total_ns", TM_INT, "ns", "Sum of the durations of these kernels."},                      \
+        {"total_ns", TM_INT, "ns",                                                                 \
+         "Sum of the durations of the kernels that the calls launched."},                          \
         {"flop", TM_REAL, "FLOP", flop_doc},                                                       \
         {"achieved_tflops", TM_REAL, "TFLOP/s", "flop / total_ns."},                               \
         {"peak_pct", TM_REAL, "%",                                                                 \
-         "100 achieved_tflops / the peak of the type; null if unknown or different between "       \
-         "ranks."},                                                                                \
+         "100 achieved_tflops / the peak of the number type; null if the peak is unknown or "      \
+         "differs between ranks."},                                                                \
         {"bytes", TM_REAL, "B",                                                                    \
-         "Inputs and output, each once: the minimum memory traffic; null if unknown for some "     \
-         "calls."},                                                                                \
+         "Size of all inputs and outputs, each counted once: the minimum memory traffic. Null if " \
+         "unknown for some calls."},                                                               \
         {"flop_per_byte", TM_REAL, "FLOP/B",                                                       \
-         "flop / bytes: an upper bound, as bytes is a minimum."},                                  \
+         "flop / bytes: an upper bound, because bytes is a minimum."},                             \
         {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},                                         \
-        {"ranks", TM_INT, "", "Number of ranks with this row; the next columns are over these."},  \
-        {"median_rank_ns", TM_INT, "ns", "Median total_ns of a rank."},                            \
-        {"max_rank_ns", TM_INT, "ns", "Maximum total_ns of a rank."}, {                            \
-        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."                    \
+        {"ranks", TM_INT, "", "Number of ranks with this row."},                                   \
+        {"median_rank_ns", TM_INT, "ns", "Median total_ns of the ranks that have this row."},      \
+        {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."}, {                            \
+        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several."          \
     }
 
 #define FLOP_DOC                                                                                   \
-    "Floating-point operations (integer for int8) computed from the inputs: a multiplication and " \
-    "its addition count as two, attention counts all scores including masked ones. For XLA, all "  \
-    "operations as the compiler counts them; on GPUs only matrix products, by the shapes in the "  \
-    "programs."
+    "Floating-point operations (integer operations for int8), computed from the inputs. A "        \
+    "multiplication and its addition count as two; attention counts all scores, also masked "      \
+    "scores. For XLA on TPUs, all operations as the compiler counts them; for XLA on GPUs, only "  \
+    "matrix products, by the shapes in the programs."
 
 static const tm_column operator_columns[] = {
     {"operator", TM_TEXT, "",
-     "Name of the operator; for XLA operations, their origin in the source."},
+     "Name of the operator; for XLA operations, their origin in the source code."},
     {"shapes", TM_TEXT, "",
-     "Dimensions of its inputs, cut at 512 bytes; for XLA operations, type and dimensions of the "
-     "result."},
+     "Dimensions of the operator's inputs, cut at 512 bytes; for XLA operations, type and "
+     "dimensions of the result."},
     SHOWN_COLUMNS(
-        "Calls that launched kernels themselves, not through another operator of this table.",
+        "Number of calls that launched kernels directly, not through another operator of this "
+        "table.",
         FLOP_DOC),
 };
 
 static const tm_column kernel_columns[] = {
     {"kernel", TM_TEXT, "", "Name of the kernel."},
-    SHOWN_COLUMNS("Runs of this kernel for counted operators.",
-                  "Operations of the operators that launched it, divided over several multiplying "
-                  "kernels of one operator in proportion to their durations."),
+    SHOWN_COLUMNS("Number of runs of the kernel for the operators of efficiency.operator.",
+                  "Floating-point operations of the operators that launched the kernel. If an "
+                  "operator has several multiplying kernels, its operations are divided in "
+                  "proportion to their durations."),
 };
 
 static const tm_column place_columns[] = {
     {"inside", TM_TEXT, "",
-     "Innermost of the program's own Python functions, modules and annotations (without steps) "
-     "around the operators; null if none was open."},
-    SHOWN_COLUMNS("Calls of operators.", FLOP_DOC),
+     "Innermost of the program's own Python functions, modules and annotations (except steps) that "
+     "was open around the operators; null if there was none."},
+    SHOWN_COLUMNS("Number of calls of operators.", FLOP_DOC),
 };
 
 #define SHOWN(name_, doc_, columns_, names)                                                        \
@@ -127,13 +131,19 @@ const tm_table_def tm_work_operator_table =
     SHOWN("efficiency.operator",
           "A row for each matrix multiplication, convolution and attention with recorded inputs "
           "(record_shapes), by operator, shapes and type, over all ranks: the 1000 with the "
-          "largest total_ns. Those in fused kernels are not included. For XLA, each operation "
-          "whose FLOP the profile reports.",
+          "largest total_ns. Operations in fused kernels are not included. For XLA, a row for each "
+          "operation whose FLOP the profile reports.",
           operator_columns, 2);
 const tm_table_def tm_work_kernel_table =
-    SHOWN("efficiency.kernel", "The same by multiplying kernel.", kernel_columns, 1);
+    SHOWN("efficiency.kernel",
+          "A row for each kernel that multiplies, over all ranks: the work of the operators in "
+          "efficiency.operator.",
+          kernel_columns, 1);
 const tm_table_def tm_work_place_table =
-    SHOWN("efficiency.place", "The same by place in the program.", place_columns, 1);
+    SHOWN("efficiency.place",
+          "A row for each place in the program, over all ranks: the work of the operators in "
+          "efficiency.operator.",
+          place_columns, 1);
 
 /* Keys without padding. */
 typedef struct work_key {

@@ -14,7 +14,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_CALLS] = {"calls", TM_INT, "", "Calls of the rank."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
-    [P_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
+    [P_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
 };
 
 /* Merged by name: the rows of all ranks make one row of launches.api. */
@@ -33,21 +33,22 @@ enum { NAME, CALLS, TOTAL, MEAN, MAX, RANKS, MEDIAN_RANK, MAX_RANK_TIME, MAX_RAN
 
 static const tm_column columns[N_COLUMNS] = {
     [NAME] = {"name", TM_TEXT, "", "Name of the call: cudaLaunchKernel, cuLaunchKernelEx, ..."},
-    [CALLS] = {"calls", TM_INT, "", "Calls of all ranks."},
-    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the host."},
+    [CALLS] = {"calls", TM_INT, "", "Number of calls on all ranks."},
+    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls on the host."},
     [MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
-    [MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
-    [RANKS] = {"ranks", TM_INT, "", "Ranks that made the call."},
+    [MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
+    [RANKS] = {"ranks", TM_INT, "", "Number of ranks that made the call."},
     [MEDIAN_RANK] = {"median_rank_ns", TM_INT, "ns",
-                     "Median, over the ranks that made the call, of a rank's total_ns."},
-    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "The largest total of a rank."},
-    [MAX_RANK] = {"max_rank", TM_INT, "", "The rank with max_rank_ns; the lowest of equals."},
+                     "Median of the ranks' total_ns, over the ranks that made the call."},
+    [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
+    [MAX_RANK] = {"max_rank", TM_INT, "",
+                  "Rank with max_rank_ns; the lowest if there are several."},
 };
 
 const tm_table_def tm_api_table = {
     .name = "launches.api",
-    .doc = "A row for each call of the CUDA or HIP runtime and driver, over all ranks, the largest "
-           "total_ns first.",
+    .doc = "A row for each function of the CUDA or HIP runtime or driver that was called, over all "
+           "ranks, with the largest total_ns first.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

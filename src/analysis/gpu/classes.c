@@ -29,30 +29,35 @@ enum {
 
 /* clang-format off: a row for each column */
 #define SUM_COLUMNS                                                                                \
-    {"calls", TM_INT, "", "Kernels that ran."},                                                    \
-        {"total_ns", TM_INT, "ns", "Sum of their durations."},                                     \
+    {"calls", TM_INT, "", "Number of kernels of the class that ran."},                             \
+        {"total_ns", TM_INT, "ns", "Sum of the durations of the class's kernels."},                \
         {"optimizer_ns", TM_INT, "ns",                                                             \
-         "The part of total_ns launched while the optimizer's step was open on the "               \
+         "Part of total_ns that was launched while the optimizer's step was open on the "          \
          "launching thread."},                                                                     \
         {"backward_ns", TM_INT, "ns",                                                              \
-         "The part of total_ns launched within an operator of the backward pass."},                \
+         "Part of total_ns that was launched within an operator of the backward pass."},           \
         {"attention_ns", TM_INT, "ns",                                                             \
-         "The part of total_ns launched within an operator that is attention by "                  \
-         "its name: eager attention shows here as matrix multiply and softmax."},                  \
+         "Part of total_ns that was launched within an operator with a name of attention. "        \
+         "Eager attention shows here as matrix multiply and softmax."},                            \
         {"outside_ns", TM_INT, "ns",                                                               \
-         "The part of total_ns launched outside of every operator, or by a call that is "          \
-         "not in the trace: backward_ns and attention_ns do not cover it."},                       \
+         "Part of total_ns that was launched outside of every operator, or by a call that is "     \
+         "not in the trace. backward_ns and attention_ns do not cover it."},                       \
         {"bits8_ns", TM_INT, "ns",                                                                 \
-         "The part of total_ns in kernels that multiply 8-bit numbers. This and the next "         \
-         "four are judged by the kernel's name, only for matrix multiply, convolution "            \
-         "and attention; the format of the remaining time is unknown."},                           \
-        {"bits16_ns", TM_INT, "ns", "The part of total_ns in FP16 and BF16."},                     \
-        {"tf32_ns", TM_INT, "ns", "The part of total_ns in TF32."},                                \
-        {"bits32_ns", TM_INT, "ns", "The part of total_ns in FP32."},                              \
-        {"bits64_ns", TM_INT, "ns", "The part of total_ns in FP64."}, {                            \
+         "Part of total_ns in kernels that multiply 8-bit numbers. Number formats are judged "     \
+         "by kernel names, only for matrix multiply, convolution and attention; the format of "    \
+         "the rest of total_ns is unknown."},                                                      \
+        {"bits16_ns", TM_INT, "ns",                                                                \
+         "Part of total_ns in kernels that multiply FP16 or BF16, by kernel name."},               \
+        {"tf32_ns", TM_INT, "ns",                                                                  \
+         "Part of total_ns in kernels that multiply TF32, by kernel name."},                       \
+        {"bits32_ns", TM_INT, "ns",                                                                \
+         "Part of total_ns in kernels that multiply FP32, by kernel name."},                       \
+        {"bits64_ns", TM_INT, "ns",                                                                \
+         "Part of total_ns in kernels that multiply FP64, by kernel name."},                       \
+    {                                                                                              \
         "flash_ns", TM_INT, "ns",                                                                  \
-            "The part of total_ns in attention that runs in one kernel and never writes "          \
-            "its scores (flash, fmha, MLA, sage, attn_fwd), judged by name."                       \
+            "Part of total_ns in attention that runs in one kernel and never writes its scores, "  \
+            "by kernel name (flash, fmha, MLA, sage, attn_fwd)."                                   \
     }
 /* clang-format on */
 
@@ -61,18 +66,19 @@ enum { K_MEDIAN_RANK = K_RANKS + 1, K_SLOWEST_TIME, K_SLOWEST, K_SPREAD, N_KERNE
 
 static const tm_column kernel_columns[] = {
     {"class", TM_TEXT, "",
-     "Class of work: communication if the kernel's name, metadata or --comm-pattern says so; "
-     "otherwise from words in its name."},
+     "Class of work: communication if a kernel's name, metadata or --comm-pattern says so; "
+     "otherwise by words in its name."},
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all classes."},
-    {"names", TM_INT, "", "Number of different kernel names."},
-    {"top_name", TM_TEXT, "", "The name with the largest total time."},
-    {"top_name_ns", TM_INT, "ns", "Total time of top_name, over all ranks."},
-    {"ranks", TM_INT, "", "Ranks on which the class ran."},
-    {"median_rank_ns", TM_INT, "ns", "Median over these ranks of a rank's total_ns."},
+    {"names", TM_INT, "", "Number of different kernel names in the class."},
+    {"top_name", TM_TEXT, "", "Kernel name with the largest total time in the class."},
+    {"top_name_ns", TM_INT, "ns", "Total time of the kernels named top_name, over all ranks."},
+    {"ranks", TM_INT, "", "Number of ranks that run the class."},
+    {"median_rank_ns", TM_INT, "ns",
+     "Median of the ranks' total_ns, over the ranks that run the class."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "The largest total_ns of a rank. For communication this is the rank that waits most."},
-    {"slowest_rank", TM_INT, "", "The rank with slowest_rank_ns; the lowest of equals."},
+     "Largest total_ns of a rank. For communication this is the rank that waits longest."},
+    {"slowest_rank", TM_INT, "", "Rank with slowest_rank_ns; the lowest if there are several."},
     {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
 };
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
@@ -80,8 +86,8 @@ _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMN
 
 static const tm_table_def kernel_def = {
     .name = "classes.kernel",
-    .doc = "A row for each class of kernels over all ranks, the largest total_ns first; none for "
-           "devices that do not use the kernel names of GPUs.",
+    .doc = "A row for each class of kernels over all ranks, with the largest total_ns first. There "
+           "are no rows for devices whose kernel names are not those of GPUs.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL_COLUMNS,
     .n_keys = 1,
@@ -96,8 +102,10 @@ static const tm_column rank_columns[] = {
     SUM_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of the rank's kernels."},
     {"bits16_pct", TM_REAL, "%",
-     "100 bits16_ns / total_ns; null for classes whose kernel names do not give a number format."},
-    {"bits32_pct", TM_REAL, "%", "100 (bits32_ns + tf32_ns) / total_ns; null as bits16_pct."},
+     "100 bits16_ns / total_ns; null for classes whose kernel names do not show a number format."},
+    {"bits32_pct", TM_REAL, "%",
+     "100 (bits32_ns + tf32_ns) / total_ns; null for classes whose kernel names do not show a "
+     "number format."},
 };
 _Static_assert(sizeof rank_columns / sizeof *rank_columns == N_RANK_COLUMNS,
                "a column for each name");

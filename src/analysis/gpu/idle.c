@@ -33,56 +33,60 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Time in which nothing ran on the GPU, as in overlap.rank: host_wait_ns + "
-                "kernel_wait_ns + other_ns. A kernel that waits for other ranks is not idle: see "
-                "overlap.rank.exposed_wait_ns."},
+                "kernel_wait_ns + other_ns. A GPU is not idle while a kernel waits for other "
+                "ranks; overlap.rank.exposed_wait_ns has that time."},
     [R_IDLE_PCT] = {"idle_pct", TM_REAL, "%", "100 idle_ns / window_ns of overlap.rank."},
-    [R_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
-                     "Gaps whose next event was launched (start of its call) after the gap began, "
-                     "or is a kernel whose launch call took at least 30 us of the gap: the GPU had "
-                     "no work. Counted until at most 30 us after that call ended. input_ns + "
-                     "host_comm_ns + alloc_ns + sync_ns + host_work_ns."},
+    [R_HOST_WAIT] =
+        {"host_wait_ns", TM_INT, "ns",
+         "Idle time in which the GPU had no queued work: input_ns + host_comm_ns + alloc_ns + "
+         "sync_ns + host_work_ns. A gap counts if the launch call of its next event began after "
+         "the gap did, or if that event is a kernel whose launch call took at least 30 us of the "
+         "gap. The gap counts until at most 30 us after the call ended."},
     [R_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
                        "Gaps under 30 us whose next event was already queued: the GPU's own time "
                        "between kernels."},
     [R_OTHER] = {"other_ns", TM_INT, "ns",
-                 "Longer gaps whose next event was already queued or whose launch is not in the "
-                 "trace; the part of other gaps more than 30 us (plus the rank's minimum lag) "
-                 "after the launch call of their next event: the GPU waited for something else, "
-                 "such as another process on it, another GPU or host memory; and time in which it "
-                 "may have run unrecorded work (hidden_ns of job.integrity)."},
+                 "Idle time in which the GPU waited for something else, such as another process, "
+                 "another GPU or host memory: gaps from 30 us whose next event was already queued "
+                 "or whose launch is not in the trace, and the part of other gaps more than 30 us "
+                 "(plus the rank's minimum lag) after the launch call. It includes time in which "
+                 "the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
-                 "Part of host_wait_ns: the host waited for the next batch "
+                 "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
     [R_COMM] = {"host_comm_ns", TM_INT, "ns",
-                "Part of the rest: the host was in a communication call (gloo:, mpi:, ucc:, nccl:, "
-                "c10d::, record_param_comms)."},
+                "Part of host_wait_ns, without input_ns, in which the host was in a communication "
+                "call (gloo:, mpi:, ucc:, nccl:, c10d::, record_param_comms)."},
     [R_ALLOCATION] = {"alloc_ns", TM_INT, "ns",
-                      "Part of the rest: the host was in a call that allocates, frees or pins "
-                      "memory, or loads code (cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
-    [R_SYNC] = {"sync_ns", TM_INT, "ns",
-                "Part of the rest: gaps that began while the host was in a call that waits, or may "
-                "wait, for the GPU (Synchronize, a copy, an allocation), so that it returned to an "
-                "empty queue. Of each gap at most the duration of that call counts; for calls that "
-                "allocate, free or load code, at most their time before the gap began, since "
-                "afterwards they do work of their own."},
+                      "Part of host_wait_ns, without input_ns and host_comm_ns, in which the host "
+                      "was in a call that allocates, frees or pins memory or loads code "
+                      "(cudaMalloc, cudaFree, cudaHostAlloc, cuModuleLoad)."},
+    [R_SYNC] =
+        {"sync_ns", TM_INT, "ns",
+         "Part of host_wait_ns, without input_ns, host_comm_ns and alloc_ns, in gaps that began "
+         "while the host was in a call that waits, or may wait, for the GPU (Synchronize, a copy, "
+         "an allocation): the call returned to an empty queue. A gap counts for at most the "
+         "duration of the call. For calls that allocate, free or load code it counts for at most "
+         "their time before the gap, because afterwards they do work of their own."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
-                     "The rest of host_wait_ns: the host launched too late because it did other "
-                     "work or was in a call that need not wait for the GPU."},
+                     "Rest of host_wait_ns: the host launched too late because it did other work "
+                     "or was in a call that need not wait for the GPU."},
     [R_GAPS] = {"gaps", TM_INT, "", "Number of periods in which nothing ran on the GPU."},
-    [R_LONGEST] = {"longest_ns", TM_INT, "ns", "The longest gap; null if there is none."},
+    [R_LONGEST] = {"longest_ns", TM_INT, "ns",
+                   "Duration of the longest gap; null if there is no gap."},
     [R_TURNS] = {"turns_ns", TM_INT, "ns",
-                 "Only for ranks with several GPUs: mean time in which one GPU was idle while "
-                 "another worked; not part of idle_ns. idle_ns + turns_ns is the mean of "
-                 "overlap.device.idle_ns over the GPUs that work. Null with one GPU."},
+                 "Mean time in which one GPU of the rank was idle while another worked. It is not "
+                 "part of idle_ns: idle_ns + turns_ns is the mean of overlap.device.idle_ns over "
+                 "the GPUs that work. Null for a rank with one GPU."},
     [R_QUEUED] = {"queued_ns", TM_INT, "ns",
-                  "Part of other_ns in which the next event is known to have been queued, and the "
-                  "GPU cannot have run unrecorded work."},
+                  "Part of other_ns in which the next event was certainly queued, and the GPU "
+                  "cannot have run unrecorded work."},
 };
 
 static const tm_table_def rank_def = {
     .name = "idle.rank",
-    .doc = "A row for each rank: idle time of its GPU by cause. A gap is time without work on any "
-           "stream.",
+    .doc = "A row for each rank: the idle time of its GPU by cause. A gap is time in which no "
+           "stream had work.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -104,23 +108,25 @@ enum {
 
 static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [S_DEVICE] = {"device", TM_INT, "", "Device of the stream."},
-    [S_STREAM] = {"stream", TM_INT, "", "Stream."},
-    [S_EVENTS] = {"events", TM_INT, "", "Kernels, copies and sets on it."},
+    [S_DEVICE] = {"device", TM_INT, "", "Number of the stream's device."},
+    [S_STREAM] = {"stream", TM_INT, "", "Number of the stream."},
+    [S_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets on the stream."},
     [S_IDLE] = {"idle_ns", TM_INT, "ns",
-                "Time between its events: host_wait_ns + kernel_wait_ns + other_ns. Other streams "
-                "may have been busy."},
-    [S_HOST_WAIT] = {"host_wait_ns", TM_INT, "ns",
-                     "Gaps whose next event was launched after the gap began, regardless of how "
-                     "long afterwards it started: what HTA reports. idle.rank is stricter."},
-    [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns", "Other gaps under 30 us."},
+                "Time between the stream's events: host_wait_ns + kernel_wait_ns + other_ns. Other "
+                "streams may have been busy."},
+    [S_HOST_WAIT] =
+        {"host_wait_ns", TM_INT, "ns",
+         "Gaps whose next event was launched after the gap began, however long afterwards it "
+         "started. This is the definition of HTA; idle.rank is stricter."},
+    [S_KERNEL_WAIT] = {"kernel_wait_ns", TM_INT, "ns",
+                       "Gaps under 30 us whose next event was already queued."},
     [S_OTHER] = {"other_ns", TM_INT, "ns",
-                 "The remaining gaps: mostly the stream waited for an event of another stream."},
+                 "All other gaps. Mostly the stream waited for an event of another stream."},
 };
 
 static const tm_table_def stream_def = {
     .name = "idle.stream",
-    .doc = "A row for each stream of a rank: time between its events, by cause.",
+    .doc = "A row for each stream of a rank: the time between its events, by cause.",
     .columns = stream_columns,
     .n_columns = N_STREAM_COLUMNS,
     .n_keys = 3,
@@ -143,26 +149,30 @@ enum {
 
 static const tm_column gap_columns[N_GAP_COLUMNS] = {
     [G_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [G_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start, since the epoch."},
+    [G_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start of the gap, since the epoch."},
     [G_DURATION] = {"duration_ns", TM_INT, "ns", "Length of the gap."},
-    [G_STEP] = {"step", TM_INT, "", "Step of the event that ended it; null if none."},
+    [G_STEP] = {"step", TM_INT, "",
+                "Step of the event that ended the gap; null if the event is in no step."},
     [G_CAUSE] = {"cause", TM_TEXT, "",
-                 "The cause of most of it, named as in idle.rank: input, host_comm, alloc, sync, "
+                 "Cause of most of the gap, named as in idle.rank: input, host_comm, alloc, sync, "
                  "host_work, kernel_wait or other."},
-    [G_AFTER] = {"after", TM_TEXT, "", "The GPU event before the gap."},
-    [G_BEFORE] = {"before", TM_TEXT, "", "The GPU event that ended the gap."},
-    [G_HOST] = {"host", TM_TEXT, "",
-                "Main activity of the thread that launched the event that ended the gap: the "
-                "innermost calls of one name that took longest. Null if nothing was recorded."},
-    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "Time of these calls within the gap."},
-    [G_UNRECORDED] = {"unrecorded_ns", TM_INT, "ns",
-                      "The part of the gap in which the thread was in no recorded call, such as "
-                      "Python code without recorded stacks. Null if the thread is unknown."},
+    [G_AFTER] = {"after", TM_TEXT, "", "GPU event before the gap."},
+    [G_BEFORE] = {"before", TM_TEXT, "", "GPU event that ended the gap."},
+    [G_HOST] =
+        {"host", TM_TEXT, "",
+         "Main activity during the gap of the thread that launched the event after it: the name of "
+         "the innermost calls that took longest in total. Null if nothing was recorded."},
+    [G_HOST_TIME] = {"host_ns", TM_INT, "ns", "Time within the gap of the calls named in host."},
+    [G_UNRECORDED] =
+        {"unrecorded_ns", TM_INT, "ns",
+         "Part of the gap in which the thread that launched the event after it was in no recorded "
+         "call, such as Python code without recorded stacks. Null if the thread is unknown."},
 };
 
 static const tm_table_def gap_def = {
     .name = "idle.gap",
-    .doc = "The 100 longest gaps of the job, at most 10 of a rank, longest first.",
+    .doc = "A row for each of the 100 longest gaps of the job, longest first, with at most 10 of "
+           "one rank.",
     .columns = gap_columns,
     .n_columns = N_GAP_COLUMNS,
     .n_keys = 2,

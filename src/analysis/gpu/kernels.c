@@ -23,17 +23,18 @@
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
-    {"calls", TM_INT, "", "Kernels that ran."}, {"total_ns", TM_INT, "ns", "Sum of durations."},   \
+    {"calls", TM_INT, "", "Number of runs of the kernel."},                                        \
+        {"total_ns", TM_INT, "ns", "Sum of the durations of the kernel's runs."},                  \
         {"mean_ns", TM_INT, "ns", "total_ns / calls."},                                            \
-        {"min_ns", TM_INT, "ns", "The shortest kernel."},                                          \
-        {"max_ns", TM_INT, "ns", "The longest kernel."},                                           \
+        {"min_ns", TM_INT, "ns", "Duration of the shortest kernel."},                              \
+        {"max_ns", TM_INT, "ns", "Duration of the longest kernel."},                               \
         {"blocks_per_sm", TM_REAL, "",                                                             \
-         "Thread blocks per multiprocessor, mean weighted by duration; null if the trace has "     \
-         "none."},                                                                                 \
+         "Thread blocks per multiprocessor: the mean weighted by duration. Null if the trace "     \
+         "does not have it."},                                                                     \
     {                                                                                              \
         "occupancy_pct", TM_REAL, "%",                                                             \
-            "Achieved occupancy as estimated by the profiler, mean weighted by duration over the " \
-            "calls with a known value; null if there are none."                                    \
+            "Occupancy that the profiler estimated: the mean weighted by duration, over the "      \
+            "calls with a value. Null if no call has a value."                                     \
     }
 
 enum {
@@ -61,28 +62,29 @@ static const tm_column kernel_columns[] = {
     CALL_COLUMNS,
     {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all kernels."},
     {"communication", TM_BOOL, "",
-     "Whether it communicates: its name, metadata or --comm-pattern says so."},
+     "Whether the kernel communicates, by its name, its metadata or --comm-pattern."},
     {"class", TM_TEXT, "",
-     "Class of its work, as in classes.kernel: communication, or else from its name. Null for "
-     "devices other than GPUs."},
+     "Class of the kernel's work, as in classes.kernel: communication, or else by words in its "
+     "name. Null for devices other than GPUs."},
     {"tensor_cores", TM_BOOL, "",
-     "Whether it uses tensor or matrix cores, judged only by its name: cuBLAS, cuDNN, CUTLASS, "
-     "flash attention, nvjet, wgmma, Tensile's MI and CK's xdl. Names of compiled kernels (Triton) "
-     "do not show it, so they count as not. Null for devices other than GPUs."},
-    {"registers", TM_INT, "", "Maximum number of registers per thread."},
-    {"shared_memory_bytes", TM_INT, "B", "Maximum shared memory per block."},
-    {"short_calls", TM_INT, "", "Kernels under 100 us."},
+     "Whether the kernel uses tensor or matrix cores, judged only by its name: cuBLAS, cuDNN, "
+     "CUTLASS, flash attention, nvjet, wgmma, Tensile's MI and CK's xdl. Names of compiled kernels "
+     "(Triton) do not show it, so the value is false for them. Null for devices other than GPUs."},
+    {"registers", TM_INT, "", "Largest number of registers per thread."},
+    {"shared_memory_bytes", TM_INT, "B", "Largest shared memory per block."},
+    {"short_calls", TM_INT, "", "Number of kernels that took under 100 us."},
     {"short_pct", TM_REAL, "%", "100 short_calls / calls."},
-    {"ranks", TM_INT, "", "Ranks on which it ran."},
-    {"median_rank_ns", TM_INT, "ns", "Median over these ranks of a rank's mean duration."},
+    {"ranks", TM_INT, "", "Number of ranks on which the kernel ran."},
+    {"median_rank_ns", TM_INT, "ns",
+     "Median of the ranks' mean durations, over the ranks on which the kernel ran."},
     {"slowest_rank_ns", TM_INT, "ns",
-     "The largest mean duration of a rank. For a communication kernel this is the rank that waits "
-     "most."},
-    {"slowest_rank", TM_INT, "", "The rank with slowest_rank_ns; the lowest of equals."},
+     "Largest mean duration on a rank. For a communication kernel this is the rank that waits "
+     "longest."},
+    {"slowest_rank", TM_INT, "", "Rank with slowest_rank_ns; the lowest if there are several."},
     {"spread", TM_REAL, "", "slowest_rank_ns / median_rank_ns: 1 if no rank is slower."},
     {"may_communicate", TM_BOOL, "",
-     "Whether it counts as computation although its name has words of communication and is of no "
-     "library that tmerge knows: if it does communicate, use --comm-pattern."},
+     "Whether the kernel counts as computation although its name has words of communication and "
+     "tmerge does not know its library. If the kernel does communicate, use --comm-pattern."},
 };
 
 _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMNS,
@@ -90,7 +92,7 @@ _Static_assert(sizeof kernel_columns / sizeof *kernel_columns == N_KERNEL_COLUMN
 
 static const tm_table_def kernel_def = {
     .name = "kernels.kernel",
-    .doc = "A row for each kernel name over all ranks, including communication, the largest "
+    .doc = "A row for each kernel name over all ranks, including communication, with the largest "
            "total_ns first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL_COLUMNS,
@@ -102,8 +104,10 @@ enum { S_NAME, S_GRID, S_BLOCK, S_REGISTERS, S_SHARED, S_CALLS };
 
 static const tm_column shape_columns[] = {
     {"name", TM_TEXT, "", "Name of the kernel."},
-    {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null if the trace has none."},
-    {"block", TM_TEXT, "", "Threads per block, x,y,z."},
+    {"grid", TM_TEXT, "",
+     "Number of thread blocks of the launch, x,y,z; null if the trace does not have it."},
+    {"block", TM_TEXT, "",
+     "Number of threads per block, x,y,z; null if the trace does not have it."},
     {"registers", TM_INT, "", "Registers per thread."},
     {"shared_memory_bytes", TM_INT, "B", "Shared memory per block."},
     CALL_COLUMNS,
@@ -111,8 +115,8 @@ static const tm_column shape_columns[] = {
 
 static const tm_table_def shape_def = {
     .name = "kernels.launch_shape",
-    .doc =
-        "A row for each kernel name and launch shape over all ranks, the largest total_ns first.",
+    .doc = "A row for each kernel name and launch shape over all ranks, with the largest total_ns "
+           "first.",
     .columns = shape_columns,
     .n_columns = S_CALLS + N_CALL_COLUMNS,
     .n_keys = 5,
@@ -200,18 +204,19 @@ static const tm_table_def shape_part_def = {
 static const tm_column launcher_columns[] = {
     {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
     {"operator", TM_TEXT, "",
-     "The innermost operator that launched it, or why there is none: the launch was outside of any "
-     "operator, or is not in the trace."},
+     "Innermost operator that launched the event, or why there is none: the launch was outside of "
+     "any operator, or is not in the trace."},
     {"inside", TM_TEXT, "",
-     "The innermost function of the program's own Python code, module or annotation that launched "
-     "it, except steps; null if none was recorded."},
+     "Innermost of the program's own Python functions, modules and annotations (except steps) "
+     "around the launch; null if none was recorded."},
     TM_LAUNCHED_COLUMNS("kernel"),
 };
 
 static const tm_table_def launcher_def = {
     .name = "kernels.launcher",
-    .doc = "A row for each kernel, copy or set and its launcher, over all ranks: the 5000 with the "
-           "largest total_ns, the rest in one row. The sum of all rows is the time of all streams.",
+    .doc = "A row for each kernel, copy or set and its launcher, over all ranks: the 5000 rows "
+           "with the largest total_ns, and one row for the rest. The sum of all rows is the time "
+           "of all streams.",
     .columns = launcher_columns,
     .n_columns = 3 + TM_LAUNCHED_N,
     .n_keys = 3,
@@ -245,7 +250,7 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds one tally to another, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* An empty sum's zeros are no minimum, and exceed -1, the value for not recorded. */
+    /* An empty sum's zeros are not minimum, and exceed -1, the value for not recorded. */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);
@@ -394,7 +399,7 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
                             tm_tables_find(out, TM_LAUNCHED_BY_OPERATOR), err);
 }
 
-/* Returns the sums of rows [first, end) of a part whose columns begin at @p at. */
+/* Returns the sums of rows [first, end) of a part whose columns start at @p at. */
 static tally merge_parts(const tm_table *part, size_t first, size_t end, int at) {
     tally sum = {0};
     for (size_t r = first; r < end; r++) {

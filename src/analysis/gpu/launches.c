@@ -36,37 +36,44 @@ enum {
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [EVENTS] = {"events", TM_INT, "",
-                "Kernels, copies and sets whose launch is in the trace; the other columns cover "
-                "only these, except unlinked."},
+                "Number of kernels, copies and sets whose launch is in the trace. All columns "
+                "except unlinked cover only these events."},
     [UNLINKED] = {"unlinked", TM_INT, "",
-                  "Kernels, copies and sets whose launch is not in the trace."},
-    [LAUNCHES] = {"launches", TM_INT, "", "Calls that launched them; a graph launch is one call."},
+                  "Number of kernels, copies and sets whose launch is not in the trace."},
+    [LAUNCHES] = {"launches", TM_INT, "",
+                  "Number of calls that launched the events; the launch of a graph is one call."},
     [PER_EVENT] = {"launches_per_event", TM_REAL, "", "launches / events: 1 without graphs."},
     [CALL] = {"call_ns", TM_INT, "ns",
-              "Sum of the durations of these calls on the host; null, like the columns derived "
-              "from it, if only their starts are recorded."},
+              "Time on the host of the calls that launched the events. Null if only the starts of "
+              "calls are recorded; columns derived from it are null too."},
     [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns", "call_ns / launches."},
     [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",
-                      "Mean latency: start on the GPU minus end of the launch call, at least 0. On "
-                      "a busy GPU this is mostly time in the queue."},
-    [MEDIAN_LATENCY] = {"median_latency_ns", TM_INT, "ns", "Median latency."},
-    [P95_LATENCY] = {"p95_latency_ns", TM_INT, "ns", "95th percentile of the latency."},
-    [MAX_LATENCY] = {"max_latency_ns", TM_INT, "ns", "The largest latency."},
+                      "Mean latency: the start on the GPU minus the end of the launch call, at "
+                      "least 0. On a busy GPU this is mostly time in the queue."},
+    [MEDIAN_LATENCY] =
+        {"median_latency_ns", TM_INT, "ns",
+         "Median of the latency from the end of the launch call to the start on the GPU."},
+    [P95_LATENCY] =
+        {"p95_latency_ns", TM_INT, "ns",
+         "95th percentile of the latency from the end of the launch call to the start on the GPU."},
+    [MAX_LATENCY] = {"max_latency_ns", TM_INT, "ns",
+                     "Largest latency from the end of the launch call to the start on the GPU."},
     [MEAN_QUEUE] = {"mean_queue", TM_REAL, "",
-                    "Mean number of events launched but not started, over the rank's window: sum "
-                    "over all events of start on the GPU minus start of the call / window_ns."},
+                    "Mean number of events that were launched but not started, over the rank's "
+                    "window: for all events, the sum of the time from the start of the call to the "
+                    "start on the GPU / window_ns."},
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
-                   "Maximum number of events launched but not started on one stream."},
+                   "Largest number of events on one stream that were launched but not started."},
     [HOST_BOUND] = {"host_bound_events", TM_INT, "",
-                    "Events whose call began after the previous event on the stream had ended: the "
-                    "queue was empty."},
+                    "Number of events whose launch call began after the previous event on the "
+                    "stream had ended: the queue was empty."},
     [HOST_BOUND_PCT] = {"host_bound_pct", TM_REAL, "%",
-                        "100 host_bound_events / events. Near 100 the host sets the pace."},
+                        "100 host_bound_events / events. Near 100, the host sets the pace."},
     [SHORT] = {"short_events", TM_INT, "",
-               "Events shorter than their launch call; events of graphs do not count."},
+               "Number of events shorter than their launch call; events of graphs do not count."},
     [SHORT_PCT] = {"short_pct", TM_REAL, "%", "100 short_events / events."},
-    [GRAPHS] = {"graph_launches", TM_INT, "", "Calls that launched a graph."},
-    [GRAPH_EVENTS] = {"graph_events", TM_INT, "", "Events that graphs launched."},
+    [GRAPHS] = {"graph_launches", TM_INT, "", "Number of calls that launched a graph."},
+    [GRAPH_EVENTS] = {"graph_events", TM_INT, "", "Number of events that graphs launched."},
 };
 
 static const tm_table_def rank_def = {
@@ -83,13 +90,13 @@ static const tm_column queue_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"time_ns", TM_INT, tm_epoch_ns, "Aligned start of the interval, since the epoch."},
     {"mean_queue", TM_REAL, "",
-     "Mean number of events launched but not started in the interval, over all streams."},
+     "Mean number of events in the interval that were launched but not started, over all streams."},
 };
 
 static const tm_table_def queue_def = {
     .name = "launches.queue",
-    .doc = "A row for each 64th of the time from the first start to the last end of a rank's GPU "
-           "events; limited to the 64 ranks with the largest host_bound_pct.",
+    .doc = "A row for each interval of a rank: 1/64 of the time from the first start to the last "
+           "end of its GPU events. Limited to the 64 ranks with the largest host_bound_pct.",
     .columns = queue_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -129,7 +136,7 @@ static void count_call(tally *t, uint32_t call, bool graph) {
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
-    /* Negative if the event began before its call returned. */
+    /* Negative if the event started before its call returned. */
     int64_t late = begin - call_begin - timeline->duration_ns[call];
     bool graph = tm_call_kinds_at(t->call_kinds, timeline->name[call]) == TM_CALL_KIND_GRAPH;
     late = late > 0 ? late : 0;
@@ -142,7 +149,7 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
 
-/* Updates the longest queue of a stream. When the i-th call begins, i + 1 events are launched;
+/* Updates the longest queue of a stream. When the i-th call starts, i + 1 events are launched;
  * those that have started are no longer queued. */
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;

@@ -11,19 +11,23 @@ enum { R_TYPE = N_KEYS, R_SPEEDUP, R_SPEEDUP_TYPE, R_LAUNCHES, R_TEXT, N_RULE_CO
 
 #define KERNEL_COLUMNS                                                                             \
     [NAME] = {"name", TM_TEXT, "", "Name of the kernel, as in kernels.roofline."},                 \
-    [GRID] = {"grid", TM_TEXT, "", "Thread blocks, x,y,z; null if the file has none."},            \
-    [BLOCK] = {"block", TM_TEXT, "", "Threads per block, x,y,z; null if the file has none."}
+    [GRID] = {"grid", TM_TEXT, "",                                                                 \
+              "Number of thread blocks of the launch, x,y,z; null if the file does not have it."}, \
+    [BLOCK] = {"block", TM_TEXT, "",                                                               \
+               "Number of threads per block, x,y,z; null if the file does not have it."}
 
 static const tm_column section_columns[N_SECTION_COLUMNS] = {
     KERNEL_COLUMNS,
     [SECTION] = {"section", TM_TEXT, "", "Section of Nsight Compute's details page."},
     [LINE] = {"metric", TM_TEXT, "", "Name of the line in the section."},
-    [S_UNIT] = {"unit", TM_TEXT, "", "Unit of value; null if none."},
+    [S_UNIT] = {"unit", TM_TEXT, "", "Unit of value; null if it has no unit."},
     [S_VALUE] = {"value", TM_REAL, "",
-                 "Mean over the launches, converted to one unit; null if it is not a number."},
-    [S_TEXT] = {"text", TM_TEXT, "",
-                "The value of the first launch if it is not a number; otherwise null."},
-    [S_LAUNCHES] = {"launches", TM_INT, "", "Launches that have the line."},
+                 "Mean over the launches, converted to one unit; null if the line's value is not a "
+                 "number."},
+    [S_TEXT] =
+        {"text", TM_TEXT, "",
+         "Text that the line has for the first launch; null if the line's value is a number."},
+    [S_LAUNCHES] = {"launches", TM_INT, "", "Number of launches that have the line."},
 };
 
 const tm_table_def tm_section_table = {
@@ -41,23 +45,23 @@ static const tm_column rule_columns[N_RULE_COLUMNS] = {
     [SECTION] = {"section", TM_TEXT, "", "Short name of the section of the rule."},
     [LINE] = {"rule", TM_TEXT, "", "Name of the rule."},
     [R_TYPE] = {"type", TM_TEXT, "",
-                "Type of the message: OPT, WRN, INF, ... as Nsight Compute writes."},
+                "Type of the message as Nsight Compute writes it: OPT, WRN, INF, ..."},
     [R_SPEEDUP] = {"speedup_pct", TM_REAL, "%",
                    "Nsight Compute's estimate of how much shorter the kernel, or a part of it, "
-                   "could be: the maximum over its launches; null if there is no estimate."},
+                   "could be: the largest over its launches. Null if there is no estimate."},
     [R_SPEEDUP_TYPE] =
         {"speedup_type", TM_TEXT, "",
          "global: relative to the whole kernel; local: relative to the part that the rule covers."},
-    [R_LAUNCHES] = {"launches", TM_INT, "", "Launches with a message of this rule."},
-    [R_TEXT] =
-        {"text", TM_TEXT, "",
-         "Nsight Compute's message for the launch with that speedup, or else for the first."},
+    [R_LAUNCHES] = {"launches", TM_INT, "", "Number of launches with a message of this rule."},
+    [R_TEXT] = {"text", TM_TEXT, "",
+                "Nsight Compute's message for the launch with the largest estimated speedup, or "
+                "else for the first launch."},
 };
 
 const tm_table_def tm_rule_table = {
     .name = "kernels.rule",
-    .doc = "A row for each measured kernel and rule of Nsight Compute with a message for it "
-           "(tmerge analyze --ncu), the largest speedup_pct first.",
+    .doc = "A row for each measured kernel and rule of Nsight Compute with a message for the "
+           "kernel (tmerge analyze --ncu), with the largest speedup_pct first.",
     .columns = rule_columns,
     .n_columns = N_RULE_COLUMNS,
     .n_keys = N_KEYS,

@@ -37,57 +37,64 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [NAME] = {"name", TM_TEXT, "", "Name of the kernel in the job, or else in the file of --ncu."},
+    [NAME] = {"name", TM_TEXT, "",
+              "Name of the kernel in the job, or in the file of --ncu if the job does not have the "
+              "kernel."},
     [GRID] = {"grid", TM_TEXT, "",
-              "Thread blocks, x,y,z; null if the file has none: the kernel is then joined in all "
-              "shapes."},
-    [BLOCK] = {"block", TM_TEXT, "", "Threads per block, x,y,z; null if the file has none."},
+              "Number of thread blocks of the launch, x,y,z. Null if the file does not have it; "
+              "the row then covers all launch shapes of the kernel."},
+    [BLOCK] = {"block", TM_TEXT, "",
+               "Number of threads per block, x,y,z; null if the file does not have it."},
     [LAUNCHES] = {"launches", TM_INT, "",
-                  "Launches that Nsight Compute measured. Its figures are means over the launches "
-                  "that have a value."},
+                  "Number of launches that Nsight Compute measured. Its figures are means over the "
+                  "launches that have a value."},
     [CALLS] = {"calls", TM_INT, "",
-               "Kernels of the job with this name and shape; null if there are none."},
-    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations in the job's traces."},
+               "Number of kernels of the job with this name and shape; null if there are none."},
+    [TOTAL] = {"total_ns", TM_INT, "ns",
+               "Time in the job's traces of the kernels with this name and shape."},
     [SM] = {"sm_pct", TM_REAL, "%",
-            "Throughput of the multiprocessors, relative to peak (sm__throughput)."},
+            "Throughput of the multiprocessors relative to their peak (sm__throughput)."},
     [MEMORY] = {"memory_pct", TM_REAL, "%",
-                "Throughput of the busiest part of the memory, including caches, relative to peak "
-                "(gpu__compute_memory_throughput)."},
-    [DRAM] = {"dram_pct", TM_REAL, "%", "Throughput of DRAM, relative to peak (dram__throughput)."},
-    [OCCUPANCY] = {"occupancy_pct", TM_REAL, "%",
-                   "Achieved occupancy: active warps / maximum (sm__warps_active)."},
+                "Throughput relative to its peak of the busiest part of the memory, including "
+                "caches (gpu__compute_memory_throughput)."},
+    [DRAM] = {"dram_pct", TM_REAL, "%",
+              "Throughput of DRAM relative to its peak (dram__throughput)."},
+    [OCCUPANCY] =
+        {"occupancy_pct", TM_REAL, "%",
+         "Achieved occupancy: active warps / maximum number of warps (sm__warps_active)."},
     [FLOP] = {"flop", TM_REAL, "FLOP",
-              "Floating-point operations per launch: sum of the file's counters that begin with "
-              "smsp__sass_thread_inst_executed_op_ (add and mul 1, fma 2) or sm__ops_path_tensor_; "
-              "null if tensor cores were active but not counted."},
+              "Floating-point operations per launch: the sum of the file's counters that start "
+              "with smsp__sass_thread_inst_executed_op_ (add and mul count 1, fma counts 2) or "
+              "sm__ops_path_tensor_. Null if tensor cores were active but not counted."},
     [DRAM_BYTES] = {"dram_bytes", TM_REAL, "B",
-                    "Bytes that a launch read from and wrote to DRAM: dram__bytes, or else its "
-                    "rate times Nsight Compute's duration."},
+                    "Bytes that a launch read from and wrote to DRAM: dram__bytes, or the rate of "
+                    "DRAM times Nsight Compute's duration."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / dram_bytes."},
     [RATE] = {"achieved_gflops", TM_REAL, "GFLOP/s",
               "Achieved rate in the job: flop x calls / total_ns."},
     [FLOP_ROOF] = {"roof_gflops", TM_REAL, "GFLOP/s",
-                   "Peak rate of single precision outside of the tensor cores: twice the peak of "
-                   "op_ffma per cycle, times cycles per second."},
-    [DRAM_ROOF] = {"roof_bw_gbps", TM_REAL, "GB/s",
-                   "Peak rate of DRAM: peak of dram__bytes per cycle, times cycles per second."},
+                   "Peak rate in single precision without tensor cores: twice the peak of op_ffma "
+                   "per cycle, times cycles per second."},
+    [DRAM_ROOF] =
+        {"roof_bw_gbps", TM_REAL, "GB/s",
+         "Peak rate of DRAM: the peak of dram__bytes per cycle, times cycles per second."},
     [TENSOR_ROOF] = {"tensor_roof_gflops", TM_REAL, "GFLOP/s",
-                     "Peak rate of the tensor cores in the number format that the kernel used most "
-                     "there, or else in the fastest format in the file: peak of "
-                     "sm__ops_path_tensor_* per cycle, times cycles per second."},
-    [BOUND] =
-        {"bound", TM_TEXT, "",
-         "latency if sm_pct and memory_pct are both under 60, the threshold of Nsight Compute's "
-         "SpeedOfLight rule; otherwise the larger: compute (sm_pct, also if equal) or memory. "
-         "dram_pct replaces a missing memory_pct; null if either value is missing."},
+                     "Peak rate of the tensor cores: the peak of sm__ops_path_tensor_* per cycle, "
+                     "times cycles per second. It is for the number format that the kernel used "
+                     "most there, or else for the fastest format in the file."},
+    [BOUND] = {"bound", TM_TEXT, "",
+               "What limits the kernel. latency: sm_pct and memory_pct are both under 60, the "
+               "threshold of Nsight Compute's SpeedOfLight rule. Otherwise the larger of the two "
+               "decides: compute (sm_pct, also if they are equal) or memory. dram_pct replaces a "
+               "missing memory_pct. Null if a value is missing."},
 };
 
 const tm_table_def tm_roofline_table = {
     .name = "kernels.roofline",
-    .doc =
-        "A row for each kernel name and launch shape that Nsight Compute measured (tmerge analyze "
-        "--ncu), joined to the job by name, grid and block, the largest total_ns first. Names are "
-        "compared without parameters and in a form that does not depend on the demangler.",
+    .doc = "A row for each kernel name and launch shape that Nsight Compute measured (tmerge "
+           "analyze --ncu), with the largest total_ns first. Measured kernels and the job's "
+           "kernels are joined by name, grid and block; names are compared without parameters and "
+           "independent of the demangler.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,
@@ -111,7 +118,7 @@ typedef struct groups {
     tm_vec key;  /* char: scratch */
 } groups;
 
-/* Returns the id of a key; 0, which is no id, if memory is out. */
+/* Returns the id of a key; 0, which is not an id, if memory is out. */
 static uint32_t key_of(groups *g, tm_text name, const char *grid, const char *block) {
     bool ok = tm_kernel_key(name, &g->key) && tm_vec_append(&g->key, "\n", 1) &&
               tm_vec_append(&g->key, grid, strlen(grid)) && tm_vec_append(&g->key, "\n", 1) &&

@@ -37,32 +37,33 @@ enum {
 static const tm_column sync_columns[N_SYNC_COLUMNS] = {
     [S_CALL] = {"call", TM_TEXT, "", "Name of the runtime or driver call."},
     [S_OPERATOR] = {"operator", TM_TEXT, "",
-                    "The innermost operator around the call; null if none."},
+                    "Innermost operator around the call; null if there is none."},
     [S_INSIDE] = {"inside", TM_TEXT, "",
-                  "The innermost function of the program's own Python code, module or annotation "
-                  "around the call, except steps; null if none was recorded."},
-    [S_CALLS] = {"calls", TM_INT, "", "Number of such calls."},
-    [S_PER_STEP] =
-        {"calls_per_step", TM_REAL, "",
-         "Calls within annotated steps / annotated steps of all ranks; null without such steps."},
-    [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
+                  "Innermost of the program's own Python functions, modules and annotations "
+                  "(except steps) around the call; null if none was recorded."},
+    [S_CALLS] = {"calls", TM_INT, "", "Number of calls from this call site."},
+    [S_PER_STEP] = {"calls_per_step", TM_REAL, "",
+                    "Number of calls within marked steps / number of marked steps of all ranks. "
+                    "Null if no step is marked."},
+    [S_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the calls."},
     [S_MEAN] = {"mean_ns", TM_INT, "ns", "total_ns / calls."},
-    [S_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
+    [S_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
     [S_LOST] = {"lost_ns", TM_INT, "ns",
-                "GPU idle time that began during the call and whose next work was launched only "
-                "afterwards; each gap counts at most the time the call waited. The sum over all "
-                "rows is sync_ns of idle.rank."},
-    [S_RANKS] = {"ranks", TM_INT, "", "Ranks that made such calls."},
+                "GPU idle time that began during a call and whose next work was launched only "
+                "after the call. Each gap counts for at most the time that the call waited. The "
+                "sum over all rows is sync_ns of idle.rank."},
+    [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks that made the calls."},
     [S_SLOWEST_TIME] = {"max_rank_lost_ns", TM_INT, "ns", "The largest lost_ns of a rank."},
-    [S_SLOWEST] = {"max_rank", TM_INT, "", "The rank with max_rank_lost_ns; the lowest of equals."},
+    [S_SLOWEST] = {"max_rank", TM_INT, "",
+                   "Rank with max_rank_lost_ns; the lowest if there are several."},
 };
 
 static const tm_table_def sync_def = {
     .name = "sync.call",
-    .doc =
-        "A row for each call site of a call that waits for the GPU (synchronize, blocking copies, "
-        "as from .item() and .cpu()) or may wait (allocating, freeing or pinning memory, loading "
-        "code), over all ranks: the 1000 with the largest lost_ns, then total_ns, in this order.",
+    .doc = "A row for each call site of a call that waits for the GPU (synchronizing, blocking "
+           "copies as from .item() and .cpu()) or that may wait (allocating, freeing or pinning "
+           "memory, loading code), over all ranks. Limited to the 1000 rows with the largest "
+           "lost_ns, then total_ns; sorted in this order.",
     .columns = sync_columns,
     .n_columns = N_SYNC_COLUMNS,
     .n_keys = 3,
@@ -80,7 +81,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_CALLS] = {"calls", TM_INT, "", "Number of calls."},
     [P_STEP_CALLS] = {"step_calls", TM_INT, "", "Calls within an annotated step."},
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations."},
-    [P_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
+    [P_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
     [P_LOST] = {"lost_ns", TM_INT, "ns", "GPU idle time that the calls cause."},
 };
 
@@ -130,7 +131,7 @@ static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
            (strstr(name, "Async") || (*name != 'A' && strstr(name, "Memset")));
 }
 
-/* Finds the calls during which a gap can begin, ascending in row. */
+/* Finds the calls during which a gap can start, ascending in row. */
 static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     const tm_timeline *timeline = view->timeline;
     const uint32_t *rows = view->host->waits.data;
@@ -159,8 +160,8 @@ static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     }
 }
 
-/* Returns the call that caused a gap: of the calls open when it began, one on the thread that
- * launched the next work, otherwise the last to begin. @p open: indices of calls. */
+/* Returns the call that caused a gap: of the calls open when it started, one on the thread that
+ * launched the next work, otherwise the last to start. @p open: indices of calls. */
 static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waiting *calls,
                           tm_vec *open) {
     const tm_track *thread = tm_timeline_track(timeline, timeline->launch[gap->next]);
@@ -324,7 +325,8 @@ static tm_status sync_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_sync = {
     .name = "sync",
-    .summary = "which calls wait for the GPU, where in the program, and what the GPU lost by it",
+    .summary = "which calls wait for the GPU, where they are in the program, and how much GPU time "
+               "they lose",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .reads = TM_READS_GAPS | TM_READS_PLACES,

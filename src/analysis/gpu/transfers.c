@@ -14,11 +14,11 @@
 #include "over_time.h"
 
 #define KIND_DOC                                                                                   \
-    "htod, dtoh, dtod (on one device), ptop (between devices), htoh, set (memory is set) or "      \
-    "other."
+    "Kind of copy: htod, dtoh, dtod (on one device), ptop (between devices), htoh, set (a memset)" \
+    " or other."
 #define MEMORY_DOC                                                                                 \
-    "Host memory: pinned, pageable, or unknown if the trace does not say; device if no host "      \
-    "memory is involved."
+    "Kind of host memory: pinned, pageable, or unknown if the trace does not say; device if the "  \
+    "copy does not use host memory."
 
 enum {
     RANK,
@@ -40,21 +40,21 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [KIND] = {"kind", TM_TEXT, "", KIND_DOC},
     [MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
-    [COUNT] = {"count", TM_INT, "", "Copies or sets."},
-    [BYTES] = {"bytes", TM_INT, "B", "Sum of the known sizes; null if no size is known."},
-    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
+    [COUNT] = {"count", TM_INT, "", "Number of copies or sets of this kind."},
+    [BYTES] = {"bytes", TM_INT, "B",
+               "Sum of the known sizes of the copies; null if no size is known."},
+    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies on the GPU."},
     [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
-                   "bytes / total_ns of the copies with known size; null without sizes. Small "
-                   "copies have overhead that is not bandwidth: see transfers.size."},
+                   "bytes / total_ns, over the copies with a known size; null if no size is known. "
+                   "Small copies have overhead that is not bandwidth: see transfers.size."},
     [UNION] = {"union_ns", TM_INT, "ns",
-               "Time in which at least one of these copies ran; overlapping copies count once."},
-    [OVERLAP] = {"overlap_ns", TM_INT, "ns",
-                 "|M_kind n P|: the part of union_ns during which compute kernels ran."},
+               "Time in which at least one copy of this kind ran; overlapping copies count once."},
+    [OVERLAP] = {"overlap_ns", TM_INT, "ns", "Part of union_ns during which compute kernels ran."},
     [OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / union_ns."},
     [SYNC_COUNT] = {"sync_count", TM_INT, "",
-                    "Copies that blocked the host: their call returned after the middle of the "
-                    "copy, as it does for pageable memory."},
-    [SYNC] = {"sync_ns", TM_INT, "ns", "Sum of the durations of these calls."},
+                    "Number of copies that blocked the host: their call returned after the middle "
+                    "of the copy, as it does for pageable memory."},
+    [SYNC] = {"sync_ns", TM_INT, "ns", "Sum of the durations of the calls that blocked the host."},
 };
 
 static const tm_table_def kind_def = {
@@ -72,10 +72,11 @@ static const tm_column size_columns[N_SIZE_COLUMNS] = {
     [Z_KIND] = {"kind", TM_TEXT, "", KIND_DOC},
     [Z_MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
     [Z_SIZE] = {"size_class_bytes", TM_INT, "B",
-                "Largest power of two not above the size; null if the size is unknown."},
-    [Z_COUNT] = {"count", TM_INT, "", "Copies or sets of all ranks."},
-    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of their sizes; null if unknown."},
-    [Z_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of their durations on the GPU."},
+                "Size class: the largest power of two that does not exceed the copy's size. Null "
+                "if the size is unknown."},
+    [Z_COUNT] = {"count", TM_INT, "", "Number of copies or sets on all ranks."},
+    [Z_BYTES] = {"bytes", TM_INT, "B", "Sum of the sizes of the copies; null if unknown."},
+    [Z_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies on the GPU."},
     [Z_BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s", "bytes / total_ns."},
 };
 
@@ -116,12 +117,13 @@ enum { A_RANK, A_CALL, A_CALLS, A_STEP_CALLS, A_TOTAL, A_MAX, N_ALLOCATION_COLUM
 
 static const tm_column allocation_columns[N_ALLOCATION_COLUMNS] = {
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [A_CALL] = {"call", TM_TEXT, "", "cudaMalloc, cudaFree, hipMalloc, cudaHostAlloc, ..."},
+    [A_CALL] = {"call", TM_TEXT, "",
+                "Name of the call: cudaMalloc, cudaFree, hipMalloc, cudaHostAlloc, ..."},
     [A_CALLS] = {"calls", TM_INT, "", "Number of calls."},
     [A_STEP_CALLS] = {"step_calls", TM_INT, "",
-                      "Calls within a step: a caching allocator should need none."},
+                      "Number of calls within a step. A caching allocator should not need any."},
     [A_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of all calls."},
-    [A_MAX] = {"max_ns", TM_INT, "ns", "The longest call."},
+    [A_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
 };
 
 static const tm_table_def allocation_def = {
@@ -138,20 +140,20 @@ enum { O_RANK, O_KIND, O_TIME, O_BYTES, O_RATE, N_RATE_COLUMNS };
 
 static const tm_column rate_columns[N_RATE_COLUMNS] = {
     [O_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [O_KIND] = {"kind", TM_TEXT, "", "As in transfers.kind."},
+    [O_KIND] = {"kind", TM_TEXT, "", "Kind of the copies, as in transfers.kind."},
     [O_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned start of the interval, since the epoch."},
     [O_BYTES] = {"bytes", TM_INT, "B",
-                 "Bytes copied in the interval: each copy counts by the share of its time in the "
-                 "interval."},
+                 "Bytes copied in the interval. A copy counts by the share of its time that lies "
+                 "in the interval."},
     [O_RATE] = {"bw_gbps", TM_REAL, "GB/s",
-                "bytes / length of the interval, including time without copies."},
+                "bytes / length of the interval, which includes time without copies."},
 };
 
 static const tm_table_def rate_def = {
     .name = "transfers.rate",
-    .doc = "A row for each kind of copy except sets, and each 64th of the time from the first "
-           "start to the last end of a rank's GPU events in which such copies of known size ran; "
-           "limited to the 64 ranks that copied the most bytes.",
+    .doc = "A row for each kind of copy (except sets) and each interval in which copies of known "
+           "size ran. An interval is 1/64 of the time from the first start to the last end of a "
+           "rank's GPU events. Limited to the 64 ranks that copied the most bytes.",
     .columns = rate_columns,
     .n_columns = N_RATE_COLUMNS,
     .n_keys = O_TIME + 1,
@@ -488,7 +490,8 @@ static tm_status transfers_job(const tm_job *job, tm_tables *out, tm_error *err)
 
 const tm_analysis tm_analysis_transfers = {
     .name = "transfers",
-    .summary = "copies: how much, how fast, overlapping what, and whether the host waits for them",
+    .summary = "copies: how much is copied, how fast, how much overlaps computation, and whether "
+               "the host waits",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = transfers_rank,

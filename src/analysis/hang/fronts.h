@@ -16,12 +16,11 @@ int64_t tm_hang_most_ranks(size_t n_dumps);
 
 /** What is wrong at a front. */
 typedef enum tm_hang_problem {
-    TM_HANG_OTHER_TIMES, /* over on some ranks although other ranks that it needs have no record of
-                            it */
+    TM_HANG_OTHER_TIMES, /* over on some ranks although others it needs have no record of it */
     TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
     TM_HANG_MISSING,     /* some ranks with a dump have not come */
-    TM_HANG_PERHAPS,     /* for some ranks it is unknown whether they came or are members */
-    TM_HANG_NO_DUMP,     /* all ranks with a dump came; other ranks left no dump */
+    TM_HANG_PERHAPS,     /* some may not have come: whether they came or are members is unknown */
+    TM_HANG_NO_DUMP,     /* all ranks with a dump came; others left none */
     TM_HANG_ALL_CAME,    /* all came, and it does not end */
     TM_HANG_N_PROBLEMS
 } tm_hang_problem;
@@ -32,11 +31,11 @@ typedef struct tm_hang_front {
     size_t group; /* row of hang.group */
     int64_t seq;
     bool is_p2p;
-    size_t call;      /* row of hang.call that represents the rank's call; TM_HANG_NO_ROW: none */
-    size_t answer;    /* send or receive: row of the other side's call; TM_HANG_NO_ROW: none */
-    bool sure;        /* the two calls belong together */
-    int64_t first_ns; /* time of the first arrival since the epoch; 0: unknown */
-    tm_vec came, waiting; /* waiting: ranks that came and for which the operation is not over */
+    size_t call;          /* row of hang.call that represents it; TM_HANG_NO_ROW: none */
+    size_t answer;        /* send or receive: row of the other side's call; TM_HANG_NO_ROW: none */
+    bool sure;            /* the two calls belong together */
+    int64_t first_ns;     /* time of the first arrival since the epoch; 0: unknown */
+    tm_vec came, waiting; /* waiting: ranks that came and for which it is not over */
     tm_vec absent, no_dump, perhaps;
     bool told; /* the members are known */
     bool cause;
@@ -49,7 +48,7 @@ typedef struct tm_hang_world {
     int64_t most_ranks; /* limit of n_ranks as derived from lists and sizes of groups */
     bool any_open;      /* some operation is not over */
     bool told;          /* a dump or the user states n_ranks */
-    size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW without a readable dump; owned */
+    size_t *dump_of;    /* [n_ranks] row of dumps; TM_HANG_NO_ROW: none that can be read; owned */
     tm_hang_ras ras;
     tm_hang_process *processes; /* [n_ranks] owned; NULL: no answer of RAS on these ranks */
     tm_vec unreadable;          /* of int64_t, ascending: ranks with an unreadable dump */

@@ -1,4 +1,4 @@
-/* Sentences that are built piece by piece, and cut at a length that valid data never reaches. */
+/* Sentences that grow, cut at a length that no true one has. */
 #ifndef TMERGE_HANG_HANG_WORDS_H
 #define TMERGE_HANG_HANG_WORDS_H
 

@@ -32,7 +32,7 @@ typedef struct tm_hang_span {
     uint64_t group;
     int64_t first; /* maximum of the ranks' first numbers: all have records from here on */
     int64_t last;  /* minimum of the ranks' last numbers: all came this far */
-    int64_t open; /* lowest number of an operation that is not over on some rank; INT64_MAX: none */
+    int64_t open;  /* lowest number that is not over on some rank; INT64_MAX: none */
 } tm_hang_span;
 
 /** Appends one span for each group of this process. False if out of memory. */

@@ -9,37 +9,43 @@
 #include "tables.h"
 
 static const tm_column ras_columns[N_HR] = {
-    [HR_COMM] = {"place", TM_INT, "", "Place of the communicator in the answer, from 1."},
-    [HR_MEMBER] = {"member", TM_INT, "", "Rank in the communicator."},
-    [HR_RANK] = {"rank", TM_INT, "",
-                 "Global rank, by the only communicator that has all processes; null: unknown."},
+    [HR_COMM] = {"place", TM_INT, "", "Position of the communicator in the answer, from 1."},
+    [HR_MEMBER] = {"member", TM_INT, "", "Number of the rank in the communicator."},
+    [HR_RANK] =
+        {"rank", TM_INT, "",
+         "Global rank, from the only communicator that contains all processes; null if unknown."},
     [HR_HASH] = {"communicator", TM_TEXT, "", "NCCL's hash of the communicator."},
-    [HR_SIZE] = {"size", TM_INT, "", "Number of ranks of the communicator."},
+    [HR_SIZE] = {"size", TM_INT, "", "Number of ranks in the communicator."},
     [HR_STATE] =
         {"state", TM_TEXT, "",
-         "dead: its process has not answered for a minute; unreachable: its process did "
-         "not answer; gone: its process has no such communicator; failed; aborted; ending: "
-         "the communicator is finalized; starting: it is not initialised; behind: it "
-         "launched fewer collectives than others; differs: it launched others."},
-    [HR_OPERATION] =
-        {"operation", TM_TEXT, "",
-         "Of a rank that is behind or differs, the collective whose count differs most "
-         "from that of the rank that launched most."},
-    [HR_LAUNCHED] = {"launched", TM_INT, "", "How many of these it launched."},
-    [HR_MOST] = {"others", TM_INT, "", "How many the rank launched that launched most."},
+         "What is wrong with the rank. dead: its process has not answered for a minute. "
+         "unreachable: its process did not answer. gone: its process does not have this "
+         "communicator. failed or aborted: NCCL reports this. ending: the communicator is being "
+         "finalized. starting: the communicator is not initialised. behind: the rank launched "
+         "fewer collectives than others. differs: it launched other collectives."},
+    [HR_OPERATION] = {"operation", TM_TEXT, "",
+                      "Kind of collective in which a rank that is behind or differs deviates most "
+                      "from the rank that launched most; null for other states."},
+    [HR_LAUNCHED] =
+        {"launched", TM_INT, "",
+         "Number of collectives of this kind (the column operation) that the rank launched."},
+    [HR_MOST] = {"others", TM_INT, "",
+                 "Number of collectives of this kind (the column operation) launched by the rank "
+                 "that launched most."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
                      "Number of collectives that its GPU launched between two answers, in all "
                      "communicators of both; null: unknown."},
-    [HR_ERROR] = {"error", TM_INT, "", "Of a rank that failed, NCCL's result (ncclResult_t)."},
-    [HR_HOST] = {"host", TM_TEXT, "", "Address of its host; null: unknown."},
-    [HR_PID] = {"pid", TM_INT, "", "Its process; null: unknown."},
-    [HR_GPU] = {"gpu", TM_INT, "", "Its GPU, as the driver numbers it; null: unknown."},
+    [HR_ERROR] = {"error", TM_INT, "",
+                  "For a rank that failed, NCCL's result code (ncclResult_t)."},
+    [HR_HOST] = {"host", TM_TEXT, "", "Network address of the rank's host; null if unknown."},
+    [HR_PID] = {"pid", TM_INT, "", "Process id of the rank; null if unknown."},
+    [HR_GPU] = {"gpu", TM_INT, "", "GPU of the rank, as numbered by the driver; null if unknown."},
 };
 
 const tm_table_def tm_hang_ras_def = {
     .name = "hang.ras",
     .doc = "A row for each rank of a communicator that NCCL's RAS reports as missing, failed or "
-           "behind. Only if an answer of ncclras was read (tmerge hang).",
+           "behind. Only if tmerge hang read an answer of ncclras.",
     .columns = ras_columns,
     .n_columns = N_HR,
     .n_keys = 2,

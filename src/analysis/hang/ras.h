@@ -1,5 +1,5 @@
-/* The report of NCCL's RAS on the job (ranks that are behind in a communicator, dead processes),
- * and its join with the ranks of the dumps. */
+/* What NCCL's RAS says of the job: which ranks of which communicator are behind, which processes
+ * are dead; and its join with the ranks of the dumps. */
 #ifndef TMERGE_HANG_RAS_H
 #define TMERGE_HANG_RAS_H
 
@@ -8,12 +8,16 @@
 
 extern const tm_table_def tm_hang_ras_def, tm_hang_answer_def, tm_hang_move_def;
 
-/** Adds the rows of an answer: several to hang.ras and one to hang.answer. */
-tm_status tm_hang_ras_rows(const tm_ras *ras, tm_tables *out, tm_error *err) TM_MUST_CHECK;
+/** Adds the rows of an answer: those of hang.ras, and one of hang.answer.
+ * @param other  another answer about the job, or NULL: rows are of the later one, and show what was
+ *               launched between the two */
+tm_status tm_hang_ras_rows(const tm_ras *ras, const tm_ras *other, tm_tables *out,
+                           tm_error *err) TM_MUST_CHECK;
 
 /** The tables of an answer. */
 typedef struct tm_hang_ras {
-    const tm_table *rows, *answer; /* answer: no row if no answer was read */
+    const tm_table *rows, *answer; /* answer: no row if none was read */
+    const tm_table *moves;         /* no rows unless two answers were compared */
     int64_t n_ranks; /* of the job, from the communicator that has all processes; 0: unknown */
 } tm_hang_ras;
 

@@ -32,45 +32,46 @@ enum {
 
 static const tm_column job_columns[N_J] = {
     [J_RANKS] = {"ranks", TM_INT, "",
-                 "Number of ranks of the job, from the dumps, NCCL's RAS or --world-size; null: "
+                 "Number of ranks of the job, from the dumps, NCCL's RAS or --world-size; null if "
                  "unknown."},
     [J_TOLD] = {"ranks_told", TM_BOOL, "",
-                "Whether the number of ranks is stated anywhere; if not, ranks above the highest "
-                "with a dump may be missing."},
+                "Whether any input states the number of ranks. If not, ranks above the highest "
+                "rank with a dump may be missing."},
     [J_DUMPS] = {"dumps", TM_INT, "", "Number of ranks with a readable dump."},
-    [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks without a dump; null: none."},
+    [J_MISSING] = {"no_dump", TM_TEXT, "", "Ranks that left no dump; null if all ranks left one."},
     [J_CUT] = {"cut_short", TM_INT, "",
                "Number of dumps that end early; their readable part is used."},
     [J_STATE] =
         {"state", TM_TEXT, "",
-         "hangs: a rank waits for one that does not come; unknown: an operation that all "
-         "reached does not end, or the dumps do not show which rank is missing, or there are none; "
-         "running: no rank has waited for a second; clear: no rank waits."},
+         "hangs: a rank waits for a rank that does not come. unknown: an operation that all ranks "
+         "reached does not end, or the dumps do not show which rank is missing, or there are no "
+         "dumps. running: no rank has waited for a second or more. clear: no rank waits."},
     [J_REASON] = {"reason", TM_TEXT, "",
-                  "mismatch: ranks issued different operations, sizes or types (others may be "
-                  "missing elsewhere as well); not issued: others wait for ranks that wait for no "
-                  "rank; no dump: they wait for ranks that left no dump; circle: ranks wait for "
-                  "one another; null: no rank is named."},
+                  "Why the job hangs. mismatch: ranks issued different operations, sizes or types "
+                  "(other ranks may be missing as well). not issued: ranks wait for ranks that "
+                  "wait for nobody. no dump: ranks wait for ranks that left no dump. circle: ranks "
+                  "wait for one another. Null if no rank is named."},
     [J_CONFIDENCE] = {"confidence", TM_TEXT, "",
-                      "one: only these ranks explain the hang; several: it may be any of these; "
-                      "unknown: no rank is named."},
-    [J_CULPRITS] = {"culprits", TM_TEXT, "", "The named ranks; null: none."},
+                      "one: only the named ranks explain the hang. several: any of the named ranks "
+                      "may be the cause. unknown: no rank is named."},
+    [J_CULPRITS] = {"culprits", TM_TEXT, "",
+                    "The ranks that are named as the cause; null if none is named."},
     [J_GROUP] = {"group", TM_TEXT, "", "Group of the operation at which the hang began."},
-    [J_OPERATION] = {"operation", TM_TEXT, "", "Name of that operation."},
-    [J_NUMBER] = {"number", TM_INT, "", "Number of that operation in its group."},
-    [J_VERDICT] = {"verdict", TM_TEXT, "", "The finding, as a sentence."},
+    [J_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation at which the hang began."},
+    [J_NUMBER] = {"number", TM_INT, "",
+                  "Number in its group of the operation at which the hang began."},
+    [J_VERDICT] = {"verdict", TM_TEXT, "", "The finding as a sentence."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "", "The evidence for the verdict."},
     [J_CHAIN] = {"chain", TM_TEXT, "", "Other ranks that wait as a consequence."},
-    [J_RAS] =
-        {"ras", TM_TEXT, "",
-         "What NCCL's RAS says of processes and communicators; null: no answer of it was read. "
-         "Without dumps its finding is the verdict."},
+    [J_RAS] = {"ras", TM_TEXT, "",
+               "Reports of NCCL's RAS on processes and communicators. Without dumps this is the "
+               "verdict. Null if no answer of RAS was read."},
 };
 
 const tm_table_def tm_hang_job_def = {
     .name = "hang.job",
-    .doc = "One row: the ranks that a stuck job waits for. Only if dumps of flight recorders were "
-           "read, or an answer of NCCL's RAS (tmerge hang).",
+    .doc = "One row: the ranks that a stuck job waits for. Only if tmerge hang read dumps of "
+           "flight recorders or an answer of NCCL's RAS.",
     .columns = job_columns,
     .n_columns = N_J,
     .n_keys = 0,
@@ -98,32 +99,43 @@ enum {
 };
 
 static const tm_column collective_columns[N_C] = {
-    [C_PLACE] = {"place", TM_INT, "", "Position by time of first arrival, from 1."},
-    [C_GROUP] = {"group", TM_TEXT, "",
-                 "Process group: the program's description of it, or its name."},
-    [C_OPERATION] = {"operation", TM_TEXT, "", "Operation that the first rank issued."},
-    [C_NUMBER] = {"number", TM_INT, "", "Its number in the group (collective_seq_id, p2p_seq_id)."},
-    [C_PROBLEM] = {"problem", TM_TEXT, "",
-                   "other times: over for some ranks although it needs others whose dumps do not "
-                   "have it; mismatch: ranks differ; missing: some have not come; perhaps missing: "
-                   "whether some came or are members is unknown; no dump: all ranks with a dump "
-                   "came, others left none; all came: it does not end."},
-    [C_CAUSE] = {"cause", TM_BOOL, "", "Whether the hang began here; false for consequences."},
-    [C_CAME] = {"came", TM_TEXT, "", "Ranks that issued it."},
-    [C_WAITING] = {"waiting", TM_TEXT, "", "Ranks that issued it and for which it is not over."},
-    [C_ABSENT] = {"absent", TM_TEXT, "", "Ranks with a dump that did not issue it."},
-    [C_NO_DUMP] = {"no_dump", TM_TEXT, "", "Members without a dump."},
-    [C_PERHAPS] = {"perhaps", TM_TEXT, "",
-                   "Ranks that may be members, or whose records of it are lost."},
+    [C_PLACE] = {"place", TM_INT, "", "Position of the operation by its first arrival, from 1."},
+    [C_GROUP] =
+        {"group", TM_TEXT, "",
+         "Process group of the operation: the program's description of the group, or its name."},
+    [C_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation that the first rank issued."},
+    [C_NUMBER] = {"number", TM_INT, "",
+                  "Number of the operation in its group (collective_seq_id, p2p_seq_id)."},
+    [C_PROBLEM] =
+        {"problem", TM_TEXT, "",
+         "What is wrong with the operation. other times: it is over for some ranks although it "
+         "needs others, and their dumps do not have it. mismatch: ranks issued different calls. "
+         "missing: some ranks have not come. perhaps missing: for some ranks it is unknown whether "
+         "they came or are members. no dump: all ranks with a dump came, and others left none. all "
+         "came: all ranks came, but it does not end."},
+    [C_CAUSE] = {"cause", TM_BOOL, "",
+                 "Whether the hang began at this operation; false for operations that only wait as "
+                 "a consequence."},
+    [C_CAME] = {"came", TM_TEXT, "", "List of the ranks that issued the operation."},
+    [C_WAITING] = {"waiting", TM_TEXT, "",
+                   "List of the ranks that issued the operation and for which it is not over."},
+    [C_ABSENT] = {"absent", TM_TEXT, "",
+                  "List of the ranks that left a dump and did not issue the operation."},
+    [C_NO_DUMP] = {"no_dump", TM_TEXT, "", "Members of the group that left no dump."},
+    [C_PERHAPS] =
+        {"perhaps", TM_TEXT, "",
+         "Ranks that may be members of the group, or whose records of the operation are lost."},
     [C_SINCE] = {"begin_ns", TM_INT, tm_epoch_ns, "Time of the first arrival, since the epoch."},
-    [C_INPUTS] = {"inputs", TM_TEXT, "", "Sizes and types of the inputs on the first rank."},
-    [C_OUTPUTS] = {"outputs", TM_TEXT, "", "Sizes and types of the outputs on the first rank."},
+    [C_INPUTS] = {"inputs", TM_TEXT, "",
+                  "Sizes and types of the operation's inputs on the first rank."},
+    [C_OUTPUTS] = {"outputs", TM_TEXT, "",
+                   "Sizes and types of the operation's outputs on the first rank."},
     [C_TEXT] = {"detail", TM_TEXT, "", "Which ranks issued which call."},
 };
 
 const tm_table_def tm_hang_collective_def = {
     .name = "hang.collective",
-    .doc = "A row for each operation that holds up ranks: the first of each group.",
+    .doc = "A row for each operation that ranks wait in: the first such operation of each group.",
     .columns = collective_columns,
     .n_columns = N_C,
     .n_keys = 1,
@@ -160,41 +172,46 @@ enum {
 static const tm_column rank_columns[N_R] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_ROLE] = {"role", TM_TEXT, "",
-                "culprit: named in hang.job; waits: in the operation below; fine: neither waits "
-                "nor is missing; no dump."},
-    [R_GROUP] = {"group", TM_TEXT, "", "Group in which it waits."},
-    [R_OPERATION] = {"operation", TM_TEXT, "", "Operation in which it waits."},
-    [R_NUMBER] = {"number", TM_INT, "", "Number of that operation."},
+                "culprit: the rank is named in hang.job. waits: it waits in the operation of this "
+                "row. fine: it neither waits nor is missing. no dump: it left no dump."},
+    [R_GROUP] = {"group", TM_TEXT, "", "Group of the operation in which the rank waits."},
+    [R_OPERATION] = {"operation", TM_TEXT, "", "Name of the operation in which the rank waits."},
+    [R_NUMBER] = {"number", TM_INT, "", "Number of the operation in which the rank waits."},
     [R_SINCE] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Time since which it waits, since the epoch; null if not recorded."},
-    [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of its last recorded operation."},
-    [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "", "Name of that operation."},
-    [R_LAST_NUMBER] = {"last_number", TM_INT, "", "Number of that operation."},
-    [R_LAST_NS] = {"time_ns", TM_INT, tm_epoch_ns, "Time at which it was issued, since the epoch."},
-    [R_ENTRIES] = {"entries", TM_INT, "", "Number of entries in its dump."},
-    [R_CUT] = {"cut_short", TM_BOOL, "", "Whether the dump ends early."},
-    [R_DUMP] = {"dump", TM_TEXT, "", "Path of the dump; null: none."},
+                 "Time since which the rank waits, since the epoch; null if not recorded."},
+    [R_LAST_GROUP] = {"last_group", TM_TEXT, "", "Group of the last operation in the rank's dump."},
+    [R_LAST_OPERATION] = {"last_operation", TM_TEXT, "",
+                          "Name of the last operation in the rank's dump."},
+    [R_LAST_NUMBER] = {"last_number", TM_INT, "",
+                       "Number of the last operation in the rank's dump."},
+    [R_LAST_NS] = {"time_ns", TM_INT, tm_epoch_ns,
+                   "Time at which the rank issued that last operation, since the epoch."},
+    [R_ENTRIES] = {"entries", TM_INT, "", "Number of entries in the rank's dump."},
+    [R_CUT] = {"cut_short", TM_BOOL, "", "Whether the rank's dump ends early."},
+    [R_DUMP] = {"dump", TM_TEXT, "", "Path of the rank's dump; null if it left no dump."},
     [R_PROCESS] = {"process", TM_TEXT, "",
-                   "Its process by NCCL's RAS: alive; unreachable: it did not answer; dead: it has "
-                   "not answered for a minute; null: not told."},
+                   "State of the rank's process by NCCL's RAS. alive; unreachable: it did not "
+                   "answer; dead: it has not answered for a minute. Null if RAS does not say."},
     [R_ADVANCED] = {"advanced", TM_INT, "",
-                    "Number of collectives that it launched between two answers of NCCL's RAS; "
-                    "null: unknown."},
-    [R_TRACE_END] =
-        {"trace_end_ns", TM_INT, tm_epoch_ns,
-         "End of its trace, since the epoch; null without a trace with time of day. All times here "
-         "are on the job's clock, but as recorded for ranks without a trace."},
-    [R_STEP] = {"step", TM_INT, "", "Last step of its trace."},
-    [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, tm_epoch_ns, "Begin of that step, since the epoch."},
+                    "Number of collectives that the rank launched between two answers of NCCL's "
+                    "RAS; null if unknown."},
+    [R_TRACE_END] = {"trace_end_ns", TM_INT, tm_epoch_ns,
+                     "End of the rank's trace, since the epoch; null without a trace that records "
+                     "the time of day. All times in this table are on the job's clock; for ranks "
+                     "without a trace they are as recorded."},
+    [R_STEP] = {"step", TM_INT, "", "Last step of the rank's trace."},
+    [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, tm_epoch_ns,
+                      "Start of the last step of the rank's trace, since the epoch."},
     [R_CALL_BEGIN] = {"call_begin_ns", TM_INT, tm_epoch_ns,
-                      "Begin of the call in `call`, since the epoch."},
+                      "Start of the call in the column call, since the epoch."},
     [R_OPEN] = {"call_open", TM_BOOL, "",
-                "Whether that call had not returned when the trace ended."},
-    [R_CALL] = {"call", TM_TEXT, "",
-                "Call in which the main thread was when its trace ended, with the program's own "
-                "functions around it, innermost first; else the last recorded call."},
+                "Whether the call in the column call had not returned when the trace ended."},
+    [R_CALL] =
+        {"call", TM_TEXT, "",
+         "Call in which the main thread was when the rank's trace ended, with the program's own "
+         "functions around it, innermost first. If it was in no call, the last recorded call."},
     [R_FRAMES] = {"frames", TM_TEXT, "",
-                  "The program's own stack frames at its last operation, innermost first."},
+                  "The program's own stack frames at the rank's last operation, innermost first."},
 };
 
 const tm_table_def tm_hang_rank_def = {

@@ -17,10 +17,11 @@ static const tm_column seen_columns[N_HS] = {
                    "Job clock minus the rank's clock at the end of its trace; null if unknown."},
     [HS_END] = {"end_ns", TM_INT, "ns", "End of its last CPU call, on the job's clock."},
     [HS_STEP] = {"step", TM_INT, "", "Number of its last step."},
-    [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns", "Begin of that step, on the job's clock."},
+    [HS_STEP_BEGIN] = {"step_begin_ns", TM_INT, "ns",
+                       "Start of its last step, on the job's clock."},
     [HS_CALL] = {"call", TM_TEXT, "", "CPU calls at its end, innermost first."},
     [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
-                       "Start of the innermost of these calls, on the job's clock."},
+                       "Start of the innermost call in the column call, on the job's clock."},
     [HS_OPEN] = {"open", TM_BOOL, "", "Whether it had not returned at the end."},
 };
 

@@ -14,21 +14,21 @@ enum { RANK, SOURCE, NAME, SERIES, SAMPLES, MEAN, MIN, MAX, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "What the counter belongs to: a device, or the process and thread (or network card "
-                "and port) of its track."},
-    [NAME] = {"name", TM_TEXT, "", "Name of the counter; null where the trace has none."},
-    [SERIES] = {"series", TM_TEXT, "", "Which of the counter's values, if it has several."},
+                "Source of the counter: a device, or the process and thread (or network card and "
+                "port) of its track."},
+    [NAME] = {"name", TM_TEXT, "", "Name of the counter; null if the trace does not have it."},
+    [SERIES] = {"series", TM_TEXT, "", "Name of the value, for a counter with several values."},
     [SAMPLES] = {"samples", TM_INT, "", "Number of recorded values."},
-    [MEAN] = {"mean", TM_REAL, "", "Mean of the samples, unweighted."},
+    [MEAN] = {"mean", TM_REAL, "", "Mean of the samples, not weighted by time."},
     [MIN] = {"min", TM_REAL, "", "Minimum of the samples."},
     [MAX] = {"max", TM_REAL, "", "Maximum of the samples."},
 };
 
 const tm_table_def tm_counters_table = {
     .name = "host.counter",
-    .doc = "A row for each counter of a rank, in the profiler's own units: GPU and network card "
-           "metrics sampled by Nsight Systems and any other counters of a trace. Only the first "
-           "200 of a rank.",
+    .doc = "A row for each counter of a rank, in the profiler's own units: metrics of GPUs and "
+           "network cards that Nsight Systems sampled, and any other counters in a trace. Limited "
+           "to the first 200 counters of a rank.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 4,

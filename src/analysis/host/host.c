@@ -34,28 +34,31 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [PROCESS] = {"process", TM_TEXT, "", "Process id."},
     [THREAD] = {"thread", TM_TEXT, "", "Thread id."},
-    [NAME] = {"name", TM_TEXT, "", "Name of the thread; null if it has none."},
+    [NAME] = {"name", TM_TEXT, "", "Name of the thread; null if it has no name."},
     [RUNNING] = {"running_ns", TM_INT, "ns",
-                 "Time on a core; null if thread scheduling was not recorded."},
+                 "Time that the thread was on a core; null if thread scheduling was not recorded."},
     [RUNNING_PCT] = {"running_pct", TM_REAL, "%",
                      "100 running_ns / the time from the first to the last moment at which any "
                      "thread of the rank was on a core."},
-    [TIMES] = {"times", TM_INT, "", "Number of times it was scheduled onto a core."},
+    [TIMES] = {"times", TM_INT, "", "Number of times the thread was scheduled onto a core."},
     [MIGRATIONS] = {"migrations", TM_INT, "",
-                    "Number of times it was scheduled onto another core than before."},
-    [CORES] = {"cores", TM_INT, "", "Number of different cores it ran on."},
+                    "Number of times the thread was scheduled onto another core than before."},
+    [CORES] = {"cores", TM_INT, "", "Number of different cores that the thread ran on."},
     [OS_CALLS] = {"os_calls", TM_INT, "",
-                  "Recorded OS runtime calls (poll, sem_timedwait, read, ...) and system calls."},
-    [OS_TIME] = {"os_ns", TM_INT, "ns", "Time in these calls (union)."},
+                  "Number of recorded calls of the OS runtime (poll, sem_timedwait, read, ...) and "
+                  "of system calls."},
+    [OS_TIME] = {"os_ns", TM_INT, "ns",
+                 "Time that the thread spent in recorded OS runtime calls and system calls; nested "
+                 "calls count once."},
     [OFF_TIME] = {"os_wait_ns", TM_INT, "ns",
-                  "Part of os_ns in which the thread was on no core, i.e. waited in the call; null "
+                  "Part of os_ns in which the thread was on no core: it waited in the call. Null "
                   "unless both calls and scheduling were recorded."},
 };
 
 static const tm_table_def thread_def = {
     .name = "host.thread",
-    .doc = "A row for each thread of a rank whose scheduling or OS calls were recorded: the 16 of "
-           "a rank with the largest running_ns, then os_ns.",
+    .doc = "A row for each thread of a rank whose scheduling or OS calls were recorded. Limited to "
+           "the 16 threads of a rank with the largest running_ns, then os_ns.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 3,

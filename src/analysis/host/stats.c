@@ -40,22 +40,25 @@ enum {
     [REPORT] = {"report", TM_TEXT, "", "Name of the nsys stats report."},                          \
     [NAME] = {"name", TM_TEXT, "", "Name of the call, kernel, operation or range."},               \
     [COUNT] = {"count", TM_INT, "", "Number of occurrences, over all ranks."},                     \
-    [TOTAL] = {"total_" suffix, TM_INT, unit, "Sum of their values."},                             \
+    [TOTAL] = {"total_" suffix, TM_INT, unit, "Sum of all values."},                               \
     [SHARE] = {"share_pct", TM_REAL, "%",                                                          \
                "100 total_" suffix " / the sum over all rows of the report."},                     \
     [MEAN] = {"mean_" suffix, TM_REAL, unit, "total_" suffix " / count."},                         \
     [MEDIAN] = {"median_" suffix, TM_REAL, unit,                                                   \
-                "Median; for an even number of values the mean of the middle two."},               \
-    [MIN] = {"min_" suffix, TM_INT, unit, "Minimum."},                                             \
-    [MAX] = {"max_" suffix, TM_INT, unit, "Maximum."},                                             \
-    [DEVIATION] = {"stddev_" suffix, TM_REAL, unit,                                                \
-                   "Sample standard deviation (divisor count - 1); 0 for one value."},             \
-    [RANKS] = {"ranks", TM_INT, "", "Number of ranks with any."},                                  \
-    [MAX_RANK_TOTAL] = {"max_rank_" suffix, TM_INT, unit, "Maximum sum of a rank."},               \
-    [MAX_RANK] = {"max_rank", TM_INT, "", "Rank with that maximum; the lowest if several."},       \
+                "Median value; for an even number of values, the mean of the middle two."},        \
+    [MIN] = {"min_" suffix, TM_INT, unit, "Smallest value."},                                      \
+    [MAX] = {"max_" suffix, TM_INT, unit, "Largest value."},                                       \
+    [DEVIATION] =                                                                                  \
+        {"stddev_" suffix, TM_REAL, unit,                                                          \
+         "Sample standard deviation of the values (divisor count - 1); 0 for one value."},         \
+    [RANKS] = {"ranks", TM_INT, "", "Number of ranks with a value."},                              \
+    [MAX_RANK_TOTAL] = {"max_rank_" suffix, TM_INT, unit, "Largest sum of a rank's values."},      \
+    [MAX_RANK] = {"max_rank", TM_INT, "",                                                          \
+                  "Rank with max_rank_" suffix "; the lowest if there are several."},              \
     [EXACT] = {"median_exact", TM_BOOL, "",                                                        \
-               "False if some rank has more than 16384 values over all names: it then "            \
-               "contributes an evenly chosen part of them to the median."}
+               "Whether median_" suffix                                                            \
+               " uses all values. False if a rank has more than 16384 values over all names; an "  \
+               "evenly chosen part of the rank's values is then used."}
 
 static const tm_column time_columns[N_COLUMNS] = {COLUMNS("ns", "ns")};
 static const tm_column size_columns[N_COLUMNS] = {COLUMNS("B", "bytes")};
@@ -64,13 +67,13 @@ static const tm_table_def time_def = {
     .name = "stats.time",
     .doc =
         "A row for each nsys stats report and name in it, over all ranks that Nsight Systems "
-        "recorded: cuda_api_sum, cuda_gpu_kern_sum (graphs recorded as a whole count as kernels), "
-        "cuda_gpu_mem_time_sum, nvtx_sum (one row per range name, whatever the style; emit_nvtx "
-        "operators without their numbers), mpi_event_sum (a call that waits for several requests "
-        "counts once; nsys has a row for each), openacc_sum, openmp_sum, osrt_sum, syscall_sum and "
-        "um_cpu_page_faults_sum (by function, times are null). library, which nsys does not have, "
-        "lists calls of cuDNN and cuBLAS. Each has the " LISTED_WORD
-        " rows with the largest total_ns and one row for the rest.",
+        "recorded. Reports: cuda_api_sum, cuda_gpu_kern_sum (graphs that were recorded as a whole "
+        "count as kernels), cuda_gpu_mem_time_sum, nvtx_sum (one row for each range name, whatever "
+        "the style; operators of emit_nvtx without their numbers), mpi_event_sum (a call that "
+        "waits for several requests counts once; nsys has a row for each request), openacc_sum, "
+        "openmp_sum, osrt_sum, syscall_sum, um_cpu_page_faults_sum (by function; times are null) "
+        "and library (calls of cuDNN and cuBLAS, which nsys does not list). Each report has "
+        "the " LISTED_WORD " rows with the largest total_ns and one row for the rest.",
     .columns = time_columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -79,7 +82,8 @@ static const tm_table_def time_def = {
 
 static const tm_table_def size_def = {
     .name = "stats.size",
-    .doc = "The same for cuda_gpu_mem_size_sum: bytes of copies and sets, by kind of copy.",
+    .doc = "A row for each kind of copy or set, over all ranks that Nsight Systems recorded, as in "
+           "the nsys stats report cuda_gpu_mem_size_sum: the bytes that were copied or set.",
     .columns = size_columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,
@@ -401,7 +405,7 @@ static tm_status stats_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_stats = {
     .name = "stats",
-    .summary = "what the reports of nsys stats have: calls, kernels, copies, ranges by name",
+    .summary = "the reports of nsys stats: calls, kernels, copies and ranges by name",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = stats_rank,

@@ -28,20 +28,27 @@ enum {
 /* The sums that both tables have. */
 #define SUMS(first)                                                                                \
     [(first) +                                                                                     \
-        H2D_COUNT] = {"to_device", TM_INT, "", "Migrations of pages from the host to a device."},  \
-        [(first) + H2D_BYTES] = {"to_device_bytes", TM_INT, "B", "Bytes moved by these."},         \
-        [(first) + H2D_TIME] = {"to_device_ns", TM_INT, "ns", "Sum of their durations."},          \
+        H2D_COUNT] = {"to_device", TM_INT, "",                                                     \
+                      "Number of migrations of pages from the host to a device."},                 \
+        [(first) + H2D_BYTES] = {"to_device_bytes", TM_INT, "B",                                   \
+                                 "Bytes that migrated from the host to a device."},                \
+        [(first) + H2D_TIME] = {"to_device_ns", TM_INT, "ns",                                      \
+                                "Sum of the durations of the migrations to a device."},            \
         [(first) + D2H_COUNT] = {"to_host", TM_INT, "",                                            \
-                                 "Migrations of pages from a device to the host."},                \
-        [(first) + D2H_BYTES] = {"to_host_bytes", TM_INT, "B", "Bytes moved by these."},           \
-        [(first) + D2H_TIME] = {"to_host_ns", TM_INT, "ns", "Sum of their durations."},            \
-        [(first) + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Page faults of devices."},            \
-        [(first) + GPU_GROUPS] = {"gpu_fault_groups", TM_INT, "",                                  \
-                                  "Groups in which the driver handled them."},                     \
-        [(first) +                                                                                 \
-            GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns", "Sum of the durations of these groups."},   \
-        [(first) +                                                                                 \
-            CPU_FAULTS] = {"cpu_faults", TM_INT, "", "Page faults of the host in unified memory."}
+                                 "Number of migrations of pages from a device to the host."},      \
+        [(first) + D2H_BYTES] = {"to_host_bytes", TM_INT, "B",                                     \
+                                 "Bytes that migrated from a device to the host."},                \
+        [(first) + D2H_TIME] = {"to_host_ns", TM_INT, "ns",                                        \
+                                "Sum of the durations of the migrations to the host."},            \
+        [(first) + GPU_FAULTS] = {"gpu_faults", TM_INT, "", "Number of page faults of devices."},  \
+        [(first) + GPU_GROUPS] =                                                                   \
+            {"gpu_fault_groups", TM_INT, "",                                                       \
+             "Number of groups in which the driver handled the page faults of devices."},          \
+        [(first) + GPU_TIME] = {"gpu_fault_ns", TM_INT, "ns",                                      \
+                                "Sum of the durations of the groups in which the driver handled "  \
+                                "page faults of devices."},                                        \
+        [(first) + CPU_FAULTS] = {"cpu_faults", TM_INT, "",                                        \
+                                  "Number of page faults of the host in unified memory."}
 
 enum { RANK, T_SUMS, N_COLUMNS = T_SUMS + N_SUMS };
 
@@ -53,8 +60,8 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_unified_table = {
     .name = "host.unified",
     .doc = "A row for each rank whose trace has migrations or page faults of unified memory, like "
-           "um_total_sum of nsys stats. host.address has these by address, stats.time the host "
-           "functions that faulted.",
+           "um_total_sum of nsys stats. host.address shows them by address; stats.time shows the "
+           "host functions that faulted.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -65,22 +72,23 @@ enum { A_RANK, A_ADDRESS, A_ADDRESSES, A_SUMS, N_ADDRESS_COLUMNS = A_SUMS + N_SU
 
 static const tm_column address_columns[N_ADDRESS_COLUMNS] = {
     [A_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [A_ADDRESS] =
-        {"address", TM_TEXT, "",
-         "Virtual address of the page, or the first of several pages, as recorded, with at least "
-         "12 hexadecimal digits; null if the row has several addresses or none was recorded."},
-    [A_ADDRESSES] = {"addresses", TM_INT, "",
-                     "Number of addresses in this row: 1; for the row of all others their number; "
-                     "0 if none was recorded (or the store is older than this table)."},
+    [A_ADDRESS] = {"address", TM_TEXT, "",
+                   "Virtual address, as recorded, of the page or of the first of several pages, "
+                   "with at least 12 hexadecimal digits. Null if the row stands for several "
+                   "addresses or no address was recorded."},
+    [A_ADDRESSES] =
+        {"addresses", TM_INT, "",
+         "Number of addresses in this row: 1, or more in the row for all other addresses. 0 if no "
+         "address was recorded (or if the store is older than this table)."},
     SUMS(A_SUMS),
 };
 
 const tm_table_def tm_unified_addresses = {
     .name = "host.address",
     .doc = "A row for each virtual address of unified memory at which a rank had migrations or "
-           "page faults, like um_sum of nsys stats: the 1000 of a rank with the largest "
-           "to_device_bytes + to_host_bytes, then gpu_faults, then cpu_faults, and a row for all "
-           "others. They add up to host.unified.",
+           "page faults, like um_sum of nsys stats. Each rank has the 1000 addresses with the "
+           "largest to_device_bytes + to_host_bytes, then gpu_faults, then cpu_faults, and a row "
+           "for all others. The rows add up to host.unified.",
     .columns = address_columns,
     .n_columns = N_ADDRESS_COLUMNS,
     .n_keys = 2,

@@ -26,41 +26,45 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
     [R_OFFSET] = {"offset_ns", TM_INT, "ns",
-                  "Aligned minus recorded time at the middle of the rank's trace."},
+                  "Aligned time minus recorded time at the middle of the rank's trace."},
     [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Change of offset_ns per second of recorded time."},
     [R_UNCERTAINTY] =
         {"uncertainty_ns", TM_INT, "ns",
-         "Standard deviation of the aligned time relative to the clocks of its component (method "
-         "wall: to all clocks), the maximum over the trace. An upper bound if over 64 clocks are "
-         "linked by too many collectives to follow each; 0 for clocks taken as recorded."},
+         "Standard deviation of the aligned time relative to the clocks of the rank's component "
+         "(for method wall: relative to all clocks), the maximum over the trace. An upper bound if "
+         "over 64 clocks are linked by too many collectives to follow each of them. 0 for clocks "
+         "that are taken as recorded."},
     [R_LOW] = {"low_ns", TM_INT, "ns",
-               "Lower end of the interval that must contain the offset if the clock with the most "
-               "anchors in the component is right: no collective can end on one rank before it "
-               "began on another. Null if unbounded."},
-    [R_HIGH] = {"high_ns", TM_INT, "ns", "Upper end of this interval."},
-    [R_RESIDUAL] =
-        {"residual_ns", TM_INT, "ns",
-         "Median over its matched collectives of its aligned end minus the median end of all "
-         "ranks: the error of its GPU's clock plus the effect of its position in rings and trees."},
-    [R_EARLY] = {"early_kernels", TM_INT, "", "GPU events that begin before their launch."},
+               "Lower end of the interval in which the offset must be if the clock with the most "
+               "anchors in the component is right, because no collective can end on one rank "
+               "before it starts on another. Null if there is no lower end."},
+    [R_HIGH] = {"high_ns", TM_INT, "ns",
+                "Upper end of the interval in which the offset must be (see low_ns); null if there "
+                "is no upper end."},
+    [R_RESIDUAL] = {"residual_ns", TM_INT, "ns",
+                    "Median over the rank's matched collectives of the rank's aligned end minus "
+                    "the median end of all ranks. It has two parts: the error of the GPU's clock, "
+                    "and the effect of the rank's position in rings and trees."},
+    [R_EARLY] = {"early_kernels", TM_INT, "",
+                 "Number of GPU events that start before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",
-                    "Maximum time by which one of them begins before its launch; null without any. "
-                    "Profilers convert GPU times to host times (NPUs: to within 30 us): above "
-                    "that, the GPU's clock is wrong."},
-    [R_COMPONENT] = {"component", TM_INT, "", "Ranks of one component have comparable clocks."},
+                    "Maximum time by which a GPU event starts before its launch; null if there is "
+                    "no such event. Profilers convert GPU times to host times (for NPUs to within "
+                    "30 us): above that, the GPU's clock is wrong."},
+    [R_COMPONENT] = {"component", TM_INT, "",
+                     "Number of the component: ranks of one component have comparable clocks."},
     [R_METHOD] = {"method", TM_TEXT, "",
-                  "fit: fitted to the ends of collectives between clocks; wall: as recorded; none: "
-                  "not comparable."},
-    [R_ANCHORS] =
-        {"anchors", TM_INT, "",
-         "Number of inter-host collectives whose ends were used in the fit of its clock."},
+                  "How the clock was aligned. fit: fitted to the ends of collectives that several "
+                  "clocks share. wall: taken as recorded. none: not comparable."},
+    [R_ANCHORS] = {"anchors", TM_INT, "",
+                   "Number of collectives between hosts whose ends were used to fit the clock."},
     [R_DOMAIN] = {"domain", TM_INT, "",
-                  "Ranks of one domain share a clock: all ranks of a host, unless their ends of "
-                  "collectives show otherwise."},
+                  "Number of the clock domain: ranks of one domain share a clock. All ranks of a "
+                  "host are in one domain unless their ends of collectives show otherwise."},
     [R_SET] = {"set_ns", TM_INT, "ns",
-               "Approximate jump of its clock during the recording; null if it did not jump. Its "
-               "aligned times are wrong by up to this. If only two clocks can be compared, both "
-               "have the value: either may have jumped."},
+               "Approximate jump of the rank's clock during the recording; null if it did not "
+               "jump. Aligned times of the rank are wrong by up to this much. If only two clocks "
+               "can be compared, both have the value, because either may have jumped."},
 };
 
 static const tm_table_def rank_def = {
@@ -90,33 +94,41 @@ enum {
 };
 
 static const tm_column check_columns[N_CHECK_COLUMNS] = {
-    [C_COLLECTIVES] = {"collectives", TM_INT, "", "Collectives found, complete or not."},
-    [C_MATCHED] = {"matched", TM_INT, "", "Collectives with a matched kernel of every member."},
+    [C_COLLECTIVES] = {"collectives", TM_INT, "",
+                       "Number of collectives that were found, complete or not."},
+    [C_MATCHED] = {"matched", TM_INT, "",
+                   "Number of collectives with a matched kernel of every member."},
     [C_INCOMPLETE] = {"incomplete", TM_INT, "",
-                      "Collectives without a matched kernel of some members."},
+                      "Number of collectives without a matched kernel of some members."},
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
-                     "Communication kernels that belong to no collective; collectives.unmatched "
-                     "gives the reasons."},
+                     "Number of communication kernels that belong to no collective; "
+                     "collectives.unmatched gives the reasons."},
     [C_INFERRED] = {"inferred", TM_INT, "",
-                    "Communication kernels without metadata whose collective was inferred from "
-                    "which ranks waited for which."},
-    [C_TRANSFERS] = {"transfers_alone", TM_INT, "",
-                     "Communication kernels in traces that record only the transfer, from the "
-                     "arrival of the last rank on: such traces do not show who waited."},
-    [C_SUSPECT] = {"suspect", TM_INT, "",
-                   "Collectives whose members contradict one another (kind, size, a rank twice) or "
-                   "which violate causality on aligned clocks far beyond the uncertainty."},
+                    "Number of communication kernels without metadata whose collective was "
+                    "inferred from which ranks waited for which."},
+    [C_TRANSFERS] =
+        {"transfers_alone", TM_INT, "",
+         "Number of communication kernels in traces that record only the transfer, which starts "
+         "when the last rank arrives. Such traces do not show who waited."},
+    [C_SUSPECT] =
+        {"suspect", TM_INT, "",
+         "Number of collectives whose members contradict one another (kind, size, a rank twice), "
+         "or which on aligned clocks violate causality by far more than the uncertainty."},
     [C_BEFORE] = {"violations_before", TM_INT, "",
-                  "Synchronising collectives in which a rank ended before another began, on clocks "
-                  "as recorded."},
-    [C_AFTER] = {"violations_after", TM_INT, "", "The same on aligned clocks."},
+                  "Number of synchronising collectives in which, on clocks as recorded, a rank "
+                  "ended before another rank started."},
+    [C_AFTER] = {"violations_after", TM_INT, "",
+                 "Number of synchronising collectives in which, on aligned clocks, a rank ended "
+                 "before another rank started."},
     [C_WORST_BEFORE] = {"worst_before_ns", TM_INT, "ns",
-                        "Maximum time by which such an end precedes a begin, on clocks as "
-                        "recorded; null without violations."},
-    [C_WORST_AFTER] = {"worst_after_ns", TM_INT, "ns", "The same on aligned clocks."},
-    [C_ALIGN] =
-        {"align", TM_TEXT, "",
-         "auto: fitted to the ends of collectives; utc: clocks as recorded; none: not compared."},
+                        "Maximum time by which, on clocks as recorded, a rank ended before another "
+                        "rank started in the same collective; null without violations."},
+    [C_WORST_AFTER] = {"worst_after_ns", TM_INT, "ns",
+                       "Maximum time by which, on aligned clocks, a rank ended before another rank "
+                       "started in the same collective; null without violations."},
+    [C_ALIGN] = {"align", TM_TEXT, "",
+                 "How clocks were aligned. auto: fitted to the ends of collectives. utc: taken as "
+                 "recorded. none: not compared."},
 };
 
 static const tm_table_def check_def = {
@@ -266,7 +278,7 @@ static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_clock = {
     .name = "clock",
-    .summary = "how far apart the hosts' clocks were, and what was matched",
+    .summary = "how far apart the hosts' clocks were, and how many operations were matched",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = clock_rank,

@@ -10,14 +10,15 @@ enum { RANK, SOURCE, DIAGNOSTIC, CLASS, COUNT, MEANING, N_COLUMNS };
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "The trace as given; null if the trace was left out of the job."},
+                "Path of the trace as given; null if the trace was left out of the job."},
     [DIAGNOSTIC] = {"remark", TM_TEXT, "",
-                    "What was found, named as in the columns n_... of /spans."},
+                    "Name of what was found, as in the columns n_... of /spans."},
     [CLASS] = {"class", TM_TEXT, "",
-               "repaired (malformed text), skipped (events not kept), odd (kept as is, but figures "
-               "may be wrong because of it), minor (kept; no effect on the summary)."},
+               "repaired: malformed text was repaired. skipped: events were not kept. odd: data "
+               "was kept as it is, but figures may be wrong because of it. minor: data was kept "
+               "and has no effect on the summary."},
     [COUNT] = {"count", TM_INT, "", "Number of repaired values or strings, or of events."},
-    [MEANING] = {"meaning", TM_TEXT, "", "What is counted."},
+    [MEANING] = {"meaning", TM_TEXT, "", "Definition of what is counted."},
 };
 
 const tm_table_def tm_diagnostic_table = {

@@ -19,22 +19,23 @@ enum {
 enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [WHAT] =
-        {"what", TM_TEXT, "",
-         "What differs. time: the recordings do not overlap in time; world size: the traces report "
-         "different numbers of ranks; process group: they disagree on its ranks; kernels: under a "
-         "tenth of the kernel names of these ranks occur on the other ranks."},
+    [WHAT] = {"what", TM_TEXT, "",
+              "Property that differs. time: the recordings do not overlap in time. world size: "
+              "traces report different numbers of ranks. process group: traces disagree on the "
+              "ranks of a process group. kernels: under a tenth of the kernel names of some ranks "
+              "occur on the other ranks."},
     [VALUE] = {"value", TM_TEXT, "",
-               "Value that these ranks have; for kernels, the number of the set."},
+               "Value of the property on the ranks in the column ranks; for kernels, the number of "
+               "the set of kernels."},
     [N_RANKS] = {"n_ranks", TM_INT, "", "Number of ranks with this value."},
-    [RANKS] = {"ranks", TM_TEXT, "", "The ranks, as in 0-3,8."},
+    [RANKS] = {"ranks", TM_TEXT, "", "List of the ranks with this value, as in 0-3,8."},
 };
 
 const tm_table_def tm_differs_table = {
     .name = "job.differs",
-    .doc = "Properties that all ranks of one job should share and do not: a row for each value; no "
-           "rows if all ranks agree. Pipeline stages share kernels; ranks of a service with "
-           "separate prefill and decode may not.",
+    .doc = "A row for each value of a property that all ranks of one job should share and do not "
+           "share. There are no rows if all ranks agree. Pipeline stages share kernels; ranks of a "
+           "service with separate prefill and decode may not share any.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 0,
@@ -172,7 +173,7 @@ static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t sl
     return status;
 }
 
-/* @param column  column of the begin; the end is in the next one */
+/* @param column  column of the start; the end is in the next one */
 static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, tm_error *err) {
     const tm_table *places = tm_tables_find(out, tm_differs_place.name);
     window *w = calloc(places->n_rows + 1, sizeof *w);

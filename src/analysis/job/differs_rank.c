@@ -18,8 +18,8 @@ static const tm_column place_columns[] = {
     {"begin_ns", TM_INT, "ns",
      "As in job.rank; null if no other clock can be compared with its own."},
     {"end_ns", TM_INT, "ns", "As in job.rank; null where begin_ns is."},
-    {"recorded_begin_ns", TM_INT, "ns", "Begin as recorded; null if it is no time of day."},
-    {"recorded_end_ns", TM_INT, "ns", "End as recorded; null where recorded_begin_ns is."},
+    {"recorded_begin_ns", TM_INT, "ns", "Start as recorded; null if it is not a time of day."},
+    {"recorded_end_ns", TM_INT, "ns", "End as recorded; null if recorded_begin_ns is null."},
     {"marks_steps", TM_BOOL, "",
      "Whether its trace marks steps; if not, the whole trace is step 0."},
 };

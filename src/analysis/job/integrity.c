@@ -37,76 +37,92 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
-               "Steps that its trace marks; null if the trace has no launches, as are the columns "
-               "up to recorded_pct."},
+               "Number of steps that the rank's trace marks. Null if the trace has no launches; "
+               "the columns up to recorded_pct are then null too."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
-                    "Steps in which kernels were launched but none was recorded."},
-    [LAUNCHES] =
-        {"launches", TM_INT, "",
-         "Calls that launch a kernel or a graph, without those recorded into a graph by capture."},
-    [LAUNCHES_LOST] =
-        {"launches_lost", TM_INT, "",
-         "Launches without a recorded GPU event; also graph launches with only copies recorded, or "
-         "with only communication during which the GPU was idle for over 200 us and over half of "
-         "the time from launch to end. If under 1 % of the launches between recorded ones are "
-         "lost, losses in the first and last tenth of the recording are not counted."},
-    [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Graph launches among launches_lost."},
+                    "Number of steps in which kernels were launched but none was recorded."},
+    [LAUNCHES] = {"launches", TM_INT, "",
+                  "Number of calls that launch a kernel or a graph, without calls that were "
+                  "captured into a graph."},
+    [LAUNCHES_LOST] = {"launches_lost", TM_INT, "",
+                       "Number of launches without a recorded GPU event. A graph launch also "
+                       "counts if only copies were recorded for it, or only communication during "
+                       "which the GPU was idle for over 200 us and for over half of the time from "
+                       "launch to end. If under 1 % of the launches between recorded launches are "
+                       "lost, losses in the first and last tenth of the recording do not count."},
+    [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
-    [DEVICE] = {"device_ns", TM_INT, "ns", "Time covered by recorded GPU events: |P u C u M|."},
+    [DEVICE] = {"device_ns", TM_INT, "ns",
+                "Time in which the rank's devices ran recorded kernels, copies or sets; "
+                "overlapping events count once."},
     [HIDDEN] = {"hidden_ns", TM_INT, "ns",
-                "Time without recorded GPU events from a lost launch until the host had waited for "
-                "the GPU or the next launched kernel began: the GPU may have been busy. With "
-                "several devices (overlap.device), the sum over them; a lost launch counts for the "
-                "device of the launches before and after it on its thread."},
+                "Time without recorded GPU events in which the GPU may have been busy: from a lost "
+                "launch until the host had waited for the GPU or the next launched kernel started. "
+                "With several devices (overlap.device) it is the sum over devices, and a lost "
+                "launch counts for the device of the launches before and after it on its thread."},
     [COMPUTE] = {"compute_pct", TM_REAL, "%",
-                 "100 compute_ns / the rank's window; with several devices the mean over them, as "
-                 "in the next five columns. Null without GPU events, as are these."},
+                 "100 compute_ns / the rank's window; with several devices, the mean over them. "
+                 "Null without GPU events."},
     [COMPUTE_LEAST] = {"compute_least_pct", TM_REAL, "%",
-                       "compute_pct if hidden_ns and impossible_ns were idle, of a window extended "
-                       "to include all of hidden_ns."},
+                       "Lower bound of compute_pct: as if the GPU was idle during hidden_ns and "
+                       "impossible_ns, over a window that is extended to include all of hidden_ns. "
+                       "With several devices, the mean over them. Null without GPU events."},
     [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
-                      "compute_pct if all of hidden_ns were compute."},
+                      "Upper bound of compute_pct: as if the GPU computed during all of hidden_ns. "
+                      "With several devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
-              "100 idle_ns of overlap.rank / the window; a mean over devices as above."},
+              "100 idle_ns of overlap.rank / the rank's window; with several devices, the mean "
+              "over them. Null without GPU events."},
     [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%",
-                    "idle_pct if the GPU was busy during hidden_ns."},
-    [IDLE_MOST] = {"idle_most_pct", TM_REAL, "%",
-                   "idle_pct if the GPU was idle during hidden_ns and impossible_ns."},
+                    "Lower bound of idle_pct: as if the GPU was busy during hidden_ns. With "
+                    "several devices, the mean over them. Null without GPU events."},
+    [IDLE_MOST] =
+        {"idle_most_pct", TM_REAL, "%",
+         "Upper bound of idle_pct: as if the GPU was idle during hidden_ns and impossible_ns. With "
+         "several devices, the mean over them. Null without GPU events."},
     [MOVES] = {"moves_pct", TM_REAL, "%",
-               "How far the rank's figures could be off: the maximum of 100 - recorded_pct, the "
-               "distances of the shares above from their bounds, and 100 (compute_ns - "
-               "compute_least_ns) / compute_ns. Above 5 no conclusions are drawn from them."},
-    [BETWEEN] =
-        {"between_pct", TM_REAL, "%",
-         "The larger of 100 (compute_ns - compute_least_ns) / compute_ns and the percentage of "
-         "launches lost between the first and the last launch with a recorded GPU event. Up to 5 "
-         "that stretch counts as complete and waits in it can be blamed on ranks."},
+               "How far the rank's figures could be off: the maximum of 100 - recorded_pct, of the "
+               "distances of compute_pct and idle_pct from their bounds, and of 100 (compute_ns - "
+               "compute_least_ns) / compute_ns. Above 5, tmerge draws no conclusions from the "
+               "rank's figures."},
+    [BETWEEN] = {"between_pct", TM_REAL, "%",
+                 "The larger of two values: 100 (compute_ns - compute_least_ns) / compute_ns, and "
+                 "the percentage of launches lost between the first and the last launch with a "
+                 "recorded GPU event. Up to 5, the stretch between these two launches counts as "
+                 "complete, and waits in it can be blamed on ranks."},
     [IMPOSSIBLE] =
         {"impossible_kernels", TM_INT, "",
-         "Kernels whose recorded end is wrong: 3 or more later kernels of the same stream, not of "
-         "the same graph, began and ended before it (a stream is serial); or the host had waited "
-         "for its device before half of its duration was over; or it ends after everything else in "
-         "the recording, by more than that recording took (profilers stop when the device has)."},
+         "Number of kernels whose recorded end is wrong, for one of three reasons. Three or more "
+         "later kernels of the same stream, not of the same graph, started and ended before it (a "
+         "stream is serial). Or the host had waited for the kernel's device before half of the "
+         "kernel's duration was over. Or the kernel ends after everything else in the recording, "
+         "by more than that recording took (profilers stop when the device has)."},
     [IMPOSSIBLE_KERNEL] = {"impossible_kernel", TM_TEXT, "",
-                           "Name of the kernel with the most time in doubt; null if there is none, "
-                           "as are the next two columns."},
+                           "Name of the kernel with a wrong end that has the most time in doubt; "
+                           "null if there is no such kernel."},
     [IMPOSSIBLE_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
-                          "Aligned begin of that kernel since the epoch."},
+                          "Aligned start of the kernel named in impossible_kernel, since the "
+                          "epoch; null if there is no such kernel."},
     [FOLLOWERS] = {"followers", TM_INT, "",
-                   "Number of kernels that began and ended before its end."},
+                   "Number of kernels that started and ended before the end of the kernel named in "
+                   "impossible_kernel; null if there is no such kernel."},
     [IMPOSSIBLE_NS] = {"impossible_ns", TM_INT, "ns",
-                       "Busy time due only to the part of these kernels after the next kernel on "
-                       "their stream began; all of their time if none follows."},
-    [COMPUTE_NS] = {"compute_ns", TM_INT, "ns", "|P| as recorded."},
-    [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
-                          "|P| with each of these kernels cut where the next one begins, and "
-                          "without those that no kernel follows."},
+                       "Busy time that is due only to the doubtful part of kernels with a wrong "
+                       "end: the part after the next kernel on their stream started, or all of "
+                       "their time if no kernel follows."},
+    [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
+                    "Time in which at least one compute kernel runs, as recorded."},
+    [COMPUTE_LEAST_NS] =
+        {"compute_least_ns", TM_INT, "ns",
+         "Time in which at least one compute kernel runs if kernels with a wrong end are cut where "
+         "the next kernel on their stream starts, and left out if no kernel follows."},
     [LATE] = {"late_kernels", TM_INT, "",
-              "Other kernels that end after a device synchronisation that was called after their "
-              "launch had returned; 0 if the rank has several devices."},
+              "Number of other kernels that end after the return of a device synchronisation that "
+              "was called after their launch had returned; 0 if the rank has several devices."},
     [LATEST] = {"latest_ns", TM_INT, "ns",
-                "Maximum time by which one of them ends after that return; null without any. Above "
-                "some 30 us, the GPU's clock disagrees with its host's or these ends are wrong."},
+                "Maximum time by which a kernel that late_kernels counts ends after the device "
+                "synchronisation returned; null if there is no such kernel. Above some 30 us, the "
+                "GPU's clock disagrees with its host's clock, or the ends of kernels are wrong."},
 };
 
 const tm_table_def tm_integrity_table = {

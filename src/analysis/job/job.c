@@ -38,49 +38,52 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] = {"host", TM_TEXT, "",
-              "Host according to --host-map, the trace or its file name; else host0, host1, ...: a "
-              "new host begins where the device number does not increase from one rank to the "
-              "next. Null if none of several ranks has a known host or device."},
-    [DEVICE] =
-        {"device", TM_INT, "",
-         "Number of the device with the most busy time on its host; null without GPU events."},
+    [HOST] =
+        {"host", TM_TEXT, "",
+         "Name of the rank's host, from --host-map, the trace or its file name; otherwise host0, "
+         "host1, ...: a new host starts where the device number does not increase from one rank to "
+         "the next. Null if there are several ranks and no host or device is known."},
+    [DEVICE] = {"device", TM_INT, "",
+                "Number on its host of the rank's device with the most busy time; null without GPU "
+                "events."},
     [SOURCE] = {"source", TM_TEXT, "",
-                "Its trace files as given, in order of begin, joined by commas."},
-    [FORMAT] = {"format", TM_TEXT, "", "Format of the traces."},
+                "Paths of the rank's traces as given, in order of start, separated by commas."},
+    [FORMAT] = {"format", TM_TEXT, "", "Format of the rank's traces."},
     [EVENTS] = {"events", TM_INT, "",
-                "Duration, instant and counter events kept, without flows and metadata."},
-    [BEGIN] =
-        {"begin_ns", TM_INT, tm_epoch_ns,
-         "Aligned begin of its first duration event outside category Trace, since the epoch."},
-    [END] =
-        {"end_ns", TM_INT, tm_epoch_ns,
-         "begin_ns plus the recorded time until the last end of these events, since the epoch."},
-    [SKIPPED] = {"skipped_events", TM_INT, "",
-                 "Events read but not kept; /ranks and /spans list the reasons."},
-    [REPAIRED] = {"repaired_events", TM_INT, "",
-                  "Events with at least one repair; /ranks and /spans list the repairs by class."},
+                "Number of duration, instant and counter events that were kept, without flows and "
+                "metadata."},
+    [BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
+               "Aligned start of the rank's first duration event outside of the category Trace, "
+               "since the epoch."},
+    [END] = {"end_ns", TM_INT, tm_epoch_ns,
+             "begin_ns plus the recorded time until the last end of the rank's duration events, "
+             "since the epoch."},
+    [SKIPPED] =
+        {"skipped_events", TM_INT, "",
+         "Number of events that were read but not kept; /ranks and /spans list the reasons."},
+    [REPAIRED] =
+        {"repaired_events", TM_INT, "",
+         "Number of events with at least one repair; /ranks and /spans list the repairs by class."},
     [TRUNCATED] = {"truncated", TM_BOOL, "",
-                   "Whether a trace is cut off; its readable part is used."},
-    [DIAGNOSTICS] =
-        {"remarks", TM_TEXT, "",
-         "What was repaired, skipped or odd, with counts; job.remark lists the trace and "
-         "the meaning."},
+                   "Whether one of the rank's traces is cut off; its readable part is used."},
+    [DIAGNOSTICS] = {"remarks", TM_TEXT, "",
+                     "Kinds of repaired, skipped or odd data in the rank's traces, with counts; "
+                     "job.remark has the trace and the meaning of each."},
     [DEVICE_KIND] = {"device_kind", TM_TEXT, "",
-                     "Kind of its devices: GPU, NPU, TPU, XPU, ...; null if the trace does not say "
-                     "and has no device events."},
+                     "Kind of the rank's devices: GPU, NPU, TPU, XPU, ...; null if the trace does "
+                     "not say and has no device events."},
     [UNRECOGNISED] = {"unrecognised", TM_TEXT, "",
-                      "Event categories that could not be classified as device or host work, with "
-                      "their event counts."},
+                      "Event categories that tmerge could not classify as device or host work, "
+                      "with their event counts."},
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
-                        "trace; null if the log has no error or the rank has device events."},
+                        "trace. Null if the log has no error or the rank has device events."},
     [OPENING] = {"opening_ns", TM_INT, "ns",
-                 "Time left out at the begin of its recording because the ranks' profilers started "
-                 "one after another: until the last rank arrived at a collective in which some "
-                 "rank had waited since before another rank's recording began, if that part is at "
-                 "least half of its wait and 5 % of its recording. Windows, steps and waits "
-                 "exclude it. Null if nothing is left out."},
+                 "Time left out at the start of the rank's recording because the ranks' profilers "
+                 "started one after another; windows, steps and waits exclude it. It ends when the "
+                 "last rank arrived at a collective in which some rank had waited since before "
+                 "another rank's recording started, if that part is at least half of the rank's "
+                 "wait and 5 % of its recording. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -109,29 +112,32 @@ enum {
 };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks read."},
+    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks that were read."},
     [J_HOSTS] = {"hosts", TM_INT, "", "Number of hosts; null if unknown."},
     [J_STEPS] = {"steps", TM_INT, "",
-                 "Number of different step numbers over the ranks whose traces mark steps; 0 if "
-                 "none does: the whole trace is then step 0."},
-    [J_EVENTS] = {"events", TM_INT, "", "Events kept, over all ranks."},
-    [J_COLLECTIVES] = {"collectives", TM_INT, "", "Collectives found, complete or not."},
+                 "Number of different step numbers over the ranks whose traces mark steps; 0 if no "
+                 "trace marks steps (the whole trace is then step 0)."},
+    [J_EVENTS] = {"events", TM_INT, "", "Number of events that were kept, over all ranks."},
+    [J_COLLECTIVES] = {"collectives", TM_INT, "",
+                       "Number of collectives that were found, complete or not."},
     [J_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "First aligned begin over all ranks, since the epoch. If some ranks' times count "
-                 "from 0 and others' since the epoch, only the latter count."},
-    [J_DURATION] =
-        {"duration_ns", TM_INT, "ns",
-         "Last end over all ranks minus begin_ns; null if only some ranks' times count from 0."},
+                 "First aligned start over all ranks, since the epoch. If the times of some ranks "
+                 "count from 0 and those of others since the epoch, only the latter are used."},
+    [J_DURATION] = {"duration_ns", TM_INT, "ns",
+                    "Last end over all ranks minus begin_ns; null if the times of only some ranks "
+                    "count from 0."},
     [J_RECORDINGS] = {"recordings", TM_INT, "",
-                      "Number of separate recordings (with gaps between them) of the rank that has "
-                      "the most. Null where duration_ns is."},
+                      "Largest number of separate recordings (with gaps between them) of a rank; "
+                      "null if duration_ns is null."},
     [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
                     "Recorded time of the rank that was recorded longest."},
     [J_KIND] = {"device_kind", TM_TEXT, "",
-                "Kind of the devices, as in job.rank; `device` if ranks have several kinds."},
-    [J_INTEGRITY] = {"integrity", TM_TEXT, "",
-                     "What is unrecorded or impossible on the rank whose figures could be off most "
-                     "(job.integrity), and the consequence; null under 1 %."},
+                "Kind of the devices, as in job.rank; the word device if ranks have devices of "
+                "several kinds."},
+    [J_INTEGRITY] =
+        {"integrity", TM_TEXT, "",
+         "What is unrecorded or impossible on the rank whose figures could be off most "
+         "(job.integrity), and the consequence; null if they could be off by under 1 %."},
 };
 
 static const tm_table_def job_def = {
@@ -146,7 +152,8 @@ static const tm_table_def job_def = {
 
 static const tm_column span_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"begin_ns", TM_INT, tm_epoch_ns, "Aligned begin of one of its traces, since the epoch."},
+    {"begin_ns", TM_INT, tm_epoch_ns,
+     "Aligned start of one of the rank's traces, since the epoch."},
     {"end_ns", TM_INT, "ns", "begin_ns plus the time that the trace covers."},
 };
 
@@ -162,19 +169,19 @@ static const tm_table_def span_def = {
 
 /* Filled while files are read, when the reasons are known. */
 static const tm_column left_out_columns[] = {
-    {"source", TM_TEXT, "", "The file as given."},
+    {"source", TM_TEXT, "", "Path of the file as given."},
     {"reason", TM_TEXT, "",
-     "unreadable, overlapping (covers the time of another trace of its rank), exported (a report "
-     "whose export was also given), outdated (an export older than its report), other (not a "
-     "trace), store or page (written by tmerge), covered (another file has the same content), "
-     "helper (a process that is not a rank), unranked (has no rank number, and other traces cover "
-     "every rank of the job)."},
-    {"message", TM_TEXT, "", "What was found."},
+     "Why the file is not part of the job. unreadable; overlapping: it covers the time of another "
+     "trace of its rank; exported: a report whose export was also given; outdated: an export that "
+     "is older than its report; other: not a trace; store or page: written by tmerge; covered: "
+     "another file has the same content; helper: a process that is not a rank; unranked: it has no "
+     "rank number, and other traces cover every rank of the job."},
+    {"message", TM_TEXT, "", "What was found in the file."},
 };
 
 static const tm_table_def left_out_def = {
     .name = "job.left_out",
-    .doc = "A row for each file that was given or found in a folder but is not part of the job.",
+    .doc = "A row for each file that was given, or found in a folder, but is not part of the job.",
     .columns = left_out_columns,
     .n_columns = 3,
     .n_keys = 1,
@@ -510,7 +517,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_job = {
     .name = "job",
-    .summary = "the ranks of the job, their hosts, and what was read of them",
+    .summary = "the ranks of the job, their hosts, and what was read from their traces",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = job_rank,

@@ -9,22 +9,24 @@
  * counts. */
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
-      "Allocated before the trace's first record: parameters and all else kept from step to "      \
-      "step. If records have no totals it counts from 0 and may be negative. XProf: unused "       \
-      "preallocated device memory.")                                                               \
-    X(TEMPORARY, "temporary", "Allocated and freed within one operator: workspaces.")              \
-    X(OPTIMIZER_STATE, "optimizer_state", "Allocated in Optimizer.step and kept after it.")        \
-    X(GRADIENT, "gradient", "Allocated in the backward pass and kept after it.")                   \
-    X(AUTOGRAD_DETAIL, "autograd_detail", "Allocated and freed within one backward pass.")         \
-    X(INPUT, "input", "Allocated for data copied from the host, pinned or loaded.")                \
-    X(ACTIVATION, "activation", "Allocated before a backward pass and kept until it has begun.")   \
-    X(FORWARD_ONLY, "forward_only", "Allocated before a backward pass and freed before it.")       \
-    X(OTHER, "other", "Allocated elsewhere; in inference nearly all.")                             \
+      "Bytes allocated before the trace's first record: parameters and everything else that is "   \
+      "kept from step to step. If records have no totals, the value counts from 0 and may be "     \
+      "negative. For XProf: unused preallocated device memory.")                                   \
+    X(TEMPORARY, "temporary", "Bytes allocated and freed within one operator: workspaces.")        \
+    X(OPTIMIZER_STATE, "optimizer_state",                                                          \
+      "Bytes allocated in Optimizer.step and kept afterwards.")                                    \
+    X(GRADIENT, "gradient", "Bytes allocated in the backward pass and kept afterwards.")           \
+    X(AUTOGRAD_DETAIL, "autograd_detail", "Bytes allocated and freed within one backward pass.")   \
+    X(INPUT, "input", "Bytes allocated for data that is copied from the host, pinned or loaded.")  \
+    X(ACTIVATION, "activation",                                                                    \
+      "Bytes allocated before a backward pass and kept until the pass has started.")               \
+    X(FORWARD_ONLY, "forward_only", "Bytes allocated and freed before a backward pass.")           \
+    X(OTHER, "other", "Bytes allocated elsewhere; nearly all bytes in inference.")                 \
     X(STACK, "stack",                                                                              \
-      "On TPUs: memory that programs hold for temporaries, without records of their own (XProf's " \
-      "stack).")                                                                                   \
+      "On TPUs: bytes that programs hold for temporaries that have no records of their own "       \
+      "(XProf's stack).")                                                                          \
     X(UNRECORDED, "unrecorded",                                                                    \
-      "Recorded totals minus the sum of the records; 0 if the trace is complete.")
+      "Recorded total bytes minus the sum of the records; 0 if the trace is complete.")
 
 typedef enum tm_memory_category {
 #define TM_MEMORY_CATEGORY_ENUM(id, word, doc) TM_MEMORY_##id,
@@ -51,7 +53,7 @@ typedef struct tm_blocks {
                       the trace; owned */
 } tm_blocks;
 
-/** Whether every record of a device has an address; without, there are no blocks. */
+/** Whether every record of a device has an address. Otherwise there are no blocks. */
 bool tm_blocks_are_told(const tm_timeline *timeline, const tm_device_levels *d);
 
 /**

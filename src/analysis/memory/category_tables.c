@@ -23,24 +23,28 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_CATEGORY] = {"category", TM_TEXT, "",
-                    "As the columns of memory.category_curve; exported traces do not record which "
-                    "tensor a block belongs to."},
+                    "Category of memory, as in the columns of memory.category_curve. Exported "
+                    "traces do not record which tensor a block belongs to."},
     [C_PEAK] = {"peak_bytes", TM_INT, "B",
-                "Part of what was allocated at the device's peak: the rows of a device add up to "
+                "Bytes of the category at the device's peak; the rows of a device add up to "
                 "memory.device.peak_bytes."},
     [C_PEAK_PCT] = {"peak_pct", TM_REAL, "%", "100 peak_bytes / memory.device.peak_bytes."},
-    [C_MEAN] = {"mean_bytes", TM_INT, "B", "Mean over the time from the first to the last record."},
-    [C_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category at any time."},
-    [C_END] = {"end_bytes", TM_INT, "B", "Allocated after the last record."},
-    [C_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks of the category allocated in the trace."},
-    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of the sizes of these blocks."},
+    [C_MEAN] = {"mean_bytes", TM_INT, "B",
+                "Mean bytes of the category over the time from the first to the last record."},
+    [C_MOST] = {"most_bytes", TM_INT, "B", "Largest number of bytes of the category at any time."},
+    [C_END] = {"end_bytes", TM_INT, "B", "Bytes of the category after the last record."},
+    [C_BLOCKS] = {"blocks", TM_INT, "",
+                  "Number of blocks of the category that were allocated in the trace."},
+    [C_ALLOCATED] =
+        {"allocated_bytes", TM_INT, "B",
+         "Sum of the sizes of the blocks of the category that were allocated in the trace."},
 };
 
 const tm_table_def tm_memory_category_def = {
     .name = "memory.category",
-    .doc = "A row for each rank, device and category with memory, if [memory] records have "
-           "addresses. The category is inferred from the calls open when a block was allocated and "
-           "freed, because exported traces do not record its tensor.",
+    .doc = "A row for each rank, device and category that has memory, if [memory] records have "
+           "addresses. The category is inferred from the calls that were open when a block was "
+           "allocated and freed, because exported traces do not record its tensor.",
     .columns = category_columns,
     .n_columns = N_CATEGORY_COLUMNS,
     .n_keys = 3,
@@ -52,8 +56,9 @@ enum { V_RANK, V_DEVICE, V_TIME, V_ALLOCATED, V_FIRST };
 static const tm_column curve_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    {"time_ns", TM_INT, tm_epoch_ns, "Aligned time since the epoch."},
-    {"allocated_bytes", TM_INT, "B", "Allocated from then on: the sum of the columns below."},
+    {"time_ns", TM_INT, tm_epoch_ns, "Aligned time of the point, since the epoch."},
+    {"allocated_bytes", TM_INT, "B",
+     "Bytes allocated from this time on: the sum over all categories."},
 #define COLUMN(id, word, doc) {word "_bytes", TM_INT, "B", doc},
     TM_MEMORY_CATEGORIES(COLUMN)
 #undef COLUMN
@@ -61,8 +66,9 @@ static const tm_column curve_columns[] = {
 
 const tm_table_def tm_memory_category_curve_def = {
     .name = "memory.category_curve",
-    .doc = "Each rank's and device's memory by category over time: in each 48th of the time the "
-           "moment with the largest total, which includes the peak, and the last one.",
+    .doc = "A row for each point of the memory of a rank's device by category over time: the "
+           "moment with the largest total in each 48th of the time, which includes the peak, and "
+           "the last moment.",
     .columns = curve_columns,
     .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,

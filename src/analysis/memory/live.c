@@ -27,32 +27,34 @@ enum {
 static const tm_column live_columns[N_LIVE_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
     [L_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [L_PLACE] = {"place", TM_INT, "", "Position by bytes, from 1."},
-    [L_CATEGORY] =
-        {"category", TM_TEXT, "",
-         "As in memory.category; null in the last row if it sums the groups beyond the first 40."},
+    [L_PLACE] = {"place", TM_INT, "", "Position of the group by bytes, from 1."},
+    [L_CATEGORY] = {"category", TM_TEXT, "",
+                    "Category as in memory.category; null in the last row if it sums the groups "
+                    "after the first 40."},
     [L_OPERATOR] = {"operator", TM_TEXT, "",
-                    "Outermost operator that allocated the blocks, ignoring autograd's wrappers; "
-                    "null if outside of all."},
-    [L_SHAPES] = {"shapes", TM_TEXT, "", "Input shapes of that operator, if recorded."},
+                    "Outermost operator that allocated the blocks, except autograd's wrappers; "
+                    "null if they were allocated outside of all operators."},
+    [L_SHAPES] = {"shapes", TM_TEXT, "", "Input shapes of the operator; null if not recorded."},
     [L_MODULE] = {"module", TM_TEXT, "",
-                  "Innermost open module; in the backward pass, that of the forward operator whose "
-                  "gradient was computed, if autograd's sequence numbers link them. Null if none."},
+                  "Innermost open module. In the backward pass it is the module of the forward "
+                  "operator whose gradient was computed, if autograd's sequence numbers link the "
+                  "two. Null if no module was open."},
     [L_STEP] = {"step", TM_INT, "",
-                "Step in which the blocks were allocated; a much earlier one means they are kept. "
-                "Null if none."},
+                "Step in which the blocks were allocated; a step long before the peak means that "
+                "they are kept. Null if they were allocated outside of steps."},
     [L_SIZE] = {"block_bytes", TM_INT, "B", "Size of each block."},
     [L_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks."},
     [L_BYTES] = {"bytes", TM_INT, "B",
-                 "Sum of the blocks; the rows of a device add up to memory.device.peak_bytes."},
+                 "Sum of the sizes of the blocks; the rows of a device add up to "
+                 "memory.device.peak_bytes."},
     [L_PCT] = {"share_pct", TM_REAL, "%", "100 bytes / memory.device.peak_bytes."},
 };
 
 const tm_table_def tm_memory_live_def = {
     .name = "memory.live",
-    .doc = "What was allocated at the peak of a rank's device, if [memory] records have addresses: "
-           "equal blocks of one operator and step are one group; the largest 40 groups and a row "
-           "for the rest.",
+    .doc = "A row for each group of blocks that were allocated at the peak of a rank's device, if "
+           "[memory] records have addresses. Equal blocks of one operator and step are a group. "
+           "The table has the largest 40 groups of each device and a row for the rest.",
     .columns = live_columns,
     .n_columns = N_LIVE_COLUMNS,
     .n_keys = 3,

@@ -46,53 +46,59 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
     [D_ALLOCATIONS] = {"allocations", TM_INT, "", "Number of [memory] records that allocate."},
     [D_RELEASES] = {"releases", TM_INT, "", "Number of [memory] records that free."},
     [D_RELATIVE] = {"relative", TM_BOOL, "",
-                    "Whether the trace has no totals (before PyTorch 1.10); bytes then count from "
+                    "Whether the trace has no totals (before PyTorch 1.10). Bytes then count from "
                     "0 at its first record."},
-    [D_BEGIN] = {"begin_bytes", TM_INT, "B", "Allocated before the first record."},
-    [D_END] = {"end_bytes", TM_INT, "B", "Allocated after the last record."},
-    [D_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum allocated (Total Allocated)."},
+    [D_BEGIN] = {"begin_bytes", TM_INT, "B", "Bytes allocated before the first record."},
+    [D_END] = {"end_bytes", TM_INT, "B", "Bytes allocated after the last record."},
+    [D_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum of the allocated bytes (Total Allocated)."},
     [D_PEAK_TIME] =
         {"peak_time_ns", TM_INT, tm_epoch_ns,
          "Time at which the peak was first reached, since the epoch, on the rank's own clock."},
-    [D_PEAK_STEP] = {"peak_step", TM_INT, "", "Step of the peak; null if none."},
-    [D_PEAK_OPERATOR] =
-        {"peak_operator", TM_TEXT, "",
-         "Innermost operator or annotation that allocated at the peak; null if outside of all."},
+    [D_PEAK_STEP] = {"peak_step", TM_INT, "",
+                     "Step in which the peak was first reached; null if it was outside of steps."},
+    [D_PEAK_OPERATOR] = {"peak_operator", TM_TEXT, "",
+                         "Innermost operator or annotation that allocated at the peak; null if it "
+                         "was outside of all."},
     [D_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
-                    "Maximum that the allocator held of the device (Total Reserved)."},
+                    "Maximum of the device memory that the allocator held (Total Reserved)."},
     [D_FRAGMENTATION] = {"fragmentation_pct", TM_REAL, "%",
-                         "100 (1 - peak_bytes / peak_reserved_bytes): held but never used."},
+                         "100 (1 - peak_bytes / peak_reserved_bytes): memory that the allocator "
+                         "held but never used."},
     [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
     [D_CAPACITY_PCT] = {"capacity_pct", TM_REAL, "%",
                         "100 peak_reserved_bytes / capacity_bytes, or 100 peak_bytes / limit_bytes "
-                        "if limit_bytes is known instead of reserved bytes. 85 to 95 is good use; "
-                        "above, memory of other libraries may not fit."},
+                        "if limit_bytes is known and reserved bytes are not. 85 to 95 is good use. "
+                        "Above 95, memory of other libraries may not fit."},
     [D_GROWTH] = {"growth_bytes", TM_INT, "B",
-                  "Median of memory.step.growth_bytes over all steps but the first; above 0 in "
+                  "Median of memory.step.growth_bytes over all steps except the first. Above 0 in "
                   "step after step is a leak. Null with fewer than 2 steps."},
-    [D_GROWING] = {"growing_steps", TM_INT, "", "Number of these steps with growth_bytes above 0."},
+    [D_GROWING] = {"growing_steps", TM_INT, "",
+                   "Number of steps, except the first, with memory.step.growth_bytes above 0."},
     [D_MEAN] = {"mean_bytes", TM_INT, "B",
-                "Mean allocated over the time from the first to the last record."},
+                "Mean of the allocated bytes over the time from the first to the last record."},
     [D_PATTERN] = {"pattern", TM_TEXT, "",
-                   "Over all steps but the first. growth: each ends with more allocated than the "
-                   "one before, a leak; saw-tooth: memory at step ends, or held by the allocator, "
-                   "falls at least twice by a twentieth of its peak; spike: one step, or at most a "
-                   "fourth of them, peaks a fifth above the median; stable: all peak within a "
-                   "twentieth of the median; else uneven. Null with fewer than 4 steps."},
-    [D_SPIKE_STEP] = {"spike_step", TM_INT, "", "For a spike, the step with the highest peak."},
+                   "How memory changes over all steps except the first. growth: each step ends "
+                   "with more allocated than the one before it, which is a leak. saw-tooth: memory "
+                   "at step ends, or memory held by the allocator, falls at least twice by a "
+                   "twentieth of its peak. spike: one step, or at most a fourth of them, peaks a "
+                   "fifth above the median. stable: all peaks are within a twentieth of the "
+                   "median. uneven: none of these. Null with fewer than 4 steps."},
+    [D_SPIKE_STEP] = {"spike_step", TM_INT, "",
+                      "Step with the highest peak if the pattern is spike; otherwise null."},
     [D_FALLS] = {"reserve_falls", TM_INT, "",
-                 "Number of times the allocator returned a twentieth of its maximum to the device. "
-                 "Null if reserved bytes are not recorded."},
+                 "Number of times that the allocator returned a twentieth of its maximum to the "
+                 "device. Null if reserved bytes are not recorded."},
     [D_STEPS_LEFT] =
         {"steps_left", TM_INT, "",
-         "For a growing device, about the number of steps until it is out of memory: "
-         "(capacity_bytes - peak_bytes) / growth_bytes; fewer if other libraries hold memory."},
+         "Approximate number of steps until a growing device is out of memory: (limit_bytes - "
+         "peak_bytes) / growth_bytes, with capacity_bytes if limit_bytes is unknown. It is fewer "
+         "if other libraries hold memory. Null for other patterns."},
     [D_ALLOCATOR] = {"allocator", TM_TEXT, "",
-                     "Name of its allocator in a TensorFlow or JAX profile (GPU_4_bfc); null for "
-                     "others and for TPUs."},
+                     "Name of the device's allocator in a TensorFlow or JAX profile (GPU_4_bfc); "
+                     "null for other profiles and for TPUs."},
     [D_LIMIT] = {"limit_bytes", TM_INT, "B",
-                 "Memory that this allocator can hand out, from such a profile: the sum of "
-                 "allocated memory, program stacks and free memory."},
+                 "Memory that the allocator of a TensorFlow or JAX profile can hand out: allocated "
+                 "memory + program stacks + free memory. Null for other profiles."},
 };
 
 static const tm_table_def device_def = {
@@ -109,16 +115,18 @@ enum { C_RANK, C_DEVICE, C_TIME, C_ALLOCATED, C_RESERVED, N_CURVE_COLUMNS };
 static const tm_column curve_columns[N_CURVE_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [C_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned time since the epoch."},
-    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Allocated from then on."},
-    [C_RESERVED] = {"reserved_bytes", TM_INT, "B", "Held by the allocator from then on."},
+    [C_TIME] = {"time_ns", TM_INT, tm_epoch_ns, "Aligned time of the point, since the epoch."},
+    [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Bytes allocated from this time on."},
+    [C_RESERVED] = {"reserved_bytes", TM_INT, "B",
+                    "Bytes that the allocator held from this time on."},
 };
 
 static const tm_table_def curve_def = {
     .name = "memory.curve",
-    .doc = "Points of each rank's and device's memory over time. If there are over 384, those with "
-           "the minimum and maximum allocated and the maximum reserved in each 128th of the time, "
-           "which includes every peak.",
+    .doc =
+        "A row for each point of the memory of a rank's device over time. If there are over 384 "
+        "points, the table has only some of them: the points with the minimum and maximum "
+        "allocated and the maximum reserved in each 128th of the time, which include every peak.",
     .columns = curve_columns,
     .n_columns = N_CURVE_COLUMNS,
     .n_keys = 3,
@@ -131,14 +139,16 @@ enum { S_RANK, S_DEVICE, S_STEP, S_ALLOCATED, S_PEAK, S_RESERVED, S_END, S_GROWT
 static const tm_column step_columns[N_STEP_COLUMNS] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
     [S_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [S_STEP] = {"step", TM_INT, "", "Number of the step with the records."},
-    [S_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of all allocations in the step."},
-    [S_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum allocated in the step."},
-    [S_RESERVED] = {"peak_reserved_bytes", TM_INT, "B", "Maximum reserved in the step."},
-    [S_END] = {"end_bytes", TM_INT, "B", "Allocated after the last record of the step."},
+    [S_STEP] = {"step", TM_INT, "", "Number of the step in which memory was allocated or freed."},
+    [S_ALLOCATED] = {"allocated_bytes", TM_INT, "B",
+                     "Sum of the sizes of all allocations in the step."},
+    [S_PEAK] = {"peak_bytes", TM_INT, "B", "Maximum of the allocated bytes in the step."},
+    [S_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
+                    "Maximum of the bytes that the allocator held in the step."},
+    [S_END] = {"end_bytes", TM_INT, "B", "Bytes allocated after the last record of the step."},
     [S_GROWTH] = {"growth_bytes", TM_INT, "B",
-                  "end_bytes minus that of the step before; for the first step, minus what was "
-                  "allocated before the trace's first record."},
+                  "end_bytes minus end_bytes of the step before. For the first step, it is "
+                  "end_bytes minus the bytes allocated before the trace's first record."},
 };
 
 static const tm_table_def step_def = {
@@ -409,7 +419,8 @@ static tm_status memory_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_memory = {
     .name = "memory",
-    .summary = "what is allocated on each device, when, by which operators, and what grows",
+    .summary = "the memory allocated on each device over time, the operators that allocate it, and "
+               "memory that grows",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = memory_rank,

@@ -22,26 +22,30 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [J_DEVICE] = {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks with records of this type."},
+    [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have records for this type of device."},
     [J_DEVICES] = {"devices", TM_INT, "",
-                   "Number of rows of memory.device; the columns below are over these."},
-    [J_MIN] = {"peak_min_bytes", TM_INT, "B", "Minimum of the peaks."},
-    [J_MEDIAN] = {"peak_median_bytes", TM_INT, "B", "Median of the peaks."},
-    [J_MAX] = {"peak_max_bytes", TM_INT, "B", "Maximum of the peaks."},
-    [J_MAX_RANK] = {"peak_max_rank", TM_INT, "", "Rank with that maximum; the lowest if several."},
-    [J_NEAREST] = {"nearest_rank", TM_INT, "",
-                   "Rank nearest to its limit, i.e. with the largest capacity_pct of "
-                   "memory.device; the lowest if several. Null if no capacity is known."},
-    [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%", "capacity_pct of nearest_rank."},
-    [J_GROWING] = {"growing_devices", TM_INT, "", "Number of devices with pattern growth."},
+                   "Number of rows in memory.device for this type of device."},
+    [J_MIN] = {"peak_min_bytes", TM_INT, "B", "Smallest peak_bytes in memory.device."},
+    [J_MEDIAN] = {"peak_median_bytes", TM_INT, "B", "Median of peak_bytes in memory.device."},
+    [J_MAX] = {"peak_max_bytes", TM_INT, "B", "Largest peak_bytes in memory.device."},
+    [J_MAX_RANK] = {"peak_max_rank", TM_INT, "",
+                    "Rank with peak_max_bytes; the lowest if there are several."},
+    [J_NEAREST] =
+        {"nearest_rank", TM_INT, "",
+         "Rank that is nearest to its memory limit: the largest capacity_pct in memory.device, the "
+         "lowest rank if there are several. Null if no capacity is known."},
+    [J_NEAREST_PCT] = {"nearest_pct", TM_REAL, "%", "memory.device.capacity_pct of nearest_rank."},
+    [J_GROWING] = {"growing_devices", TM_INT, "",
+                   "Number of devices whose pattern in memory.device is growth."},
     [J_FIRST] = {"first_rank", TM_INT, "",
-                 "Rank whose growing device has the smallest steps_left; the lowest if several."},
-    [J_STEPS_LEFT] = {"steps_left", TM_INT, "", "steps_left of first_rank in memory.device."},
+                 "Rank that would run out of memory first: the smallest steps_left of the growing "
+                 "devices in memory.device, the lowest rank if there are several."},
+    [J_STEPS_LEFT] = {"steps_left", TM_INT, "", "memory.device.steps_left of first_rank."},
 };
 
 const tm_table_def tm_memory_job_def = {
     .name = "memory.job",
-    .doc = "A row for each type of device: the ranks compared.",
+    .doc = "A row for each type of device: its memory compared over all ranks.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

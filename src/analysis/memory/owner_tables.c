@@ -9,23 +9,25 @@ enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_S
 /* @p owner is the word for an owner; @p further describes nested ones. */
 #define SUM_COLUMNS(owner, further)                                                                \
     {"calls", TM_INT, "",                                                                          \
-     "Number of its calls on all ranks, including those that allocated nothing."},                 \
+     "Number of calls of the " owner " on all ranks, including calls that allocated nothing."},    \
         {"self_allocations", TM_INT, "",                                                           \
-         "Number of allocations outside of any nested " owner "."},                                \
-        {"self_bytes", TM_INT, "B", "Sum of these allocations."},                                  \
-        {"self_increase_bytes", TM_INT, "B", "self_bytes minus what it freed itself."},            \
-        {"allocations", TM_INT, "", "Number of allocations by it and all that " further "."},      \
-        {"bytes", TM_INT, "B", "Sum of these allocations."}, {                                     \
-        "increase_bytes", TM_INT, "B", "bytes minus what was freed within it."                     \
+         "Number of allocations in these calls, outside of any nested " owner "."},                \
+        {"self_bytes", TM_INT, "B", "Bytes of the allocations in self_allocations."},              \
+        {"self_increase_bytes", TM_INT, "B",                                                       \
+         "self_bytes minus the bytes that the " owner " itself freed."},                           \
+        {"allocations", TM_INT, "",                                                                \
+         "Number of allocations in these calls, including " further "."},                          \
+        {"bytes", TM_INT, "B", "Bytes allocated in these calls, including " further "."}, {        \
+        "increase_bytes", TM_INT, "B", "bytes minus the bytes freed within these calls."           \
     }
 
 /* Columns after the sums. */
 #define PEAK_COLUMNS                                                                               \
     {"peak_bytes", TM_INT, "B",                                                                    \
-     "Maximum over ranks of the part of self_bytes allocated at a device's peak; null if records " \
-     "have no addresses."},                                                                        \
+     "Part of self_bytes that was allocated at a device's peak: the maximum over ranks. Null if "  \
+     "records have no addresses."},                                                                \
     {                                                                                              \
-        "peak_rank", TM_INT, "", "Rank with that maximum; the lowest if several."                  \
+        "peak_rank", TM_INT, "", "Rank with peak_bytes; the lowest if there are several."          \
     }
 
 enum { P_NAME, P_TYPE, P_RANK, P_SUMS, P_PEAK = P_SUMS + N_SUMS, N_PART };
@@ -34,7 +36,7 @@ static const tm_column part_columns[N_PART] = {
     {"name", TM_INT, "", "Id of the owner's name."},
     {"device_type", TM_INT, "", "Type of the device."},
     {"rank", TM_INT, "", "Global rank."},
-    SUM_COLUMNS("owner", "it called"),
+    SUM_COLUMNS("owner", "nested owners"),
     {"peak_bytes", TM_INT, "B", "Part of self_bytes allocated at a device's peak."},
 };
 
@@ -53,27 +55,29 @@ const tm_table_def tm_memory_module_part = PART("memory.module_part");
 enum { O_OWNER, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_PEAK_RANK, N_SHOWN };
 
 static const tm_column operator_columns[N_SHOWN] = {
-    {"operator", TM_TEXT, "", "Operator or annotation; null for memory allocated outside of all."},
+    {"operator", TM_TEXT, "",
+     "Name of the operator or annotation; null for memory that was allocated outside of all."},
     {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    {"ranks", TM_INT, "", "Number of ranks on which it allocated or freed memory."},
-    SUM_COLUMNS("operator", "it called"),
+    {"ranks", TM_INT, "", "Number of ranks on which the operator allocated or freed memory."},
+    SUM_COLUMNS("operator", "nested operators"),
     PEAK_COLUMNS,
 };
 
 static const tm_column module_columns[N_SHOWN] = {
     {"module", TM_TEXT, "",
-     "Name of the module with the profiler's number; null for memory allocated outside of all."},
+     "Name of the module with the profiler's number; null for memory that was allocated outside of "
+     "all modules."},
     {"device", TM_TEXT, "", "Type of the device: cpu, cuda, ..."},
-    {"ranks", TM_INT, "", "Number of ranks on which it allocated or freed memory."},
-    SUM_COLUMNS("module", "lies in it"),
+    {"ranks", TM_INT, "", "Number of ranks on which the module allocated or freed memory."},
+    SUM_COLUMNS("module", "nested modules"),
     PEAK_COLUMNS,
 };
 
 const tm_table_def tm_memory_operator_def = {
     .name = "memory.operator",
-    .doc = "A row for each operator that allocated or freed memory, by device type, over all "
-           "ranks, the largest self_bytes first. Memory kept by an operator's result is freed "
-           "elsewhere, so an increase is no leak.",
+    .doc = "A row for each operator and device type, over all ranks, if the operator allocated or "
+           "freed memory; the largest self_bytes come first. Memory that an operator's result "
+           "keeps is freed elsewhere, so an increase is not a leak.",
     .columns = operator_columns,
     .n_columns = N_SHOWN,
     .n_keys = 2,
@@ -82,10 +86,10 @@ const tm_table_def tm_memory_operator_def = {
 
 const tm_table_def tm_memory_module_def = {
     .name = "memory.module",
-    .doc = "A row for each module that allocated or freed memory in its forward calls, by device "
-           "type, over all ranks, the largest self_bytes first; only if the profiler recorded "
-           "modules. increase_bytes is what a module's calls keep for the backward pass, in which "
-           "no module is open.",
+    .doc = "A row for each module and device type, over all ranks, if the module allocated or "
+           "freed memory in its forward calls; the largest self_bytes come first. Only if the "
+           "profiler recorded modules. increase_bytes shows the memory that a module's calls keep "
+           "for the backward pass, in which no module is open.",
     .columns = module_columns,
     .n_columns = N_SHOWN,
     .n_keys = 2,

@@ -29,42 +29,44 @@ enum {
 static const tm_column columns[N_COLUMNS] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_PARAMETERS] = {"parameters", TM_INT, "",
-                      "Number of gradient elements that one backward pass accumulates: the number "
-                      "of trained parameters."},
+                      "Number of trained parameters: the number of gradient elements that one "
+                      "backward pass accumulates."},
     [M_TENSORS] = {"tensors", TM_INT, "", "Number of gradient tensors."},
-    [M_PASSES] =
-        {"passes", TM_INT, "",
-         "Number of backward passes with these sizes; passes cut by the recording have fewer."},
+    [M_PASSES] = {"passes", TM_INT, "",
+                  "Number of backward passes with these tensors and sizes; passes that the "
+                  "recording cuts have fewer."},
     [M_BYTES] = {"parameter_bytes", TM_INT, "B",
-                 "Size of the gradients, by their types, and thus of the parameters; null if a "
+                 "Size of all parameters, which is the size of their gradients by type; null if a "
                  "type is unknown."},
     [M_SHARDED] = {"sharded", TM_BOOL, "",
-                   "Whether the trace has FSDP: the gradients are then of flat parameters, of "
-                   "which each rank keeps a shard."},
-    [M_OPTIMIZER] = {"optimizer", TM_TEXT, "", "Name of the optimizer; null if none or several."},
+                   "Whether the trace has FSDP. The gradients are then those of flat parameters, "
+                   "of which each rank keeps a shard."},
+    [M_OPTIMIZER] = {"optimizer", TM_TEXT, "",
+                     "Name of the optimizer; null if there is none or there are several."},
     [M_STATE_LEAST] = {"state_least_bytes", TM_INT, "B",
                        "Lower estimate of the optimizer's state: 2 parameter_bytes for Adam and "
-                       "AdamW, 0 for SGD. Null for others and if sharded."},
+                       "AdamW, 0 for SGD. Null for other optimizers and if sharded."},
     [M_STATE_MOST] = {"state_most_bytes", TM_INT, "B",
-                      "Upper estimate: parameter_bytes for SGD, which may have momentum; else as "
-                      "state_least_bytes."},
+                      "Upper estimate of the optimizer's state: parameter_bytes for SGD, which may "
+                      "have momentum; otherwise equal to state_least_bytes."},
     [M_PREEXISTING] = {"preexisting_bytes", TM_INT, "B",
                        "Preexisting bytes at the peak (memory.category), on the device that has "
                        "most of them; null if there are none."},
-    [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
-                    "Estimate of the gradients in preexisting_bytes: parameter_bytes if the trace "
-                    "allocates no gradients, i.e. they are kept from step to step; else 0."},
+    [M_GRADIENT] =
+        {"gradient_bytes", TM_INT, "B",
+         "Estimate of the gradients in preexisting_bytes: parameter_bytes if the trace allocates "
+         "no gradients, because they are then kept from step to step; otherwise 0."},
     [M_REST] = {"rest_bytes", TM_INT, "B",
                 "Estimate of other preexisting memory: preexisting_bytes minus parameter_bytes, "
-                "gradient_bytes and state_least_bytes. Null if one of these is; negative if the "
-                "model is spread over several devices."},
+                "gradient_bytes and state_least_bytes. Null if one of the four is null; negative "
+                "if the model is spread over several devices."},
 };
 
 const tm_table_def tm_memory_parameters_def = {
     .name = "memory.parameters",
     .doc = "A row for each rank whose backward passes show the shapes of gradients: the size of "
-           "the model, and an estimate of the composition of memory.category's preexisting bytes, "
-           "which the trace does not show.",
+           "the model, and an estimate of what the preexisting bytes in memory.category consist "
+           "of, which the trace does not show.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

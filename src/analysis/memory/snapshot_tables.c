@@ -2,7 +2,7 @@
 #include "tables.h"
 #include "tmerge/snapshot.h"
 
-#define FILE_DOC "Path of the file, as given."
+#define FILE_DOC "Path of the snapshot file as given."
 
 enum {
     D_FILE,
@@ -26,25 +26,27 @@ static const tm_column device_columns[N_DEVICE] = {
     [D_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [D_DEVICE] = {"device", TM_INT, "", "Number of the device."},
     [D_SEGMENTS] = {"segments", TM_INT, "",
-                    "Number of segments that the allocator holds of the device."},
-    [D_RESERVED] = {"reserved_bytes", TM_INT, "B", "Sum of the segments."},
-    [D_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks in use within segments."},
-    [D_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of these blocks."},
+                    "Number of memory segments that the allocator holds on the device."},
+    [D_RESERVED] = {"reserved_bytes", TM_INT, "B", "Sum of the sizes of the segments."},
+    [D_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks in use within the segments."},
+    [D_ALLOCATED] = {"allocated_bytes", TM_INT, "B", "Sum of the sizes of the blocks in use."},
     [D_REQUESTED] = {"requested_bytes", TM_INT, "B",
-                     "Bytes requested by the program; the rest of allocated_bytes is rounding."},
-    [D_PENDING] = {"pending_bytes", TM_INT, "B",
-                   "Freed by the program, but held until a stream no longer uses it."},
-    [D_FREE] = {"free_bytes", TM_INT, "B", "Bytes in segments that are not in use."},
+                     "Bytes that the program requested; the rest of allocated_bytes is rounding."},
+    [D_PENDING] =
+        {"pending_bytes", TM_INT, "B",
+         "Bytes that the program freed, but that are held until a stream no longer uses them."},
+    [D_FREE] = {"free_bytes", TM_INT, "B", "Bytes in the segments that are not in use."},
     [D_FREE_PCT] = {"free_pct", TM_REAL, "%",
-                    "100 free_bytes / reserved_bytes: cached or fragmented."},
+                    "100 free_bytes / reserved_bytes: memory that is cached or fragmented."},
     [D_LARGEST] = {"largest_free_bytes", TM_INT, "B",
-                   "Largest free block; larger requests need a new segment."},
+                   "Size of the largest free block; larger requests need a new segment."},
     [D_ENTRIES] = {"entries", TM_INT, "",
-                   "Number of entries of the trace in the snapshot, a ring buffer whose beginning "
-                   "may be lost."},
-    [D_PEAK] = {"trace_peak_bytes", TM_INT, "B",
-                "Maximum allocated over these entries; null without entries."},
-    [D_OOMS] = {"ooms", TM_INT, "", "Number of entries for running out of memory."},
+                   "Number of entries of the trace in the snapshot. The trace is a ring buffer "
+                   "whose start may be lost."},
+    [D_PEAK] =
+        {"trace_peak_bytes", TM_INT, "B",
+         "Largest number of allocated bytes over the entries of the trace; null without entries."},
+    [D_OOMS] = {"ooms", TM_INT, "", "Number of entries that report running out of memory."},
 };
 
 const tm_table_def tm_memory_snapshot_def = {
@@ -62,16 +64,17 @@ enum { S_FILE, S_DEVICE, S_PLACE, S_SITE, S_BLOCKS, S_BYTES, S_REQUESTED, S_PCT,
 static const tm_column site_columns[N_SITE] = {
     [S_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [S_DEVICE] = {"device", TM_INT, "", "Number of the device."},
-    [S_PLACE] = {"place", TM_INT, "", "Position by bytes, from 1."},
+    [S_PLACE] = {"place", TM_INT, "", "Position of the place by bytes, from 1."},
     [S_SITE] =
         {"site", TM_TEXT, "",
-         "Innermost line of the program's own Python code on the stack of the allocation, else the "
-         "innermost frame. Null if no stack was recorded, and in row 51, which has the rest."},
-    [S_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks it holds."},
-    [S_BYTES] =
-        {"bytes", TM_INT, "B",
-         "Sum of these blocks; the rows of a device add up to memory.snapshot.allocated_bytes."},
-    [S_REQUESTED] = {"requested_bytes", TM_INT, "B", "Bytes requested by the program."},
+         "Innermost line of the program's own Python code on the stack of the allocation, or else "
+         "the innermost frame. Null if no stack was recorded, and in row 51, which has the rest."},
+    [S_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks that were allocated at this place."},
+    [S_BYTES] = {"bytes", TM_INT, "B",
+                 "Sum of the sizes of the blocks; the rows of a device add up to "
+                 "memory.snapshot.allocated_bytes."},
+    [S_REQUESTED] = {"requested_bytes", TM_INT, "B",
+                     "Bytes that the program requested at this place."},
     [S_PCT] = {"share_pct", TM_REAL, "%", "100 bytes / memory.snapshot.allocated_bytes."},
 };
 
@@ -79,7 +82,7 @@ const tm_table_def tm_memory_site_def = {
     .name = "memory.site",
     .doc =
         "A row for each place in the program that holds memory in a snapshot (--memory-snapshot): "
-        "the 50 of each device with the largest bytes, and a row for the rest.",
+        "the 50 places of each device with the largest bytes, and a row for the rest.",
     .columns = site_columns,
     .n_columns = N_SITE,
     .n_keys = 3,
@@ -90,23 +93,25 @@ enum { T_FILE, T_CATEGORY, T_PEAK, T_PEAK_PCT, T_MOST, T_END, T_TIME, T_MOMENTS,
 
 static const tm_column timeline_columns[N_TIMELINE] = {
     [T_FILE] = {"file", TM_TEXT, "", FILE_DOC},
-    [T_CATEGORY] =
-        {"category", TM_TEXT, "",
-         "Category from PyTorch's profiler, which knows the tensors; parameter includes buffers."},
-    [T_PEAK] = {"peak_bytes", TM_INT, "B", "Bytes when the sum of all categories was largest."},
-    [T_PEAK_PCT] = {"peak_pct", TM_REAL, "%", "100 peak_bytes / that sum."},
-    [T_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category at any time."},
-    [T_END] = {"end_bytes", TM_INT, "B", "Bytes after the last record."},
+    [T_CATEGORY] = {"category", TM_TEXT, "",
+                    "Category that PyTorch's profiler, which knows the tensors, gave; parameter "
+                    "includes buffers."},
+    [T_PEAK] = {"peak_bytes", TM_INT, "B",
+                "Bytes of the category when the sum of all categories was largest."},
+    [T_PEAK_PCT] = {"peak_pct", TM_REAL, "%",
+                    "100 peak_bytes / the sum of all categories at its peak."},
+    [T_MOST] = {"most_bytes", TM_INT, "B", "Largest number of bytes of the category at any time."},
+    [T_END] = {"end_bytes", TM_INT, "B", "Bytes of the category after the last record."},
     [T_TIME] = {"peak_time_ns", TM_INT, tm_epoch_ns,
-                "Time at which that sum was first largest, since the epoch, as recorded; null if "
-                "before the trace."},
-    [T_MOMENTS] = {"records", TM_INT, "", "Number of records, or of times, in the file."},
+                "Time, as recorded, at which the sum of all categories was first largest, since "
+                "the epoch; null if this was before the trace."},
+    [T_MOMENTS] = {"records", TM_INT, "", "Number of records, or of points in time, in the file."},
 };
 
 const tm_table_def tm_memory_timeline_def = {
     .name = "memory.timeline",
     .doc = "A row for each category of an exported memory timeline (--memory-snapshot) of one "
-           "device, which the file does not name.",
+           "device; the file does not name the device.",
     .columns = timeline_columns,
     .n_columns = N_TIMELINE,
     .n_keys = 2,

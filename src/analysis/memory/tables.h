@@ -6,8 +6,7 @@
 #include "blocks.h"
 #include "owners.h"
 
-#define TM_DEVICE_DOC                                                                              \
-    "cpu, cuda:0, ...: type and number of the device, as numbered by the profiler."
+#define TM_DEVICE_DOC "Type and number of the device as numbered by the profiler: cpu, cuda:0, ..."
 
 extern const tm_table_def tm_memory_category_def, tm_memory_category_curve_def, tm_memory_live_def,
     tm_memory_parameters_def, tm_memory_job_def;
@@ -41,7 +40,7 @@ typedef struct tm_live {
     const tm_scopes *scopes;
 } tm_live;
 
-/** Adds what was allocated at a device's peak. TM_OK; TM_ERR_FAULT. */
+/** Adds the blocks that were allocated at a device's peak. TM_OK; TM_ERR_FAULT. */
 tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
                              const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 

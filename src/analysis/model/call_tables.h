@@ -63,29 +63,35 @@ enum {
 
 /** @p call and @p calls are the singular and plural of the class. */
 #define TM_CALL_COLUMNS(call, calls)                                                               \
-    {"calls", TM_INT, "", "Number of calls on all ranks."},                                        \
+    {"calls", TM_INT, "", "Number of calls of the " call " on all ranks."},                        \
         {"device_self_ns", TM_INT, "ns",                                                           \
-         "Total duration of the kernels, copies and sets that it launched directly, not through "  \
-         "the " calls " inside it."},                                                              \
+         "Total duration of the kernels, copies and sets that the " call                           \
+         " launched directly, not through nested " calls "."},                                     \
         {"device_total_ns", TM_INT, "ns",                                                          \
-         "The same including the " calls " inside it; nested ones of the same name count once."},  \
+         "Total duration of the kernels, copies and sets that the " call                           \
+         " launched directly or through nested " calls "; nested " calls                           \
+         " of the same name count once."},                                                         \
         {"host_self_ns", TM_INT, "ns",                                                             \
-         "Host time without the " calls                                                            \
-         " inside it and without its own runtime and driver calls."},                              \
+         "Host time of the " call " without nested " calls                                         \
+         " and without its own runtime and driver calls."},                                        \
         {"host_total_ns", TM_INT, "ns",                                                            \
-         "Host time; nested " calls " of the same name count once."},                              \
+         "Host time of the " call "; nested " calls " of the same name count once."},              \
         {"tensor_self_pct", TM_REAL, "%",                                                          \
-         "Share of the kernel time in device_self_ns that is on tensor cores, by kernel names."},  \
-        {"tensor_total_pct", TM_REAL, "%", "The same for device_total_ns."},                       \
-        {"ranks", TM_INT, "", "Number of ranks that have it; the next columns are over these."},   \
+         "Percentage of the kernel time in device_self_ns that uses tensor cores, judged by "      \
+         "kernel names."},                                                                         \
+        {"tensor_total_pct", TM_REAL, "%",                                                         \
+         "Percentage of the kernel time in device_total_ns that uses tensor cores, judged by "     \
+         "kernel names."},                                                                         \
+        {"ranks", TM_INT, "", "Number of ranks that have the " call "."},                          \
         {"device_min_ns", TM_INT, "ns", "Smallest device_self_ns of a rank."},                     \
-        {"device_median_ns", TM_INT, "ns", "Median device_self_ns of the ranks."},                 \
+        {"device_median_ns", TM_INT, "ns", "Median of the ranks' device_self_ns."},                \
         {"device_max_ns", TM_INT, "ns", "Largest device_self_ns of a rank."},                      \
-        {"device_max_rank", TM_INT, "", "Rank with device_max_ns; the lowest in a tie."},          \
+        {"device_max_rank", TM_INT, "",                                                            \
+         "Rank with device_max_ns; the lowest if there are several."},                             \
         {"host_min_ns", TM_INT, "ns", "Smallest host_self_ns of a rank."},                         \
-        {"host_median_ns", TM_INT, "ns", "Median host_self_ns of the ranks."},                     \
+        {"host_median_ns", TM_INT, "ns", "Median of the ranks' host_self_ns."},                    \
         {"host_max_ns", TM_INT, "ns", "Largest host_self_ns of a rank."}, {                        \
-        "host_max_rank", TM_INT, "", "Rank with host_max_ns; the lowest in a tie."                 \
+        "host_max_rank", TM_INT, "", "Rank with host_max_ns; the lowest if there are several."     \
     }
 
 /** Additional columns of modules after these. */
@@ -94,11 +100,16 @@ enum { TM_CALL_BACKWARD_SELF = TM_CALL_N_SHOWN, TM_CALL_BACKWARD_TOTAL, TM_CALL_
 /** @p call is as above. */
 #define TM_CALL_BACKWARD_COLUMNS(call)                                                             \
     {"backward_device_self_ns", TM_INT, "ns",                                                      \
-     "GPU time of the backward pass for direct work of the " call                                  \
-     ", if autograd's numbers show it; not in the columns above unless a " call                    \
-     " was open when backward ran."},                                                              \
-        {"backward_device_total_ns", TM_INT, "ns", "The same with the " call "s inside it."}, {    \
-        "backward_host_ns", TM_INT, "ns", "Host time of that pass, with the " call "s inside it."  \
+     "GPU time of the backward pass for work that the " call " did directly, not in nested " call  \
+     "s, if autograd's numbers show it. device_self_ns does not include it, unless a " call        \
+     " was open when the backward pass ran."},                                                     \
+        {"backward_device_total_ns", TM_INT, "ns",                                                 \
+         "GPU time of the backward pass for work of the " call " and of nested " call              \
+         "s, if autograd's numbers show it."},                                                     \
+    {                                                                                              \
+        "backward_host_ns", TM_INT, "ns",                                                          \
+            "Host time of the backward pass for work of the " call " and of nested " call          \
+            "s, if autograd's numbers show it."                                                    \
     }
 
 /** Sums a rank's calls by name into @p by_name and, unless @p by_shapes is NULL, those with known

@@ -11,42 +11,50 @@
 #include "base/vec.h"
 
 const tm_column tm_tree_columns[TM_TREE_N_PASSES] = {
-    [TM_TREE_NODE] = {"node", TM_INT, "", "Number of the node: its descendants follow it."},
-    [TM_TREE_PARENT] = {"parent", TM_INT, "", "Parent node; null for none."},
-    [TM_TREE_DEPTH] = {"depth", TM_INT, "", "Number of ancestors."},
+    [TM_TREE_NODE] = {"node", TM_INT, "",
+                      "Number of the node; its descendants have the numbers that follow."},
+    [TM_TREE_PARENT] = {"parent", TM_INT, "", "Number of the parent node; null for a root."},
+    [TM_TREE_DEPTH] = {"depth", TM_INT, "", "Number of ancestors of the node."},
     [TM_TREE_NAME] = {"name", TM_TEXT, "", "Name of the call, without addresses."},
-    [TM_TREE_CALLS] = {"calls", TM_INT, "", "Number of calls by this path, over all ranks."},
+    [TM_TREE_CALLS] = {"calls", TM_INT, "", "Number of calls on this path, over all ranks."},
     [TM_TREE_HOST_TOTAL] =
         {"host_total_ns", TM_INT, "ns",
-         "Total duration of the calls; null in the rows in brackets, which are not calls."},
-    [TM_TREE_HOST_SELF] = {"host_self_ns", TM_INT, "ns", "host_total_ns without its child nodes."},
-    [TM_TREE_DEVICE_TOTAL] = {"device_total_ns", TM_INT, "ns",
-                              "Total duration of the GPU work launched within them; for modules "
-                              "also that of the backward pass for what they computed."},
+         "Total duration of the calls; null in rows in brackets, which are not calls."},
+    [TM_TREE_HOST_SELF] = {"host_self_ns", TM_INT, "ns",
+                           "Part of host_total_ns outside of child nodes."},
+    [TM_TREE_DEVICE_TOTAL] =
+        {"device_total_ns", TM_INT, "ns",
+         "Total duration of the GPU work launched within the calls. For modules, it includes the "
+         "work of the backward pass for these calls."},
     [TM_TREE_DEVICE_SELF] = {"device_self_ns", TM_INT, "ns",
-                             "device_total_ns without its child nodes."},
-    [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have it."},
-    [TM_TREE_HOST_MEDIAN] = {"host_median_ns", TM_INT, "ns",
-                             "Median over these ranks of host_total_ns per rank."},
+                             "Part of device_total_ns that was not launched in child nodes."},
+    [TM_TREE_RANKS] = {"ranks", TM_INT, "", "Number of ranks that have the path."},
+    [TM_TREE_HOST_MEDIAN] =
+        {"host_median_ns", TM_INT, "ns",
+         "Median of the ranks' host_total_ns, over the ranks that have the path."},
     [TM_TREE_HOST_MAX] = {"host_max_ns", TM_INT, "ns", "Largest host_total_ns of a rank."},
     [TM_TREE_HOST_RANK] = {"host_max_rank", TM_INT, "",
-                           "Rank with host_max_ns; the lowest in a tie."},
-    [TM_TREE_DEVICE_MEDIAN] = {"device_median_ns", TM_INT, "ns",
-                               "Median over these ranks of device_total_ns per rank."},
+                           "Rank with host_max_ns; the lowest if there are several."},
+    [TM_TREE_DEVICE_MEDIAN] =
+        {"device_median_ns", TM_INT, "ns",
+         "Median of the ranks' device_total_ns, over the ranks that have the path."},
     [TM_TREE_DEVICE_MAX] = {"device_max_ns", TM_INT, "ns", "Largest device_total_ns of a rank."},
     [TM_TREE_DEVICE_RANK] = {"device_max_rank", TM_INT, "",
-                             "Rank with device_max_ns; the lowest in a tie."},
+                             "Rank with device_max_ns; the lowest if there are several."},
     [TM_TREE_FORWARD] =
         {"forward_device_ns", TM_INT, "ns",
-         "Part of device_total_ns that the forward pass launched; in the rows in brackets, all "
-         "that the backward pass did not. The three parts sum to it."},
-    [TM_TREE_RECOMPUTED] = {"recomputed_device_ns", TM_INT, "ns",
-                            "Part that the backward pass recomputed (activation checkpointing)."},
-    [TM_TREE_BACKWARD] = {"backward_device_ns", TM_INT, "ns",
-                          "Part that the backward pass launched to compute gradients."},
+         "Part of device_total_ns that the forward pass launched; in rows in brackets, all work "
+         "that the backward pass did not launch. forward_device_ns, recomputed_device_ns and "
+         "backward_device_ns add up to device_total_ns."},
+    [TM_TREE_RECOMPUTED] =
+        {"recomputed_device_ns", TM_INT, "ns",
+         "Part of device_total_ns that the backward pass recomputed (activation checkpointing)."},
+    [TM_TREE_BACKWARD] =
+        {"backward_device_ns", TM_INT, "ns",
+         "Part of device_total_ns that the backward pass launched to compute gradients."},
     [TM_TREE_BACKWARD_HOST] =
         {"backward_host_ns", TM_INT, "ns",
-         "Host time of the backward pass for what they computed, including recomputation."},
+         "Host time of the backward pass for what the calls computed, including recomputation."},
 };
 
 #define NO_NODE UINT32_MAX

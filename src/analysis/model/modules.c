@@ -9,7 +9,7 @@
 #include "call_tree.h"
 
 static const tm_column module_columns[] = {
-    {"name", TM_TEXT, "", "Name of the module as numbered by the profiler: nn.Module: Linear_3."},
+    {"name", TM_TEXT, "", "Name of the module with the profiler's number: nn.Module: Linear_3."},
     TM_CALL_COLUMNS("module", "modules"),
     TM_CALL_BACKWARD_COLUMNS("module"),
 };
@@ -25,8 +25,8 @@ static const tm_table_def annotation_part = TM_CALL_PART("modules.annotation_par
 static const tm_table_def module_def = {
     .name = "modules.module",
     .doc = "A row for each module over all ranks, if the profiler recorded modules: its forward "
-           "calls, and the backward pass for them. The 1000 with most device_self_ns, ties by "
-           "host_self_ns, in this order.",
+           "calls, and the backward pass for them. Limited to the 1000 modules with the largest "
+           "device_self_ns, then host_self_ns; sorted in this order.",
     .columns = module_columns,
     .n_columns = sizeof module_columns / sizeof *module_columns,
     .n_keys = 1,
@@ -36,8 +36,8 @@ static const tm_table_def module_def = {
 static const tm_table_def annotation_def = {
     .name = "modules.annotation",
     .doc = "A row for each annotation of the program or a framework on the CPU, without steps and "
-           "the copies on the GPU: the 1000 with most device_total_ns, ties by host_total_ns, in "
-           "this order.",
+           "without copies of annotations on the GPU. Limited to the 1000 annotations with the "
+           "largest device_total_ns, then host_total_ns; sorted in this order.",
     .columns = annotation_columns,
     .n_columns = sizeof annotation_columns / sizeof *annotation_columns,
     .n_keys = 1,
@@ -46,11 +46,11 @@ static const tm_table_def annotation_def = {
 
 static const tm_table_def tree_def = {
     .name = "modules.tree",
-    .doc = "A row for each path of modules, if the profiler recorded them, merged over ranks. "
+    .doc = "A row for each path of modules, if the profiler recorded modules, merged over ranks. "
            "Backward work counts for the module whose gradient it computes, if autograd's numbers "
-           "show it. The 10000 nodes with most host_total_ns, one node of all others, and in "
-           "brackets work that no module launched: device_self_ns of all rows sums to the time of "
-           "all streams of the ranks with modules.",
+           "show it. The table has the 10000 nodes with the largest host_total_ns, one node for "
+           "all others, and rows in brackets for work that no module launched. device_self_ns of "
+           "all rows adds up to the time of all streams of the ranks with modules.",
     .columns = tm_tree_columns,
     .n_columns = TM_TREE_N_PASSES,
     .n_keys = 1,
@@ -112,7 +112,7 @@ static tm_status modules_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_modules = {
     .name = "modules",
-    .summary = "where a model's modules and the annotations spend their time",
+    .summary = "the time spent in a model's modules and in annotations",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .reads = TM_READS_ANNOTATIONS,

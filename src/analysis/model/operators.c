@@ -8,8 +8,8 @@
 #define FITS                                                                                       \
     {                                                                                              \
         "tensor_cores_fit", TM_BOOL, "",                                                           \
-            "Whether libraries have tensor-core kernels for it or an operator inside it, or it "   \
-            "used some."                                                                           \
+            "Whether libraries have tensor-core kernels for the operator or for an operator "      \
+            "inside it, or whether the operator used such a kernel."                               \
     }
 
 static const tm_column op_columns[] = {
@@ -20,7 +20,8 @@ static const tm_column op_columns[] = {
 
 static const tm_column shape_columns[] = {
     {"name", TM_TEXT, "", "Name of the operator."},
-    {"shapes", TM_TEXT, "", "Dimensions of its inputs as in the trace, cut at 512 bytes."},
+    {"shapes", TM_TEXT, "",
+     "Dimensions of the operator's inputs as in the trace, cut at 512 bytes."},
     TM_CALL_COLUMNS("operator", "operators"),
     FITS,
 };
@@ -30,8 +31,9 @@ static const tm_table_def shape_part = TM_CALL_PART("operators.shape_part", TM_C
 
 static const tm_table_def op_def = {
     .name = "operators.op",
-    .doc = "A row for each operator over all ranks; the 1000 with most device_self_ns, ties by "
-           "host_self_ns, in this order. Operators of a thread nest by time.",
+    .doc = "A row for each operator over all ranks. Operators of a thread nest by time. Limited to "
+           "the 1000 operators with the largest device_self_ns, then host_self_ns; sorted in this "
+           "order.",
     .columns = op_columns,
     .n_columns = sizeof op_columns / sizeof *op_columns,
     .n_keys = 1,
@@ -40,7 +42,9 @@ static const tm_table_def op_def = {
 
 static const tm_table_def shape_def = {
     .name = "operators.shape",
-    .doc = "The same by operator and input shapes, if the profiler recorded shapes.",
+    .doc = "A row for each operator and its input shapes over all ranks, if the profiler recorded "
+           "shapes. Limited to the 1000 rows with the largest device_self_ns, then host_self_ns; "
+           "sorted in this order.",
     .columns = shape_columns,
     .n_columns = sizeof shape_columns / sizeof *shape_columns,
     .n_keys = 2,
@@ -49,17 +53,17 @@ static const tm_table_def shape_def = {
 
 static const tm_column kernel_columns[] = {
     {"operator", TM_TEXT, "",
-     "Innermost operator that launched it, or why there is none: the launch was outside of any "
-     "operator, or is not in the trace."},
+     "Innermost operator that launched the event, or why there is none: the launch was outside of "
+     "any operator, or is not in the trace."},
     {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
     TM_LAUNCHED_COLUMNS("operator"),
 };
 
 static const tm_table_def kernel_def = {
     .name = "operators.kernel",
-    .doc = "A row for each operator and kernel, copy or set that it launched directly, over all "
-           "ranks: the 5000 with most total_ns, the rest in one row. All rows sum to the time of "
-           "all streams.",
+    .doc = "A row for each operator and each kernel, copy or set that it launched directly, over "
+           "all ranks: the 5000 rows with the largest total_ns, and one row for the rest. The sum "
+           "of all rows is the time of all streams.",
     .columns = kernel_columns,
     .n_columns = 2 + TM_LAUNCHED_N,
     .n_keys = 2,
@@ -71,9 +75,10 @@ static const tm_table_def kernel_part = TM_LAUNCHED_PART(TM_LAUNCHED_BY_OPERATOR
 static const tm_table_def tree_def = {
     .name = "operators.tree",
     .doc = "A row for each path of nested operators, merged over ranks. Backward work is nested in "
-           "autograd's nodes on a separate thread. The 10000 nodes with most host_total_ns, one "
-           "node of all others, and in brackets work that no operator launched: device_self_ns of "
-           "all rows sums to the time of all streams of the ranks with operators.",
+           "autograd's nodes on a separate thread. The table has the 10000 nodes with the largest "
+           "host_total_ns, one node for all others, and rows in brackets for work that no operator "
+           "launched. device_self_ns of all rows adds up to the time of all streams of the ranks "
+           "with operators.",
     .columns = tm_tree_columns,
     .n_columns = TM_TREE_N,
     .n_keys = 1,

@@ -72,7 +72,7 @@ static tm_status stacks_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_stacks = {
     .name = "stacks",
-    .summary = "call stacks as a tree over all ranks, with what they launched",
+    .summary = "call stacks as a tree over all ranks, with the GPU work that they launched",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = stacks_rank,

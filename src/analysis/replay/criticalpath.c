@@ -19,16 +19,20 @@ enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 2
     X(COPY, "copy_ns", "Time in copies and sets.")                                                 \
     X(COMM, "comm_ns", "Time in communication kernels that were not matched between ranks.")       \
     X(TRANSFER, "transfer_ns",                                                                     \
-      "From the begin of an operation's last rank to the end of a member.")                        \
-    X(LAUNCH, "launch_ns", "From the begin of a call to the begin of the event it launched.")      \
-    X(GAP, "gap_ns", "From the end of the previous event on the stream to the begin of the next.") \
+      "Time from the start of an operation's last rank to the end of a member.")                   \
+    X(LAUNCH, "launch_ns",                                                                         \
+      "Time from the start of a call to the start of the event that it launched.")                 \
+    X(GAP, "gap_ns",                                                                               \
+      "Time from the end of an event to the start of the next event on the stream.")               \
     X(WAIT, "wait_ns",                                                                             \
-      "From an end on another stream to the begin of the event that waited for it.")               \
+      "Time from the end of an event to the start of an event on another stream that waited for "  \
+      "it.")                                                                                       \
     X(HOST, "host_ns", "Host time between runtime and driver calls.")                              \
     X(CALL, "call_ns", "Time in runtime and driver calls.")                                        \
-    X(SYNC, "sync_ns", "From an end on the GPU to the end of the call that waited for it.")        \
+    X(SYNC, "sync_ns",                                                                             \
+      "Time from the end of an event on the GPU to the end of the call that waited for it.")       \
     X(BEFORE, "before_ns",                                                                         \
-      "From the job's first GPU event to an event without a recorded predecessor.")
+      "Time from the job's first GPU event to an event without a recorded predecessor.")
 
 enum {
 #define PART_ENUM(id, name, doc) PART_##id,
@@ -57,21 +61,24 @@ enum {
 };
 
 static const tm_column step_columns[] = {
-    {"step", TM_INT, "", "Number of the step; 0 if the traces mark none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the traces mark no steps."},
     {"step_ns", TM_INT, "ns",
-     "From the latest GPU end of all previous steps to that of this step, over all ranks. The "
-     "first step begins at the job's first GPU event or, if the GPUs had finished all earlier work "
-     "by then, at the last rank's first launch in the step. The parts sum to it exactly."},
-    {"hops", TM_INT, "", "Number of stretches of the path, each on one rank."},
-    {"pieces", TM_INT, "", "Number of edges of the path."},
-    {"rank", TM_INT, "", "Rank with most of the path; the lowest in a tie."},
-    {"rank_share", TM_REAL, "", "Time of the path on that rank / step_ns."},
+     "Duration of the step: from the latest GPU end of all previous steps to the latest GPU end of "
+     "this step, over all ranks. The first step starts at the job's first GPU event, or at the "
+     "last rank's first launch in the step if the GPUs had finished all earlier work by then. The "
+     "parts of the critical path add up to step_ns."},
+    {"hops", TM_INT, "", "Number of stretches of the step's critical path, each on one rank."},
+    {"pieces", TM_INT, "", "Number of edges on the step's critical path."},
+    {"rank", TM_INT, "",
+     "Rank with most of the step's critical path; the lowest if there are several."},
+    {"rank_share", TM_REAL, "",
+     "Time of the critical path on the rank in the column rank / step_ns."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def step_def = {
     .name = "criticalpath.step",
     .doc = "A row for each step: the parts of its critical path. The path contains no waiting for "
-           "other ranks: at each operation it continues on the rank that came last.",
+           "other ranks, because at each operation it continues on the rank that came last.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 1,
@@ -82,14 +89,15 @@ enum { R_RANK, R_PATH, R_SHARE, R_NEAR, R_SLACK, R_PARTS, N_RANK_COLUMNS = R_PAR
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"path_ns", TM_INT, "ns", "Part of the critical path of all steps that lies on the rank."},
-    {"path_share", TM_REAL, "", "path_ns / the sum over steps of step_ns."},
+    {"path_ns", TM_INT, "ns",
+     "Part of the critical path, summed over all steps, that lies on the rank."},
+    {"path_share", TM_REAL, "", "path_ns / the sum of step_ns over all steps."},
     {"near_ns", TM_INT, "ns",
-     "Time of its compute kernels and copies with slack under 1 % of all steps' time. If many "
-     "ranks have much of it, one fix helps little."},
+     "Time of the rank's compute kernels and copies that are nearly critical: their slack is under "
+     "1 % of the time of all steps. If many ranks have much of it, fixing one thing helps little."},
     {"slack_ns", TM_INT, "ns",
      "Delay that everything on the rank could have without the job ending later; null if no step's "
-     "end depends on it."},
+     "end depends on the rank."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def rank_def = {
@@ -106,19 +114,22 @@ static const tm_table_def rank_def = {
 enum { N_KIND, N_NAME, N_PATH, N_SHARE, N_COUNT, N_RANKS, N_NAME_COLUMNS };
 
 static const tm_column name_columns[N_NAME_COLUMNS] = {
-    [N_KIND] = {"kind", TM_TEXT, "", "Kind of edge, as the parts of criticalpath.step."},
+    [N_KIND] = {"kind", TM_TEXT, "", "Kind of edge, named as the parts in criticalpath.step."},
     [N_NAME] = {"name", TM_TEXT, "",
-                "Name of the event or call; for a lag, of the event that began; for host time, of "
-                "the call after it; null for none."},
-    [N_PATH] = {"path_ns", TM_INT, "ns", "Time on the critical path of all steps."},
-    [N_SHARE] = {"path_share", TM_REAL, "", "path_ns / the sum over steps of step_ns."},
-    [N_COUNT] = {"count", TM_INT, "", "Number of pieces of the path."},
-    [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks that these lie on."},
+                "Name of the event or call. For a lag it is the name of the event that started "
+                "after it; for host time, of the call after it. Null if there is no name."},
+    [N_PATH] = {"path_ns", TM_INT, "ns", "Time on the critical path, summed over all steps."},
+    [N_SHARE] = {"path_share", TM_REAL, "", "path_ns / the sum of step_ns over all steps."},
+    [N_COUNT] = {"count", TM_INT, "",
+                 "Number of pieces of the critical path with this kind and name."},
+    [N_RANKS] = {"ranks", TM_INT, "",
+                 "Number of ranks that have pieces of the critical path with this kind and name."},
 };
 
 static const tm_table_def name_def = {
     .name = "criticalpath.name",
-    .doc = "A row for each kind and name on the critical path; the 200 with most time.",
+    .doc =
+        "A row for each kind and name on the critical path. Limited to the 200 with the most time.",
     .columns = name_columns,
     .n_columns = N_NAME_COLUMNS,
     .n_keys = 2,
@@ -129,23 +140,28 @@ enum { P_STEP, P_PLACE, P_RANK, P_KIND, P_NAME, P_EVENT, P_BEGIN, P_DURATION, N_
 
 static const tm_column piece_columns[N_PIECE_COLUMNS] = {
     [P_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [P_PLACE] = {"place", TM_INT, "", "Position in the step from 0, in order of time."},
+    [P_PLACE] = {"place", TM_INT, "",
+                 "Position of the piece in the step in order of time, from 0."},
     [P_RANK] = {"rank", TM_INT, "", "Rank on which the piece lies."},
-    [P_KIND] = {"kind", TM_TEXT, "", "As in criticalpath.name."},
+    [P_KIND] = {"kind", TM_TEXT, "", "Kind of edge, named as the parts in criticalpath.step."},
     [P_NAME] = {"name", TM_TEXT, "",
-                "As in criticalpath.name; for merged pieces, that of the longest."},
+                "Name of the event or call, as in criticalpath.name. If pieces were merged, the "
+                "name of the longest piece."},
     [P_EVENT] = {"event", TM_INT, "",
-                 "Row of the event or call among the rank's events in the store; null for none."},
-    [P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Begin on the job's clock, since the epoch."},
+                 "Row number of the event or call among the rank's events in the store; null if "
+                 "the piece has no event."},
+    [P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
+                 "Start of the piece on the job's clock, since the epoch."},
     [P_DURATION] = {"duration_ns", TM_INT, "ns",
-                    "Length of the piece; the pieces of a step sum to step_ns."},
+                    "Length of the piece; the pieces of a step add up to step_ns."},
 };
 
 static const tm_table_def piece_def = {
     .name = "criticalpath.piece",
-    .doc = "The critical path itself, piece by piece without gaps. Adjacent pieces of one rank, "
-           "kind and name are one row. If a step has over 2,000 pieces, or more than its share of "
-           "200,000 in total, the shortest are merged into the preceding ones.",
+    .doc =
+        "A row for each piece of the critical path, without gaps between pieces. Adjacent pieces "
+        "of one rank, kind and name are one row. If a step has over 2,000 pieces, or more than its "
+        "share of 200,000 in total, the shortest pieces are merged into the preceding ones.",
     .columns = piece_columns,
     .n_columns = N_PIECE_COLUMNS,
     .n_keys = 2,
@@ -156,25 +172,26 @@ enum { L_RANK, L_DEVICE, L_STREAM, L_BEGIN, L_EVENTS, L_SLACK, L_MOST, N_SLACK_C
 
 static const tm_column slack_columns[N_SLACK_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [L_DEVICE] = {"device", TM_INT, "", "Device of the stream; null if not recorded."},
-    [L_STREAM] = {"stream", TM_INT, "", "Stream; null if not recorded."},
+    [L_DEVICE] = {"device", TM_INT, "", "Number of the stream's device; null if not recorded."},
+    [L_STREAM] = {"stream", TM_INT, "", "Number of the stream; null if not recorded."},
     [L_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Begin of the first of these events on the job's clock, since the epoch. The row "
-                 "covers all events that begin on the stream before the next row."},
+                 "Start on the job's clock of the first event in the row, since the epoch. The row "
+                 "covers all events that start on the stream before the next row."},
     [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets in the row."},
     [L_SLACK] = {"slack_ns", TM_INT, "ns",
-                 "Delay that the end of each event could have, with all others unchanged, without "
-                 "the job ending later, given the recorded or inferred waits: the minimum of the "
-                 "row; null if no step's end depends on any of them."},
+                 "Smallest slack of the events in the row: the delay that the end of an event "
+                 "could have, with all other events unchanged, without the job ending later. Waits "
+                 "are taken as recorded or inferred. Null if no step's end depends on the events."},
     [L_MOST] = {"slack_most_ns", TM_INT, "ns",
-                "Maximum of the row; null if no step's end depends on one of its events."},
+                "Largest slack of the events in the row; null if for one of the events no step's "
+                "end depends on it."},
 };
 
 static const tm_table_def slack_def = {
     .name = "criticalpath.slack",
-    .doc = "A row for adjacent events on a stream with the same slack. If a rank has over 2,048 "
+    .doc = "A row for adjacent events of a stream with the same slack. If a rank has over 2,048 "
            "such rows, or more than its share (at least 8) of 32,768 in total, adjacent events "
-           "with similar slack are merged; the row then gives minimum and maximum.",
+           "with similar slack are merged.",
     .columns = slack_columns,
     .n_columns = N_SLACK_COLUMNS,
     .n_keys = 4,
@@ -464,7 +481,7 @@ static tm_status path_collectives(const tm_collectives *own, tm_tables *out, tm_
 
 const tm_analysis tm_analysis_criticalpath = {
     .name = "criticalpath",
-    .summary = "what decides when each step ends, over all ranks",
+    .summary = "the critical path over all ranks, which decides when each step ends",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .collectives = path_collectives,

@@ -43,49 +43,54 @@ enum {
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
-    [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
-                 "Mean step when replayed with all work at the median of the other ranks of its "
-                 "role (pipeline stage) at the same place, and transfers at the median of their "
-                 "kind, group and size; with only one other rank, at the shorter of the two. For "
-                 "operation-level traces: each operation at the value of its type, the job's mean "
-                 "for computation, the median for communication."},
+    [J_IDEAL] =
+        {"ideal_ns", TM_INT, "ns",
+         "Mean duration of a step in a replay in which all work takes as long as the median of the "
+         "other ranks of its role (pipeline stage) at the same place, and transfers take as long "
+         "as the median of their kind, group and size. With only one other rank, the shorter of "
+         "the two durations is used. In traces of operations, each operation takes its type's "
+         "value: the job's mean for computation, the median for communication."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
-                    "S = step_ns / ideal_ns; for operation-level traces the step excludes time "
+                    "step_ns / ideal_ns. In traces of operations, step_ns is used without the time "
                     "that nothing recorded explains."},
     [J_WASTE] = {"waste_pct", TM_REAL, "%", "100 (1 - 1 / slowdown)."},
-    [J_WORKER] = {"worker_share", TM_REAL, "",
-                  "M_w: saving from fixing the worst 3 % of ranks (largest slowdown in "
-                  "whatif.item, rounded up) / (step_ns - ideal_ns); null if waste is under 1 %."},
+    [J_WORKER] =
+        {"worker_share", TM_REAL, "",
+         "Saving from fixing the worst 3 % of ranks (largest slowdown in whatif.item, rounded up) "
+         "/ (step_ns - ideal_ns). This is M_w in the literature. Null if waste_pct is under 1."},
     [J_STAGE] = {"stage_share", TM_REAL, "",
-                 "M_s: the same for the last stage; null without a pipeline."},
+                 "Saving from fixing the last pipeline stage / (step_ns - ideal_ns). This is M_s "
+                 "in the literature. Null without a pipeline, or if waste_pct is under 1."},
     [J_ERROR] = {"replay_error_pct", TM_REAL, "%",
-                 "Change of the steps' duration when replayed without the time that nothing "
-                 "recorded explains; negative if shorter."},
-    [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
-                     "Share of communication kernel time in kernels that are not matched between "
-                     "ranks; these keep their recorded length, including waits."},
+                 "Change of the duration of all steps in a replay without the time that nothing "
+                 "recorded explains; negative if the steps get shorter."},
+    [J_UNMATCHED] =
+        {"unmatched_pct", TM_REAL, "%",
+         "Percentage of the time of communication kernels in kernels that are not matched between "
+         "ranks. In the replay, unmatched kernels keep their recorded length, including waits."},
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were not recorded but inferred from "
                     "order and times."},
     [J_SURE] = {"sure", TM_BOOL, "",
-                "Whether these figures hold: replay_error_pct within 5, slowdown at least 0.99, "
-                "half of the communication matched between ranks, nine tenths of the ranks read "
-                "and of the marked steps replayed (the replay starts at the job's first GPU "
-                "event), and twice the clock uncertainty within 5 % of a step."},
+                "Whether the figures in this table hold. They do if replay_error_pct is within 5, "
+                "slowdown is at least 0.99, half of the communication is matched between ranks, "
+                "nine tenths of the ranks were read and nine tenths of the marked steps were "
+                "replayed (the replay starts at the job's first GPU event), and twice the clock "
+                "uncertainty is within 5 % of a step."},
     [J_FIX] = {"mend_ns", TM_INT, "ns",
-               "Saving from fixing the ranks named in stragglers.finding, of a mean step; null if "
-               "none is named, or if the fix takes under 0.05 % off the critical path."},
+               "Time that fixing the ranks named in stragglers.finding takes off a mean step. Null "
+               "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
     [J_FIX_PCT] = {"mend_pct", TM_REAL, "%", "100 mend_ns / step_ns."},
-    [J_HEADLINE] =
-        {"headline", TM_TEXT, "",
-         "Saving from fixing the ranks named in stragglers.finding, or what else would help; if a "
-         "kind of work leads, after the headline of stragglers.job. Null if unknown."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "Basis and limits of these figures."},
+    [J_HEADLINE] = {"headline", TM_TEXT, "",
+                    "The saving from fixing the ranks named in stragglers.finding, or what else "
+                    "would help, in a sentence. If a kind of work leads, it follows the headline "
+                    "of stragglers.job. Null if unknown."},
+    [J_EVIDENCE] = {"evidence", TM_TEXT, "", "Basis and limits of the figures in this table."},
 };
 
 static const tm_table_def job_def = {
     .name = "whatif.job",
-    .doc = "One row: the job compared with itself if no rank were slower than its peers.",
+    .doc = "One row: the job compared with itself as if no rank were slower than its peers.",
     .columns = job_columns,
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,
@@ -111,44 +116,46 @@ enum {
 static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_WHAT] =
         {"what", TM_TEXT, "",
-         "plan: the rank that saves most, then the one that saves most once the first is fixed, "
-         "and so on, each row including all before it; rank, host, stage, kind, kernel; limit: a "
-         "kind that takes no time at all, the upper bound of any fix; network: transfers across a "
-         "host with a slow network at the speed of the others (whatif.network); split: each "
-         "stage's compute kernels at the mean work of all stages (whatif.split), its host and the "
-         "operations of its groups at their mean number; scenario: the requested change."},
+         "What is changed. plan: ranks are fixed one after another, each time the rank that then "
+         "saves most; each row includes all ranks before it. rank, host, stage, kind, kernel: the "
+         "named item performs as on the other ranks. limit: a kind of work takes no time at all, "
+         "an upper bound for any fix. network: transfers across a host with a slow network run at "
+         "the speed of the others (whatif.network). split: the compute kernels of each stage take "
+         "the mean work of all stages (whatif.split), and the stage's host work and number of "
+         "operations are means as well. scenario: the change that was requested."},
     [I_NAME] = {"name", TM_TEXT, "",
-                "Name of the item; for a network its host, several if no operation shows which "
-                "one; for a split the stages that differ. Further kinds are stall: host time over "
-                "1 ms and 5 times the other ranks'; input: host waiting in the data loader; gc: "
-                "Python's garbage collection; launch: lags from a call or an end to a begin."},
-    [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the item."},
+                "Name of the item. For a network it is the host, or several hosts if no operation "
+                "shows which one is slow; for a split, the stages that differ. Some kinds: stall "
+                "is host time over 1 ms and 5 times that of the other ranks; input is the host "
+                "waiting in the data loader; gc is Python's garbage collection; launch is the lag "
+                "from a call or an end to a start."},
+    [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item covers."},
     [I_SAVED] = {"saved_ns", TM_INT, "ns",
-                 "Reduction of a mean step if it performed as on the other ranks; negative if the "
-                 "step gets longer. Null if this takes under 0.05 % off the critical path, which "
-                 "limits the saving."},
+                 "Time taken off a mean step if the item performs as on the other ranks; negative "
+                 "if the step gets longer. Null if the fix takes under 0.05 % off the critical "
+                 "path, which limits the saving."},
     [I_MOST] = {"saved_most_ns", TM_INT, "ns",
-                "The same without the time that nothing recorded explains."},
+                "saved_ns in a replay without the time that nothing recorded explains."},
     [I_PATH] = {"path_ns", TM_INT, "ns",
-                "Part of a mean step's critical path that lies on it; for a position of the plan, "
-                "how much its rank takes off the remaining path."},
+                "Part of a mean step's critical path that lies on the item. For a rank of the plan "
+                "it is the time that the rank takes off the remaining path."},
     [I_SAVED_PCT] = {"saved_pct", TM_REAL, "%", "100 saved_ns / step_ns of whatif.job."},
     [I_SLOWDOWN] =
         {"slowdown", TM_REAL, "",
-         "S_x: duration with all others at their peers' and this as recorded / ideal_ns; a "
-         "diagnosis, not a saving. For ranks, hosts and stages; for a rank of operation-level "
-         "traces the lower of the values of its data rank and its stage."},
+         "Duration of a mean step with the item as recorded and everything else as on its peers / "
+         "ideal_ns. A diagnosis, not a saving. Only for ranks, hosts and stages; for a rank of a "
+         "trace of operations, the lower of the values of its data rank and its stage."},
     [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "", "24 x the job's ranks x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank with most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
-                "Whether saved_ns holds: sure in whatif.job, saved_most_ns differs by at most 5 % "
-                "of step_ns, and saved_ns exceeds twice the clock uncertainty for each change of "
-                "rank on the path."},
+                "Whether saved_ns holds: sure in whatif.job is true, saved_most_ns differs by at "
+                "most 5 % of step_ns, and saved_ns exceeds twice the clock uncertainty for each "
+                "change of rank on the path."},
 };
 
 static const tm_table_def item_def = {
     .name = "whatif.item",
-    .doc = "A row for each item that could be fixed, with the reduction of a step.",
+    .doc = "A row for each item that could be fixed, with the time that the fix takes off a step.",
     .columns = item_columns,
     .n_columns = N_ITEM_COLUMNS,
     .n_keys = 1,
@@ -158,13 +165,14 @@ static const tm_table_def item_def = {
 enum { S_STEP, S_NS, S_IDEAL, S_SLOWDOWN, S_BEST, S_SAVED, S_PARTIAL, N_STEP_COLUMNS };
 
 static const tm_column step_columns[N_STEP_COLUMNS] = {
-    [S_STEP] = {"step", TM_INT, "", "Number of the step; 0 if the traces mark none."},
-    [S_NS] = {"step_ns", TM_INT, "ns", "As in criticalpath.step."},
-    [S_IDEAL] = {"ideal_ns", TM_INT, "ns", "As in whatif.job."},
-    [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "As in whatif.job."},
+    [S_STEP] = {"step", TM_INT, "", "Number of the step; 0 if the traces mark no steps."},
+    [S_NS] = {"step_ns", TM_INT, "ns", "Duration of the step, as in criticalpath.step."},
+    [S_IDEAL] = {"ideal_ns", TM_INT, "ns",
+                 "Duration of the step in the replay that defines whatif.job.ideal_ns."},
+    [S_SLOWDOWN] = {"slowdown", TM_REAL, "", "step_ns / ideal_ns, as in whatif.job."},
     [S_BEST] = {"best_rank", TM_INT, "",
-                "Rank whose fix in all steps shortens this step most; null for none."},
-    [S_SAVED] = {"saved_ns", TM_INT, "ns", "Reduction of this step by that fix."},
+                "Rank whose fix in all steps shortens this step most; null if no fix shortens it."},
+    [S_SAVED] = {"saved_ns", TM_INT, "ns", "Time that fixing best_rank takes off this step."},
     [S_PARTIAL] = {"partial", TM_BOOL, "", "Whether some ranks did not record the step."},
 };
 
@@ -180,27 +188,29 @@ static const tm_table_def step_def = {
 enum { P_STAGE, P_RANKS, P_WORK, P_USUAL, P_OWN, P_LAYERS, P_DIFFERS, P_TIMES, N_SPLIT_COLUMNS };
 
 static const tm_column split_columns[N_SPLIT_COLUMNS] = {
-    [P_STAGE] = {"stage", TM_INT, "", "Stage number from 0, the first to send."},
+    [P_STAGE] = {"stage", TM_INT, "",
+                 "Number of the pipeline stage. Stage 0 is the first to send."},
     [P_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the stage."},
     [P_WORK] = {"work_ns", TM_INT, "ns",
-                "Time of the compute kernels of one of its ranks in a mean step, for several ranks "
-                "the lower median; usual_ns if any stage has a single rank, because a slow GPU "
-                "then looks like more work."},
+                "Time of the compute kernels of one of the stage's ranks in a mean step; for "
+                "several ranks, their lower median. If any stage has a single rank it is usual_ns, "
+                "because a slow GPU would look like more work."},
     [P_USUAL] = {"usual_ns", TM_INT, "ns",
-                 "The same with each kernel at the median over the job's ranks for its name and "
-                 "launch shape."},
+                 "Time of the stage's compute kernels in a mean step if each kernel takes the "
+                 "median over the job's ranks for its name and launch shape."},
     [P_OWN] = {"own_ns", TM_INT, "ns", "Part of usual_ns in kernels that no other stage runs."},
-    [P_LAYERS] =
-        {"layers", TM_INT, "",
-         "How often a pass repeats one sequence of kernels, if at least four fifths of its passes "
-         "agree; else null. A pass is what the host launches between two transfers."},
-    [P_DIFFERS] =
-        {"differs", TM_BOOL, "",
-         "Whether it is one of the stages with more work: at least half as far above the mean as "
-         "the largest, and above all others by 3 % and three times the difference between ranks of "
-         "one stage. If most stages are, those with less work are marked instead."},
+    [P_LAYERS] = {"layers", TM_INT, "",
+                  "Number of times that a pass repeats one sequence of kernels, if at least four "
+                  "fifths of the stage's passes agree; otherwise null. A pass is the work that the "
+                  "host launches between two transfers."},
+    [P_DIFFERS] = {"differs", TM_BOOL, "",
+                   "Whether the stage has more work than others: it is at least half as far above "
+                   "the mean as the largest stage, and above all others by 3 % and by three times "
+                   "the difference between ranks of one stage. If most stages have more work, the "
+                   "stages with less work are marked instead."},
     [P_TIMES] = {"times", TM_REAL, "",
-                 "For stages that differ: mean of their work / mean of the others' work."},
+                 "Mean work of the stages that differ / mean work of the other stages; null for "
+                 "stages that do not differ."},
 };
 
 static const tm_table_def split_def = {
@@ -227,28 +237,33 @@ enum {
 };
 
 static const tm_column network_columns[N_NETWORK_COLUMNS] = {
-    [N_PLACE] = {"place", TM_INT, "", "0 for the operations with the longest total time."},
+    [N_PLACE] = {"place", TM_INT, "",
+                 "Position of the class of operations by total time; 0 has the longest."},
     [N_KIND] = {"kind", TM_TEXT, "", "Kind of collective; sendrecv for sends and receives."},
-    [N_BYTES] = {"bytes", TM_INT, "B", "Size of each operation."},
+    [N_BYTES] = {"bytes", TM_INT, "B", "Size of each operation in the class."},
     [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of each operation."},
     [N_HOSTS] = {"hosts", TM_INT, "", "Number of hosts of each operation."},
-    [N_COUNT] = {"count", TM_INT, "", "Number of operations that cross the host of whatif.item."},
+    [N_COUNT] = {"count", TM_INT, "",
+                 "Number of operations that cross the slow host in whatif.item."},
     [N_TIME] = {"median_ns", TM_INT, "ns",
-                "Median over their groups of the median duration of an operation, which is its "
-                "shortest kernel, that of the last rank to arrive."},
-    [N_OTHERS] = {"others_ns", TM_INT, "ns",
-                  "The same for operations that do not cross it. Each group across it is slower "
-                  "than these: its lower quartile exceeds all their upper quartiles, and its "
-                  "median theirs by 30 % and 10 us."},
+                "Duration of operations that cross the slow host: the median over their groups of "
+                "the group's median. The duration of an operation is that of its shortest kernel, "
+                "which belongs to the last rank to arrive."},
+    [N_OTHERS] =
+        {"others_ns", TM_INT, "ns",
+         "Duration of comparable operations that do not cross the slow host, computed as "
+         "median_ns. Every group across the host is slower: its lower quartile exceeds the upper "
+         "quartiles of all other groups, and its median exceeds their medians by 30 % and 10 us."},
     [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "bytes x f / median_ns, with f as in collectives.kind."},
-    [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s", "The same for others_ns."},
+                 "bytes x f / median_ns, with the factor f of collectives.kind.busbw_gbps."},
+    [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s",
+                        "bytes x f / others_ns, with the factor f of collectives.kind.busbw_gbps."},
 };
 
 static const tm_table_def network_def = {
     .name = "whatif.network",
-    .doc = "If transfers across a host are slow, a row for each class of operations that is slow; "
-           "all comparable ones of 1 MiB or more are.",
+    .doc = "A row for each class of operations that is slow across a host, if transfers across the "
+           "host are slow: all comparable classes from 1 MiB are then slow.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,
@@ -311,28 +326,30 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     char clocks[32];
     if (!is_matched(r))
         snprintf(out, size,
-                 "%.0f %% of the communication is not matched between ranks: how they delay one "
-                 "another, and so what fixing one of them saves, is not known.",
+                 "%.0f %% of the communication is not matched between ranks: it is unknown how "
+                 "ranks delay one another, and so how much fixing a rank saves.",
                  unmatched);
     else if (lacks_ranks(r))
         snprintf(out, size,
-                 "%" PRId64 " of %" PRId64 " ranks were read: another may be as late as these.",
+                 "%" PRId64 " of %" PRId64
+                 " ranks were read: a rank that was not read may be as late.",
                  r->n_ranks, r->world_size);
     else if (!is_timed(r)) {
         tm_shown_duration(r->uncertainty_ns, clocks, sizeof clocks);
         snprintf(out, size,
-                 "Clocks are known only to %s, which is much of a step: times between ranks of "
-                 "different hosts are not known.",
+                 "Clocks are known only to %s, which is a large part of a step: times between "
+                 "ranks of different hosts are unknown.",
                  clocks);
     } else if (replayed_pct(r) < LEAST_REPLAYED_PCT)
         snprintf(out, size,
                  "Only %.0f %% of the marked steps' time is replayed, from the job's first GPU "
-                 "event on: the time before it (only hosts work) is not part of these figures.",
+                 "event on. The time before that event, in which only hosts work, is not part of "
+                 "these figures.",
                  replayed_pct(r));
     else if (fabs(error) > DOUBT_PCT)
         snprintf(out, size,
                  "%.1f %% of the steps' time is not explained by anything recorded (a host that "
-                 "waits without a recorded call, a full queue): what is saved may be any amount "
+                 "waits without a recorded call, a full queue): the saving may be any amount "
                  "between the smallest and the largest shown.",
                  fabs(error));
     else if (slowdown(r) < LEAST_SLOWDOWN)
@@ -601,7 +618,7 @@ static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_whatif = {
     .name = "whatif",
-    .summary = "what would help most: how much shorter a step would be with this fixed",
+    .summary = "what would help most: how much shorter a step would be with each fix",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .collectives = whatif_collectives,

@@ -166,7 +166,7 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
 
 bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     char what[TM_DOUBT_TEXT], end[128] = "shares cover only what was recorded, there is no "
-                                         "verdict, and advice is only on recording";
+                                         "verdict, and the only advice is on recording";
     bool job = tm_doubt_of_job(tables);
     const tm_table *table = rows_of(tables);
     double most = 0.0;
@@ -175,8 +175,9 @@ bool tm_doubt_line(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     for (size_t i = 0; i < table->n_rows; i++)
         most = moves(table, i) > most ? moves(table, i) : most;
     if (job && !tm_doubt_between(tables))
-        snprintf(end, sizeof end,
-                 "what is said covers only what was recorded, and advice is only on recording");
+        snprintf(
+            end, sizeof end,
+            "all statements cover only what was recorded, and the only advice is on recording");
     else if (!job)
         snprintf(end, sizeof end, "figures of %s could be off by %s",
                  table->n_rows > 1 ? "a rank" : "it", tm_shown_percent(most, 0).text);

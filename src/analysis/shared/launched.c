@@ -20,7 +20,7 @@ const tm_column tm_launched_part_columns[] = {
     {"second", TM_INT, "", "Name id of the operator or GPU event, respectively."},
     {"inside", TM_INT, "", "Name id of the code location."},
     {"rank", TM_INT, "", "Global rank."},
-    {"calls", TM_INT, "", "Events."},
+    {"calls", TM_INT, "", "Number of events."},
     {"total_ns", TM_INT, "ns", "Sum of durations."},
 };
 

@@ -33,14 +33,14 @@ enum {
 };
 
 #define TM_LAUNCHED_COLUMNS(first)                                                                 \
-    {"calls", TM_INT, "", "GPU events of the row."},                                               \
-        {"total_ns", TM_INT, "ns", "Sum of the durations of these events."},                       \
+    {"calls", TM_INT, "", "Number of GPU events of the row."},                                     \
+        {"total_ns", TM_INT, "ns", "Sum of the durations of the GPU events."},                     \
         {"mean_ns", TM_INT, "ns", "total_ns / calls."},                                            \
         {"share_pct", TM_REAL, "%", "100 total_ns / the total_ns of all rows of this " first "."}, \
-        {"ranks", TM_INT, "", "Ranks on which it ran."},                                           \
-        {"median_rank_ns", TM_INT, "ns", "Median over these ranks of total_ns per rank."},         \
+        {"ranks", TM_INT, "", "Number of ranks on which the row's events ran."},                   \
+        {"median_rank_ns", TM_INT, "ns", "Median of the ranks' total_ns."},                        \
         {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."}, {                            \
-        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest in a tie."                      \
+        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several."          \
     }
 
 /* Text in place of an operator, or of both keys for the rows that a long table omits. */

@@ -13,14 +13,15 @@ static const tm_column columns[N_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     {"own_ns", TM_INT, "ns", "Time of the rank's compute kernels."},
     {"alike_ns", TM_INT, "ns", "Time of the kernels whose name and shape other ranks run too."},
-    {"usual_ns", TM_INT, "ns", "The same calls at the median of the other ranks' mean durations."},
+    {"usual_ns", TM_INT, "ns",
+     "Time of these kernels at the median of the other ranks' mean durations."},
     {"slower_ns", TM_INT, "ns", "Part of alike_ns whose kernels take over 2 % longer."},
     {"kernels", TM_INT, "", "Number of names and shapes compared."},
 };
 
 const tm_table_def tm_same_kernels_table = {
     .name = "kernels.same",
-    .doc = "Rows for each rank: the time of its kernels, and of the same ones on other ranks.",
+    .doc = "A row for each rank: the time of its kernels, and of the same kernels on other ranks.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

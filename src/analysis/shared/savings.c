@@ -106,7 +106,7 @@ static void operations_text(const topic *t, size_t item, char *out, size_t size)
                        : strcmp(name, "transfer") == 0 ? "transfers"
                        : strcmp(name, "host") == 0     ? "host work"
                                                        : name;
-    snprintf(out, size, "Bringing %.60s to what is usual for its type in this job", what);
+    snprintf(out, size, "Bringing %.60s to the usual time of its type in this job", what);
 }
 
 /* Describes an uneven split, for which no rank or kind of work is to blame, and its remedy. */
@@ -155,10 +155,10 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
         snprintf(out, size, "Bringing kernel %.60s%s to %s", name, strlen(name) > 60 ? "..." : "",
                  where);
     else if (strcmp(name, "stall") == 0)
-        snprintf(out, size, "Removing host stalls that %s do not have",
+        snprintf(out, size, "Removing host stalls that do not occur on %s",
                  t->alone ? "the other steps" : "the other ranks");
     else
-        snprintf(out, size, "Bringing transfers to what is usual for their group and size");
+        snprintf(out, size, "Bringing transfers to the usual time of their group and size");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (is_text(t->items, item, "what", "kind") && strcmp(name, kinds[k].kind) == 0)
             snprintf(out, size, "Bringing %s to %s", kinds[k].text, where);
@@ -252,8 +252,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
         out[0] = '\0';
     } else if (lacks_peers(t)) {
         snprintf(out, size,
-                 "Each pipeline stage has one rank, so no other rank does the same work: what "
-                 "fixing one saves is not known");
+                 "Each pipeline stage has one rank, so no other rank does the same work: it is "
+                 "unknown how much fixing a rank would save");
     } else {
         double waste = tm_table_cell(t->job, 0, "waste_pct")->value.r;
         char all[128] = "";

@@ -36,7 +36,7 @@ static const struct {
     const char *of_gpus, *of_others;
 } words[] = {
     {"TPU", "CUDA or HIP graphs", "more of a step in one program"},
-    {"TPU", "asynchronous calls on a stream of their own", "XLA's asynchronous collectives"},
+    {"TPU", "asynchronous calls on a separate stream", "XLA's asynchronous collectives"},
     {"TPU", ": use a separate stream, and offload", ": offload ahead of time, and"},
     {"TPU", "prefetch on a separate stream", "prefetch"},
     {"CPU", "its kernels are slow (clock, heat, neighbours)",
@@ -51,7 +51,7 @@ static const struct {
     {"CPU", "host work between launches", "host work between operators"},
     {"CPU", "of host time up to their launches", "between them"},
     {"CPU", "CUDA or HIP graphs", "torch.compile"},
-    {"CPU", "asynchronous calls on a stream of their own", "asynchronous calls (async_op=True)"},
+    {"CPU", "asynchronous calls on a separate stream", "asynchronous calls (async_op=True)"},
     {"CPU", "communication kernels", "communication operations"},
     {"CPU", "communication kernel", "communication operation"},
     {"CPU", "kernels", "operators"},

@@ -16,12 +16,12 @@ typedef struct part {
 } part;
 
 static const part besides[] = {
-    {"exposed_comm_ns", "communicates with no computation beside it"},
+    {"exposed_comm_ns", "communicates without concurrent computation"},
     {"exposed_memory_ns", "only copies"},
     {"idle_ns", "idles"},
 };
 static const part besides_of_several[] = {
-    {"exposed_comm_ns", "they communicate with no computation beside it"},
+    {"exposed_comm_ns", "they communicate without concurrent computation"},
     {"exposed_memory_ns", "they only copy"},
     {"idle_ns", "they idle"},
 };

@@ -27,17 +27,21 @@ enum {
 };
 
 #define SHARED_COLUMNS                                                                             \
-    {"mean_compute_ns", TM_INT, "ns", "Mean of compute_ns over the ranks with GPU events."},       \
-        {"max_compute_ns", TM_INT, "ns", "Largest compute_ns."},                                   \
-        {"max_rank", TM_INT, "", "The rank with max_compute_ns; the lowest of equals."},           \
+    {"mean_compute_ns", TM_INT, "ns",                                                              \
+     "Mean of overlap.step.compute_ns over the ranks that have GPU events."},                      \
+        {"max_compute_ns", TM_INT, "ns", "Largest overlap.step.compute_ns of a rank."},            \
+        {"max_rank", TM_INT, "", "Rank with max_compute_ns; the lowest if there are several."},    \
         {"imbalance_pct", TM_REAL, "%", "100 (max_compute_ns / mean_compute_ns - 1)."},            \
         {"imbalance_ns", TM_INT, "ns", "max_compute_ns - mean_compute_ns."},                       \
         {"load_balance", TM_REAL, "", "mean_compute_ns / max_compute_ns."},                        \
-        {"cov", TM_REAL, "", "Population standard deviation / mean."},                             \
-        {"gini", TM_REAL, "", "Gini coefficient of the population: 0 if all are equal."},          \
+        {"cov", TM_REAL, "",                                                                       \
+         "Coefficient of variation of compute_ns: population standard deviation over the ranks / " \
+         "mean_compute_ns."},                                                                      \
+        {"gini", TM_REAL, "",                                                                      \
+         "Gini coefficient of compute_ns over the ranks: 0 if all ranks compute equally long."},   \
         {"step_ns", TM_INT, "ns",                                                                  \
-         "Window of the longest rank; for a step that no trace marks, window_ns of "               \
-         "overlap.rank."},                                                                         \
+         "Window of the rank with the longest window; for a step that no trace marks, window_ns "  \
+         "of overlap.rank."},                                                                      \
         {"parallel_efficiency", TM_REAL, "", "mean_compute_ns / step_ns."}, {                      \
         "communication_efficiency", TM_REAL, "", "max_compute_ns / step_ns."                       \
     }
@@ -52,17 +56,19 @@ enum { J_RANKS = N_SHARED, J_STEPS, J_PARTIAL, N_JOB_COLUMNS };
 static const tm_column job_columns[] = {
     SHARED_COLUMNS,
     {"ranks", TM_INT, "",
-     "Ranks that are compared: those with GPU events and a step that is not partial; ranks whose "
-     "trace was cut short are left out if at least two others remain."},
-    {"steps", TM_INT, "", "Steps that all of these ranks have whole: only these are compared."},
+     "Number of ranks that are compared: ranks with GPU events and a step that is not partial. "
+     "Ranks whose trace was cut short are left out if at least two others remain."},
+    {"steps", TM_INT, "",
+     "Number of steps that all compared ranks have whole: only these steps are compared."},
     {"partial_steps", TM_INT, "",
-     "Partial steps of ranks, in which the recording began or ended; not used here."},
+     "Number of partial steps of ranks, in which the recording started or ended; they are not "
+     "compared."},
 };
 
 static const tm_table_def step_def = {
     .name = "imbalance.step",
-    .doc = "A row for each step, over the ranks that have it whole (not partial in overlap.step). "
-           "Comparisons are null if only one of several ranks has it.",
+    .doc = "A row for each step, over the ranks that have the whole step (not partial in "
+           "overlap.step). Comparisons are null if only one of several ranks has the whole step.",
     .columns = step_columns,
     .n_columns = 1 + N_SHARED,
     .n_keys = 1,
@@ -71,8 +77,8 @@ static const tm_table_def step_def = {
 
 static const tm_table_def job_def = {
     .name = "imbalance.job",
-    .doc = "One row: the columns of imbalance.step from each rank's sums over the steps that all "
-           "ranks have whole.",
+    .doc = "One row: the columns of imbalance.step, computed from each rank's sums over the steps "
+           "that all ranks have whole.",
     .columns = job_columns,
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,

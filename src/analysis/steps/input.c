@@ -8,13 +8,13 @@
 enum { T_STEP, T_LOAD, T_LOAD_PCT, T_STALL, T_STALL_PCT, N_TIMES };
 
 #define TIME_COLUMNS                                                                               \
-    {"step_ns", TM_INT, "ns", "The step's window; for a rank, the sum over its steps."},           \
+    {"step_ns", TM_INT, "ns", "Window of the step; for a rank, the sum over its steps."},          \
         {"load_ns", TM_INT, "ns",                                                                  \
-         "Time in which a thread waited for the next batch (enumerate(DataLoader), "               \
-         "enumerate(DataPipe)), as union over threads."},                                          \
+         "Time in which at least one thread waited for the next batch (enumerate(DataLoader), "    \
+         "enumerate(DataPipe))."},                                                                 \
         {"load_pct", TM_REAL, "%", "100 load_ns / step_ns."},                                      \
         {"stall_ns", TM_INT, "ns",                                                                 \
-         "The part of load_ns in which the GPU was idle: an upper bound of the cost of loading."}, \
+         "Part of load_ns in which the GPU was idle: an upper bound of the cost of loading."},     \
     {                                                                                              \
         "stall_pct", TM_REAL, "%", "100 stall_ns / step_ns; null without GPU events."              \
     }
@@ -23,7 +23,7 @@ enum { S_RANK, S_STEP, S_TIMES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
 };
 
@@ -34,14 +34,16 @@ static const tm_column rank_columns[] = {
     {"waits", TM_INT, "", "Number of waits for a batch in the whole trace."},
     TIME_COLUMNS,
     {"slowest_step", TM_INT, "",
-     "The step with the largest load_ns, the first of equals; null if there is none."},
-    {"slowest_step_load_ns", TM_INT, "ns", "load_ns of that step."},
-    {"slowest", TM_BOOL, "", "True for the rank with the largest load_ns, the lowest of equals."},
+     "Step with the largest load_ns, the first if there are several; null if the rank has no "
+     "steps."},
+    {"slowest_step_load_ns", TM_INT, "ns", "load_ns of the step in slowest_step."},
+    {"slowest", TM_BOOL, "",
+     "True for the rank with the largest load_ns; the lowest if there are several."},
 };
 
 static const tm_table_def step_def = {
     .name = "input.step",
-    .doc = "A row for each step of a rank.",
+    .doc = "A row for each step of a rank: how long it waited for the next batch.",
     .columns = step_columns,
     .n_columns = sizeof step_columns / sizeof *step_columns,
     .n_keys = 2,
@@ -51,7 +53,7 @@ static const tm_table_def step_def = {
 
 static const tm_table_def rank_def = {
     .name = "input.rank",
-    .doc = "A row for each rank.",
+    .doc = "A row for each rank: how long it waited for batches.",
     .columns = rank_columns,
     .n_columns = sizeof rank_columns / sizeof *rank_columns,
     .n_keys = 1,
@@ -153,7 +155,7 @@ static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_input = {
     .name = "input",
-    .summary = "how long each rank waits for its data, and whether its GPU does, too",
+    .summary = "how long each rank waits for its data, and how long its GPU waits too",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = input_rank,

@@ -30,33 +30,38 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
-     "W: the step, or from the first start to the last end of the rank's GPU events (summed over " \
-     "spans). compute_ns and the columns derived from it are null for ranks with only "            \
-     "communication recorded."},                                                                   \
-        {"compute_ns", TM_INT, "ns", "|P|: time with a compute kernel running (union)."},          \
-        {"comm_ns", TM_INT, "ns", "|C|: time with a communication kernel running (union)."},       \
-        {"memory_ns", TM_INT, "ns", "|M|: time with a copy or set running (union)."},              \
-        {"overlap_ns", TM_INT, "ns", "|C n P|: communication hidden by computation."},             \
+     "Length of the window: the step, or for a rank the time from the first start to the last "    \
+     "end of its GPU events (summed over the parts of its recording). For ranks with only "        \
+     "communication recorded, compute_ns and all columns derived from it are null."},              \
+        {"compute_ns", TM_INT, "ns", "Time in which at least one compute kernel runs."},           \
+        {"comm_ns", TM_INT, "ns", "Time in which at least one communication kernel runs."},        \
+        {"memory_ns", TM_INT, "ns", "Time in which at least one copy or set runs."},               \
+        {"overlap_ns", TM_INT, "ns",                                                               \
+         "Time in which communication kernels and compute kernels run at once: communication "     \
+         "hidden by computation."},                                                                \
         {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},                                \
         {"exposed_comm_ns", TM_INT, "ns",                                                          \
-         "|C \\ P|: communication without concurrent computation."},                               \
-        {"exposed_memory_ns", TM_INT, "ns", "|(M \\ P) \\ C|."},                                   \
-        {"busy_ns", TM_INT, "ns", "|P u C u M|."},                                                 \
+         "Time in which communication kernels but no compute kernels run."},                       \
+        {"exposed_memory_ns", TM_INT, "ns", "Time in which copies or sets but no kernels run."},   \
+        {"busy_ns", TM_INT, "ns", "Time in which at least one kernel, copy or set runs."},         \
         {"idle_ns", TM_INT, "ns",                                                                  \
-         "window_ns - busy_ns; compute_ns + exposed_comm_ns + exposed_memory_ns + idle_ns = "      \
-         "window_ns."},                                                                            \
+         "window_ns - busy_ns. The window consists of compute_ns, exposed_comm_ns, "               \
+         "exposed_memory_ns and idle_ns."},                                                        \
         {"wait_ns", TM_INT, "ns",                                                                  \
-         "Sum over its complete synchronising collectives of the time before the last rank "       \
-         "arrived; null if it has none."},                                                         \
+         "Time of the rank's communication kernels before the last rank arrived, summed over the " \
+         "complete synchronising collectives of the rank; null if there are none."},               \
         {"transfer_ns", TM_INT, "ns",                                                              \
-         "Sum over the same collectives of the time after the last rank arrived; null if it has "  \
-         "none."},                                                                                 \
+         "Time of the rank's communication kernels after the last rank arrived, summed over the "  \
+         "complete synchronising collectives of the rank; null if there are none."},               \
         {"exposed_wait_ns", TM_INT, "ns",                                                          \
-         "|(C_wait \\ P) \\ C_transfer|; null if it has no such collective."},                     \
+         "Part of exposed_comm_ns in which the rank only waits for other ranks: no communication " \
+         "kernel of the rank transfers. Null if the rank has no complete synchronising "           \
+         "collective."},                                                                           \
         {"exposed_transfer_ns", TM_INT, "ns",                                                      \
-         "|C_transfer \\ P|; null if it has no such collective."},                                 \
+         "Part of exposed_comm_ns in which a communication kernel of the rank transfers, after "   \
+         "the last rank arrived. Null if the rank has no complete synchronising collective."},     \
         {"exposed_unmatched_ns", TM_INT, "ns",                                                     \
-         "The rest of exposed_comm_ns: communication without known wait and transfer."},           \
+         "Rest of exposed_comm_ns: communication whose wait and transfer are unknown."},           \
         {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
         "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
     }
@@ -70,14 +75,15 @@ enum { S_RANK, S_STEP, S_BEGIN, S_PARTIAL, S_TIMES };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     {"begin_ns", TM_INT, tm_epoch_ns,
-     "Start of the step's window, since the epoch: max(end of the previous step, own start)."},
+     "Start of the step's window, since the epoch: the end of the previous step, or the start of "
+     "the step if that is later."},
     {"partial", TM_BOOL, "",
-     "Whether the recording began or ended within the step: its trace was cut short before the "
-     "step's end, or it is the first or last step of a trace and its window is under 80 % of the "
-     "ranks' median for this step; for a step that no trace marks, windows of overlap.rank are "
-     "compared."},
+     "Whether the recording started or ended within the step. Either the rank's trace was cut "
+     "short before the step's end, or the step is the first or last of a trace and its window is "
+     "under 80 % of the median window of all ranks for this step. For a step that no trace marks, "
+     "windows of overlap.rank are compared."},
     TIME_COLUMNS,
 };
 
@@ -86,18 +92,22 @@ enum { K_RANK, K_KIND, K_COUNT, K_COMM, K_OVERLAP, K_OVERLAP_PCT, K_EXPOSED, N_K
 static const tm_column kind_columns[N_KIND_COLUMNS] = {
     [K_RANK] = {"rank", TM_INT, "", "Global rank."},
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, ..."},
-    [K_COUNT] = {"count", TM_INT, "", "Communication kernels of this kind."},
+    [K_COUNT] = {"count", TM_INT, "", "Number of communication kernels of this kind."},
     [K_COMM] = {"comm_ns", TM_INT, "ns",
-                "|C_kind|: time with at least one of these kernels running (union)."},
-    [K_OVERLAP] = {"overlap_ns", TM_INT, "ns", "|C_kind n P|."},
+                "Time in which at least one communication kernel of this kind runs."},
+    [K_OVERLAP] =
+        {"overlap_ns", TM_INT, "ns",
+         "Time in which communication kernels of this kind and compute kernels run at once."},
     [K_OVERLAP_PCT] = {"overlap_pct", TM_REAL, "%", "100 overlap_ns / comm_ns."},
-    [K_EXPOSED] = {"exposed_comm_ns", TM_INT, "ns", "|C_kind \\ P|."},
+    [K_EXPOSED] = {"exposed_comm_ns", TM_INT, "ns",
+                   "Time in which communication kernels of this kind but no compute kernels run."},
 };
 
 static const tm_table_def rank_def = {
     .name = "overlap.rank",
-    .doc = "A row for each rank: its GPU time, and the overlap of its parts; several devices are "
-           "combined, see overlap.device.",
+    .doc =
+        "A row for each rank: its GPU time, and how much of its communication, computation and "
+        "copies overlap. All devices of the rank are combined; overlap.device has them one by one.",
     .columns = rank_columns,
     .n_columns = 1 + N_TIMES,
     .n_keys = 1,
@@ -107,8 +117,8 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def step_def = {
     .name = "overlap.step",
-    .doc = "A row for each rank and step: the columns of overlap.rank, clipped to the step's "
-           "window; none for ranks with only communication recorded.",
+    .doc = "A row for each rank and step: the columns of overlap.rank for the step's window. Ranks "
+           "with only communication recorded have no rows.",
     .columns = step_columns,
     .n_columns = S_TIMES + N_TIMES,
     .n_keys = 2,
@@ -118,8 +128,8 @@ static const tm_table_def step_def = {
 
 static const tm_table_def kind_def = {
     .name = "overlap.kind",
-    .doc =
-        "A row for each rank and kind of collective; the row allreduce is the AllReduce overlap.",
+    .doc = "A row for each rank and kind of collective: how much of the communication overlaps "
+           "computation.",
     .columns = kind_columns,
     .n_columns = N_KIND_COLUMNS,
     .n_keys = 2,
@@ -130,19 +140,20 @@ enum { D_RANK, D_DEVICE, D_WORKS, D_TIMES, N_DEVICE_TIMES = T_IDLE + 1 };
 
 static const tm_column device_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"device", TM_INT, "", "Device number on the host, as counted by the profiler."},
+    {"device", TM_INT, "", "Number of the device on its host, as counted by the profiler."},
     {"works", TM_BOOL, "",
-     "Whether it is busy for over 1 % of the busiest device's time. A device that hardly works has "
-     "a row only if the rank is the whole job and others work, or if it computes in at least half "
-     "of the tenths of the recording; otherwise the rank merely touched it."},
+     "Whether the device is busy for over 1 % of the busy time of the rank's busiest device. A "
+     "device that hardly works has a row only if the rank is the whole job and other devices work, "
+     "or if it computes in at least half of the tenths of the recording; otherwise the rank merely "
+     "touched it."},
     TIME_COLUMNS,
 };
 
 static const tm_table_def device_def = {
     .name = "overlap.device",
-    .doc = "A row for each device of a rank that has several: the columns of overlap.rank for the "
-           "device. In overlap.rank the rank is busy while any device is; the rows with "
-           "works give the average over devices.",
+    .doc = "A row for each device of a rank that has several devices: the columns of overlap.rank "
+           "for the device. In overlap.rank the rank is busy while any device is busy; to average "
+           "over devices, use the rows with works.",
     .columns = device_columns,
     .n_columns = D_TIMES + N_DEVICE_TIMES,
     .n_keys = 2,
@@ -210,7 +221,7 @@ static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
     return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
 }
 
-/* Returns a kernel's time clipped to begin when the job's profilers were open, as in busy time. */
+/* Returns a kernel's time clipped to start when the job's profilers were open, as in busy time. */
 static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
     const int64_t from = tm_opened(timeline, begin);
@@ -266,7 +277,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
 }
 
-/* Returns whether a recording may begin or end within a step: it is a trace's first or last. */
+/* Returns whether a recording may start or end within a step: it is a trace's first or last. */
 static bool is_at_border(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool border = i == 0 || i + 1 == timeline->n_steps;
@@ -279,7 +290,7 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
 }
 
 /* Returns whether a trace of the rank was cut short before the end of a step, or other ranks'
- * profilers opened within a marked step; unmarked steps of all ranks begin there. A profiler writes
+ * profilers opened within a marked step; unmarked steps of all ranks start there. A profiler writes
  * the host's events before the GPU's, so the last GPU event shows how far the trace reaches. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
@@ -300,7 +311,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* the whole recording is no step of the job */
+    if (view->busy->comm_alone) /* the whole recording is not a step of the job */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -489,7 +500,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_overlap = {
     .name = "overlap",
-    .summary = "how much communication, AllReduce above all, hides behind computation",
+    .summary = "how much communication is hidden by computation, AllReduce above all",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = overlap_rank,

@@ -15,17 +15,25 @@ enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
 
 #define PART_COLUMNS                                                                               \
     {"kernel_ns", TM_INT, "ns",                                                                    \
-     "Computation on the GPU. Each part is a union that excludes the parts before it; the eight "  \
-     "sum to step_ns."},                                                                           \
+     "Time in which compute kernels run on the GPU. The eight parts from kernel_ns to other_ns "   \
+     "add up to step_ns, because each part excludes the time of the parts before it."},            \
         {"comm_ns", TM_INT, "ns",                                                                  \
-         "Communication kernels, and gloo and MPI on the host; on ranks whose device is the CPU, " \
-         "only the part that the calling thread waits for."},                                      \
-        {"memcpy_ns", TM_INT, "ns", "Copies on the GPU."},                                         \
-        {"memset_ns", TM_INT, "ns", "Sets on the GPU."},                                           \
-        {"runtime_ns", TM_INT, "ns", "Calls of the CUDA or HIP runtime and driver."},              \
-        {"input_ns", TM_INT, "ns", "Waiting for the next batch on the host."},                     \
-        {"cpu_ns", TM_INT, "ns", "Operators and annotations on the CPU."}, {                       \
-        "other_ns", TM_INT, "ns", "Time without recorded activity."                                \
+         "Time of communication (kernels, and gloo and MPI on the host) during which no compute "  \
+         "kernel runs. On ranks whose device is the CPU, only the part that the calling thread "   \
+         "waits for."},                                                                            \
+        {"memcpy_ns", TM_INT, "ns", "Time of copies on the GPU during which no kernel runs."},     \
+        {"memset_ns", TM_INT, "ns",                                                                \
+         "Time of sets on the GPU during which no kernel and no copy runs."},                      \
+        {"runtime_ns", TM_INT, "ns",                                                               \
+         "Time in calls of the CUDA or HIP runtime and driver during which the GPU is idle."},     \
+        {"input_ns", TM_INT, "ns",                                                                 \
+         "Time in which the host waits for the next batch, without work on the GPU and without "   \
+         "runtime or driver calls."},                                                              \
+        {"cpu_ns", TM_INT, "ns",                                                                   \
+         "Time in operators and annotations on the CPU, without work on the GPU, runtime or "      \
+         "driver calls, or waits for a batch."},                                                   \
+    {                                                                                              \
+        "other_ns", TM_INT, "ns", "Rest of the step: time without recorded activity."              \
     }
 
 /* How well the GPU was used during steps. */
@@ -33,42 +41,44 @@ enum { UTILIZATION, SM_EFFICIENCY, OCCUPANCY, KNOWN, TENSOR, N_USES };
 
 #define USE_COLUMNS                                                                                \
     {"gpu_utilization_pct", TM_REAL, "%",                                                          \
-     "Share of step_ns in which a kernel ran, including communication; the mean over devices if "  \
-     "the rank has several. Null without GPU events."},                                            \
+     "Percentage of step_ns in which a kernel ran, including communication; if the rank has "      \
+     "several devices, the mean over them. Null without GPU events."},                             \
         {"sm_efficiency_pct", TM_REAL, "%",                                                        \
-         "Estimate: mean over step_ns of min(1, blocks per multiprocessor of the running "         \
-         "kernels); null if no kernel in the steps has that number."},                             \
+         "Estimate of how many multiprocessors are used: the mean over step_ns of min(1, blocks "  \
+         "per multiprocessor of the running kernels). Null if no kernel in the steps has that "    \
+         "number."},                                                                               \
         {"occupancy_pct", TM_REAL, "%",                                                            \
-         "Mean of the kernels' occupancy as estimated by the profiler, weighted by time, over "    \
-         "the kernels for which it is known."},                                                    \
+         "Occupancy of kernels that the profiler estimated: the mean weighted by time, over the "  \
+         "kernels with a value."},                                                                 \
         {"occupancy_known_pct", TM_REAL, "%",                                                      \
-         "Share of these kernels in the summed time of all kernels: profilers do not know the "    \
-         "occupancy of kernels with much shared memory, such as many of cuBLAS, CUTLASS and "      \
-         "flash attention."},                                                                      \
+         "Percentage of the time of all kernels in kernels with a value for occupancy_pct. "       \
+         "Profilers do not know the occupancy of kernels with much shared memory, such as many "   \
+         "of cuBLAS, CUTLASS and flash attention."},                                               \
     {                                                                                              \
         "tensor_core_pct", TM_REAL, "%",                                                           \
-            "Share of kernels on tensor cores, judged by name, in the summed time of kernels "     \
-            "that do not communicate."                                                             \
+            "Percentage of the time of compute kernels in kernels that use tensor cores, judged "  \
+            "by their names."                                                                      \
     }
 
 enum { S_RANK, S_STEP, S_LENGTH, S_PARTS, S_UTILIZATION = S_PARTS + N_PARTS };
 
 static const tm_column step_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
-    {"step_ns", TM_INT, "ns", "The step's window."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
+    {"step_ns", TM_INT, "ns", "Window of the step."},
     PART_COLUMNS,
     {"gpu_utilization_pct", TM_REAL, "%",
-     "Share of step_ns in which a kernel ran, including communication; the mean over devices if "
-     "the rank has several. Null without GPU events."},
+     "Percentage of step_ns in which a kernel ran, including communication; if the rank has "
+     "several devices, the mean over them. Null without GPU events."},
 };
 
 enum { R_RANK, R_STEPS, R_LENGTH, R_PARTS, R_USES = R_PARTS + N_PARTS };
 
 static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
-    {"steps", TM_INT, "", "Steps of the rank."},
-    {"step_ns", TM_INT, "ns", "Sum of the windows of its steps; the parts are sums as well."},
+    {"steps", TM_INT, "", "Number of steps of the rank."},
+    {"step_ns", TM_INT, "ns",
+     "Sum of the windows of the rank's steps. The parts are sums over the steps as well."},
     PART_COLUMNS,
     USE_COLUMNS,
 };
@@ -93,12 +103,15 @@ enum {
 };
 
 static const tm_column job_columns[] = {
-    {"ranks", TM_INT, "", "Ranks that have steps."},
-    {"steps", TM_INT, "", "Sum of the steps of all ranks."},
+    {"ranks", TM_INT, "", "Number of ranks that have steps."},
+    {"steps", TM_INT, "", "Sum of the number of steps of all ranks."},
     {"mean_step_ns", TM_INT, "ns",
-     "Mean of overview.step.step_ns over the steps that are not partial, or over all if all are "
-     "partial. Null if steps are of several kinds: steps.kind has the mean of each."},
-    {"step_ns", TM_INT, "ns", "Sum over the ranks; the parts are sums as well."},
+     "Mean of overview.step.step_ns over the steps that are not partial, or over all steps if all "
+     "are partial. Null if there are several kinds of steps; steps.kind has the mean of each "
+     "kind."},
+    {"step_ns", TM_INT, "ns",
+     "Sum of the windows of all steps of all ranks. The parts are sums over ranks and steps as "
+     "well."},
     PART_COLUMNS,
     {"kernel_pct", TM_REAL, "%", "100 kernel_ns / step_ns."},
     {"comm_pct", TM_REAL, "%", "100 comm_ns / step_ns."},
@@ -109,25 +122,28 @@ static const tm_column job_columns[] = {
     {"cpu_pct", TM_REAL, "%", "100 cpu_ns / step_ns."},
     {"other_pct", TM_REAL, "%", "100 other_ns / step_ns."},
     USE_COLUMNS,
-    {"partial_steps", TM_INT, "", "Steps that are partial in overlap.step."},
+    {"partial_steps", TM_INT, "", "Number of steps that are partial in overlap.step."},
     {"samples_per_step", TM_INT, "",
-     "Value of --samples-per-step, for the whole job; this and the columns derived from it are "
-     "null if it was not given."},
+     "Number of samples in a step of the whole job, as given by --samples-per-step. Null if not "
+     "given; columns derived from it are null too."},
     {"tokens_per_step", TM_INT, "",
-     "Value of --tokens-per-step, for the whole job; null if not given."},
+     "Number of tokens in a step of the whole job, as given by --tokens-per-step. Null if not "
+     "given; columns derived from it are null too."},
     {"samples_per_s", TM_REAL, "",
-     "samples_per_step / mean_step_ns: based on the given value, not on the traces. Null if no "
-     "step is marked, none is whole, or steps are of several kinds."},
-    {"tokens_per_s", TM_REAL, "", "tokens_per_step / mean_step_ns; null as samples_per_s."},
+     "samples_per_step / mean_step_ns: it relies on the given number, not on the traces. Null if "
+     "no step is marked, no step is whole, or there are several kinds of steps."},
+    {"tokens_per_s", TM_REAL, "",
+     "tokens_per_step / mean_step_ns: it relies on the given number, not on the traces. Null if no "
+     "step is marked, no step is whole, or there are several kinds of steps."},
     {"device_samples_per_s", TM_REAL, "",
-     "samples_per_s / ranks of the job, including ranks without a trace."},
+     "samples_per_s / number of ranks of the job, including ranks without a trace."},
     {"device_tokens_per_s", TM_REAL, "",
-     "tokens_per_s / ranks of the job, including ranks without a trace."},
+     "tokens_per_s / number of ranks of the job, including ranks without a trace."},
     {"headline", TM_TEXT, "",
-     "For a job of one rank, which cannot be compared with others: the headline, a sentence on "
-     "what its device did; null for several ranks, and without device events."},
+     "What the device did, in a sentence, for a job of one rank, which cannot be compared with "
+     "others. Null for several ranks, and without device events."},
     {"evidence", TM_TEXT, "",
-     "Why the device idles, and the part of the steps outside of its work."},
+     "Why the device idles, and which part of the steps is outside of its work."},
 };
 
 static const tm_table_def step_def = {
@@ -152,8 +168,8 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def job_def = {
     .name = "overview.job",
-    .doc = "One row: sums over all ranks; the figures of GPU use are means over the ranks, "
-           "weighted by step_ns.",
+    .doc = "One row: sums over all ranks. Figures of GPU use are means over the ranks, weighted by "
+           "step_ns.",
     .columns = job_columns,
     .n_columns = sizeof job_columns / sizeof *job_columns,
     .n_keys = 0,

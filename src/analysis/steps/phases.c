@@ -13,17 +13,25 @@ enum { GPU = HOST + N_PARTS, IDLE = GPU + N_PARTS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
-    [LENGTH] = {"step_ns", TM_INT, "ns", "The step's window."},
-    [BOTH + TM_PHASE_FORWARD] = {"forward_ns", TM_INT, "ns",
-                                 "Time in which the GPU ran work launched in forward, or was idle "
-                                 "while the host was in forward. The five phases sum to step_ns."},
-    [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns", "The same for backward."},
+    [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
+    [LENGTH] = {"step_ns", TM_INT, "ns", "Window of the step."},
+    [BOTH +
+        TM_PHASE_FORWARD] = {"forward_ns", TM_INT, "ns",
+                             "Time in the forward phase: the GPU ran work launched in the forward "
+                             "phase, or was idle while the host was in it. The five phases "
+                             "forward, backward, optimizer, data and other add up to step_ns."},
+    [BOTH + TM_PHASE_BACKWARD] = {"backward_ns", TM_INT, "ns",
+                                  "Time in the backward phase: the GPU ran work launched in the "
+                                  "backward phase, or was idle while the host was in it."},
     [BOTH + TM_PHASE_OPTIMIZER] =
         {"optimizer_ns", TM_INT, "ns",
-         "The same for the optimizer: Optimizer.step and Optimizer.zero_grad."},
-    [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns", "The same for waiting for a batch."},
-    [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns", "The rest of the step."},
+         "Time in the optimizer phase (Optimizer.step and Optimizer.zero_grad): the GPU ran work "
+         "launched in it, or was idle while the host was in it."},
+    [BOTH + TM_PHASE_DATA] = {"data_ns", TM_INT, "ns",
+                              "Time of waiting for a batch: the GPU ran work launched during the "
+                              "wait, or was idle while the host waited."},
+    [BOTH + TM_N_PHASES] = {"other_ns", TM_INT, "ns",
+                            "Rest of the step: time that is in no other phase."},
     [SHARE + TM_PHASE_FORWARD] = {"forward_pct", TM_REAL, "%",
                                   "100 forward_ns / step_ns; 35 to 40 % is usual."},
     [SHARE + TM_PHASE_BACKWARD] = {"backward_pct", TM_REAL, "%",
@@ -36,25 +44,28 @@ static const tm_column columns[N_COLUMNS] = {
                              "100 other_ns / step_ns; under 10 % is healthy."},
     [HOST + TM_PHASE_FORWARD] =
         {"host_forward_ns", TM_INT, "ns",
-         "From the main thread's first call to its last before backward begins, except other "
-         "phases; all of its calls if there is no backward. The five host columns sum to step_ns."},
-    [HOST + TM_PHASE_BACKWARD] =
-        {"host_backward_ns", TM_INT, "ns",
-         "Time in which autograd's threads work, and gaps in which the main thread calls nothing."},
+         "Host time of the forward phase: from the main thread's first call to its last call "
+         "before the backward phase starts, without other phases; without a backward phase, all of "
+         "its calls. host_forward_ns, host_backward_ns, host_optimizer_ns, host_data_ns and "
+         "host_other_ns add up to step_ns."},
+    [HOST + TM_PHASE_BACKWARD] = {"host_backward_ns", TM_INT, "ns",
+                                  "Host time of the backward phase: autograd's threads work; gaps "
+                                  "in which the main thread calls nothing count too."},
     [HOST + TM_PHASE_OPTIMIZER] = {"host_optimizer_ns", TM_INT, "ns",
-                                   "Time in Optimizer.step and Optimizer.zero_grad."},
-    [HOST +
-        TM_PHASE_DATA] = {"host_data_ns", TM_INT, "ns",
-                          "Time waiting for a batch: enumerate(DataLoader), enumerate(DataPipe)."},
-    [HOST + TM_N_PHASES] = {"host_other_ns", TM_INT, "ns", "The rest of the step."},
+                                   "Host time in Optimizer.step and Optimizer.zero_grad."},
+    [HOST + TM_PHASE_DATA] =
+        {"host_data_ns", TM_INT, "ns",
+         "Host time of waiting for a batch: enumerate(DataLoader), enumerate(DataPipe)."},
+    [HOST + TM_N_PHASES] = {"host_other_ns", TM_INT, "ns", "Rest of the step's host time."},
     [GPU + TM_PHASE_FORWARD] =
         {"gpu_forward_ns", TM_INT, "ns",
-         "GPU time of work launched in forward; if work of two phases runs at once, the first "
-         "phase in this list counts. The five GPU columns and gpu_idle_ns sum to step_ns."},
+         "GPU time of work launched in the forward phase. If work of several phases runs at once, "
+         "only the first of forward, backward, optimizer, data and other counts. The five GPU "
+         "columns and gpu_idle_ns add up to step_ns."},
     [GPU + TM_PHASE_BACKWARD] = {"gpu_backward_ns", TM_INT, "ns",
-                                 "GPU time of work launched in backward."},
+                                 "GPU time of work launched in the backward phase."},
     [GPU + TM_PHASE_OPTIMIZER] = {"gpu_optimizer_ns", TM_INT, "ns",
-                                  "GPU time of work launched in the optimizer."},
+                                  "GPU time of work launched in the optimizer phase."},
     [GPU + TM_PHASE_DATA] = {"gpu_data_ns", TM_INT, "ns",
                              "GPU time of work launched while waiting for a batch."},
     [GPU + TM_N_PHASES] =
@@ -66,8 +77,9 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "phases.step",
     .doc = "A row for each step of a rank: its phases, by the activity of its threads and by the "
-           "work they launched. None for ranks without any phase in the trace, or with an XSpace: "
-           "XLA compiles all phases into one program (hlo.category and pod.step show its work).",
+           "work that they launched. There are no rows for ranks whose trace shows no phase, or "
+           "for ranks with an XSpace, because XLA compiles all phases into one program "
+           "(hlo.category and pod.step show its work).",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

@@ -33,22 +33,35 @@ static const tm_column mark_columns[N_MARK] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_STEP] = {"step", TM_INT, "", "Number of the step."},
     [M_KIND] = {"kind", TM_TEXT, "",
-                "The annotation's words without numbers: DECODE for step[DECODE bs=16]; the phase "
-                "for vLLM's execute_...; null if there are none."},
+                "Kind of the step: the words of its annotation without numbers (DECODE for "
+                "step[DECODE bs=16]), or the phase for vLLM's execute_... annotations. Null if the "
+                "annotation has no words."},
     [M_PHASE] = {"phase", TM_TEXT, "",
                  "Work of an inference engine in the step: prefill, decode, mixed, idle (no "
-                 "request), diffusion, or capture (of a graph); this and the following columns are "
-                 "null unless the mark is one of vLLM, SGLang, ATOM or a diffusion server."},
-    [M_BATCH] = {"batch", TM_INT, "", "Requests, or images."},
-    [M_PADDED] = {"padded_batch", TM_INT, "", "Batch size for which its graph was captured."},
-    [M_TOKENS] =
-        {"tokens", TM_INT, "",
-         "Tokens computed; one for each request in SGLang decodes that do not give the number."},
-    [M_PREFILLS] = {"prefill_batch", TM_INT, "", "Requests of the batch in prefill."},
-    [M_PREFILL_TOKENS] = {"prefill_tokens", TM_INT, "", "Tokens of the requests in prefill."},
-    [M_DECODES] = {"decode_batch", TM_INT, "", "Requests of the batch in decode."},
-    [M_DECODE_TOKENS] = {"decode_tokens", TM_INT, "", "Tokens of the requests in decode."},
-    [M_RESOLUTION] = {"resolution", TM_TEXT, "", "Size of an image: 1024x1024."},
+                 "request), diffusion, or capture (of a graph). Null if the annotation is not one "
+                 "of vLLM, SGLang, ATOM or a diffusion server."},
+    [M_BATCH] = {"batch", TM_INT, "",
+                 "Number of requests, or of images. Null if the annotation does not have it."},
+    [M_PADDED] = {"padded_batch", TM_INT, "",
+                  "Batch size for which the graph of the step was captured. Null if the annotation "
+                  "does not have it."},
+    [M_TOKENS] = {"tokens", TM_INT, "",
+                  "Number of tokens computed; in SGLang decodes that do not give the number, one "
+                  "for each request. Null if the annotation does not have it."},
+    [M_PREFILLS] =
+        {"prefill_batch", TM_INT, "",
+         "Number of requests of the batch in prefill. Null if the annotation does not have it."},
+    [M_PREFILL_TOKENS] =
+        {"prefill_tokens", TM_INT, "",
+         "Number of tokens of the requests in prefill. Null if the annotation does not have it."},
+    [M_DECODES] =
+        {"decode_batch", TM_INT, "",
+         "Number of requests of the batch in decode. Null if the annotation does not have it."},
+    [M_DECODE_TOKENS] =
+        {"decode_tokens", TM_INT, "",
+         "Number of tokens of the requests in decode. Null if the annotation does not have it."},
+    [M_RESOLUTION] = {"resolution", TM_TEXT, "",
+                      "Size of an image: 1024x1024. Null if the annotation does not have it."},
 };
 
 static const tm_table_def mark_def = {
@@ -76,28 +89,33 @@ enum {
 };
 
 static const tm_column kind_columns[N_KIND] = {
-    [K_KIND] = {"kind", TM_TEXT, "", "steps.mark.kind."},
+    [K_KIND] = {"kind", TM_TEXT, "", "Kind of steps, as in steps.mark."},
     [K_STEPS] = {"steps", TM_INT, "",
-                 "Steps of the kind; a step that several ranks have counts once; partial steps are "
-                 "left out."},
+                 "Number of steps of the kind, without partial steps; a step that several ranks "
+                 "have counts once."},
     [K_MEDIAN] = {"median_ns", TM_INT, "ns",
-                  "Median over these steps of the mean over ranks of overview.step.step_ns."},
-    [K_MEAN] = {"mean_ns", TM_INT, "ns", "Mean over these steps."},
-    [K_SHORTEST] = {"min_ns", TM_INT, "ns", "The shortest of these steps."},
-    [K_LONGEST] = {"max_ns", TM_INT, "ns", "The longest of these steps."},
-    [K_COV] = {"cov_pct", TM_REAL, "%",
-               "100 standard deviation / mean; null for fewer than three steps."},
+                  "Median duration of the kind's steps. The duration of a step is the mean over "
+                  "ranks of overview.step.step_ns."},
+    [K_MEAN] = {"mean_ns", TM_INT, "ns", "Mean duration of the kind's steps."},
+    [K_SHORTEST] = {"min_ns", TM_INT, "ns", "Duration of the shortest step of the kind."},
+    [K_LONGEST] = {"max_ns", TM_INT, "ns", "Duration of the longest step of the kind."},
+    [K_COV] =
+        {"cov_pct", TM_REAL, "%",
+         "100 standard deviation of the durations / mean_ns; null for fewer than three steps."},
     [K_SHARE] = {"share_pct", TM_REAL, "%",
-                 "Share of these steps in the time of the steps of all kinds."},
-    [K_PHASE] = {"phase", TM_TEXT, "", "steps.mark.phase; null if its steps differ."},
-    [K_BATCH] = {"mean_batch", TM_REAL, "", "Mean of steps.mark.batch over ranks and steps."},
-    [K_TOKENS] = {"mean_tokens", TM_REAL, "", "Mean of steps.mark.tokens over ranks and steps."},
+                 "100 time of the kind's steps / the time of the steps of all kinds."},
+    [K_PHASE] = {"phase", TM_TEXT, "",
+                 "Phase of the kind's steps, as in steps.mark; null if they differ."},
+    [K_BATCH] = {"mean_batch", TM_REAL, "",
+                 "Mean of steps.mark.batch over the ranks and steps of the kind."},
+    [K_TOKENS] = {"mean_tokens", TM_REAL, "",
+                  "Mean of steps.mark.tokens over the ranks and steps of the kind."},
 };
 
 static const tm_table_def kind_def = {
     .name = "steps.kind",
-    .doc = "A row for each kind of steps: how long they take. None if there are more than 8 kinds "
-           "of names, which then do not describe kinds.",
+    .doc = "A row for each kind of steps: how long they take. There are no rows if there are more "
+           "than 8 kinds, because the words then do not describe kinds.",
     .columns = kind_columns,
     .n_columns = N_KIND,
     .n_keys = 1,
@@ -282,7 +300,7 @@ static tm_status steps_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_steps = {
     .name = "steps",
-    .summary = "which kind each step is, and how long the steps of each kind take",
+    .summary = "the kind of each step, and how long the steps of each kind take",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = steps_rank,

@@ -31,44 +31,52 @@ enum {
 };
 
 static const tm_column columns[N_COLUMNS] = {
-    [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
-    [RANKS] = {"ranks", TM_INT, "", "Ranks that have the step."},
+    [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
+    [RANKS] = {"ranks", TM_INT, "", "Number of ranks that have the step."},
     [MICRO] = {"micro_batches", TM_INT, "",
-               "Number of backward passes of a rank, median over ranks. Gradient accumulation and "
-               "pipelines run one pass for each micro-batch; several losses of one forward pass "
-               "share one. Counted by autograd's sequence numbers, which decrease within a pass; "
-               "null if none are recorded."},
-    [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "The largest number of a rank."},
+               "Number of backward passes of a rank: the median over ranks. Gradient accumulation "
+               "and pipelines run one pass for each micro-batch; several losses of one forward "
+               "pass share a backward pass. Passes are counted by autograd's sequence numbers, "
+               "which decrease within a pass; null if none are recorded."},
+    [MICRO_MAX] = {"max_micro_batches", TM_INT, "", "Largest number of backward passes of a rank."},
     [MICRO_RANK] = {"max_rank", TM_INT, "",
-                    "The rank with max_micro_batches; the lowest of equals."},
-    [UPDATES] = {"updates", TM_INT, "",
-                 "Number of updates of a rank, median over ranks: calls of Optimizer.step; "
-                 "consecutive calls without backward between them count as one."},
+                    "Rank with max_micro_batches; the lowest if there are several."},
+    [UPDATES] =
+        {"updates", TM_INT, "",
+         "Number of updates of a rank: the median over ranks. An update is a call of "
+         "Optimizer.step; consecutive calls without a backward pass between them count as one."},
     [PER_UPDATE] = {"micro_batches_per_update", TM_REAL, "",
-                    "Backward passes of all ranks / their updates."},
+                    "Number of backward passes of all ranks / number of updates of all ranks."},
     [AGAIN] = {"recomputed_ns", TM_INT, "ns",
                "GPU time of all ranks for work that the backward pass recomputed (activation "
-               "checkpointing): operators within a node of autograd's graph that ran like forward. "
-               "Recomputation in a compiled graph is not visible."},
+               "checkpointing): operators that ran within a node of autograd's graph in the same "
+               "way as in the forward pass. Recomputation in a compiled graph is not visible."},
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
-                   "100 recomputed_ns / the time of the kernels, copies and sets launched in the "
-                   "step, except communication."},
+                   "100 recomputed_ns / the time of all kernels, copies and sets launched in the "
+                   "step, without communication."},
     [LOGGING] = {"logging_ns", TM_INT, "ns",
                  "Host time of all ranks in calls that log: Python's logging and print, "
                  "TensorBoard, Weights & Biases, MLflow, and annotations named log."},
     [SAVING] = {"saving_ns", TM_INT, "ns",
                 "Host time of all ranks in calls that save a checkpoint: torch.save, "
                 "save_checkpoint and annotations of that name."},
-    [FORWARD] = {"forward_pct", TM_REAL, "%",
-                 "100 forward_ns / step_ns of phases.step, summed over ranks; 35 to 40 % is "
-                 "usual."},
-    [BACKWARD] = {"backward_pct", TM_REAL, "%", "The same for backward_ns; 40 to 45 % is usual."},
-    [OPTIMIZER] = {"optimizer_pct", TM_REAL, "%",
-                   "The same for optimizer_ns; up to 15 % is usual."},
-    [DATA] = {"data_pct", TM_REAL, "%", "The same for data_ns; under 10 % is usual."},
-    [OTHER] = {"other_pct", TM_REAL, "%", "The same for other_ns; under 10 % is usual."},
-    [BEYOND] = {"beyond", TM_TEXT, "",
-                "Phases that exceed the upper limit of their usual share; null if none does."},
+    [FORWARD] =
+        {"forward_pct", TM_REAL, "%",
+         "100 forward_ns / step_ns of phases.step, each summed over ranks; 35 to 40 % is usual."},
+    [BACKWARD] =
+        {"backward_pct", TM_REAL, "%",
+         "100 backward_ns / step_ns of phases.step, each summed over ranks; 40 to 45 % is usual."},
+    [OPTIMIZER] =
+        {"optimizer_pct", TM_REAL, "%",
+         "100 optimizer_ns / step_ns of phases.step, each summed over ranks; up to 15 % is usual."},
+    [DATA] = {"data_pct", TM_REAL, "%",
+              "100 data_ns / step_ns of phases.step, each summed over ranks; under 10 % is usual."},
+    [OTHER] =
+        {"other_pct", TM_REAL, "%",
+         "100 other_ns / step_ns of phases.step, each summed over ranks; under 10 % is usual."},
+    [BEYOND] =
+        {"beyond", TM_TEXT, "",
+         "Names of the phases whose percentage exceeds the usual range; null if there are none."},
 };
 
 static const tm_table_def step_def = {
@@ -214,7 +222,7 @@ static tm_status structure_job(const tm_job *job, tm_tables *out, tm_error *err)
 
 const tm_analysis tm_analysis_structure = {
     .name = "structure",
-    .summary = "what a step is made of: micro-batches, recomputation, phases",
+    .summary = "the parts of a step: micro-batches, recomputation, phases",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = structure_rank,

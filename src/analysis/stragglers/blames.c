@@ -26,7 +26,7 @@ enum {
 
 static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [P_STEP] = {"step", TM_INT, "", "Step of the operations; -1 for none."},
+    [P_STEP] = {"step", TM_INT, "", "Step of the operations; -1 if they are in no step."},
     [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
     [P_LAST] = {"last_arrivals", TM_INT, "", "As in stragglers.rank."},
     [P_TIED] = {"tied", TM_INT, "", "As in stragglers.rank."},
@@ -58,9 +58,11 @@ enum { C_RANK, C_STEP, C_PASSED, C_INDIRECT, N_COST_COLUMNS };
 
 static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [C_STEP] = {"step", TM_INT, "", "Step of the operations with the wait; -1 for none."},
+    [C_STEP] = {"step", TM_INT, "",
+                "Step of the operations with the wait; -1 if they are in no step."},
     [C_PASSED] = {"passed_ns", TM_INT, "ns",
-                  "Part of its caused wait that others had caused by keeping it waiting."},
+                  "Part of the rank's caused wait that other ranks had caused by keeping this rank "
+                  "waiting."},
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 

@@ -38,7 +38,7 @@ static const tm_column suspect_columns[N_S] = {
     [S_P] = {"p", TM_REAL, "", "As in stragglers.finding."},
     [S_UNIT] = {"unit", TM_INT, "", "Kind of unit compared, a tm_unit_kind."},
     [S_HOST] = {"host", TM_BOOL, "", "Whether the suspect is a host."},
-    [S_ALL] = {"throughout", TM_BOOL, "", "Whether it is late in all units."},
+    [S_ALL] = {"throughout", TM_BOOL, "", "Whether the suspect is late in all units."},
     [S_STAGE] = {"of_stage", TM_BOOL, "", "Whether its stage was compared with other stages."},
     [S_WORK] = {"work", TM_INT, "", "Kind of work compared, a tm_suspect_work."},
     [S_UNSTEADY] = {"unsteady", TM_BOOL, "", "Whether its excess differs between few steps."},
@@ -186,7 +186,7 @@ typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
 /* Share of the significance level for each kind of sum, parts and steps together. Median call
  * times, which test only hosts, have a separate share. The shares of calls and of unexplained
- * begins are small: a median covers thousands of calls, and few ranks have such begins. */
+ * starts are small: a median covers thousands of calls, and few ranks have such starts. */
 static const double SHARES[] = {
     [TM_WORKS_DEVICE] = 0.5, [TM_WORKS_HOST] = 0.45, [TM_WORKS_LAG] = 0.05};
 static const double CALLS_SHARE = 0.05;
@@ -353,7 +353,7 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* A rank's share of the data does not delay kernel begins. */
+        /* A rank's share of the data does not delay kernel starts. */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
     }

@@ -12,27 +12,30 @@ enum { X_RANK, X_STEP, X_KERNELS, X_EXTRA, X_HOST, X_NAME, X_NAME_KERNELS, X_NAM
 static const tm_column columns[N_X] = {
     [X_RANK] = {"rank", TM_INT, "", "Global rank."},
     [X_STEP] = {"step", TM_INT, "", "Number of the step."},
-    [X_KERNELS] = {"kernels", TM_INT, "",
-                   "Its kernels, copies and sets (on CPUs operators) that most ranks of its role, "
-                   "or of its pipeline stage, do not run: the surplus per name over the others in "
-                   "the same stretch of the step, between two launches of communication."},
+    [X_KERNELS] =
+        {"kernels", TM_INT, "",
+         "Number of extra kernels, copies and sets (on CPUs, operators): for each name, those that "
+         "the rank runs beyond the other ranks of its role, or of its pipeline stage, in the same "
+         "stretch of the step. A stretch is the time between two launches of communication. Only "
+         "events that most of these ranks do not run count."},
     [X_EXTRA] = {"extra_ns", TM_INT, "ns",
-                 "Excess of these over the median of the kernels that others run in this step and "
-                 "not all ranks run, so that a different choice of kernels is not extra work. At "
-                 "most the excess of all its kernels over the others' median."},
+                 "Time of the extra kernels, copies and sets beyond the median of the kernels that "
+                 "others run in this step and that not all ranks run, so that a different choice "
+                 "of kernels does not count as extra work. At most the time of all kernels of the "
+                 "rank beyond the others' median."},
     [X_HOST] = {"host_ns", TM_INT, "ns",
-                "The same for the host: launch calls and the host work before them. At most the "
-                "excess of the host's own work in the whole step over the others' median, because "
-                "host work before other kernels is not extra."},
-    [X_NAME] = {"name", TM_TEXT, "", "Kernel name with most of extra_ns."},
-    [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of these kernels with this name."},
-    [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Their part of extra_ns."},
+                "Host time of the extra work: its launch calls and the host work before them, "
+                "beyond the others' median. At most the host's own work in the whole step beyond "
+                "the others' median, because host work before other kernels is not extra."},
+    [X_NAME] = {"name", TM_TEXT, "", "Name of the kernel with most of extra_ns."},
+    [X_NAME_KERNELS] = {"name_kernels", TM_INT, "", "Number of extra kernels with this name."},
+    [X_NAME_NS] = {"name_ns", TM_INT, "ns", "Part of extra_ns in kernels with this name."},
 };
 
 const tm_table_def tm_extras_def = {
     .name = "stragglers.extra",
-    .doc = "A row for each rank and step in which it runs work that its peers do not; steps whose "
-           "numbers differ by a multiple of 255 share one mean.",
+    .doc = "A row for each rank and step in which the rank runs work that its peers do not. Steps "
+           "whose numbers differ by a multiple of 255 share one mean.",
     .columns = columns,
     .n_columns = N_X,
     .n_keys = 2,
@@ -81,10 +84,11 @@ void tm_extras_text(const tm_late_cause *cause, const char *when, char *out, siz
     if (cause->extra.name)
         snprintf(most, sizeof most, ", mostly in \"%.48s%s\",", cause->extra.name,
                  strlen(cause->extra.name) > 48 ? "..." : "");
-    snprintf(out, size,
-             "%s%sit runs %.*f kernel%s %sthat its peers do not run (%s%s and %s of host time up "
-             "to their launches): look at what only this rank does (logging, evaluation, "
-             "debugging, different kernels)",
-             when, in, is_whole(kernels) ? 0 : 1, kernels, kernels == 1.0 ? "" : "s",
-             all ? "a step " : "", times[0].text, most, times[1].text);
+    snprintf(
+        out, size,
+        "%s%sit runs %.*f kernel%s %sthat its peers do not run (%s%s and %s of host time up "
+        "to their launches): look at what only this rank does (logging, evaluation, debugging, "
+        "different kernels)",
+        when, in, is_whole(kernels) ? 0 : 1, kernels, kernels == 1.0 ? "" : "s",
+        all ? "a step " : "", times[0].text, most, times[1].text);
 }

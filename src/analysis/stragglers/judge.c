@@ -13,8 +13,8 @@ enum { HEAVY_MOST = 5 };
 static const tm_column heavy_columns[] = {
     {"place", TM_INT, "", "0 for the operation with the longest wait."},
     {"wait_ns", TM_INT, "ns", "Sum of the waits of all its members."},
-    {"last_rank", TM_INT, "", "Rank that came last; -1 if several did."},
-    {"step", TM_INT, "", "Its step, -1 for none."},
+    {"last_rank", TM_INT, "", "Rank that came last; -1 if several ranks did."},
+    {"step", TM_INT, "", "Step of the operation; -1 if it is in no step."},
     {"operations", TM_INT, "", "Number of the job's operations with waits."},
 };
 

@@ -80,10 +80,11 @@ static void captures_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX
     char graphs[128];
     graphs_text(tables, graphs, sizeof graphs);
     snprintf(headline, TM_SENTENCE_MAX,
-             "The traces hold the capture of %s, from before the engine serves requests", graphs);
+             "The traces hold the capture of %s, which happens before the engine serves requests",
+             graphs);
     snprintf(evidence, TM_SENTENCE_MAX,
-             "Kernels do not run while a graph captures them, and the few others say nothing about "
-             "a run: record steps that serve requests");
+             "Kernels do not run while a graph captures them, and the few other kernels say "
+             "nothing about a run: record steps that serve requests");
 }
 
 bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
@@ -105,27 +106,28 @@ bool tm_no_devices_text(const tm_tables *tables, char headline[TM_SENTENCE_MAX],
         snprintf(headline, TM_SENTENCE_MAX, "No GPU events: the profiler could not record them");
         snprintf(evidence, TM_SENTENCE_MAX, "Its log says %.80s: %s", error, cause_of(error));
     } else if (unknown > 0) {
-        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: none has a time");
+        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: no event has a valid time");
         snprintf(evidence, TM_SENTENCE_MAX,
                  "All %" PRId64
                  " kernels, copies and sets were left out: the profiler wrote 0 or an impossible "
                  "time; record them again with another profiler version",
                  unknown);
     } else if (categories) {
-        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: none recognised");
+        snprintf(headline, TM_SENTENCE_MAX,
+                 "No GPU events: tmerge recognises no event as device work");
         snprintf(evidence, TM_SENTENCE_MAX,
-                 "It is not known whether events of these categories are device work: %.600s (name "
-                 "those that are: merge --device-categories NAME,...)",
+                 "It is unknown whether events of these categories are device work: %.600s (name "
+                 "the categories that are: merge --device-categories NAME,...)",
                  categories);
     } else {
         bool gpu = strcmp(tm_words_device(tables), "GPU") == 0;
         const char *format = first_text(tm_tables_find(tables, "job.format"), "format");
         bool jax = format && strcmp(format, "xplane") == 0;
-        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only what hosts did is known");
+        snprintf(headline, TM_SENTENCE_MAX, "No GPU events: only the work of hosts is known");
         snprintf(
             evidence, TM_SENTENCE_MAX,
             "The traces hold no GPU events: if the job has GPUs, let the profiler record them%s",
-            jax   ? "; JAX 0.8 and later record what XLA ran on CPUs"
+            jax   ? "; JAX 0.8 and later record the work of XLA on CPUs"
             : gpu ? " (of PyTorch: ProfilerActivity.CUDA)"
                   : "");
     }

@@ -40,54 +40,61 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
     [R_COLLECTIVES] = {"collectives", TM_INT, "",
-                       "Complete synchronising collectives in which it took part."},
-    [R_LAST] = {"last_arrivals", TM_INT, "", "Number of these in which it alone came last."},
-    [R_LAST_SHARE] =
-        {"last_share", TM_REAL, "",
-         "last_arrivals / the number of its collectives in which exactly one rank came last."},
+                       "Number of complete synchronising collectives in which the rank took part."},
+    [R_LAST] = {"last_arrivals", TM_INT, "",
+                "Number of the rank's collectives in which only this rank came last."},
+    [R_LAST_SHARE] = {"last_share", TM_REAL, "",
+                      "last_arrivals / the number of the rank's collectives in which exactly one "
+                      "rank came last."},
     [R_TIED] = {"tied", TM_INT, "",
-                "Number of these in which it shared the last place within clock uncertainty."},
+                "Number of the rank's collectives in which it shared the last place within clock "
+                "uncertainty."},
     [R_WAIT] = {"wait_ns", TM_INT, "ns",
-                "Sum of max(0, min(end, L) - begin), where L is the begin of the last rank; null "
-                "if it has no such collective."},
-    [R_CAUSED] = {"caused_wait_ns", TM_INT, "ns",
-                  "Wait of other ranks that it caused. At each gap between two arrivals, the ranks "
-                  "that have arrived wait for those that have not, which share the blame equally."},
+                "Time that the rank waited in its collectives, from the start of its kernel until "
+                "the last rank started (at most until the kernel's end). Null if the rank has no "
+                "complete synchronising collective."},
+    [R_CAUSED] =
+        {"caused_wait_ns", TM_INT, "ns",
+         "Wait of other ranks that the rank caused. At each gap between two arrivals, the ranks "
+         "that have arrived wait for the ranks that have not; the latter share the blame equally."},
     [R_CAUSED_SHARE] =
         {"caused_share", TM_REAL, "",
-         "(direct_ns + indirect_ns) / the sum over all ranks, as in stragglers.finding: its share "
-         "of all waiting as root cause; caused_wait_ns counts all wait for its late arrivals."},
-    [R_DIRECT] =
-        {"direct_ns", TM_INT, "ns",
-         "Part of caused_wait_ns that it caused by itself, without the part due to its own waiting "
-         "in other groups' operations, or for a sender, since its group was last together."},
+         "(direct_ns + indirect_ns) / the sum of both over all ranks, as in stragglers.finding: "
+         "the rank's share of all waiting as its root cause. In contrast, caused_wait_ns counts "
+         "all waiting for the rank's late arrivals."},
+    [R_DIRECT] = {"direct_ns", TM_INT, "ns",
+                  "Part of caused_wait_ns that the rank caused by itself. It excludes the part due "
+                  "to its own waiting, in operations of other groups or for a sender, since the "
+                  "rank's group last met."},
     [R_INDIRECT] =
         {"indirect_ns", TM_INT, "ns",
-         "Wait that it caused through others: the part of their caused wait due to their waiting "
-         "for it. Summed over ranks, direct_ns + indirect_ns equals wait_ns."},
+         "Wait that the rank caused through others: the part of their caused wait that is due to "
+         "their waiting for this rank. Summed over ranks, direct_ns + indirect_ns equals wait_ns."},
     [R_SPEED] = {"relative_speed", TM_REAL, "",
-                 "Median over steps of the ranks' median compute_ns / its own; below 1 is slow."},
-    [R_LED] =
-        {"steps_led", TM_INT, "",
-         "Number of steps in which its direct_ns + indirect_ns is larger than any other rank's."},
+                 "Median over the steps of the ranks' median compute_ns divided by this rank's "
+                 "compute_ns; below 1 is slow."},
+    [R_LED] = {"steps_led", TM_INT, "",
+               "Number of steps in which direct_ns + indirect_ns of the rank is larger than that "
+               "of every other rank."},
     [R_P] =
         {"p", TM_REAL, "",
          "Probability that one of several equal ranks stands out as much by chance, in any window "
          "and group; null if too little is recorded for a test. See stragglers.finding."},
-    [R_EXCESS] = {"excess_ns", TM_INT, "ns",
-                  "Excess of its own time, without waits, over the median of the other ranks of "
-                  "its group, summed over all that was compared; negative if it is faster."},
+    [R_EXCESS] =
+        {"excess_ns", TM_INT, "ns",
+         "Own time of the rank, without waits, minus the median own time of the other ranks of its "
+         "group, summed over everything that was compared; negative if the rank is faster."},
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
-                      "100 x excess_ns / the sum over steps of the longest rank's window."},
+                      "100 excess_ns / the sum over steps of the longest window of a rank."},
     [R_VERDICT] = {"verdict", TM_TEXT, "",
-                   "straggler if it, its host or its group is named; else ok; unknown if the "
-                   "verdict is inconclusive, an event or a bubble, or if less than 90 % of the "
-                   "communication could be compared."},
+                   "straggler if the rank, its host or its group is named; otherwise ok. unknown "
+                   "if the verdict is inconclusive, an event or a bubble, or if less than 90 % of "
+                   "the communication could be compared."},
 };
 
 static const tm_table_def rank_def = {
     .name = "stragglers.rank",
-    .doc = "A row for each rank: how often it came last, and how much wait that caused.",
+    .doc = "A row for each rank: how often it came last, and how much waiting that caused.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -96,17 +103,16 @@ static const tm_table_def rank_def = {
 };
 
 static const tm_column pair_columns[] = {
-    {"rank", TM_INT, "", "The rank that came late."},
-    {"for_rank", TM_INT, "", "The rank that waited."},
-    {"wait_ns", TM_INT, "ns",
-     "Part of for_rank's wait that the late rank caused. Only pairs with any; empty for jobs of "
-     "over 512 ranks."},
+    {"rank", TM_INT, "", "Rank that came late."},
+    {"for_rank", TM_INT, "", "Rank that waited."},
+    {"wait_ns", TM_INT, "ns", "Part of for_rank's wait that the late rank caused."},
 };
 
 static const tm_table_def pair_def = {
     .name = "stragglers.pair",
     .doc =
-        "A row for each late and waiting rank: the wait split by who caused it, as caused_wait_ns.",
+        "A row for each pair of a late rank and a waiting rank with a wait: the waits split by who "
+        "caused them, as in caused_wait_ns of stragglers.rank. Empty for jobs of over 512 ranks.",
     .columns = pair_columns,
     .n_columns = 3,
     .n_keys = 2,
@@ -118,15 +124,19 @@ enum { S_STEP, S_RANK, S_CAUSED, S_DIRECT, S_INDIRECT, S_LATENESS, N_STEP_COLUMN
 static const tm_column step_columns[N_STEP_COLUMNS] = {
     {"step", TM_INT, "", "Number of the step; only steps with waits."},
     {"rank", TM_INT, "",
-     "The step's leader: the rank with the largest direct_ns + indirect_ns, the lowest in a tie."},
-    {"caused_wait_ns", TM_INT, "ns", "Wait of others that it caused in this step's operations."},
+     "Rank that leads the step: the largest direct_ns + indirect_ns, the lowest rank if there are "
+     "several."},
+    {"caused_wait_ns", TM_INT, "ns",
+     "Wait of other ranks that the leading rank caused in this step's operations."},
     {"direct_ns", TM_INT, "ns",
-     "Part of it that the rank caused by itself, as in stragglers.rank."},
+     "Part of caused_wait_ns that the leading rank caused by itself, as in stragglers.rank."},
     {"indirect_ns", TM_INT, "ns",
-     "Wait that it caused through others in this step's operations, as in stragglers.rank; "
-     "followed back into earlier steps, so that the first recorded steps have less of it."},
+     "Wait that the leading rank caused through others in this step's operations, as in "
+     "stragglers.rank. It is followed back into earlier steps, so the first recorded steps have "
+     "less of it."},
     {"lateness_ns", TM_INT, "ns",
-     "Sum of L minus the second to last begin over the collectives in which it came last."},
+     "Time by which the leading rank started after the second to last rank, summed over the step's "
+     "collectives in which it came last."},
 };
 
 static const tm_table_def step_def = {
@@ -143,11 +153,13 @@ enum { B_RANK, B_STEP, B_WAIT, B_CAUSED, B_DIRECT, B_INDIRECT, N_BOTH_COLUMNS };
 static const tm_column both_columns[N_BOTH_COLUMNS] = {
     {"rank", TM_INT, "", "Global rank."},
     {"step", TM_INT, "", "Number of the step; only steps with waits."},
-    {"wait_ns", TM_INT, "ns", "Its waits in this step's operations, as in stragglers.rank."},
+    {"wait_ns", TM_INT, "ns",
+     "Time that the rank waited in this step's operations, as in stragglers.rank."},
     {"caused_wait_ns", TM_INT, "ns",
-     "Wait of others that it caused in them, as in stragglers.rank."},
-    {"direct_ns", TM_INT, "ns", "Part of it that the rank caused by itself."},
-    {"indirect_ns", TM_INT, "ns", "Wait that it caused through others, as in stragglers.step."},
+     "Wait of other ranks that the rank caused in this step's operations, as in stragglers.rank."},
+    {"direct_ns", TM_INT, "ns", "Part of caused_wait_ns that the rank caused by itself."},
+    {"indirect_ns", TM_INT, "ns",
+     "Wait that the rank caused through others, as in stragglers.step."},
 };
 
 static const tm_table_def both_def = {
@@ -383,7 +395,8 @@ static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err
 
 const tm_analysis tm_analysis_stragglers = {
     .name = "stragglers",
-    .summary = "who comes last to collectives, what it costs the others, and whether it lasts",
+    .summary =
+        "which ranks come last to collectives, how long the others wait, and whether it lasts",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = stragglers_rank,

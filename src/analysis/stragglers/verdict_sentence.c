@@ -95,11 +95,11 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  when, c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed,
                  c.same_kernels ? "" : " or its share of the work");
     else if (c.kind == TM_LATE_WORK)
-        snprintf(
-            out, size,
-            "%sit computes at %.2fx the median speed, as it runs other or more kernels (the same "
-            "ones take no longer): look at its share of the work (tokens, lengths, experts)",
-            when, c.speed);
+        snprintf(out, size,
+                 "%sit computes at %.2fx the median speed because it runs other or more kernels "
+                 "(the same kernels take no longer): look at its share of the work (tokens, "
+                 "lengths, experts)",
+                 when, c.speed);
     else if (c.kind == TM_LATE_QUEUE)
         snprintf(out, size,
                  "%s%s, most of it with kernels in its queue that were launched in time: look at "
@@ -154,19 +154,19 @@ static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENT
         snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
     else if (tm_tables_find(tables, "job.rank")->n_rows == 1)
         snprintf(out, TM_SENTENCE_MAX,
-                 "Only one rank's trace is here: if the job had more ranks, give the traces of all "
-                 "of them");
+                 "Only the trace of one rank was given: if the job had more ranks, give all their "
+                 "traces");
     else if (!aligned)
         snprintf(out, TM_SENTENCE_MAX,
                  "Clocks are not compared (--align=none): merge again without it");
     else if (count_of(check, "transfers_alone") > 0)
         snprintf(out, TM_SENTENCE_MAX,
-                 "Of communication, the traces hold only the transfer after the last rank arrived: "
-                 "they do not show who waited for whom");
+                 "The traces record only the transfer of communication, after the last rank "
+                 "arrived: they do not show who waited for whom");
     else if (count_of(check, "matched") > 0)
         snprintf(out, TM_SENTENCE_MAX,
-                 "Each complete operation is of one rank only, or of a kind that does not make "
-                 "every rank wait for all others (broadcasts, sends and receives)");
+                 "Every complete operation has only one rank, or is of a kind that does not make "
+                 "all ranks wait for one another (broadcasts, sends and receives)");
     else
         incomplete_text(check, out);
 }
@@ -319,7 +319,7 @@ static void bubble_headline(const tm_findings *found, char out[TM_SENTENCE_MAX])
     share_text(found->bubble, share, sizeof share);
     share_text(found->ideal, ideal, sizeof ideal);
     snprintf(out, TM_SENTENCE_MAX,
-             "the pipeline's bubble: GPUs wait %s of the time, where %s is ideal", share, ideal);
+             "the pipeline's bubble: GPUs wait %s of the time; %s would be ideal", share, ideal);
 }
 
 /* Returns the rank with the slowest kernels relative to the same ones on other ranks, of any stage;
@@ -348,22 +348,23 @@ static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e
     if (slowest < e->blames->n_ranks) {
         snprintf(out, size,
                  "nearly all kernels of rank %" PRId64
-                 " run at %.2fx the speed of the same ones on other ranks: look at its GPU (clock, "
-                 "heat, neighbours)",
+                 " run at %.2fx the speed of the same kernels on other ranks: look at its GPU "
+                 "(clock, heat, neighbours)",
                  e->blames->ranks[slowest].rank, speed);
         return;
     }
     snprintf(out, size, "too little is recorded to test ranks");
     if (found->tested)
-        snprintf(out, size, "by itself no rank takes longer than chance explains (smallest p %.2g)",
+        snprintf(out, size, "no rank by itself takes longer than chance explains (smallest p %.2g)",
                  found->least_p);
     if (uneven || found->bubble > 1.1 * found->ideal + 0.01)
         append(
             out, size,
             "; any excess is due to transfers, uneven stages, or senders that are sometimes late");
     else if (tm_fixes_read(tables).most_pct < TM_FIX_LEAST_PCT)
-        append(out, size,
-               "; only more micro-batches, fewer stages or another schedule make it smaller");
+        append(
+            out, size,
+            "; only more micro-batches, fewer stages or another schedule make the bubble smaller");
 }
 
 static void bubble_text(const tm_tables *tables, const tm_verdict_topic *e,
@@ -375,8 +376,8 @@ static void bubble_text(const tm_tables *tables, const tm_verdict_topic *e,
     bubble_ranks_text(tables, e, ranks, sizeof ranks);
     snprintf(out, TM_SENTENCE_MAX,
              "Waiting for other stages and in collectives keeps GPUs from computing for %s of GPU "
-             "time. For %" PRId64 " stages and %" PRId64
-             " forward pass%s a step (p - 1) / (m + p - 1) is ideal; %s",
+             "time. With p = %" PRId64 " stages and m = %" PRId64
+             " forward pass%s a step, (p - 1) / (m + p - 1) is ideal; %s",
              kept, found->stages, found->micro_batches, found->micro_batches == 1 ? "" : "es",
              ranks);
 }
@@ -414,7 +415,7 @@ static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENC
     snprintf(out, TM_SENTENCE_MAX, "%s; ranks wait %s of the time",
              e->judgement->found.tested
                  ? "the traces do not prove who is late"
-                 : "who is late may be chance: too little is recorded to tell",
+                 : "it may be chance who is late: too little is recorded to know",
              share);
 }
 
@@ -435,10 +436,10 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     if (j->kind == TM_VERDICT_NONE)
         snprintf(text, sizeof text, "%s",
                  e->sized ? "no rank holds the job up"
-                          : "none of these ranks holds the others up; the traces do not say "
-                            "whether the job has more");
+                          : "no recorded rank holds the others up; the traces do not say whether "
+                            "the job has more ranks");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share < TM_MATCHED_CLEARED)
-        snprintf(text, sizeof text, "too little to name or to clear a rank");
+        snprintf(text, sizeof text, "too little to name a rank or to clear it");
     else if (j->kind == TM_VERDICT_INCONCLUSIVE)
         inconclusive_headline(e, text);
     else if (j->kind == TM_VERDICT_BUBBLE)
@@ -474,17 +475,16 @@ static tm_late_kind cause_of_host(const tm_tables *tables, const tm_blames *t,
 }
 
 static const char *look_at_host(tm_late_kind kind) {
-    return kind == TM_LATE_GPU ? "all of them compute longer than the others: look at what their "
-                                 "GPUs share (power, "
-                                 "cooling) or their share of the work"
-           : kind == TM_LATE_WORK ? "all of them have more work than the others, and the same "
-                                    "kernels take no longer: look at their share of the work"
+    return kind == TM_LATE_GPU ? "all of these ranks compute longer than the others: look at what "
+                                 "their GPUs share (power, cooling) or at their share of the work"
+           : kind == TM_LATE_WORK ? "all of these ranks have more work than the others, and the "
+                                    "same kernels take no longer: look at their share of the work"
            : kind == TM_LATE_EXTRA
-               ? "all of them run what the other ranks do not (tmerge show stragglers.extra): look "
-                 "at what only this host does"
+               ? "all of these ranks run work that the other ranks do not run (tmerge show "
+                 "stragglers.extra): look at what only this host does"
            : kind == TM_LATE_HOST
-               ? "the GPUs of all of them idle while their kernels run at normal speed: look at "
-                 "their host (load, memory, other programs)"
+               ? "the GPUs of all these ranks idle while their kernels run at normal speed: look "
+                 "at their host (load, memory, other programs)"
                : "look at what these ranks share: their host and its network";
 }
 
@@ -495,8 +495,8 @@ static void look_text(const tm_tables *tables, const tm_blames *t, const tm_find
         snprintf(out, size, "%s", look_at_host(cause_of_host(tables, t, f)));
     else if (f->of_stage)
         snprintf(out, size,
-                 "stages need not be equal: look at how the layers are divided among them, then at "
-                 "%s",
+                 "stages need not be equal: look at how the layers are divided among the stages, "
+                 "then at %s",
                  f->level == TM_CULPRIT_GROUP ? "these GPUs" : "this GPU");
     else if (f->level == TM_CULPRIT_GROUP)
         snprintf(out, size,
@@ -525,7 +525,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, char *out, size
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* Parts of a host's work overlap the device's and are no share of the steps. */
+    /* Parts of a host's work overlap the device's and are not share of the steps. */
     const bool beside = f->unit == TM_UNIT_PART && f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
@@ -581,8 +581,8 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
     out[0] = '\0';
     if (blame->last > 0)
         snprintf(out, size,
-                 "; it came last in %" PRId64 " of %" PRId64 " collectives (%s expected by "
-                 "chance%s)",
+                 "; it came last in %" PRId64 " of %" PRId64
+                 " collectives (%s expected by chance%s)",
                  blame->last, n, blame->expected < 0.05 ? "< 0.1" : expected, apart);
 }
 
@@ -665,30 +665,31 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
             " operation%s (tmerge show collectives): something happened there%s",
             cost, event->units, event->units == 1 ? "" : "s",
             j->found.tested
-                ? "; over the whole recording, no rank takes longer by itself than chance explains"
+                ? "; over the whole recording, no rank by itself takes longer than chance explains"
                 : "");
     } else if (!j->found.tested) {
         snprintf(out, size, "record %s chance from cause",
                  marks_steps(tables) ? "more steps to tell" : "for longer to tell");
     } else if (j->found.least_p <= TM_CHANCE_MOST) {
         snprintf(out, size,
-                 "but any rank that takes longer by itself than chance explains (p %.2g) %s",
+                 "but a rank that by itself takes longer than chance explains (p %.2g) %s",
                  j->found.least_p,
                  j->found.spared     ? "would save under 1 % of a step if fixed"
                  : j->found.unsteady ? "does so in some steps and not in others, as with unequal "
-                                       "shares of data: more steps may tell"
+                                       "shares of data: more steps may show the cause"
                  : j->found.replayed ? "does so by too little to be named"
                                      : "does so by under 1 % of the steps");
     } else {
         const double hint = 0.1; /* far above the limit, more of the same data proves nothing */
         snprintf(out, size,
-                 "but by itself no rank takes longer than chance explains (smallest p %.2g): %s",
+                 "but no rank by itself takes longer than chance explains (smallest p %.2g): %s",
                  j->found.least_p,
                  j->found.open && j->found.least_p >= hint
-                     ? "what was not recorded may be why it is late"
-                 : j->found.least_p >= hint ? "who is late changes, or too little is recorded"
-                 : marks_steps(tables)      ? "more steps may tell"
-                                            : "a longer recording may tell");
+                     ? "work that was not recorded may be the reason"
+                 : j->found.least_p >= hint
+                     ? "different ranks are late at different times, or too little is recorded"
+                 : marks_steps(tables) ? "more steps may show the cause"
+                                       : "a longer recording may show the cause");
     }
 }
 
@@ -700,11 +701,11 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
     if (j->matched_share < TM_MATCHED_CLEARED) {
         char rest[32];
         share_text(1.0 - j->matched_share, rest, sizeof rest);
-        snprintf(
-            out, TM_SENTENCE_MAX,
-            "In what could be compared, waiting is %s of the ranks' windows: %s of GPU time. %s of "
-            "the communication is not matched between ranks: who waits there is not known",
-            share, time, rest);
+        snprintf(out, TM_SENTENCE_MAX,
+                 "In the part that could be compared, waiting is %s of the ranks' windows: %s of "
+                 "GPU time. %s of the communication is not matched between ranks: it is unknown "
+                 "who waits there",
+                 share, time, rest);
     } else if (tm_waits_little(t->wait_ns, j->window_ns))
         snprintf(out, TM_SENTENCE_MAX, "All waiting is %s of the ranks' windows: %s of GPU time",
                  share, time);
@@ -723,8 +724,8 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of their windows (%s of GPU time)%s", share,
                  time,
                  j->found.replayed ? ""
-                                   : ", but by itself no rank takes 1 % longer than the others: "
-                                     "who is late changes");
+                                   : ", but no rank by itself takes 1 % longer than the others: "
+                                     "different ranks are late at different times");
 }
 
 /* Returns whether waits are negligible and only incomplete comparison keeps ranks uncleared. */

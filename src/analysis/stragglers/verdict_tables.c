@@ -31,56 +31,65 @@ enum {
 
 static const tm_column finding_columns[N_FINDING_COLUMNS] = {
     [F_PLACE] = {"finding", TM_INT, "",
-                 "0 for the first: the largest saving, without a replay the largest excess."},
+                 "Number of the finding. Finding 0 has the largest saving, or without a replay the "
+                 "largest excess."},
     [F_LEVEL] = {"level", TM_TEXT, "",
-                 "rank; host or group if 80 % of its ranks, and at least 2, stand out; job for a "
-                 "bubble, or an event that no single rank was last in."},
+                 "Level of the finding. rank: one rank stands out. host or group: at least 80 % of "
+                 "the ranks of a host or group, and at least 2, stand out. job: a bubble, or an "
+                 "event in which no single rank was last."},
     [F_RANK] = {"rank", TM_INT, "",
-                "The rank; for a host or group the lowest one; for an event the rank that came "
-                "last in each of its operations, null if there are several."},
-    [F_HOST] = {"host", TM_TEXT, "", "Host of that rank, as in job.rank."},
+                "Rank of the finding; for a host or group the lowest rank. For an event it is the "
+                "rank that came last in each of its operations, null if there are several."},
+    [F_HOST] = {"host", TM_TEXT, "", "Host of the rank in the column rank, as in job.rank."},
     [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks in the finding."},
-    [F_SHAPE] = {"shape", TM_TEXT, "",
-                 "throughout; episode: a contiguous window of under 80 % of the units, with less "
-                 "than half the lateness outside; alternation: one of two episodes that do not "
-                 "overlap; event: at most 5 operations, and a tenth of all, hold half of the "
-                 "waiting, and no rank stands out; bubble: no rank stands out, and ranks wait for "
-                 "transfers between the stages of a pipeline for at least 1 % of their windows."},
+    [F_SHAPE] =
+        {"shape", TM_TEXT, "",
+         "throughout: the rank is late in all units. episode: it is late in a contiguous window of "
+         "under 80 % of the units, with less than half the lateness outside. alternation: one of "
+         "two episodes that do not overlap. event: at most 5 operations, and at most a tenth of "
+         "all, hold half of the waiting, and no rank stands out. bubble: no rank stands out, and "
+         "ranks wait for transfers between pipeline stages for at least 1 % of their windows."},
     [F_FROM] = {"from", TM_INT, "",
-                "First step; if stretches are compared, number (from 0) of the first operation of "
-                "its process group; null for a bubble, and for an event outside of steps."},
-    [F_TO] = {"to", TM_INT, "", "Last step or operation."},
-    [F_UNIT] =
-        {"unit", TM_TEXT, "",
-         "Unit that is compared: step; stretch: the work of ranks between two operations of their "
-         "group, or a block of it; part: a sample of all work in a step; operation for an event."},
+                "First step of the finding's window; if stretches are compared, the number (from "
+                "0) of the first operation in its process group. Null for a bubble, and for an "
+                "event outside of steps."},
+    [F_TO] = {"to", TM_INT, "",
+              "Last step of the finding's window; if stretches are compared, the number of the "
+              "last operation. Null if from is null."},
+    [F_UNIT] = {"unit", TM_TEXT, "",
+                "Unit that is compared. step: a step. stretch: the work of ranks between two "
+                "operations of their group, or a block of such stretches. part: a sample of all "
+                "work in a step. operation: for an event."},
     [F_UNITS] = {"units", TM_INT, "",
-                 "Number of units in the window: for blocks, the units in all its blocks; for an "
+                 "Number of units in the window; for blocks, the units in all blocks; for an "
                  "event, its operations."},
     [F_P] = {"p", TM_REAL, "",
              "Probability that one of several equal ranks stands out as much by chance in any "
-             "window, by permuting ranks in each unit, corrected for the groups tested; null for "
-             "an event or bubble."},
-    [F_CERTAINTY] =
-        {"certainty", TM_TEXT, "",
-         "confident: p <= 0.001; likely: p <= 0.01, less than half of the communication could be "
-         "compared, or parts of only one step; null for an event or bubble."},
-    [F_EXCESS] = {"excess_ns", TM_INT, "ns",
-                  "Excess of its own time over the median of the others, summed over the window; "
-                  "for several ranks, their median. Null for an event or bubble."},
+             "window, from permutations of the ranks in each unit, corrected for the number of "
+             "groups tested. Null for an event or bubble."},
+    [F_CERTAINTY] = {"certainty", TM_TEXT, "",
+                     "confident if p <= 0.001. likely if p <= 0.01, if less than half of the "
+                     "communication could be compared, or if only parts of one step were compared. "
+                     "Null for an event or bubble."},
+    [F_EXCESS] =
+        {"excess_ns", TM_INT, "ns",
+         "Own time of the rank minus the median own time of the other ranks, summed over the "
+         "window; for several ranks, the median of their excesses. Null for an event or bubble."},
     [F_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
-                      "100 x excess_ns / the sum over all steps of the longest rank's window; at "
-                      "least 1 unless a replay knows saved_pct."},
-    [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
-                        "direct_ns + indirect_ns of its ranks in its steps / the waiting of all "
-                        "ranks; for an event, the share of its operations; null for a bubble."},
-    [F_SAVED] = {"saved_pct", TM_REAL, "%",
-                 "Saving from fixing it, of a mean step (whatif.item), together with the findings "
-                 "before it if it helps only with them; null without a replay."},
+                      "100 excess_ns / the sum over all steps of the longest window of a rank. At "
+                      "least 1, unless a replay gives saved_pct."},
+    [F_CAUSED_SHARE] =
+        {"caused_share", TM_REAL, "",
+         "direct_ns + indirect_ns of the finding's ranks in its steps / the waiting of all ranks. "
+         "For an event, the share of its operations in all waiting. Null for a bubble."},
+    [F_SAVED] =
+        {"saved_pct", TM_REAL, "%",
+         "Percentage of a mean step that fixing the finding saves (whatif.item). If it helps only "
+         "together with the findings before it, the saving of all of them. Null without a replay."},
     [F_WORK] = {"work", TM_TEXT, "",
-                "The work that takes longer: device (kernels and copies), host (calls and the host "
-                "work before them) or queue (kernels and copies begin late for no recorded "
-                "reason); null without a replay."},
+                "Kind of work that takes longer: device (kernels and copies), host (calls and the "
+                "host work before them) or queue (kernels and copies start late for no recorded "
+                "reason). Null without a replay."},
 };
 
 const tm_table_def tm_verdict_finding = {
@@ -106,34 +115,42 @@ enum {
 };
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
-    [J_VERDICT] =
-        {"verdict", TM_TEXT, "",
-         "From stragglers.finding: persistent (throughout), episode, event, bubble: a single "
-         "finding of that shape; alternating: two that do not overlap; several. none: no finding, "
-         "and all waits are under 1 % of all windows, or no rank's excess (with a replay, saving) "
-         "reaches 1 % of the steps. Otherwise inconclusive, also if over 5 % of the data is in "
-         "doubt (job.integrity). Null if nothing can be compared."},
+    [J_VERDICT] = {"verdict", TM_TEXT, "",
+                   "Summary of stragglers.finding. persistent (shape throughout), episode, event, "
+                   "bubble: a single finding of that shape. alternating: two findings that do not "
+                   "overlap. several: more findings. none: there is no finding, and all waits are "
+                   "under 1 % of all windows, or no rank's excess (with a replay, no rank's "
+                   "saving) reaches 1 % of the steps. inconclusive: all other cases, also if over "
+                   "5 % of the data is in doubt (job.integrity). Null if nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
-                "The named rank, the first finding if there are several; for a host or group the "
-                "lowest rank; null if none is named."},
-    [J_HOST] = {"host", TM_TEXT, "", "Host of that rank."},
-    [J_LEVEL] = {"level", TM_TEXT, "", "rank, host or group, as in stragglers.finding."},
-    [J_P] = {"p", TM_REAL, "", "p of the first finding, else the minimum over ranks."},
-    [J_CERTAINTY] = {"certainty", TM_TEXT, "", "Certainty of the first finding."},
-    [J_MATCHED] =
-        {"matched_share", TM_REAL, "",
-         "Share of the time of all communication kernels in operations that are complete or have a "
-         "wait; below 0.9 no rank is cleared, below 0.5 no finding is more than likely."},
+                "Rank that is named, by the first finding if there are several; for a host or "
+                "group, the lowest rank. Null if no rank is named."},
+    [J_HOST] = {"host", TM_TEXT, "",
+                "Host of the rank in the column rank; null if no rank is named."},
+    [J_LEVEL] = {"level", TM_TEXT, "",
+                 "Level of the first finding: rank, host or group, as in stragglers.finding. Null "
+                 "if no rank is named."},
+    [J_P] = {"p", TM_REAL, "",
+             "p of the first finding in stragglers.finding; without a finding, the smallest p of "
+             "all ranks."},
+    [J_CERTAINTY] =
+        {"certainty", TM_TEXT, "",
+         "Certainty of the first finding in stragglers.finding; null without a finding."},
+    [J_MATCHED] = {"matched_share", TM_REAL, "",
+                   "Share of the time of all communication kernels that is in operations that are "
+                   "complete or have a wait. Below 0.9, tmerge clears no rank; below 0.5, no "
+                   "finding is more than likely."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
                     "The largest saving in a sentence: the verdict on ranks, or a kind of work on "
-                    "all ranks, in which case the evidence begins with the verdict."},
-    [J_EVIDENCE] = {"evidence", TM_TEXT, "",
-                    "Reasons in a sentence that can be checked in these tables."},
+                    "all ranks. In the latter case the evidence starts with the verdict."},
+    [J_EVIDENCE] =
+        {"evidence", TM_TEXT, "",
+         "Reasons for the headline, with figures that can be checked in the tables of stragglers."},
 };
 
 const tm_table_def tm_verdict_job = {
     .name = "stragglers.job",
-    .doc = "One row: the verdict.",
+    .doc = "One row: the verdict on the job.",
     .columns = job_columns,
     .n_columns = N_JOB_COLUMNS,
     .n_keys = 0,

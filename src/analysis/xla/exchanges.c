@@ -23,31 +23,35 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [PROGRAM] = {"program", TM_TEXT, "",
-                 "Compiled program (module); for a barrier, the program that it precedes. Null if "
-                 "unknown."},
-    [OPERATION] =
-        {"operation", TM_TEXT, "",
-         "Operation in the program; the kernel's name for a GPU profile without operations."},
+                 "Name of the compiled program (module); for a barrier, of the program that it "
+                 "precedes. Null if unknown."},
+    [OPERATION] = {"operation", TM_TEXT, "",
+                   "Name of the operation in the program; for a GPU profile without operations, "
+                   "the name of the kernel."},
     [GROUP] = {"group", TM_TEXT, "",
-               "Replica group, by numbers of the job's cores or devices; a group within one "
-               "process by numbers of the process, plus the host. Null if unknown."},
-    [KIND] = {"kind", TM_TEXT, "", "allreduce, allgather, barrier, ..."},
-    [RANKS] = {"ranks", TM_INT, "", "Number of recorded ranks of the group that ran it."},
+               "Replica group as numbers of the job's cores or devices. A group within one process "
+               "is given as numbers of the process, plus the host. Null if unknown."},
+    [KIND] = {"kind", TM_TEXT, "", "Kind of collective: allreduce, allgather, barrier, ..."},
+    [RANKS] = {"ranks", TM_INT, "",
+               "Number of recorded ranks of the group that ran the operation."},
     [MEMBERS] = {"members", TM_INT, "", "Number of members of the group; null if unknown."},
-    [BYTES] = {"bytes", TM_INT, "B",
-               "Bytes that one run reads and writes on one rank, as the compiler counts them; on "
-               "GPUs computed from shapes and replica groups of the program. Null if unknown."},
-    [COUNT] = {"count", TM_INT, "", "Number of runs, over all these ranks."},
+    [BYTES] =
+        {"bytes", TM_INT, "B",
+         "Bytes that one run reads and writes on one rank, as the compiler counts them. On GPUs, "
+         "computed from the shapes and replica groups in the program. Null if unknown."},
+    [COUNT] = {"count", TM_INT, "", "Number of runs of the operation, over all ranks."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
-               "Sum of durations. For a barrier, the time until all ranks have arrived; XProf "
-               "leaves it out of its all-reduce time, and counts as waiting what a run takes "
-               "longer than the shortest."},
-    [WAIT] = {"wait_ns", TM_INT, "ns",
-              "Sum of waits for late ranks, over runs whose other members are known; null without "
-              "any. Permutations in which each member only sends or only receives are in "
-              "bubble.pair; in a ring a kernel belongs to two pairs and has no wait."},
-    [MAX] = {"max_rank_ns", TM_INT, "ns", "Maximum total_ns of a rank."},
-    [MAX_RANK] = {"max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."},
+               "Sum of the durations of the runs. For a barrier, the time until all ranks have "
+               "arrived. XProf leaves barriers out of its all-reduce time, and counts a run's time "
+               "beyond the shortest run as waiting."},
+    [WAIT] =
+        {"wait_ns", TM_INT, "ns",
+         "Time that ranks waited for late ranks, summed over the runs whose other members are "
+         "known; null if there are none. Permutations in which each member only sends or only "
+         "receives are in bubble.pair. In a ring, a kernel belongs to two pairs and has no wait."},
+    [MAX] = {"max_rank_ns", TM_INT, "ns", "Largest total_ns of a rank."},
+    [MAX_RANK] = {"max_rank", TM_INT, "",
+                  "Rank with max_rank_ns; the lowest if there are several."},
 };
 
 const tm_table_def tm_pod_collective_def = {

@@ -40,13 +40,18 @@ static const tm_table_def part_def = {
 };
 
 #define SIDE                                                                                       \
-    { "side", TM_TEXT, "", "host: on its threads; device: work there, by its operator." }
+    {                                                                                              \
+        "side", TM_TEXT, "",                                                                       \
+            "host: the operator ran on threads of the host. device: work on a device that the "    \
+            "operator launched."                                                                   \
+    }
 #define TYPE_DOC                                                                                   \
-    "Type of the operator: for TensorFlow the part after the colon, for JAX the last part of its " \
-    "name."
-#define TOTAL_DOC "Sum of durations, including nested operators."
-#define SELF_DOC "Sum of self times, without nested operators."
-#define SHARE_DOC "100 self_ns / the sum of self_ns of its side."
+    "Type of the operator: for TensorFlow the part of its name after the colon, for JAX the last " \
+    "part of its name."
+#define TOTAL_DOC "Sum of the durations of all runs, including nested operators."
+#define SELF_DOC "Sum of the durations of all runs, without nested operators."
+#define SHARE_DOC                                                                                  \
+    "100 self_ns / the sum of self_ns over all operators of the same side (host or device)."
 
 enum { SIDE_, OPERATOR, TYPE, OCCURRENCES, TOTAL, SELF, SHARE, RANKS, MAX_RANK_TIME, MAX_RANK };
 
@@ -55,13 +60,14 @@ static const tm_column operator_columns[] = {
     {"operator", TM_TEXT, "",
      "Name of the operator; null for device work without an operator, such as copies."},
     {"type", TM_TEXT, "", TYPE_DOC},
-    {"occurrences", TM_INT, "", "Number of runs over all ranks; on a device, number of kernels."},
+    {"occurrences", TM_INT, "",
+     "Number of runs of the operator over all ranks; on a device, number of its kernels."},
     {"total_ns", TM_INT, "ns", TOTAL_DOC},
     {"self_ns", TM_INT, "ns", SELF_DOC},
     {"share_pct", TM_REAL, "%", SHARE_DOC},
-    {"ranks", TM_INT, "", "Number of ranks with this row; the next columns are over these."},
-    {"max_rank_ns", TM_INT, "ns", "Maximum self_ns of a rank."},
-    {"max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."},
+    {"ranks", TM_INT, "", "Number of ranks that ran the operator."},
+    {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."},
+    {"max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several."},
 };
 
 static const tm_table_def operator_def = {
@@ -80,7 +86,8 @@ static const tm_column type_columns[] = {
     SIDE,
     {"type", TM_TEXT, "", TYPE_DOC},
     {"operators", TM_INT, "", "Number of different operators of this type."},
-    {"occurrences", TM_INT, "", "Number of runs over all ranks; on a device, number of kernels."},
+    {"occurrences", TM_INT, "",
+     "Number of runs of these operators over all ranks; on a device, number of their kernels."},
     {"total_ns", TM_INT, "ns", TOTAL_DOC},
     {"self_ns", TM_INT, "ns", SELF_DOC},
     {"share_pct", TM_REAL, "%", SHARE_DOC},
@@ -88,7 +95,8 @@ static const tm_column type_columns[] = {
 
 static const tm_table_def type_def = {
     .name = "framework.type",
-    .doc = "The same by type, over all operators.",
+    .doc = "A row for each type of operators of TensorFlow or JAX on the host and on devices, over "
+           "all ranks and all operators.",
     .columns = type_columns,
     .n_columns = sizeof type_columns / sizeof *type_columns,
     .n_keys = 2,

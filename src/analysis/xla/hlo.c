@@ -31,22 +31,25 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                    "Peak compute rate of the device (16 bit) according to the trace."},
     [PEAK_BANDWIDTH] = {"peak_bw_gbps", TM_REAL, "GB/s",
                         "Peak bandwidth of its main memory according to the trace."},
-    [RIDGE] = {"ridge_flop_per_byte", TM_REAL, "FLOP/B",
-               "peak_tflops / peak_bw_gbps: below this intensity, memory is the bound."},
-    [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations run."},
+    [RIDGE] =
+        {"ridge_flop_per_byte", TM_REAL, "FLOP/B",
+         "peak_tflops / peak_bw_gbps. An operation with fewer FLOP per byte is limited by memory."},
+    [OCCURRENCES] = {"occurrences", TM_INT, "", "Number of operations that ran."},
     [SELF] = {"self_ns", TM_INT, "ns",
-              "Self time of operations, without operations nested in them."},
-    [TOLD] =
-        {"told_pct", TM_REAL, "%",
-         "100 self_ns of operations with known FLOP and bytes / self_ns; rates cover only these."},
-    [FLOP] = {"flop", TM_REAL, "FLOP", "As in hlo.op; null if unknown for all."},
+              "Sum of the durations of the operations, without nested operations."},
+    [TOLD] = {"told_pct", TM_REAL, "%",
+              "Percentage of self_ns in operations whose FLOP and bytes are known. The rates cover "
+              "only these operations."},
+    [FLOP] = {"flop", TM_REAL, "FLOP",
+              "FLOP of all operations, as in hlo.op; null if they are unknown for all operations."},
     [RATE] = {"achieved_tflops", TM_REAL, "TFLOP/s",
-              "flop / self_ns of operations with known FLOP and bytes."},
+              "flop / self_ns of the operations whose FLOP and bytes are known."},
     [PEAK] = {"peak_pct", TM_REAL, "%", "100 achieved_tflops / peak_tflops."},
-    [BYTES] = {"bytes", TM_REAL, "B",
-               "Bytes read from and written to the device's main memory, as in hlo.op."},
+    [BYTES] =
+        {"bytes", TM_REAL, "B",
+         "Bytes that operations read from and write to the device's main memory, as in hlo.op."},
     [BANDWIDTH] = {"bw_gbps", TM_REAL, "GB/s",
-                   "bytes / self_ns of operations with known FLOP and bytes."},
+                   "bytes / self_ns of the operations whose FLOP and bytes are known."},
     [BANDWIDTH_PEAK] = {"peak_bw_pct", TM_REAL, "%", "100 bw_gbps / peak_bw_gbps."},
     [INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},
 };
@@ -134,7 +137,7 @@ static tm_status hlo_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_hlo = {
     .name = "hlo",
-    .summary = "what XLA's operations computed and moved, against the device's peaks",
+    .summary = "FLOP and bytes of XLA's operations, compared with the device's peak rates",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = hlo_rank,

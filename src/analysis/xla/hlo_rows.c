@@ -80,61 +80,67 @@ enum {
 #define SHOWN_COLUMNS                                                                              \
     {"occurrences", TM_INT, "", "Number of runs over all ranks."},                                 \
         {"self_ns", TM_INT, "ns",                                                                  \
-         "Sum of self times, without operations nested in a loop, call or branch; for operations " \
-         "that wait for a transfer (-done), the wait."},                                           \
-        {"share_pct", TM_REAL, "%", "100 self_ns / the sum of self_ns of all operations."},        \
+         "Sum of the durations of the runs, without operations nested in a loop, call or branch. " \
+         "For operations that wait for a transfer (-done), the wait."},                            \
+        {"share_pct", TM_REAL, "%", "100 self_ns / the self_ns of all operations."},               \
         {"async_ns", TM_INT, "ns",                                                                 \
-         "Time from start to end of asynchronous operations, which overlap others: not part of "   \
-         "self_ns. Counted at the operation that starts them (-start); null if there are none."},  \
+         "Time from the start to the end of asynchronous operations. They overlap other "          \
+         "operations, so this time is not part of self_ns. It counts at the operation that "       \
+         "starts them (-start); null for other operations."},                                      \
         {"told_pct", TM_REAL, "%",                                                                 \
-         "100 self_ns of operations with known FLOP and bytes / self_ns: under 100, flop and "     \
-         "bytes are too small and rates cover only these operations."},                            \
+         "Percentage of self_ns in operations whose FLOP and bytes are known. If it is under "     \
+         "100, flop and bytes are too small, and rates cover only the known operations."},         \
         {"flop", TM_REAL, "FLOP",                                                                  \
-         "FLOP as the compiler counts them; those of a loop, call or branch are counted at the "   \
-         "nested operations. On GPUs, whose profiles have none, those of matrix products by "      \
-         "shape (multiply and add count as two) if the profile has the program. Null if FLOP and " \
-         "bytes are unknown and for operations that only wait, as are all columns derived from "   \
-         "flop and bytes."},                                                                       \
+         "FLOP as the compiler counts them; the FLOP of a loop, call or branch count at the "      \
+         "nested operations. GPU profiles have no such counts; there, FLOP of matrix products "    \
+         "are computed from shapes (multiply and add count as two) if the profile has the "        \
+         "program. Null if FLOP and bytes are unknown, and for operations that only wait; "        \
+         "columns derived from flop or bytes are then null too."},                                 \
         {"achieved_tflops", TM_REAL, "TFLOP/s",                                                    \
-         "flop / self_ns of operations with known FLOP and bytes; null for asynchronous ones."},   \
+         "flop / self_ns of the operations whose FLOP and bytes are known; null for asynchronous " \
+         "operations."},                                                                           \
         {"peak_pct", TM_REAL, "%",                                                                 \
-         "100 achieved_tflops / hlo.rank.peak_tflops (16 bit) if all ranks have the same; wider "  \
-         "types cannot reach 100."},                                                               \
+         "100 achieved_tflops / hlo.rank.peak_tflops (16 bit); null if ranks have different "      \
+         "peaks. Wider types cannot reach 100."},                                                  \
         {"bytes", TM_REAL, "B",                                                                    \
-         "Bytes read from and written to the device's main memory, as the compiler counts them; "  \
-         "for matrix products on GPUs, operands and results once each; for asynchronous "          \
-         "operations counted at their start."},                                                    \
+         "Bytes that are read from and written to the device's main memory, as the compiler "      \
+         "counts them. For matrix products on GPUs, operands and results count once each. Bytes "  \
+         "of asynchronous operations count at their start."},                                      \
         {"bw_gbps", TM_REAL, "GB/s",                                                               \
-         "bytes / self_ns of operations with known FLOP and bytes; for asynchronous ones bytes / " \
-         "async_ns."},                                                                             \
+         "bytes / self_ns of the operations whose FLOP and bytes are known; for asynchronous "     \
+         "operations bytes / async_ns."},                                                          \
         {"peak_bw_pct", TM_REAL, "%",                                                              \
-         "100 bw_gbps / hlo.rank.peak_bw_gbps if all ranks have the same; null for copies and "    \
-         "communication, which other links bound."},                                               \
+         "100 bw_gbps / hlo.rank.peak_bw_gbps; null if ranks have different peaks. Null also for " \
+         "copies and communication, which are limited by other links."},                           \
         {"flop_per_byte", TM_REAL, "FLOP/B", "Operational intensity: flop / bytes."},              \
         {"bound", TM_TEXT, "",                                                                     \
-         "Bound by the roofline model: compute if flop_per_byte is at least "                      \
-         "hlo.rank.ridge_flop_per_byte, else memory; communication and copy by the kind of "       \
-         "operation. Null if FLOP, bytes or peaks are unknown, for operations that only wait, "    \
-         "and for programs."},                                                                     \
-        {"ranks", TM_INT, "", "Number of ranks with this row; the next columns are over these."},  \
-        {"median_rank_ns", TM_INT, "ns", "Median self_ns of a rank."},                             \
-        {"max_rank_ns", TM_INT, "ns", "Maximum self_ns of a rank."}, {                             \
-        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if several."                    \
+         "What limits the operation by the roofline model: compute if flop_per_byte is at least "  \
+         "hlo.rank.ridge_flop_per_byte, otherwise memory. communication and copy are named by "    \
+         "the kind of operation. Null if FLOP, bytes or peaks are unknown, for operations that "   \
+         "only wait, and for programs."},                                                          \
+        {"ranks", TM_INT, "", "Number of ranks with this row."},                                   \
+        {"median_rank_ns", TM_INT, "ns",                                                           \
+         "Median of the ranks' self_ns, over the ranks with this row."},                           \
+        {"max_rank_ns", TM_INT, "ns", "Largest self_ns of a rank."}, {                             \
+        "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several."          \
     }
 
 #define CATEGORY_DOC                                                                               \
-    "The compiler's category. On GPUs, that of the operation in the program of the profile, "      \
-    "without -start (the kernel is the whole operation); null if the profile has no program."
+    "Category of the operation by the compiler. On GPUs it is taken from the program in the "      \
+    "profile, without -start (the kernel is the whole operation); null if the profile has no "     \
+    "program."
 
 enum { OP_TEXTS = 5, GROUP_TEXTS = 1 };
 
 static const tm_column op_columns[] = {
-    {"program", TM_TEXT, "", "Program (module), with its fingerprint if the trace has it."},
+    {"program", TM_TEXT, "",
+     "Name of the compiled program (module), with its fingerprint if the trace has it."},
     {"op", TM_TEXT, "", "Name of the operation in the program."},
     {"category", TM_TEXT, "", CATEGORY_DOC},
-    {"origin", TM_TEXT, "", "Source operator that it originates from."},
+    {"origin", TM_TEXT, "", "Operator in the source code that the operation originates from."},
     {"shape", TM_TEXT, "",
-     "Types and shapes of its results; those of the first if several programs have the same name."},
+     "Types and shapes of the operation's results. If several programs have operations of this "
+     "name, the results of the first."},
     SHOWN_COLUMNS,
 };
 
@@ -144,7 +150,8 @@ static const tm_column category_columns[] = {
 };
 
 static const tm_column program_columns[] = {
-    {"program", TM_TEXT, "", "Program (module), with its fingerprint if the trace has it."},
+    {"program", TM_TEXT, "",
+     "Name of the compiled program (module), with its fingerprint if the trace has it."},
     SHOWN_COLUMNS,
 };
 
@@ -159,10 +166,13 @@ const tm_table_def tm_hlo_op_table =
           "A row for each operation compiled by XLA (HLO), by program, name and category, over all "
           "ranks: the 1000 with the largest self_ns.",
           op_columns, OP_TEXTS, 3);
-const tm_table_def tm_hlo_category_table = SHOWN(
-    "hlo.category", "The same by category, over all operations.", category_columns, GROUP_TEXTS, 1);
+const tm_table_def tm_hlo_category_table =
+    SHOWN("hlo.category",
+          "A row for each category of operations compiled by XLA, over all operations and ranks.",
+          category_columns, GROUP_TEXTS, 1);
 const tm_table_def tm_hlo_program_table =
-    SHOWN("hlo.program", "The same by program.", program_columns, GROUP_TEXTS, 1);
+    SHOWN("hlo.program", "A row for each program compiled by XLA, over all operations and ranks.",
+          program_columns, GROUP_TEXTS, 1);
 
 /* Keys without padding. */
 typedef struct hlo_key {

@@ -23,20 +23,22 @@ enum { HOST, STAGE, KIND, CALLS, TOTAL, SELF, MEAN_SELF, SHARE, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
     [HOST] = {"host", TM_TEXT, "", "Host according to the profile."},
-    [STAGE] =
-        {"stage", TM_TEXT, "",
-         "A tf.data iterator and the iterators it feeds, outermost first; for other libraries "
-         "(Grain) Input::, the kind and the name; or a call that transfers data to devices."},
-    [KIND] = {"kind", TM_TEXT, "",
-              "reading: an iterator that reads files (TFRecord, TextLine, ...) on demand; "
-              "advanced_reading: one that reads ahead (with Prefetch, ParallelMap, Interleave, "
-              "MemoryReader or MemoryWriter in its name); preprocessing: any other iterator; "
-              "enqueue: InfeedEnqueue and copies to devices. Other libraries state the kind."},
-    [CALLS] = {"calls", TM_INT, "", "Number of runs."},
-    [TOTAL] = {"total_ns", TM_INT, "ns", "Sum of durations, over threads that may overlap."},
+    [STAGE] = {"stage", TM_TEXT, "",
+               "Stage of the input pipeline: a tf.data iterator and the iterators it feeds, "
+               "outermost first. For other libraries (Grain) it is Input::, the kind and the name. "
+               "Calls that transfer data to devices are stages too."},
+    [KIND] =
+        {"kind", TM_TEXT, "",
+         "reading: an iterator that reads files (TFRecord, TextLine, ...) on demand. "
+         "advanced_reading: an iterator that reads ahead (with Prefetch, ParallelMap, Interleave, "
+         "MemoryReader or MemoryWriter in its name). preprocessing: any other iterator. enqueue: "
+         "InfeedEnqueue and copies to devices. Libraries other than tf.data state the kind."},
+    [CALLS] = {"calls", TM_INT, "", "Number of runs of the stage."},
+    [TOTAL] = {"total_ns", TM_INT, "ns",
+               "Sum of the durations of the runs, over threads that may overlap."},
     [SELF] = {"self_ns", TM_INT, "ns",
-              "total_ns without stages nested on the same thread; stages that wait on other "
-              "threads do not reduce it."},
+              "total_ns without stages that are nested on the same thread. Stages on other "
+              "threads, which a stage may wait for, are not subtracted."},
     [MEAN_SELF] = {"mean_self_ns", TM_INT, "ns", "self_ns / calls."},
     [SHARE] = {"share_pct", TM_REAL, "%",
                "100 self_ns / the sum of self_ns over all stages of the host."},
@@ -56,19 +58,24 @@ enum { H_HOST, H_KINDS, H_TOTAL = H_KINDS + N_KINDS - 1, H_STAGE, H_STAGE_PCT, N
 static const tm_column host_columns[N_HOST_COLUMNS] = {
     {"host", TM_TEXT, "", "Host according to the profile."},
     {"preprocessing_ns", TM_INT, "ns",
-     "Sum of self_ns of preprocessing stages (pipeline.stage). XProf scales this and reading to "
-     "the time spent feeding devices."},
-    {"reading_ns", TM_INT, "ns", "Sum of self_ns of stages that read on demand."},
-    {"advanced_reading_ns", TM_INT, "ns", "Sum of self_ns of stages that read ahead."},
-    {"enqueue_ns", TM_INT, "ns", "Sum of self_ns of stages that transfer data to devices."},
-    {"self_ns", TM_INT, "ns", "Sum of these four."},
-    {"slowest_stage", TM_TEXT, "", "Stage with the largest self_ns; the first if several."},
-    {"slowest_pct", TM_REAL, "%", "100 self_ns of slowest_stage / self_ns."},
+     "Sum of self_ns in pipeline.stage over the preprocessing stages. XProf scales preprocessing "
+     "and reading to the time spent feeding devices."},
+    {"reading_ns", TM_INT, "ns",
+     "Sum of self_ns in pipeline.stage over the stages that read on demand."},
+    {"advanced_reading_ns", TM_INT, "ns",
+     "Sum of self_ns in pipeline.stage over the stages that read ahead."},
+    {"enqueue_ns", TM_INT, "ns",
+     "Sum of self_ns in pipeline.stage over the stages that transfer data to devices."},
+    {"self_ns", TM_INT, "ns", "preprocessing_ns + reading_ns + advanced_reading_ns + enqueue_ns."},
+    {"slowest_stage", TM_TEXT, "",
+     "Stage with the largest self_ns; the first if there are several."},
+    {"slowest_pct", TM_REAL, "%", "100 self_ns of slowest_stage / self_ns of all stages."},
 };
 
 static const tm_table_def host_def = {
     .name = "pipeline.host",
-    .doc = "A row for each host with such stages: the time of its input pipeline by kind.",
+    .doc = "A row for each host with stages in pipeline.stage: the time of its input pipeline by "
+           "kind of stage.",
     .columns = host_columns,
     .n_columns = N_HOST_COLUMNS,
     .n_keys = 1,

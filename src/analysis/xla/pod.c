@@ -32,60 +32,69 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Window of the step; for a rank the sum over its steps. compute_16_ns to other_ns add up to " \
-     "it: overlapping time counts for the first of compute, infeed, output, copies, collectives, " \
-     "waiting for input, launches, copies to the device, compilation, host."},                     \
+     "Window of the step; for a rank, the sum over its steps. The parts compute_16_ns to "         \
+     "other_ns add up to it. Overlapping time counts for the first of this order: compute, "       \
+     "infeed, output, copies, collectives, waiting for input, launches, copies to the device, "    \
+     "compilation, host."},                                                                        \
         {"compute_16_ns", TM_INT, "ns",                                                            \
-         "Time in which the device computes with types of at most 16 bits, by the shape in the "   \
-         "profile (XLA: of the result; TensorFlow: of the input), else by the kernel's name."},    \
-        {"compute_32_ns", TM_INT, "ns", "The same for other types known from a shape."},           \
+         "Time in which the device computes with types of at most 16 bits. The type is that of "   \
+         "the shape in the profile (for XLA of the result, for TensorFlow of the input), or else " \
+         "follows from the kernel's name."},                                                       \
+        {"compute_32_ns", TM_INT, "ns",                                                            \
+         "Time in which the device computes with other types that are known from a shape."},       \
         {"compute_untyped_ns", TM_INT, "ns",                                                       \
-         "The same for unknown types; XProf counts them as 32 bit. Unlike in XProf, copies named " \
-         "as by CUDA's tracer do not count as 32-bit computation."},                               \
+         "Time in which the device computes with unknown types; XProf counts it as 32 bit. "       \
+         "Unlike in XProf, copies with names from CUDA's tracer do not count as 32-bit "           \
+         "computation."},                                                                          \
         {"collectives_ns", TM_INT, "ns",                                                           \
-         "Time in which the device communicates and does none of the above, including the wait "   \
-         "in a program's barrier, which XProf's all-reduce excludes."},                            \
+         "Time in which the device communicates and does not compute, receive input, send output " \
+         "or copy. It includes the wait in a program's barrier, which XProf's all-reduce time "    \
+         "excludes."},                                                                             \
         {"infeed_ns", TM_INT, "ns",                                                                \
          "Time in which the device waits for or receives input from its host (infeed, host "       \
          "recv)."},                                                                                \
         {"input_wait_ns", TM_INT, "ns",                                                            \
-         "Time in which the host waits for the next batch (IteratorGetNext; for other libraries "  \
-         "an outermost stage on the thread that marks steps by step_num) and the device is idle. " \
-         "XProf also counts it while the device communicates."},                                   \
+         "Time in which the host waits for the next batch and the device is idle. The host waits " \
+         "in IteratorGetNext; for other libraries, in an outermost stage on the thread that "      \
+         "marks steps by step_num. XProf counts this time also while the device communicates."},   \
         {"host_to_device_ns", TM_INT, "ns",                                                        \
-         "Time of copies from the host and of host calls that feed devices, without any of the "   \
-         "above."},                                                                                \
+         "Time of copies from the host and of host calls that feed devices, unless it counts for " \
+         "an earlier part (see step_ns)."},                                                        \
         {"output_ns", TM_INT, "ns",                                                                \
-         "Time of copies to the host, outfeed and host send, likewise."},                          \
+         "Time of copies to the host, outfeed and host send, unless it counts for an earlier "     \
+         "part (see step_ns)."},                                                                   \
         {"device_to_device_ns", TM_INT, "ns",                                                      \
          "Time of copies and sets within and between devices."},                                   \
         {"offload_ns", TM_INT, "ns",                                                               \
-         "Time of a program's own copies to host memory and back; not counted as input."},         \
+         "Time of a program's own copies to host memory and back; it does not count as input."},   \
         {"launch_ns", TM_INT, "ns",                                                                \
          "Time in which the host launches (runtime calls, ExecutorState::Process) and the device " \
-         "is idle: XProf's host prepare."},                                                        \
+         "is idle. XProf calls it host prepare."},                                                 \
         {"compilation_ns", TM_INT, "ns",                                                           \
-         "Time in which the host compiles and the device is idle, recognised only by name "        \
-         "(annotations and operators with ::Compile, backend_compile or XlaCompile). Under other " \
-         "names it is in host_ns or other_ns."},                                                   \
+         "Time in which the host compiles and the device is idle. Compilation is recognised only " \
+         "by name (annotations and operators with ::Compile, backend_compile or XlaCompile); "     \
+         "with other names it is in host_ns or other_ns."},                                        \
         {"host_ns", TM_INT, "ns",                                                                  \
          "Time in which operators run on the host and the device is idle."},                       \
-        {"other_ns", TM_INT, "ns", "Time without any of the above, as far as recorded."},          \
+        {"other_ns", TM_INT, "ns",                                                                 \
+         "Rest of the step: time that is in no other part, as far as recorded."},                  \
         {"input_ns", TM_INT, "ns", "infeed_ns + input_wait_ns + host_to_device_ns."},              \
         {"input_pct", TM_REAL, "%",                                                                \
-         "100 input_ns / step_ns. XProf calls 20 and more input-bound, 5 and more moderately "     \
-         "so."},                                                                                   \
-        {"output_pct", TM_REAL, "%", "100 output_ns / step_ns; XProf uses the same bounds."},      \
+         "100 input_ns / step_ns. XProf calls a job input-bound from 20 on, and moderately "       \
+         "input-bound from 5 on."},                                                                \
+        {"output_pct", TM_REAL, "%",                                                               \
+         "100 output_ns / step_ns. XProf's limits are the same as for input_pct."},                \
         {"barrier_ns", TM_INT, "ns",                                                               \
          "Part of collectives_ns in which the device waits in the barrier before a program's "     \
          "first collective."},                                                                     \
         {"shuffle_ns", TM_INT, "ns",                                                               \
          "Part of the compute time in operations that only rearrange data, by XProf's data "       \
          "shuffle categories (broadcast, data formatting, gather, scatter, slice, sort, ...). "    \
-         "Those that run as copies are in device_to_device_ns. Null if no category is known."},    \
+         "Operations that run as copies are in device_to_device_ns instead. Null if no category "  \
+         "is known."},                                                                             \
         {"sparse_core_ns", TM_INT, "ns",                                                           \
-         "Time in which SparseCores run operations while their core does not compute; XProf also " \
-         "counts it while the core computes. Null without SparseCores."},                          \
+         "Time in which SparseCores run operations while their core does not compute. XProf also " \
+         "counts time in which the core computes. Null without SparseCores."},                     \
     {                                                                                              \
         "bottleneck", TM_TEXT, "",                                                                 \
             "Part with the largest time: compute, collectives, input, output, device_to_device, "  \
@@ -95,14 +104,15 @@ enum {
 enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
 
 static const tm_column step_columns[] = {
-    {"rank", TM_INT, "", "Global rank: a device or a core."},
-    {"step", TM_INT, "", "Number of the step; 0 if the trace marks none."},
+    {"rank", TM_INT, "", "Global rank of a device or a core."},
+    {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "compute, input, launch or copies if the device takes more time for it than the median of "
-     "devices with the same step and program (that compute), by at least 5 % of the step; if "
-     "several, the one with the largest excess. Null if none."},
-    {"over_ns", TM_INT, "ns", "Time in excess of that median."},
+     "Reason why the device is slow in this step: compute, input, launch or copies take longer "
+     "than the median of the devices with the same step and program, by at least 5 % of the step. "
+     "If several do, the reason with the largest excess. Null if the device is not slow."},
+    {"over_ns", TM_INT, "ns",
+     "Time beyond that median for the reason in slow; null if slow is null."},
 };
 
 enum {
@@ -122,30 +132,31 @@ enum {
 };
 
 static const tm_column rank_columns[] = {
-    {"rank", TM_INT, "", "Global rank: a device or a core."},
+    {"rank", TM_INT, "", "Global rank of a device or a core."},
     {"host", TM_TEXT, "", "Host of the rank."},
     {"steps", TM_INT, "",
-     "Number of its steps; 0 if its trace marks none: the other columns then cover the whole "
-     "recording."},
+     "Number of steps of the rank. 0 if its trace marks no steps; the other columns then cover the "
+     "whole recording."},
     TIME_COLUMNS,
-    {"min_input_pct", TM_REAL, "%", "Minimum input_pct of its steps."},
-    {"median_input_pct", TM_REAL, "%", "Median input_pct of its steps."},
-    {"max_input_pct", TM_REAL, "%", "Maximum input_pct of its steps."},
-    {"max_input_step", TM_INT, "", "Step with max_input_pct; the first if several."},
+    {"min_input_pct", TM_REAL, "%", "Smallest input_pct of the rank's steps."},
+    {"median_input_pct", TM_REAL, "%", "Median input_pct of the rank's steps."},
+    {"max_input_pct", TM_REAL, "%", "Largest input_pct of the rank's steps."},
+    {"max_input_step", TM_INT, "", "Step with max_input_pct; the first if there are several."},
     {"slow", TM_TEXT, "",
-     "Most frequent reason why its steps are slow (pod.step); null if it applies to fewer than "
-     "half of all steps."},
-    {"slow_steps", TM_INT, "", "Number of steps that are slow for this reason."},
-    {"over_ns", TM_INT, "ns", "Sum of over_ns of these steps."},
+     "Most frequent reason why the rank's steps are slow (pod.step); null if it applies to fewer "
+     "than half of all steps."},
+    {"slow_steps", TM_INT, "", "Number of steps that are slow for the reason in slow."},
+    {"over_ns", TM_INT, "ns",
+     "Sum of pod.step.over_ns over the steps that are slow for the reason in slow."},
     {"program", TM_TEXT, "",
-     "Compiled program with the largest device time; null if unknown. Devices with other programs, "
-     "such as other pipeline stages, are not compared with this one."},
+     "Name of the compiled program with the largest device time; null if unknown. Devices with "
+     "other programs, such as other pipeline stages, are not compared with this device."},
 };
 
 static const tm_table_def step_def = {
     .name = TM_POD_STEP,
-    .doc = "A row for each step of a device with an XProf profile: its time by part. In large jobs "
-           "only steps of slow devices.",
+    .doc = "A row for each step of a device with an XProf profile: the time of the step by part. "
+           "In large jobs the table has only steps of slow devices.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 2,
@@ -155,8 +166,8 @@ static const tm_table_def step_def = {
 
 static const tm_table_def rank_def = {
     .name = TM_POD_RANK,
-    .doc = "A row for each such device, over its steps: their time by part, how far they are bound "
-           "by input, and whether the device is slow.",
+    .doc = "A row for each device with an XProf profile, over its steps: their time by part, how "
+           "far they are bound by input, and whether the device is slow.",
     .columns = rank_columns,
     .n_columns = N_RANK_COLUMNS,
     .n_keys = 1,
@@ -316,8 +327,8 @@ static tm_status pod_job(const tm_job *job, tm_tables *out, tm_error *err) {
 
 const tm_analysis tm_analysis_pod = {
     .name = "pod",
-    .summary = "what each step of each TPU core or GPU is spent on, as XProf has it: input, "
-               "computation, collectives; who is slow",
+    .summary = "the time of each step of each TPU core or GPU by part, as in XProf: input, "
+               "computation, collectives; which devices are slow",
     .tables = defs,
     .n_tables = sizeof defs / sizeof *defs,
     .rank = pod_rank,

@@ -142,8 +142,8 @@ const tm_format tm_format_ascend = {
     .summary =
         "Traces of Ascend NPUs by torch_npu's profiler (trace_view.json), plain, gzip or zstd",
     .cannot_tell = "The memory of tensors and the occupancy of kernels are not recorded; without a "
-                   "communication.json next to a trace, HCCL groups are identified by three digits "
-                   "only, so two that share them count as one.",
+                   "communication.json next to a trace, HCCL groups are identified by only three "
+                   "digits, so two groups with the same digits count as one.",
     .in_folders = in_folders,
     .sniff = ascend_sniff,
     .read = ascend_read,

@@ -33,8 +33,8 @@ static tm_status each_rank(void *context, sqlite3_value **values, tm_error *err)
         return TM_OK;
     if (*known >= 0 && *known != rank)
         return tm_fail(err, TM_ERR_INPUT, d->db.path, -1,
-                       "this database is of several ranks (%" PRId64 " and %" PRId64
-                       " in RANK_DEVICE_MAP): give one of each rank",
+                       "this database has several ranks (%" PRId64 " and %" PRId64
+                       " in RANK_DEVICE_MAP): give one database per rank",
                        *known, rank);
     *known = rank;
     return TM_OK;
@@ -161,8 +161,8 @@ const tm_format tm_format_ascend_db = {
     .name = "ascend_db",
     .summary = "Databases of Ascend NPUs by torch_npu's profiler (ascend_pytorch_profiler_RANK.db) "
                "or msprof (msprof_TIME.db)",
-    .cannot_tell = "The occupancy of kernels is not recorded; memory is PyTorch's, without "
-                   "addresses; only newer databases record the direction of copies.",
+    .cannot_tell = "The occupancy of kernels is not recorded; memory is recorded by PyTorch, "
+                   "without addresses; only newer databases record the direction of copies.",
     .in_folders = in_folders,
     .by_path = true,
     .sniff = tm_db_sniff,

@@ -426,11 +426,13 @@ static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
     f->rank = number_of(f, tm_pickle_get(&f->values, root, "rank"), -1);
     const bool told = *f->version && (config || entries);
     if (root->type == TM_PICKLE_DICT && !told && !f->cut)
-        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "not a flight recorder dump: it has no version with entries or groups");
+        return tm_fail(
+            err, TM_ERR_INPUT, tm_source_path(source), -1,
+            "not a flight recorder dump: it does not have a version with entries or groups");
     if (root->type != TM_PICKLE_DICT)
-        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "not a flight recorder dump, which is a dict of version and entries");
+        return tm_fail(
+            err, TM_ERR_INPUT, tm_source_path(source), -1,
+            "not a flight recorder dump, which would be a dict with version and entries");
     const tm_pickle_value *v = tm_pickle_items(&f->values, entries, &n);
     bool ok = take_groups(f, config);
     n -= f->cut && n > 0; /* the last entry of a truncated dump may be incomplete */

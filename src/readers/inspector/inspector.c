@@ -103,8 +103,8 @@ static tm_status inspector_read_unit(tm_source *source, const tm_unit *unit, tm_
                                  "the file ends in its first record");
     if (status == TM_OK && out->events.n == 0 && out->counts[TM_COUNT_NO_TIME] > 0)
         status = tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                         "these records do not say when operations ran, so no timeline can be made "
-                         "of them: record with NCCL_INSPECTOR_DUMP_VERBOSE=1 "
+                         "these records do not say when operations ran, so tmerge cannot make a "
+                         "timeline of them: record with NCCL_INSPECTOR_DUMP_VERBOSE=1 "
                          "(perf_summary_exporter.py of NCCL's inspector sums the bandwidths)");
     if (status == TM_OK)
         tell_rank(out, unit, &r.members);
@@ -126,7 +126,7 @@ const tm_format tm_format_inspector = {
     .name = "inspector",
     .summary = "NCCL Inspector: records of each communication operation, JSON lines "
                "(NCCL_INSPECTOR_DUMP_VERBOSE=1), plain, gzip or zstd",
-    .cannot_tell = "Only NCCL's operations are recorded: what the rank computes is not known.",
+    .cannot_tell = "Only NCCL's operations are recorded: the computation of a rank is unknown.",
     .of_communicator = true,
     .sniff = inspector_sniff,
     .read = inspector_read,

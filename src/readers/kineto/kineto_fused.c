@@ -219,10 +219,11 @@ tm_status tm_kineto_scan(const char *path,
 }
 
 static tm_status fail_untold(const char *path, int64_t n_untold, tm_error *err) {
-    return tm_fail(err, TM_ERR_INPUT, path, -1,
-                   "holds the traces of several ranks, but %" PRId64 " of its events do not say "
-                   "which rank they are of; give the ranks' own traces",
-                   n_untold);
+    return tm_fail(
+        err, TM_ERR_INPUT, path, -1,
+        "contains the traces of several ranks, but %" PRId64
+        " of its events do not say to which rank they belong; give the ranks' own traces",
+        n_untold);
 }
 
 /* Lists the ranks of a file that only process names identify. */

@@ -66,6 +66,6 @@ tm_status tm_kineto_one_process(const tm_trace *trace, const tm_names *names, tm
     if (shared <= SHARED_MAX)
         return TM_OK;
     return tm_fail(err, TM_ERR_INPUT, tm_names_text(names, trace->source).bytes, -1,
-                   "holds the calls of several processes under the same ids, as when traces of "
+                   "contains the calls of several processes under the same ids, as if traces of "
                    "several ranks were put into one file; give the ranks' own traces");
 }

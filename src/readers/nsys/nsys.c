@@ -105,18 +105,16 @@ const tm_format tm_format_nsys = {
     .name = "nsys",
     .summary = "Nsight Systems: exports to SQLite (nsys export --type sqlite), or reports "
                "(.nsys-rep) with nsys on the PATH",
-    .cannot_tell = "The memory of tensors, shapes of inputs and modules are not recorded, and "
-                   "operators only where the program marks them (NVTX).",
+    .cannot_tell = "The memory of tensors, shapes of inputs and modules are not recorded. "
+                   "Operators are recorded only if the program marks them (NVTX).",
     .sniff = tm_db_sniff,
     .read = nsys_read,
     .list_units = tm_nsys_list_units,
     .read_unit = nsys_read_unit,
     .converter = &tm_nsys_converter,
-    .advice_unnamed_group =
-        "NCCL names groups in NVTX payloads: nsys profile -t cuda,nvtx, then export\n"
-        "  with --include-blobs=true (newer nsys; they take older reports); those of\n"
-        "  MPI are recorded by Nsight Systems 2023 and later",
-    .advice_unknown_group =
-        "give the traces of all ranks, or record from before NCCL's communicators\n"
-        "  are made",
+    .advice_unnamed_group = "NCCL names groups in NVTX payloads: nsys profile -t cuda,nvtx, then "
+                            "export\n  with --include-blobs=true (in newer nsys, also for older "
+                            "reports). Nsight\n  Systems 2023 and later record the groups of MPI",
+    .advice_unknown_group = "give the traces of all ranks, or start recording before NCCL's "
+                            "communicators\n  are created",
 };

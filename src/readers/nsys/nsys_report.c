@@ -43,7 +43,7 @@ static tm_status tell_failure(const char *report, const tm_child_end *end, tm_er
     else
         snprintf(how, sizeof how, "ended with status 0 but left no SQLite database");
     write_command(report, command, sizeof command);
-    return tm_fail(err, TM_ERR_INPUT, report, -1, "nsys %s, %s%s; to try it by hand: %.300s", how,
+    return tm_fail(err, TM_ERR_INPUT, report, -1, "nsys %s, %s%s; to try it yourself: %.300s", how,
                    *end->said ? "saying: " : "without a message", end->said, command);
 }
 

@@ -55,7 +55,8 @@ tm_status tm_nsys_read_clock(const tm_db *db, tm_nsys_clock *out, tm_error *err)
     if (out->system_ns < 0 || out->system_ns > out->utc_ns)
         out->system_ns = -1;
     if (out->shift_ns < -shift_most || out->shift_ns > shift_most)
-        return tm_fail(err, TM_ERR_INPUT, db->path, -1, "its times were shifted by over 30 years");
+        return tm_fail(err, TM_ERR_INPUT, db->path, -1,
+                       "the times of this report were shifted by over 30 years");
     return TM_OK;
 }
 

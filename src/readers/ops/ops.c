@@ -134,15 +134,15 @@ static tm_status ops_read(tm_source *source, tm_names *names, tm_trace *out, tm_
     (void)names;
     (void)out;
     return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                   "this trace of operations holds a whole job: its ranks are read one by one");
+                   "this trace of operations contains a whole job: its ranks are read one by one");
 }
 
 const tm_format tm_format_ops = {
     .name = "ops",
     .summary = "Operation-level traces of training jobs (ByteDance's straggler analysis): JSON, "
                "plain, gzip or zstd",
-    .cannot_tell = "Of communication, only the transfer is recorded: a rank's wait cannot be told "
-                   "from its other idle time.",
+    .cannot_tell = "Only the transfer of communication is recorded: a rank's wait cannot be "
+                   "distinguished from its other idle time.",
     .sniff = ops_sniff,
     .read = ops_read,
     .list_units = ops_list_units,

@@ -31,7 +31,7 @@ static tm_status read_unit(tm_source *source, const tm_unit *unit, tm_names *nam
     tm_pf_convert_close(convert);
     if (status == TM_OK && out->is_fused)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "this Perfetto trace is of several ranks, which tmerge cannot separate: "
+                       "this Perfetto trace contains several ranks, which tmerge cannot separate: "
                        "give the traces that it was made from");
     if (status == TM_OK && out->truncated && out->events.n == 0)
         return tm_fail_nothing(err, tm_source_path(source), -1,
@@ -54,8 +54,8 @@ const tm_format tm_format_perfetto = {
     .name = "perfetto",
     .summary =
         "Perfetto traces (.pftrace, .perfetto-trace) of PyTorch, rocprofv3, rocprof-sys, tmerge",
-    .cannot_tell = "PyTorch's .pftrace has no rank, job size or tensor memory, which its JSON has: "
-                   "ranks come from file names.",
+    .cannot_tell = "PyTorch's .pftrace does not have ranks, the job's size or tensor memory, but "
+                   "its JSON does. Ranks come from file names.",
     .by_path = true,
     .sniff = tm_pf_sniff,
     .read = perfetto_read,

@@ -84,7 +84,7 @@ static void note_time(tm_pf_convert *c, int64_t time_ns) {
         c->first_ns = time_ns;
 }
 
-/* Records the begin or end of a slice. Both passes number slices alike. */
+/* Records the start or end of a slice. Both passes number slices alike. */
 static tm_status note_edge(tm_pf_convert *c, const tm_pf_placed *e, uint32_t sequence,
                            tm_error *err) {
     bool end = e->type == TYPE_END;
@@ -242,8 +242,8 @@ static tm_status refuse_export(tm_pf_convert *c, tm_error *err) {
     if (c->unit || !tm_pf_is_export((const char *)wire->p, (size_t)(wire->end - wire->p)))
         return TM_OK;
     return tm_fail(err, TM_ERR_INPUT, tm_source_path(c->source), -1,
-                   "an earlier tmerge wrote this for Perfetto: give the store or the traces that "
-                   "it was made from, or export it again");
+                   "an earlier tmerge wrote this file for Perfetto: give the store or the traces "
+                   "that it was made from, or export it again");
 }
 
 /* Returns the rank of a track; -1 for other tracks. */

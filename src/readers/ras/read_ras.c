@@ -191,8 +191,9 @@ static tm_status take_answer(tm_ras *r, tm_source *source, tm_error *err) {
     const tm_pickle_value *comms = tm_pickle_get(&r->values, root, "communicators");
     bool ok = true;
     if (!comms || comms->type != TM_PICKLE_LIST)
-        return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "no answer of ncclras -f json: it has no list of communicators");
+        return tm_fail(
+            err, TM_ERR_INPUT, tm_source_path(source), -1,
+            "not an answer of ncclras -f json: it does not have a list of communicators");
     r->version = tm_pickle_text(&r->values, root, "nccl_version");
     r->time = tm_pickle_text(&r->values, root, "timestamp");
     const tm_pickle_value *v = tm_pickle_items(&r->values, comms, &n);
@@ -212,8 +213,8 @@ tm_status tm_ras_read(tm_ras *r, tm_source *source, tm_error *err) {
     TM_TRY(tm_source_rewind(source, err));
     if (is_text(head, n))
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), -1,
-                       "the text of ncclras, which leaves out ranks: give what ncclras -f json "
-                       "prints (NCCL 2.28.7 or later)");
+                       "the text output of ncclras, which leaves out ranks: give the output of "
+                       "ncclras -f json (NCCL 2.28.7 or later)");
     TM_TRY(tm_json_values_read(source, true, &r->values, &lapses, err));
     if (lapses.cut)
         return tm_fail(err, TM_ERR_INPUT, tm_source_path(source), lapses.size,

@@ -26,8 +26,8 @@ static const char *const places[] = {"*/*_results.db", NULL};
 const tm_format tm_format_rocpd = {
     .name = "rocpd",
     .summary = "ROCm profiler databases (rocprofv3's default, .db; rocprof-sys)",
-    .cannot_tell = "Times count from the start of each host. Of collectives only the kernel is "
-                   "read, not its group or size; hosts are aligned only by collectives.",
+    .cannot_tell = "Times count from the start of each host, so hosts are aligned only by "
+                   "collectives. The group and size of collectives are not recorded.",
     .in_folders = places,
     .by_path = true,
     .sniff = tm_db_sniff,

@@ -17,7 +17,7 @@ static bool is_suffix(const char *text) {
     return size < TM_ROCPD_SUFFIX_MAX && strspn(text, allowed) == size;
 }
 
-/* Lists the sets, sorted by suffix, which begins with the time of the process. */
+/* Lists the sets, sorted by suffix, which starts with the time of the process. */
 static tm_status list_sets(const tm_db *db, tm_vec *sets, tm_error *err) {
     sqlite3_stmt *scan;
     bool row = true;
@@ -181,7 +181,7 @@ static tm_status each_kernel(void *context, sqlite3_value **values, tm_error *er
 }
 
 /* Classifies a category. rocprofv3 names categories after kinds of records (HIP_RUNTIME_API_EXT),
- * rocprof-sys has its own names (rocm_hip_api). Categories of sampled stacks are no calls. */
+ * rocprof-sys has its own names (rocm_hip_api). Categories of sampled stacks are not calls. */
 static uint8_t class_of(const tm_rocprof_tables *t, const tm_rocprof_text *text) {
     static const struct {
         const char *word;
@@ -313,7 +313,7 @@ static tm_status read_all(tm_rocpd_document *d, tm_error *err) {
     tm_vec_free(&sets);
     if (status == TM_OK && number == 0)
         return tm_fail(err, TM_ERR_INPUT, d->db.path, -1,
-                       "this rocpd database names no process, so it was not written to its end");
+                       "this rocpd database names no process, so writing it was not completed");
     return status;
 }
 

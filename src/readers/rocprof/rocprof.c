@@ -50,8 +50,8 @@ static tm_status rocprof_read(tm_source *source, tm_names *names, tm_trace *out,
 const tm_format tm_format_rocprof = {
     .name = "rocprof",
     .summary = "ROCm profiler traces (rocprofv3 --output-format json), plain, gzip or zstd",
-    .cannot_tell = "Times count from the start of each host. Of collectives only the kernel is "
-                   "recorded, not its group or size; hosts are aligned only by collectives.",
+    .cannot_tell = "Times count from the start of each host, so hosts are aligned only by "
+                   "collectives. The group and size of collectives are not recorded.",
     .by_path = true,
     .sniff = rocprof_sniff,
     .read = rocprof_read,

@@ -42,7 +42,7 @@ static tm_status skip(document *d, tm_error *err) {
     return tm_window_skip_value(&d->walk.window, err);
 }
 
-/* Reads each element of the array at the walk's position; skips a value that is no array. */
+/* Reads each element of the array at the walk's position; skips a value that is not an array. */
 static tm_status read_array(document *d, tm_walk_each *each, tm_error *err) {
     return tm_walk_at(&d->walk) == '[' ? tm_walk_list(&d->walk, each, d, err) : skip(d, err);
 }
@@ -182,7 +182,7 @@ static tm_status read_all(document *d, tm_error *err) {
     TM_TRY(tm_walk_end(&d->walk, err));
     if (!d->has_processes)
         return tm_window_fail(&d->walk.window, d->walk.window.p,
-                              "the document has no rocprofiler-sdk-tool", err);
+                              "the document does not have rocprofiler-sdk-tool", err);
     return TM_OK;
 }
 

@@ -23,9 +23,9 @@ static tm_status rpd_read(tm_source *source, tm_names *names, tm_trace *out, tm_
 const tm_format tm_format_rpd = {
     .name = "rpd",
     .summary = "rocmProfileData databases (rpd_tracer, runTracer.sh; .rpd)",
-    .cannot_tell = "Times count from the start of each host, which is not named: give --host-map "
-                   "if a job has several. Of collectives only the kernel is recorded, not its "
-                   "group or size; sizes of copies are recorded modulo 4 GiB.",
+    .cannot_tell = "Times count from the start of each host. Hosts are not named: give --host-map "
+                   "if the job has several. The group and size of collectives are not recorded; "
+                   "sizes of copies are recorded modulo 4 GiB.",
     .by_path = true,
     .sniff = tm_db_sniff,
     .claims = tm_rpd_claims,

@@ -28,9 +28,9 @@ static const char *parse_number(void *context, tm_json_cursor *cursor, const cha
         return tm_json_fail(cursor, p, "a number is expected here");
     const char *end = tm_json_number(cursor, p);
     if (!end || (end == cursor->end && !cursor->final))
-        return end ? tm_json_fail(cursor, end, "the number goes on") : NULL;
+        return end ? tm_json_fail(cursor, end, "the number continues") : NULL;
     if (!tm_number_scaled(p, (size_t)(end - p), 0, &value))
-        return tm_json_fail(cursor, p, "a number that does not fit 64 bits");
+        return tm_json_fail(cursor, p, "a number does not fit 64 bits");
     if (r->n < ROW)
         r->list[r->n] = value;
     return end;
@@ -69,8 +69,10 @@ static tm_status fail(reading *r, const char *why, tm_error *err) {
 
 static tm_status add_record(reading *r, tm_error *err) {
     if (r->n != RECORD || r->list[CATEGORY] < 0 || r->list[CATEGORY] >= TM_N_TIMELINE_CATEGORIES)
-        return fail(r, "no record of a memory timeline ends here: [ns, action, bytes, category]",
-                    err);
+        return fail(
+            r,
+            "this is not the end of a record of a memory timeline: [ns, action, bytes, category]",
+            err);
     int64_t *now = &r->now[r->list[CATEGORY]];
     *now = tm_sum(*now, r->list[BYTES]);
     count_moment(r, r->list[TIME]);
@@ -89,7 +91,8 @@ static tm_status read_row(reading *r, size_t row, tm_error *err) {
     r->n = 0;
     TM_TRY(tm_walk_list(&r->walk, each_size, r, err));
     if (r->n != ROW || row >= r->times.n)
-        return fail(r, "no row of a memory timeline ends here: 9 sizes for each time", err);
+        return fail(r, "this is not the end of a row of a memory timeline: 9 sizes for each time",
+                    err);
     memcpy(r->now, r->list + 1, sizeof r->now);
     count_moment(r, ((const int64_t *)r->times.data)[row]);
     r->n = row;
@@ -102,7 +105,7 @@ static tm_status each_inner(void *context, const tm_json_text *key, tm_error *er
     (void)key;
     if (tm_walk_at(&r->walk) == '[') {
         if (r->elements != 1)
-            return fail(r, "no memory timeline has a list here", err);
+            return fail(r, "a memory timeline does not have a list here", err);
         r->sized = true;
         TM_TRY(read_row(r, r->n, err));
     } else {
@@ -132,7 +135,7 @@ static tm_status each_outer(void *context, const tm_json_text *key, tm_error *er
         r->n = n_second;
     }
     if (r->sized && (r->elements != 1 || r->n != r->times.n))
-        return fail(r, "a memory timeline of sizes ends after a row for each time", err);
+        return fail(r, "a memory timeline of sizes must end after one row for each time", err);
     if (r->elements > 0 && !r->sized)
         TM_TRY(add_record(r, err));
     r->elements++;
@@ -144,7 +147,7 @@ static tm_status read_timeline(reading *r, tm_error *err) {
     if (r->elements == 1) /* a single record */
         TM_TRY(add_record(r, err));
     if (r->found.moments == 0)
-        return fail(r, "a memory timeline without records", err);
+        return fail(r, "the memory timeline has no records", err);
     memcpy(r->found.end_bytes, r->now, sizeof r->now);
     return tm_walk_end(&r->walk, err);
 }

@@ -47,7 +47,7 @@ static tm_status check_header(const char *path, const unsigned char *header, int
         memcmp(header + 24, header + 92, 4) == 0; /* otherwise the page count is invalid */
     if (page < 512 || (page & (page - 1)) != 0 || (counted && pages == 0))
         return tm_fail(err, TM_ERR_INPUT, path, 16,
-                       "the header of this database is not complete: its writing was interrupted");
+                       "the header of this database is incomplete: writing it was interrupted");
     if (counted && pages * page > size)
         return tm_fail(err, TM_ERR_INPUT, path, size,
                        "this database ends too early: %lld of %lld bytes are there",
@@ -96,7 +96,7 @@ static tm_status check_file(const char *path, int64_t *size, tm_error *err) {
     *size = info.st_size;
     if (locked || has_journal(path))
         return tm_fail(err, TM_ERR_INPUT, path, -1,
-                       "this database is %s; wait until it is written, or write it again",
+                       "this database is %s; wait until it is complete, or write it again",
                        locked ? "being written" : "incomplete: its journal is still there");
     return check_header(path, header, info.st_size, err);
 }
@@ -140,7 +140,7 @@ static void take_row(sqlite3_context *context, int n, sqlite3_value **values) {
         return;
     t->status = t->each(t->context, values, t->err);
     if (t->status != TM_OK)
-        sqlite3_result_error(context, "the scan is over", -1);
+        sqlite3_result_error(context, "the scan has ended", -1);
 }
 
 static void end_rows(sqlite3_context *context) {

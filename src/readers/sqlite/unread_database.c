@@ -10,8 +10,8 @@ static const struct {
 } known[] = {
     {"tmerge_columns",
      "tmerge itself wrote this database: give the store or the traces it was made from"},
-    {"StepTraceTime", "this database holds sums by torch_npu's profiler (Ascend): give each rank's "
-                      "ascend_pytorch_profiler_RANK.db, which is in the same folder"},
+    {"StepTraceTime", "this database contains only sums by torch_npu's profiler (Ascend): give "
+                      "each rank's ascend_pytorch_profiler_RANK.db, which is in the same folder"},
     {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
      "tmerge does not read the databases of nvprof: record with Nsight Systems"},
 };

@@ -186,8 +186,8 @@ const tm_format tm_format_trace_viewer = {
     .name = "trace_viewer",
     .summary = "TensorFlow and JAX profiles for the trace viewer (.trace.json), plain, gzip or "
                "zstd; read if their .xplane.pb is missing",
-    .cannot_tell = "The trace viewer's JSON has no time of day and no device properties: hosts are "
-                   "aligned only by steps and collectives.",
+    .cannot_tell = "The trace viewer's JSON does not have the time of day or device properties. "
+                   "Hosts are aligned only by steps and collectives.",
     .by_path = true,
     .sniff = viewer_sniff,
     .read = viewer_read,

@@ -90,7 +90,7 @@ static bool read_entry(const tm_wire_field *entry, int64_t *key, tm_wire_field *
 }
 
 static tm_status fail_inner(const tm_space *space, const uint8_t *at, tm_error *err) {
-    return tm_wire_fail(&space->wire, at, "the message that begins here is damaged", err);
+    return tm_wire_fail(&space->wire, at, "the message that starts here is damaged", err);
 }
 
 static tm_status add_metadata(tm_space *space, tm_xplane *plane, const tm_wire_field *entry,
@@ -336,8 +336,8 @@ tm_status tm_space_open(tm_source *source, tm_space *out, tm_error *err) {
     tm_status status = read_space(out, &found);
     if (status == TM_ERR_INPUT && was_text)
         return tm_fail(err, status, found.path, found.offset,
-                       "this file was saved as text, which replaced every byte above 7F by EF BF "
-                       "BD: it cannot be read; copy the profile again, in binary mode");
+                       "this file cannot be read: it was saved as text, which replaced every byte "
+                       "above 7F by EF BF BD. Copy the profile again, in binary mode");
     if (status != TM_OK && err)
         *err = found;
     return status;
@@ -429,7 +429,7 @@ tm_status tm_space_fail_stat(const tm_space *space, const uint8_t *at, tm_error 
     return fail_inner(space, at, err);
 }
 
-/* Returns the index of an id in an array whose elements begin with ascending ids; SIZE_MAX if
+/* Returns the index of an id in an array whose elements start with ascending ids; SIZE_MAX if
  * absent. */
 static size_t find_id(const tm_vec *vec, const tm_vec *places, int64_t id) {
     size_t low = 0, high = vec->n;

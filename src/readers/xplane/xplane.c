@@ -6,7 +6,7 @@
 #include "readers/xplane/tpu/tpu.h"
 #include "xplane_facts.h"
 
-/* Whether the first plane, which begins here, has a known plane name, possibly after its number. */
+/* Whether the first plane, which starts here, has a known plane name, possibly after its number. */
 static bool begins_plane(tm_wire_message plane) {
     static const char *const starts[] = {"/device:", "/host:", "Task Environment", "#Chip"};
     tm_wire_field field;
@@ -118,12 +118,13 @@ static tm_status read_events(tm_xread *r, tm_error *err) {
 static tm_status read_space(tm_xread *r, const tm_unit *unit, const char *path, tm_error *err) {
     TM_TRY(tm_xspace_devices(&r->space, &r->devices, err));
     if (!unit && r->devices.n > 1)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "this profile holds %zu ranks", r->devices.n);
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "this profile contains %zu ranks",
+                       r->devices.n);
     const tm_xdevice *devices = r->devices.data;
     const tm_unit only = {.process = r->devices.n == 1 ? tm_xdevice_key(devices) : -1};
     set_device(r, unit ? unit : &only);
     if (unit && !r->device)
-        return tm_fail(err, TM_ERR_INPUT, path, -1, "the file is not the one that was listed");
+        return tm_fail(err, TM_ERR_INPUT, path, -1, "the file has changed since it was listed");
     tm_text host = tm_xspace_host(&r->space, path);
     r->trace->host = tm_xread_intern(r, host);
     tm_xfacts_set_epoch(r);
@@ -159,10 +160,11 @@ static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xpl
 const tm_format tm_format_xplane = {
     .name = "xplane",
     .summary = "TensorFlow and JAX: profiles (*.xplane.pb), one file for each host",
-    .cannot_tell = "GPU collectives have no group or size if the profile lacks their programs or "
-                   "groups depend on how processes are numbered; waits between streams are not "
-                   "recorded; unmarked steps of TPUs are the runs of a program, counted from the "
-                   "start of each recording; before JAX 0.8 there is no CPU device",
+    .cannot_tell =
+        "GPU collectives have no group or size if the profile does not contain their programs, or "
+        "if groups depend on the numbers of processes. Waits between streams are not recorded. If "
+        "steps of TPUs are not marked, they are the runs of a program, counted from the start of "
+        "each recording. Before JAX 0.8, CPU devices are not recorded",
     .in_folders = in_folders,
     .one_folder = true,
     .by_path = true,

@@ -49,8 +49,8 @@ static void print_bash_value(const tm_command *command, const tm_option *option)
 void tm_generate_bash(void) {
     size_t n;
     const tm_command *const *commands = tm_generate_commands(&n);
-    fputs("# Completion of tmerge for bash. Made of tmerge's table of commands.\n"
-          "_tmerge_commands='",
+    fputs("# Completion of tmerge for bash, generated from tmerge's table of "
+          "commands.\n_tmerge_commands='",
           stdout);
     for (size_t i = 0; i < n; i++)
         printf(" %s", commands[i]->name);
@@ -120,8 +120,8 @@ static void print_zsh_command(const tm_command *command) {
 void tm_generate_zsh(void) {
     size_t n;
     const tm_command *const *commands = tm_generate_commands(&n);
-    puts("#compdef tmerge\n# Completion of tmerge for zsh. Made of tmerge's table of commands.\n"
-         "typeset -ga _tmerge_commands=(");
+    puts("#compdef tmerge\n# Completion of tmerge for zsh, generated from tmerge's table of "
+         "commands.\ntypeset -ga _tmerge_commands=(");
     for (size_t i = 0; i < n; i++) {
         printf("    '%s:", commands[i]->name);
         print_zsh_text(commands[i]->summary);

@@ -33,11 +33,11 @@ void tm_help_usage(FILE *stream) {
     tm_console_beside(
         stream, "", 0,
         "Without a command, tmerge merges. tmerge help COMMAND lists its options. Large traces are "
-        "read by one process for each core, or by those that srun --mpi=pmix or mpirun -n 8 starts "
-        "(with Open MPI, add --oversubscribe for more processes than cores; as root, set "
+        "read by one process per core, or by the processes that srun --mpi=pmix or mpirun -n 8 "
+        "starts (with Open MPI, add --oversubscribe for more processes than cores; as root, set "
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1). tmerge --version prints the "
-        "version and what is built in, tmerge --plugin-path the folder for HDF5_PLUGIN_PATH, which "
-        "h5py needs to read stores.");
+        "version and the parts that are built in. tmerge --plugin-path prints the folder for "
+        "HDF5_PLUGIN_PATH, which h5py needs to read stores.");
 }
 
 static int name_option(const tm_option *o, char *out, size_t size) {
@@ -147,17 +147,17 @@ static void print_stores(int n, char *const *words) {
     static const struct {
         const char *command, *behind, *what;
     } lines[] = {
-        {"show", "", "what is in it: the verdict, and its tables"},
+        {"show", "", "its verdict and its tables"},
         {"report", "", "its page, for a browser"},
-        {"whatif", "--fix rank=0", "what would be gained if rank 0 were like its peers"},
-        {"export", "", "its events, for ui.perfetto.dev"},
-        {"analyze", "", "all analyses again, by this tmerge"},
-        {"check", "", "whether it is intact"},
+        {"whatif", "--fix rank=0", "how much shorter steps would be if rank 0 were like its peers"},
+        {"export", "", "its events for ui.perfetto.dev"},
+        {"analyze", "", "all analyses again, with this version of tmerge"},
+        {"check", "", "whether the store is undamaged"},
     };
-    fprintf(stderr, "%s is a store that tmerge made from traces. What you can do with it:\n",
+    fprintf(stderr, "%s is a store that tmerge made from traces. You can do this with it:\n",
             words[0]);
     if (n == 2)
-        print_command("diff", words[0], words[1], "what changed from one to the other");
+        print_command("diff", words[0], words[1], "what changed from one store to the other");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         print_command(lines[i].command, words[0], lines[i].behind, lines[i].what);
 }

@@ -60,8 +60,8 @@ static void print_synopsis(void) {
 static void print_commands(void) {
     size_t n;
     const tm_command *const *commands = tm_generate_commands(&n);
-    puts(".Sh COMMANDS\nWithout a command,\n.Cm merge\nis meant.\nEvery command has\n.Fl \\-help "
-         ",\nwhich prints its part of this page.");
+    puts(".Sh COMMANDS\nWithout a command,\n.Nm\nmerges.\nEvery command has\n.Fl \\-help ,\nwhich "
+         "prints its part of this page.");
     for (size_t i = 0; i < n; i++) {
         printf(".Ss tmerge %s\n", commands[i]->name);
         print_text(commands[i]->summary);
@@ -81,25 +81,22 @@ static void print_formats(void) {
     for (size_t i = 0; i < n; i++)
         print_item(formats[i]->name, formats[i]->summary);
     puts(".El\n.Pp\nAn operand is a trace, a folder of traces, a pattern in quotation marks, which "
-         "every host\nexpands for itself, or\n.Ar @FILE :\noperands in a file, one a line, each "
+         "every host\nexpands for itself, or\n.Ar @FILE ,\na file with one operand per line, each "
          "taken as it is to the end of its line, without quotation\nmarks or escapes.\nEmpty lines "
-         "and those that begin with # are skipped; paths are relative to the\nworking folder, like "
-         "typed ones.\nIn a list, write ./ before a name that begins with #, and ? for a line "
-         "break in\na name, as in any pattern.\nIf a file is itself called @FILE, that file is "
-         "meant.\nThe total length of names on the command line is limited: by the system, and to "
-         "128 KiB by\n.Xr mpirun 1 .\n.Pp\nThe rank of a trace is what\n.Fl \\-rank\\-map\nsays, "
-         "else what the trace says, else a number in its name, else its place among the operands, "
-         "with a warning.");
+         "and lines that start with # are skipped; paths are relative to the\nworking folder, as "
+         "on the command line.\nIn a list, write ./ before a name that starts with #, and ? for a "
+         "line break in\na name, as in any pattern.\nIf a file is itself called @FILE, that file "
+         "is read.\nThe total length of names on the command line is limited: by the system, and "
+         "to 128 KiB by\n.Xr mpirun 1 .\n.Pp\nThe rank of a trace comes from\n.Fl \\-rank\\-map "
+         ",\nor else from the trace, from a number in its name, or from its place among the "
+         "operands, with a warning.");
 }
 
 static void print_analyses(void) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
-    puts(".Sh ANALYSES\n"
-         "What\n.Nm\n.Cm show\n"
-         "prints.\nTheir tables and columns, with units and definitions, are in\n"
-         ".Nm\n.Cm list Fl \\-doc .\n"
-         ".Bl -tag -width Ds");
+    puts(".Sh ANALYSES\nThe analyses that\n.Nm\n.Cm show\nprints.\nTheir tables and columns, with "
+         "units and definitions, are in\n.Nm\n.Cm list Fl \\-doc .\n.Bl -tag -width Ds");
     for (size_t i = 0; i < n; i++)
         print_item(analyses[i]->name, analyses[i]->summary);
     puts(".El");
@@ -124,77 +121,37 @@ static const char begin[] = ".\\\" Made by tmerge --generate=man from its table 
                             ".Nd merge and analyse the profiler traces of a distributed job\n";
 
 static const char description[] =
-    ".Sh DESCRIPTION\n"
-    ".Nm\n"
-    "reads the traces that the ranks of a distributed training job left as one job,\n"
-    "in parallel, and says where the time goes: who makes the others wait, what that costs\n"
-    "and where to look.\n"
-    "It writes the merged events of all ranks with all results into a store,\n"
-    ".Pa tmerge.h5 ,\n"
-    "and a report,\n"
-    ".Pa tmerge.html ,\n"
-    "one file that opens in any browser, and prints the summary.\n"
-    "The results are the same for any number of processes.\n";
+    ".Sh DESCRIPTION\n.Nm\nreads the traces that the ranks of a distributed training job left as "
+    "one job,\nin parallel, and says where the time goes: which ranks make the others wait, how "
+    "much that costs\nand where to look.\nIt writes the merged events of all ranks with all "
+    "results into a store,\n.Pa tmerge.h5 ,\nand a report,\n.Pa tmerge.html ,\none file that opens "
+    "in any browser, and prints the summary.\nThe results are the same for any number of "
+    "processes.\n";
 
 static const char end[] =
-    ".Sh ENVIRONMENT\n"
-    ".Bl -tag -width Ds\n"
-    ".It Ev NO_COLOR\n"
-    "No colours, unless\n.Fl \\-color Ns =always .\n"
-    ".It Ev COLUMNS\n"
-    "Columns to be printed in; without it those of the terminal, and elsewhere 80.\n"
-    ".It Ev TMERGE_SILENCE\n"
-    "Seconds (4 to 3600, usually 20) after which a host of a run that does not answer counts as\n"
-    "lost, which ends the run.\n"
-    ".It Ev PATH\n"
-    "Where\n.Xr nsys 1\nis looked for, which exports reports of Nsight Systems (.nsys-rep).\n"
-    ".It Ev HDF5_PLUGIN_PATH\n"
-    "Where other programs look for what reads the compressed chunks of a store: see\n"
-    ".Sx FILES .\n"
-    ".El\n"
-    ".Sh FILES\n"
-    ".Bl -tag -width Ds\n"
-    ".It Pa tmerge.h5\n"
-    "The store, an HDF5 file.\n"
-    "Its chunks are compressed with zstd (filter 32015), unless\n.Fl \\-no\\-compress .\n"
-    "Other programs read them through a plugin that is installed with\n.Nm .\n"
-    "Its folder is what\n.Nm\n.Fl \\-plugin\\-path\nprints:\n"
-    ".Pp\n"
-    ".Dl export HDF5_PLUGIN_PATH=$(tmerge \\-\\-plugin\\-path)\n"
-    ".It Pa tmerge.html\n"
-    "The report, named after the store.\n"
-    ".El\n"
-    ".Pp\n"
-    "Each is written without a name or under a temporary one, and takes its place when it is\n"
-    "whole.\n"
-    ".Sh EXIT STATUS\n"
-    ".Bl -tag -width Ds -compact\n"
-    ".It 0\ndone; there may have been warnings\n"
-    ".It 2\nwrong usage\n"
-    ".It 3\nan input is missing or malformed\n"
-    ".It 4\nan output could not be written\n"
-    ".It 5\na fault of\n.Nm\nor of MPI\n"
-    ".El\n"
-    ".Sh EXAMPLES\n"
-    "The main job, in eight processes, and a table of its results for a script:\n"
-    ".Bd -literal -offset indent\n"
-    "tmerge profile_rank_*\n"
-    "tmerge show tmerge.h5 overlap.rank \\-\\-json\n"
-    ".Ed\n"
-    ".Pp\n"
-    "What the store tells, and the steps in which rank 3 idled for more than 2 ms, the longest\n"
-    "first:\n"
-    ".Bd -literal -offset indent\n"
-    "tmerge show tmerge.h5\n"
-    "tmerge show tmerge.h5 overlap.step \\-\\-where \\(dqrank = 3 and idle_ns > 2ms\\(dq "
-    "\\-\\-sort \\-idle_ns\n"
-    ".Ed\n"
-    ".Pp\n"
-    "What would be gained if the host of ranks 4 to 7 were no slower than the others:\n"
-    ".Pp\n"
-    ".Dl tmerge whatif tmerge.h5 \\-\\-fix rank=4\\-7+kind=host\n"
-    ".Sh SEE ALSO\n"
-    ".Xr h5dump 1 ,\n.Xr mpirun 1\n";
+    ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n.It Ev NO_COLOR\nNo colours, unless\n.Fl \\-color Ns "
+    "=always .\n.It Ev COLUMNS\nWidth of the output in columns; by default that of the terminal, "
+    "or 80 without one.\n.It Ev TMERGE_SILENCE\nSeconds (4 to 3600, usually 20) after which a host "
+    "of a run that does not answer counts as\nlost, which ends the run.\n.It Ev PATH\nFolders in "
+    "which\n.Xr nsys 1\nis searched, which exports reports of Nsight Systems (.nsys-rep).\n.It Ev "
+    "HDF5_PLUGIN_PATH\nFolder in which other programs find the plugin that reads the compressed "
+    "chunks of a store: see\n.Sx FILES .\n.El\n.Sh FILES\n.Bl -tag -width Ds\n.It Pa "
+    "tmerge.h5\nThe store, an HDF5 file.\nIts chunks are compressed with zstd (filter 32015), "
+    "unless\n.Fl \\-no\\-compress .\nOther programs read them through a plugin that is installed "
+    "with\n.Nm .\n.Nm\n.Fl \\-plugin\\-path\nprints its folder:\n.Pp\n.Dl export "
+    "HDF5_PLUGIN_PATH=$(tmerge \\-\\-plugin\\-path)\n.It Pa tmerge.html\nThe report, named after "
+    "the store.\n.El\n.Pp\nEach file is written without a name or under a temporary name, and gets "
+    "its name when it is\ncomplete.\n.Sh EXIT STATUS\n.Bl -tag -width Ds -compact\n.It 0\ndone; "
+    "there may have been warnings\n.It 2\nwrong usage\n.It 3\nan input is missing or "
+    "malformed\n.It 4\nan output could not be written\n.It 5\na fault of\n.Nm\nor of MPI\n.El\n.Sh "
+    "EXAMPLES\nThe main job, in eight processes, and a table of its results for a script:\n.Bd "
+    "-literal -offset indent\ntmerge profile_rank_*\ntmerge show tmerge.h5 overlap.rank "
+    "\\-\\-json\n.Ed\n.Pp\nAn overview of the store, and the steps in which rank 3 idled for more "
+    "than 2 ms, the longest\nfirst:\n.Bd -literal -offset indent\ntmerge show tmerge.h5\ntmerge "
+    "show tmerge.h5 overlap.step \\-\\-where \\(dqrank = 3 and idle_ns > 2ms\\(dq \\-\\-sort "
+    "\\-idle_ns\n.Ed\n.Pp\nHow much shorter steps would be if the host of ranks 4 to 7 were not "
+    "slower than the others:\n.Pp\n.Dl tmerge whatif tmerge.h5 \\-\\-fix rank=4\\-7+kind=host\n.Sh "
+    "SEE ALSO\n.Xr h5dump 1 ,\n.Xr mpirun 1\n";
 
 void tm_generate_manual(void) {
     fputs(begin, stdout);

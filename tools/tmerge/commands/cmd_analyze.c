@@ -13,16 +13,16 @@
 static const tm_option options[] = {
     {"output", 'o', "FILE.h5", "the store to write (the store itself)"},
     {"comm-pattern", 0, "REGEX",
-     "kernels that communicate, in addition to the known ones; '' for no others"},
-    {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the known names"},
+     "kernels that communicate, in addition to those tmerge knows; '' for no others"},
+    {"step-pattern", 0, "REGEX", "annotations that are steps; '' for the names that tmerge knows"},
     {"peak", 0, "TYPE=TFLOPS,...",
-     "peak rates of a device, such as bf16=989.4; '' for the known ones"},
+     "peak rates of a device, such as bf16=989.4; '' for the rates that tmerge knows"},
     TM_OPTIONS_RATES("; 0 for none"),
     TM_OPTIONS_CLOCKS,
     {"ncu", 0, "FILE,...",
-     "output of ncu --csv: its measurements of kernels, for kernels.roofline"},
+     "output of ncu --csv, whose measurements of kernels go into kernels.roofline"},
     {"memory-snapshot", 0, "FILE,...",
-     "memory as PyTorch wrote it: snapshots (_dump_snapshot), exported timelines (.json, "
+     "PyTorch's records of memory: snapshots (_dump_snapshot) or exported timelines (.json, "
      ".raw.json.gz)"},
     TM_OPTION_FORCE(""),
     TM_OPTIONS_STORE,

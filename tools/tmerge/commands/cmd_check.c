@@ -8,7 +8,7 @@
 #include "tmerge/check.h"
 
 static const tm_option options[] = {
-    {"quiet", 'q', NULL, "print nothing about good stores"},
+    {"quiet", 'q', NULL, "print nothing about undamaged stores"},
 };
 
 /* Prints each fault when the next one comes; main prints the last. */
@@ -55,7 +55,7 @@ static tm_status check_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_check = {
     .name = "check",
     .usage = "STORE... [-q]",
-    .summary = "Checks whether a store is damaged: its checksums, its structure, every row",
+    .summary = "Checks whether a store is damaged: checksums, structure, every row",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = check_run,

@@ -17,9 +17,10 @@
 static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with all rows of the tables diff.* (see list --doc)"},
     TM_OPTION_CSV_DIR,
-    {"top", 0, "N", "only the N kernels and operators that changed most (10; all in tables)"},
-    {"html", 0, "FILE.html", "also writes a page that compares the two jobs"},
-    {"force", 0, NULL, "overwrite that page even if it is not a page of tmerge"},
+    {"top", 0, "N",
+     "print only the N kernels and operators that changed most (10; the tables have all)"},
+    {"html", 0, "FILE.html", "also write a page that compares the two jobs"},
+    {"force", 0, NULL, "overwrite the page even if it is not a page of tmerge"},
     TM_OPTION_COLOR,
 };
 
@@ -99,7 +100,7 @@ static tm_status diff_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_diff = {
     .name = "diff",
     .usage = "STORE STORE [--json | --csv-dir FOLDER] [--top N] [--html FILE.html]",
-    .summary = "Says what changed from one job to another: before and after, or two runs",
+    .summary = "Shows what changed between two jobs: before and after a change, or two runs",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = diff_run,

@@ -20,25 +20,25 @@
 
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
-     "perfetto (Perfetto's own, any size: the default; tmerge reads it too), chrome (Chrome's "
-     "JSON, small windows, for tmerge and Chrome: Perfetto 56 leaves out what overlaps on a "
-     "stream, and rounds times to 256 ns), csv (a line an event), sqlite (a database with all "
-     "tables and events), archive (the original traces, with tmerge's offsets of their clocks, "
-     "which Perfetto 58 applies but cannot find; older ones ignore them), or the call stacks of "
-     "all ranks as folded (a line a stack, for flame graph tools) or speedscope (its JSON, for "
+     "perfetto (Perfetto's own format, for any size: the default; tmerge reads it too), chrome "
+     "(Chrome's JSON for small windows, for tmerge and Chrome: Perfetto 56 leaves out events that "
+     "overlap on a stream, and rounds times to 256 ns), csv (one line per event), sqlite (a "
+     "database with all tables and events), archive (the original traces, with tmerge's clock "
+     "offsets, which Perfetto 58 applies and older versions ignore), or the call stacks of all "
+     "ranks as folded (one line per stack, for flame graph tools) or speedscope (JSON for "
      "speedscope.app, which refuses PyTorch's own traces)"},
     {"time", 0, "WHICH",
-     "time of call stacks: host (own time of the host, the default) or device (of what they "
-     "launched)"},
+     "time of call stacks: host (time on the host, the default) or device (time of the GPU work "
+     "that they launched)"},
     {"output", 'o', "FILE",
      "the file to write (tmerge.perfetto-trace, .json, .csv, .sqlite, .tar or .speedscope.json; "
      "standard "
      "output for folded), or - for standard output"},
     TM_OPTION_RANK,
     {"from", 0, "T",
-     "only events that end after T, in seconds from the job's begin; one that began earlier is "
-     "written whole"},
-    {"to", 0, "T", "only events that begin before T; one that ends later is written whole"},
+     "only events that end after T, in seconds from the job's start; an event that started earlier "
+     "is written whole"},
+    {"to", 0, "T", "only events that start before T; an event that ends later is written whole"},
     {"force", 0, NULL, "overwrite the output even if it is not an earlier export"},
 };
 
@@ -84,7 +84,7 @@ static tm_status parse_seconds(const char *text, const char *option, int64_t *ns
             value = value * 10 + (*p - '0');
     if (*p != '\0' || whole == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--%s takes seconds from the job's begin, such as 1.5, not '%s'", option,
+                       "--%s takes seconds from the job's start, such as 1.5, not '%s'", option,
                        text);
     for (; decimals < DECIMALS; decimals++)
         value *= 10;
@@ -117,12 +117,11 @@ static tm_status parse_time(const tm_arguments *arguments, selection *s, tm_erro
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time takes host or device, not '%s'", time);
     if (time && !s->format->of_stacks)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--time is only for folded and speedscope");
-    return part && s->format->of_stacks
-               ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                         "--format %s writes the stacks of all ranks and times: no --rank, no "
-                         "--from, no --to",
-                         s->format->name)
-               : TM_OK;
+    return part && s->format->of_stacks ? tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                                                  "--format %s writes the stacks of all ranks and "
+                                                  "times: leave out --rank, --from and --to",
+                                                  s->format->name)
+                                        : TM_OK;
 }
 
 static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm_error *err) {
@@ -139,10 +138,11 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
     TM_TRY(parse_time(arguments, s, err));
     if (s->format->needs_file && (s->to_stdout || s->has_from || s->has_to))
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
-                       "--format %s writes whole traces to a file: no --from, no --to, no -o -",
+                       "--format %s writes whole traces to a file: leave out --from, --to and -o -",
                        s->format->name);
     if (s->format->is_database && s->to_stdout)
-        return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--format %s writes a file: no -o -",
+        return tm_fail(err, TM_ERR_USAGE, NULL, -1,
+                       "--format %s writes a file, not standard output: leave out -o -",
                        s->format->name);
     return TM_OK;
 }
@@ -151,7 +151,7 @@ static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm
 static tm_status check_output(const tm_arguments *arguments, const selection *s, tm_error *err) {
     struct stat output = {0}, store = {0};
     const tm_output_kind kind = {s->format->begins_size > 0 ? "an earlier export of this format"
-                                                            : "known to be an earlier export",
+                                                            : "recognised as an earlier export",
                                  is_export, s->format};
     if (s->to_stdout)
         return TM_OK;
@@ -211,7 +211,7 @@ static void warn_of_window(const job *j) {
         return;
     }
     tm_shown_duration(duration->value.i, time, sizeof time);
-    tm_console_warn("there is no event between --from and --to: the job lasts %s, from 0 on", time);
+    tm_console_warn("there is no event between --from and --to: the job lasts from 0 to %s", time);
 }
 
 /* Fails if the window is outside of the job, as for a step that does not exist. */
@@ -225,7 +225,7 @@ static tm_status check_window(const selection *s, const job *j, tm_error *err) {
     if (!behind && !(s->has_to && s->to_ns <= 0))
         return TM_OK;
     tm_shown_duration(duration->value.i, time, sizeof time);
-    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the job lasts %s, from 0 on",
+    return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the job lasts from 0 to %s",
                    behind ? "from" : "to", time);
 }
 

@@ -11,8 +11,9 @@
 
 static const tm_option options[] = {
     {"max", 0, "LIMIT",
-     "FIGURE=+X%: how much higher it may be, -X%: lower; step, compute, comm, exposed, idle, wait, "
-     "input, utilization, memory, samples or tokens (a second); may be given several times"},
+     "limit of a figure: FIGURE=+X% if it may be up to X% higher, FIGURE=-X% if it may be up to X% "
+     "lower. FIGURE is step, compute, comm, exposed, idle, wait, input, utilization, memory, "
+     "samples or tokens (per second). May be given several times"},
     {"json", 0, NULL, "one JSON document with the rows of the table diff.gate"},
     {"csv", 0, NULL, "the same as comma-separated values"},
 };
@@ -92,7 +93,7 @@ static tm_status conclude(const tm_table *found, tm_error *err) {
         undecided += strcmp(verdict_of(found, i), TM_GATE_UNDECIDED) == 0;
     }
     if (failed > 0)
-        return tm_fail(err, TM_ERR_LIMIT, NULL, -1, "%zu of %zu figures beyond the limit", failed,
+        return tm_fail(err, TM_ERR_LIMIT, NULL, -1, "%zu of %zu figures exceed the limit", failed,
                        found->n_rows);
     if (undecided > 0)
         return tm_fail(err, TM_ERR_UNSURE, NULL, -1, "%zu of %zu figures cannot be decided",
@@ -132,9 +133,10 @@ static tm_status gate_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_gate = {
     .name = "gate",
     .usage = "BEFORE AFTER --max FIGURE=+X%... [--json | --csv]",
-    .summary = "Says whether a job has become slower than allowed: status 0 no, 6 yes, 7 not known",
-    .operands = "A run shows only how much its own steps vary; on other nodes or days the same job "
-                "may differ by more.",
+    .summary =
+        "Checks whether a job has become slower than allowed: exit status 0 no, 6 yes, 7 unknown",
+    .operands = "A run shows only how much its own steps vary; on other nodes or days, the same "
+                "job may differ more.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = gate_run,

@@ -13,7 +13,7 @@ static const tm_option options[] = {
     {"json", 0, NULL, "one JSON document with the rows of the table query"},
     {"csv", 0, NULL, "the same as comma-separated values"},
     {"timeout", 0, "SECONDS", "limit of the query's processor time (600)"},
-    {"memory", 0, "MIB", "limit of its memory for sorting and grouping (1024)"},
+    {"memory", 0, "MIB", "limit of the query's memory for sorting and grouping (1024)"},
 };
 
 typedef struct request {
@@ -116,7 +116,7 @@ static tm_status query_store(const request *r, const tm_store *store, tm_error *
 static const tm_column listed_columns[] = {
     {"table", TM_TEXT, "", "Name of the table as written in SQL, without quotes."},
     {"n_rows", TM_INT, "", "Number of rows; null for the events."},
-    {"columns", TM_TEXT, "", "Names of its columns, comma-separated."},
+    {"columns", TM_TEXT, "", "Names of the table's columns, separated by commas."},
 };
 static const tm_table_def listed = {.name = "query.tables",
                                     .doc = "One row for each table that a query can read.",
@@ -189,12 +189,11 @@ const tm_command tm_command_query = {
     .usage = "STORE ['SELECT ...'] [--json | --csv] [--timeout SECONDS] [--memory MIB]",
     .summary = "Answers a question in SQL about the tables and events of a store",
     .operands =
-        "The statement is SQLite's: SELECT, WITH or VALUES, in one pair of quotes. Without one, "
-        "the tables and their columns are listed. A table is written job_rank or job.rank; "
-        "events has all events. Nothing is written, and no other file is read. The all-reduce with "
-        "the most exposed time: \"SELECT * FROM collectives_instance WHERE kind = 'allreduce' "
-        "ORDER "
-        "BY exposed_ns DESC LIMIT 1\".",
+        "The statement is one of SQLite's SELECT, WITH or VALUES, in one pair of quotes. Without a "
+        "statement, tmerge lists the tables and their columns. A table is written job_rank or "
+        "job.rank; the table events has all events. A query writes nothing and reads no other "
+        "file. Example, the all-reduce with the most exposed time: \"SELECT * FROM "
+        "collectives_instance WHERE kind = 'allreduce' ORDER BY exposed_ns DESC LIMIT 1\".",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = query_run,

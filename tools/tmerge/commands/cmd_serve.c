@@ -14,10 +14,10 @@
 static const char loopback[] = "127.0.0.1";
 
 static const tm_option options[] = {
-    {"port", 0, "N", "the port (0: one that is free)"},
+    {"port", 0, "N", "the port (0: any free port)"},
     {"address", 0, "ADDR",
-     "an address of this machine other than 127.0.0.1, which others may reach: whoever has the URL "
-     "can read the store, and nothing is encrypted"},
+     "an address of this machine other than 127.0.0.1, which other machines may reach: everybody "
+     "with the URL can read the store, and nothing is encrypted"},
 };
 
 static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
@@ -68,7 +68,8 @@ static tm_status serve_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_serve = {
     .name = "serve",
     .usage = "STORE [--port N]",
-    .summary = "Serves the report of a store to a browser on this machine, any size in any detail",
+    .summary =
+        "Serves the report of a store of any size to a browser on this machine, in full detail",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = serve_run,

@@ -14,26 +14,28 @@
 #include "tmerge/analysis.h"
 
 static const tm_option options[] = {
-    {"all", 0, NULL, "every table, whole; without it, and without a name, an overview"},
-    {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
+    {"all", 0, NULL, "every table in full; without --all and without a name, an overview"},
+    {"json", 0, NULL,
+     "one JSON document; integers are exact, null stands for a value that does not exist"},
     {"csv", 0, NULL, "comma-separated values, of one table"},
     TM_OPTION_CSV_DIR,
     TM_OPTION_RANK,
     {"step", 0, "LIST", "only these steps"},
     {"where", 0, "EXPR",
-     "only rows that match: COLUMN OP VALUE, joined by and, or (and binds first); OP is = != < <= "
-     "> >= or ~ (contains the text); a VALUE of a time may have a unit (5ms; a moment then counts "
-     "from the job's begin), one with blanks needs quotes, null means no value"},
+     "only rows that match: COLUMN OP VALUE, joined by and, or (and binds first). OP is = != < <= "
+     "> >= or ~ (contains the text). A VALUE for a time may have a unit (5ms); with a unit, a "
+     "point in time counts from the job's start. A VALUE with blanks needs quotes; null means no "
+     "value"},
     {"columns", 0, "LIST", "only these columns, in this order"},
     {"sort", 0, "COLUMN",
-     "by this column, smallest first, texts from A to Z and by their numbers; -COLUMN: largest "
-     "first, texts from Z to A"},
+     "sort by this column, smallest first, texts from A to Z and by the numbers in them; -COLUMN: "
+     "largest first, texts from Z to A"},
     {"top", 0, "N",
-     "only the N rows that come first by --sort, else that cost most, in the table's own measure "
-     "(see list --doc)"},
+     "only the first N rows by --sort; without --sort, the N rows that cost most by the table's "
+     "own measure (see list --doc)"},
     {"absolute", 0, NULL,
-     "moments in time since the epoch; without it they are since the job's begin, with a + before "
-     "their unit (--json and --csv are always absolute)"},
+     "print points in time since the epoch; by default they count from the job's start, with a + "
+     "before their unit (--json and --csv are always absolute)"},
     TM_OPTION_COLOR,
 };
 
@@ -233,7 +235,7 @@ static tm_status say_empty(const tm_rows *rows, tm_error *err) {
     size_t n = 0;
     TM_TRY(rows->each(rows, count_rows, &n, err));
     if (n == 0)
-        tm_console_warn("%s has no such rows: the traces hold none, or none matches",
+        tm_console_warn("%s has no such rows: the traces do not contain them, or no row matches",
                         rows->def->name);
     return TM_OK;
 }

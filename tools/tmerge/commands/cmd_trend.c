@@ -126,7 +126,7 @@ static tm_status trend_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_trend = {
     .name = "trend",
     .usage = "STORE STORE... [--json | --csv]",
-    .summary = "Says how the figures of several jobs changed, and which change is beyond chance",
+    .summary = "Shows how the figures of several jobs changed, and which changes are beyond chance",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = trend_run,

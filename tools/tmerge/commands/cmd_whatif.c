@@ -16,12 +16,14 @@
 enum { TOP = 10 };
 
 static const tm_option options[] = {
-    {"fix", 0, "X", "what if X were like on the other ranks: rank=3, host=NAME+kind=host, ..."},
+    {"fix", 0, "X", "what if X performed as on the other ranks: rank=3, host=NAME+kind=host, ..."},
     {"scale", 0, "X:F", "what if X took F times as long: kernel=REGEX:0.5; both may be repeated"},
-    {"each", 0, "WHAT", "every rank, host, stage, kind or kernel by what fixing it saves"},
-    {"top", 0, "N", "only the N that save most"},
+    {"each", 0, "WHAT",
+     "each rank, host, stage, kind or kernel with the time that fixing it saves"},
+    {"top", 0, "N", "only the N items that save most"},
     {"step", 0, "LIST", "all figures for these steps only"},
-    {"json", 0, NULL, "one JSON document; integers are exact, null is a value that does not exist"},
+    {"json", 0, NULL,
+     "one JSON document; integers are exact, null stands for a value that does not exist"},
     TM_OPTION_CSV_DIR,
     TM_OPTION_JOBS,
     TM_OPTION_MEMORY,
@@ -45,7 +47,7 @@ static bool is_what(const tm_cell *cell, const char *word) {
     return strcmp(cell->value.text, word) == 0;
 }
 
-/* Returns whether a row is no alternative to others: cumulative items, bounds and scenarios. */
+/* Returns whether a row is not an alternative to others: cumulative items, bounds and scenarios. */
 static bool is_apart(const tm_cell *cell) {
     return is_what(cell, "plan") || is_what(cell, "limit") || is_what(cell, "scenario");
 }
@@ -119,7 +121,7 @@ static void print_items(const tm_table *items, const char *word, int64_t most, b
         most--;
     }
     if (unknown)
-        puts("  -: takes under 0.05 % off the critical path, and saves no more");
+        puts("  -: takes under 0.05 % off the critical path, so it cannot save more");
 }
 
 static void print_sentence(const char *text) {
@@ -160,7 +162,7 @@ static void print_overview(const question *q, const tm_table *job, tm_table *ite
     print_job(q, job);
     if (has_what(items, "plan")) {
         puts("");
-        print_title(q, "Rank by rank, each together with those before it");
+        print_title(q, "Rank by rank, each together with the ranks before it");
         print_items(items, "plan", INT64_MAX, true);
     }
     tm_table_rank(items, tm_table_column(items->def, "saved_ns"));
@@ -176,7 +178,7 @@ static void print_each(const question *q, tm_table *items) {
     print_items(items, q->each, most, true);
     if (strcmp(q->each, "kind") == 0) {
         puts("");
-        print_title(q, "In no time at all: no fix saves more");
+        print_title(q, "If it took no time at all: no fix can save more");
         print_items(items, "limit", most, true);
     }
 }
@@ -207,7 +209,7 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
     if (saved->null) {
-        printf("  a step takes %s; what it would take is not known:\n", step);
+        printf("  a step takes %s; it is unknown how long it would take:\n", step);
         print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
         return;
     }
@@ -242,8 +244,8 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     tm_table *items = tm_tables_find(tables, "whatif.item");
     (void)err;
     if (job->n_rows == 0)
-        puts("Nothing is known: no device event was recorded, or clocks cannot be compared (tmerge "
-             "show clock.rank).");
+        puts("No figure is known: no device event was recorded, or clocks cannot be compared "
+             "(tmerge show clock.rank).");
     else if (q->scenario.text)
         print_scenario(q, job, items);
     else if (q->each)
@@ -289,8 +291,8 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
     if (known && q->each && items->n_rows == 0)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--each %s: %s", q->each,
                        strcmp(q->each, "kind") == 0 || strcmp(q->each, "kernel") == 0
-                           ? "none is on the critical path"
-                           : "the job has no two of them to compare");
+                           ? "no item is on the critical path"
+                           : "the job does not have two of them to compare");
     if (!tm_console_speaks()) /* only here: all processes must return the same status */
         return TM_OK;
     if (q->top >= 0 && !text)
@@ -307,8 +309,8 @@ static tm_status answer_stored(const question *q, tm_error *err) {
     if (status == TM_OK) {
         if (!tm_store_has_table(store, answers[0]))
             status = tm_fail(err, TM_ERR_INPUT, q->path, -1,
-                             "an older tmerge wrote it, without what-if figures; tmerge analyze "
-                             "adds them");
+                             "an older tmerge wrote this store without what-if figures; tmerge "
+                             "analyze adds them");
         for (size_t t = 0; t < N_ANSWERS && status == TM_OK; t++)
             if (tm_store_has_table(store, answers[t])) /* an older tmerge wrote fewer */
                 status = tm_store_read_table(store, tm_tables_find(&tables, answers[t]), err);
@@ -388,7 +390,8 @@ static tm_status whatif_run(const tm_arguments *arguments, tm_error *err) {
 const tm_command tm_command_whatif = {
     .name = "whatif",
     .usage = "STORE [--fix X | --scale X:F]... [--each WHAT] [options]",
-    .summary = "Says what would help most, or how long steps were if something took less time",
+    .summary =
+        "Shows which fix would help most, or how long steps would be if something took less time",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .run = whatif_run,

@@ -137,7 +137,7 @@ tm_status tm_elsewhere_fail(const char *folder, tm_error *err) {
         status = tm_fail(
             err, TM_ERR_INPUT, folder, -1,
             "there is no trace here or one level below; there are traces in %s; name %s", s.names,
-            s.n_names == 1 ? "that folder" : "one of these, or all that are of one job");
+            s.n_names == 1 ? "that folder" : "one of these, or all folders of one job");
     for (size_t i = 0; i < s.places.n; i++)
         free(((place *)s.places.data)[i].path);
     tm_vec_free(&s.places);

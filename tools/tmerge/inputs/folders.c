@@ -201,7 +201,7 @@ static tm_status read_recordings(const char *folder, bool all, tm_vec *paths, bo
         return TM_OK;
     return check_one_folder(
         folder, v, paths->n - first, "traces",
-        "name one of them, or read all with --all-recordings, if they are recordings of one run",
+        "name one of them, or read all with --all-recordings if they are recordings of one run",
         err);
 }
 

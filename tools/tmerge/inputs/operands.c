@@ -43,7 +43,7 @@ static tm_status read_list(tm_vec *bytes, const char *list, int64_t typed, tm_er
     listing l = {bytes, typed};
     TM_TRY(tm_lines_each(list, add_line, &l, err));
     return bytes->n > before ? TM_OK
-                             : tm_fail(err, TM_ERR_INPUT, list, -1, "this list names nothing");
+                             : tm_fail(err, TM_ERR_INPUT, list, -1, "this list contains no names");
 }
 
 static tm_status read_all(const tm_arguments *arguments, tm_vec *bytes, tm_error *err) {

@@ -106,7 +106,7 @@ static tm_status check(MPI_Comm comm, const tm_loaded *loaded, place *v, tm_erro
     put_gap(behind.begin_ns - before.end_ns, gap, sizeof gap);
     return tm_fail(
         err, TM_ERR_INPUT, NULL, -1,
-        "these are not traces of one job: %s ends %s before %s begins (--force merges them anyway)",
+        "these are not traces of one job: %s ends %s before %s starts (--force merges them anyway)",
         first, gap, second);
 }
 

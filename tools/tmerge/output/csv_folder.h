@@ -6,7 +6,10 @@
 
 /** The option of commands that print several tables. */
 #define TM_OPTION_CSV_DIR                                                                          \
-    { "csv-dir", 0, "FOLDER", "a file TABLE.csv for each table, in this folder, which is created" }
+    {                                                                                              \
+        "csv-dir", 0, "FOLDER",                                                                    \
+            "write a file TABLE.csv for each table into this folder, which is created"             \
+    }
 
 /** Makes the folder unless it exists. TM_OK; TM_ERR_OUTPUT. */
 tm_status tm_csv_folder_make(const char *folder, tm_error *err) TM_MUST_CHECK;

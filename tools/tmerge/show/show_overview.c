@@ -116,7 +116,7 @@ static tm_status print_list(const tm_store *store, const tm_colors *colors, tm_e
     char empty[LINE_MAX * 8] = "";
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
-    printf("%sTables%s and how many rows they have\n", colors->strong, colors->off);
+    printf("%sTables%s and their number of rows\n", colors->strong, colors->off);
     for (size_t i = 0; i < n; i++)
         TM_TRY(print_analysis(store, analyses[i], empty, sizeof empty, err));
     if (*empty) {
@@ -137,7 +137,7 @@ static void print_next(const char *path, const tm_colors *colors) {
         {"kernels.kernel --top 10 --columns name,calls,total_ns", "some rows and columns", true},
         {"overlap.step --where \"rank = 0\" --sort -idle_ns", "the largest first", true},
         {"--all", "every table; --json, --csv-dir: for programs", true},
-        {"list overlap", "what the columns mean", false},
+        {"list overlap", "definitions of all columns", false},
     };
     size_t width = (size_t)tm_console_width();
     printf("%sNext%s\n", colors->strong, colors->off);

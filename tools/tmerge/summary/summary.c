@@ -24,7 +24,7 @@ static void append_date(int64_t ns, char *out, size_t size) {
     time_t seconds = (time_t)(ns / 1000000000);
     struct tm utc;
     char text[32];
-    /* A time near 1970 is not absolute: times of hand-made traces begin at 0. */
+    /* A time near 1970 is not absolute: times of hand-made traces start at 0. */
     if (ns > YEAR_NS && gmtime_r(&seconds, &utc) &&
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
         snprintf(out + strlen(out), size - strlen(out), " from %s UTC", text);
@@ -124,7 +124,7 @@ static void print_differs(const tm_table *differs, const tm_colors *colors) {
         if (n > 0)
             tm_console_wrap(text, 0, tm_console_width());
     }
-    puts("  (show job.differs says more; what follows treats them as one job)\n");
+    puts("  (show job.differs says more; the following treats them as one job)\n");
 }
 
 /* Warns of data that was not recorded, before any figure that may be wrong because of it. */
@@ -383,7 +383,7 @@ static void print_formats(const tm_table *ranks, const tm_table *formats, const 
         printf("%s%s of %" PRId64 " rank%s", before, format, n, n == 1 ? "" : "s");
         before = ", ";
     }
-    printf("; each kind names process\n  groups in its own way: collectives between them are "
+    printf("; each format names process\n  groups in its own way: collectives between formats are "
            "matched if only one group fits%s\n",
            colors->off);
     for (size_t i = 0; i < formats->n_rows; i++) {
@@ -418,7 +418,7 @@ static uint64_t usual_steps(const tm_table *steps) {
     return usual;
 }
 
-/* Adds a rank to a line, which begins with the text. */
+/* Adds a rank to a line, which starts with the text. */
 static void print_one_more(const char *text, int64_t rank, int *n, const tm_colors *colors) {
     if (*n == 0)
         printf("%s%s", colors->warning, text);

@@ -51,8 +51,7 @@ tm_status tm_summary_bandwidth(const tm_tables *tables, tm_error *err) {
     if (n > 0)
         printf("(ms and GB/s as nccl-tests has them, from when the last rank came%s)\n",
                n > ROWS_SHOWN ? "; show collectives.kind has all" : "");
-    puts("Nothing but communication is recorded: what ranks compute, and when they idle, is not "
-         "known");
+    puts("Only communication is recorded: the computation and idle time of ranks are unknown");
     free(v);
     return TM_OK;
 }

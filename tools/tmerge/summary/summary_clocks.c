@@ -13,7 +13,7 @@
 
 enum { REASONS_SHOWN = 4 };
 
-/* Tolerance for GPU events that begin before their launch, caused by errors in the profiler's
+/* Tolerance for GPU events that start before their launch, caused by errors in the profiler's
  * time conversion. Measured: none on GPUs, where a launch takes at least 2 us; AMD's 2 us, NPUs'
  * 24 us. A TPU's clock was off by 680 us. */
 #define EARLY_NS INT64_C(100000)
@@ -262,11 +262,11 @@ static void warn_set(const clocks *c, const tm_table *ranks, const tm_colors *co
         printf(" or of ");
         print_clock(ranks, c->set[1]);
     }
-    printf(" was set by about ");
+    printf(" was changed by about ");
     print_time(llabs(set_ns));
-    printf(" during the recording: its times are that wrong");
+    printf(" during the recording: its times are wrong by as much");
     if (c->n_set > 1 && !either)
-        printf(";\n  %zu clocks were set in all (show clock.rank)", c->n_set);
+        printf(";\n  %zu clocks were changed in all (show clock.rank)", c->n_set);
     puts(colors->off);
 }
 
@@ -307,7 +307,7 @@ static void warn_causality(const tm_table *check, bool fitted, const tm_colors *
     printf("%s! clocks %sdisagree: in ", colors->warning, fitted ? "still " : "");
     print_counted(violations, "collective", " one rank ended up to ");
     print_time(number(check, 0, "worst_after_ns"));
-    printf("\n  before another began%s\n", colors->off);
+    printf("\n  before another started%s\n", colors->off);
 }
 
 /* Warns of operations whose groups may be incomplete. */
@@ -373,8 +373,8 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
         warn_clocks(&c, tables, colors);
     warn_causality(check, fitted, colors);
     if (suspect > 0)
-        printf("%s! %" PRId64 " of %" PRId64
-               " collectives contradict themselves (kind, size or time)%s\n",
+        printf("%s! the kernels of %" PRId64 " of %" PRId64
+               " collectives contradict one another (kind, size or time)%s\n",
                colors->warning, suspect, found, colors->off);
     if (has_unmatched(tables) && !tm_summary_mostly_unmatched(tables))
         tm_summary_unmatched(tables, false, colors);

@@ -64,14 +64,14 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
         return true;
     if (!over || over->null) {
         bool marked = number(tm_tables_find(tables, "job.job"), 0, "steps") > 0;
-        snprintf(out, TEXT_MAX, "Imbalance: not known, because no two ranks have %s%s events %s",
+        snprintf(out, TEXT_MAX, "Imbalance: unknown, because no two ranks have %s%s events %s",
                  marked ? "a whole step with " : "", tm_words_device(tables),
-                 marked ? "in common" : "over alike times");
+                 marked ? "in common" : "over similar times");
         return false;
     }
     if (tm_doubt_between_of_rank(tables, number(job, 0, "max_rank"))) {
         snprintf(out, TEXT_MAX,
-                 "Imbalance: not known, because too little of what ranks computed was recorded");
+                 "Imbalance: unknown, because too little of the computation was recorded");
         return false;
     }
     write_compared(tables, apart, sizeof apart);

@@ -240,7 +240,7 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
         `drift ${f.grouped(table.num(row, "drift_ppb") ?? 0, 1)} ppb`,
         h("br"),
         low !== null && high !== null ? `must be from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
-        set === null ? null : [h("br"), `was set by about ${f.time(set)} while it was recorded`],
+        set === null ? null : [h("br"), `was changed by about ${f.time(set)} while it was recorded`],
       ],
     ),
     h("span", { class: "row-end" }, text),
