@@ -140,9 +140,10 @@ def source():
 
 
 PACKAGES = ['pandas==2.2.3', 'tqdm', 'openpyxl', 'orjson', 'PyYAML', 'matplotlib', 'tabulate', 'protobuf']
-if sys.argv[1:2] == ['--peer']:
-    peers.inside(theirs)
-else:
-    peers.environment('tracelens', PACKAGES)
-    source()
-    peers.main('tracelens', COMMIT[:8], PACKAGES, JOBS, ours, by_their_rule, within, prepared=prepared)
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['--peer']:
+        peers.inside(theirs)
+    else:
+        peers.environment('tracelens', PACKAGES)
+        source()
+        peers.main('tracelens', COMMIT[:8], PACKAGES, JOBS, ours, by_their_rule, within, prepared=prepared)

@@ -73,11 +73,12 @@ def measured(command):
 
 
 def job(name):
-    """Returns the path of a job: real traces next to the project, or made by tmerge-synth; None if
-    absent."""
+    """Returns the path of a job: real traces next to the project, or made by tmerge-synth, or in this
+    folder; None if absent."""
     if name in SYNTHETIC:
         if not os.path.exists(name):
             measured([SYNTH, '-o', name, *SYNTHETIC[name].split()])
+    if os.path.exists(name):
         return name
     path = os.path.join(SHARED, 'traces', name)
     return path if os.path.exists(path) else None
