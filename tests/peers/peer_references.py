@@ -1,7 +1,6 @@
 """Compares what TraceLens's own tests expect, the CSV files beside their traces, with tmerge (peers.py)."""
 import csv
 import os
-import subprocess
 import sys
 
 import peer_tracelens as tracelens
@@ -48,13 +47,9 @@ if sys.argv[1:2] == ['--peer']:
     peers.inside(theirs)
 else:
     peers.environment('references', [])
-    clone = os.path.join(peers.CACHE, 'references', 'clone')
-    where = os.environ.get('TMERGE_TRACELENS', 'https://github.com/AMD-AGI/TraceLens')
-    wanted = [os.path.join(TRACES, path) for path in (*REPORTS, *REPORTS.values())]
-    for command in (['clone', '-q', '--no-checkout', where, clone], ['-C', clone, 'checkout', '-q', tracelens.COMMIT,
-                                                                     '--', *wanted]):
-        if not os.path.exists(os.path.join(clone, wanted[-1])) and subprocess.run(['git', *command]).returncode:
-            peers.skip(f'no TraceLens from {where}')
-    os.symlink(os.path.join(clone, TRACES), 'traces')
+    clone = tracelens.cloned('references/clone', *(os.path.join(TRACES, path)
+                                                  for path in (*REPORTS, *REPORTS.values())))
+    if not os.path.exists('traces'):
+        os.symlink(os.path.join(clone, TRACES), 'traces')
     peers.main('references', tracelens.COMMIT[:8], [], [f'traces/{name}' for name in REPORTS], tracelens.ours,
                tracelens.by_their_rule, tracelens.within)

@@ -54,6 +54,18 @@ def environment(name, packages):
     return python
 
 
+def clone(folder, variable, source, commit, paths):
+    """Checks these paths of a public repository out; returns whether the last is there. The environment's
+    variable may name a local clone.
+    """
+    where = os.environ.get(variable, source)
+    for command in (['clone', '-q', '--no-checkout', where, folder], ['-C', folder, 'checkout', '-q', commit, '--',
+                                                                     *paths]):
+        if not os.path.exists(os.path.join(folder, paths[-1])):
+            subprocess.run(['git', *command])
+    return os.path.exists(os.path.join(folder, paths[-1]))
+
+
 # Runs the command from a small Python, because a process's peak memory starts at its parent's memory.
 MEASURE = """import os, resource, sys
 status = os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:])
