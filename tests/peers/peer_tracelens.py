@@ -3,7 +3,6 @@ is on GitHub, not on PyPI; TMERGE_TRACELENS may name a local clone.
 """
 import os
 import re
-import subprocess
 import sys
 
 import peers
@@ -129,20 +128,19 @@ def within(figure, _):
     return 0 if figure in ('calls', 'arrivals') else US
 
 
-def source():
-    folder = os.path.join(peers.CACHE, 'tracelens', 'source')
-    if not os.path.exists(os.path.join(folder, 'setup.py')):
-        where = os.environ.get('TMERGE_TRACELENS', 'https://github.com/AMD-AGI/TraceLens')
-        for command in (['git', 'clone', '-q', '--no-checkout', where, folder],
-                        ['git', '-C', folder, 'checkout', '-q', COMMIT, '--', 'TraceLens', 'setup.py']):
-            if subprocess.run(command).returncode:
-                peers.skip(f'no TraceLens from {where}')
+def cloned(folder, *paths):
+    """Checks paths of TraceLens out, or skips the test."""
+    folder = os.path.join(peers.CACHE, folder)
+    if not peers.clone(folder, 'TMERGE_TRACELENS', 'https://github.com/AMD-AGI/TraceLens', COMMIT, paths):
+        peers.skip('no TraceLens: is there a network?')
+    return folder
 
 
 PACKAGES = ['pandas==2.2.3', 'tqdm', 'openpyxl', 'orjson', 'PyYAML', 'matplotlib', 'tabulate', 'protobuf']
-if sys.argv[1:2] == ['--peer']:
-    peers.inside(theirs)
-else:
-    peers.environment('tracelens', PACKAGES)
-    source()
-    peers.main('tracelens', COMMIT[:8], PACKAGES, JOBS, ours, by_their_rule, within, prepared=prepared)
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['--peer']:
+        peers.inside(theirs)
+    else:
+        peers.environment('tracelens', PACKAGES)
+        cloned('tracelens/source', 'TraceLens', 'setup.py')
+        peers.main('tracelens', COMMIT[:8], PACKAGES, JOBS, ours, by_their_rule, within, prepared=prepared)

@@ -22,6 +22,7 @@ MADE = {
     'made8': '--ranks 8 --steps 3 --slow-rank 5',
     'made-tp-pp': '--ranks 8 --steps 2 --tp 2 --pp 2 --microbatches 2 --seed 7',
 }
+SYNTHETIC = {**MADE, 'made-nsys': '--ranks 2 --steps 2 --ranks-per-file 2 --format nsys --host-tables'}
 # The kernels of each rank by name, including communication.
 KERNELS = """SELECT rank, name, count(*) AS calls, sum(duration_ns) AS sum, max(duration_ns) AS max,
                     min(duration_ns) AS min FROM events
@@ -43,13 +44,26 @@ def environment(name, packages):
         shutil.rmtree(venv, ignore_errors=True)
         os.makedirs(venv)
         room = {**os.environ, 'TMPDIR': venv}  # the tests' TMPDIR is small
-        for command in (['python3', '-m', 'venv', venv], [python, '-m', 'pip', '-q', 'install', *packages]):
+        install = [python, '-m', 'pip', '-q', 'install', *packages]
+        for command in (['python3', '-m', 'venv', venv], *([install] if packages else [])):
             if shutil.which(command[0]) and subprocess.run(command, env=room).returncode == 0:
                 continue
-            skip(f'no Python with {packages[0]}: is there a network, and venv?')
+            skip(f'no Python with {packages[:1]}: is there a network, and venv?')
         with open(done, 'w') as out:
             out.write(wanted)
     return python
+
+
+def clone(folder, variable, source, commit, paths):
+    """Checks these paths of a public repository out; returns whether the last is there. The environment's
+    variable may name a local clone.
+    """
+    where = os.environ.get(variable, source)
+    for command in (['clone', '-q', '--no-checkout', where, folder], ['-C', folder, 'checkout', '-q', commit, '--',
+                                                                     *paths]):
+        if not os.path.exists(os.path.join(folder, paths[-1])):
+            subprocess.run(['git', *command])
+    return os.path.exists(os.path.join(folder, paths[-1]))
 
 
 # Runs the command from a small Python, because a process's peak memory starts at its parent's memory.
@@ -71,11 +85,12 @@ def measured(command):
 
 
 def job(name):
-    """Returns the path of a job: real traces next to the project, or made by tmerge-synth; None if
-    absent."""
-    if name in MADE:
+    """Returns the path of a job: real traces next to the project, or made by tmerge-synth, or in this
+    folder; None if absent."""
+    if name in SYNTHETIC:
         if not os.path.exists(name):
-            measured([SYNTH, '-o', name, *MADE[name].split()])
+            measured([SYNTH, '-o', name, *SYNTHETIC[name].split()])
+    if os.path.exists(name):
         return name
     path = os.path.join(SHARED, 'traces', name)
     return path if os.path.exists(path) else None
