@@ -803,6 +803,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
          "the GPU of rank 2", "Give rank"},
+        /* unless its whole pipeline stage, ranks 2 and 3, is the set to fix */
+        {UNEVEN,
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; whatif.item "
+         "what=kind name=compute ranks=4 saved_ns=40 saved_pct=4; whatif.item what=plan "
+         "name=3,~2 ranks=2 saved_ns=50 saved_pct=5; whatif.item what=stage name=1 ranks=2 "
+         "saved_ns=50 saved_pct=5;",
+         "or look at the GPUs of stage 1 (ranks 2-3): ", "rank 2:"},
         /* (40 - 10) x 2 x 4 ns are over a tenth of 4 x 150; 39 is not four times 10; (40 - 10) x 1
          * x 1 is not enough */
         {HIDES_BADLY,

@@ -161,8 +161,7 @@ static void nothing_text(const tm_tables *tables, bool aligned, char out[TM_SENT
                  "Clocks are not compared (--align=none): merge again without it");
     else if (count_of(check, "transfers_alone") > 0)
         snprintf(out, TM_SENTENCE_MAX,
-                 "Of communication, the traces hold only the transfer after the last rank arrived: "
-                 "they do not show who waited for whom");
+                 "Of communication, the traces hold only the transfer after the last rank arrived");
     else if (count_of(check, "matched") > 0)
         snprintf(out, TM_SENTENCE_MAX,
                  "Each complete operation is of one rank only, or of a kind that does not make "
@@ -425,7 +424,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     if (tm_no_devices_text(tables, out, NULL))
         return;
     if (e->blames->n_parts == 0) {
-        snprintf(out, TM_SENTENCE_MAX, "No verdict: there is nothing to compare between ranks");
+        snprintf(out, TM_SENTENCE_MAX, "No verdict: the traces do not show who waits for whom");
         return;
     }
     if (j->withheld) {
