@@ -12,6 +12,7 @@ enum {
     LAUNCHES_LOST,
     GRAPHS_LOST,
     RECORDED_PCT,
+    SAMPLED,
     DEVICE,
     HIDDEN,
     COMPUTE,
@@ -38,7 +39,7 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
                "Steps that its trace marks; null if the trace has no launches, as are the columns "
-               "up to recorded_pct."},
+               "up to sampled."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
                     "Steps in which kernels were launched but none was recorded."},
     [LAUNCHES] =
@@ -52,6 +53,11 @@ static const tm_column columns[N_COLUMNS] = {
          "lost, losses in the first and last tenth of the recording are not counted."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
+    [SAMPLED] =
+        {"sampled", TM_BOOL, "",
+         "Whether the trace is a sample: CUPTI numbers all calls of a process, and the trace "
+         "holds under 2 % of the numbers between its first and its last, half of them more "
+         "than 20 apart. What runs between the recorded events is then unknown."},
     [DEVICE] = {"device_ns", TM_INT, "ns", "Time covered by recorded GPU events: |P u C u M|."},
     [HIDDEN] = {"hidden_ns", TM_INT, "ns",
                 "Time without recorded GPU events from a lost launch until the host had waited for "
@@ -65,21 +71,24 @@ static const tm_column columns[N_COLUMNS] = {
                        "compute_pct if hidden_ns and impossible_ns were idle, of a window extended "
                        "to include all of hidden_ns."},
     [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
-                      "compute_pct if all of hidden_ns were compute."},
+                      "compute_pct if all of hidden_ns, or of a sample all of idle_pct, "
+                      "were compute."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
               "100 idle_ns of overlap.rank / the window; a mean over devices as above."},
     [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%",
-                    "idle_pct if the GPU was busy during hidden_ns."},
+                    "idle_pct if the GPU was busy during hidden_ns; 0 for a sample."},
     [IDLE_MOST] = {"idle_most_pct", TM_REAL, "%",
                    "idle_pct if the GPU was idle during hidden_ns and impossible_ns."},
     [MOVES] = {"moves_pct", TM_REAL, "%",
                "How far the rank's figures could be off: the maximum of 100 - recorded_pct, the "
                "distances of the shares above from their bounds, and 100 (compute_ns - "
-               "compute_least_ns) / compute_ns. Above 5 no conclusions are drawn from them."},
+               "compute_least_ns) / compute_ns. Above 5 no conclusions are drawn "
+               "from them."},
     [BETWEEN] =
         {"between_pct", TM_REAL, "%",
          "The larger of 100 (compute_ns - compute_least_ns) / compute_ns and the percentage of "
-         "launches lost between the first and the last launch with a recorded GPU event. Up to 5 "
+         "launches lost between the first and the last launch with a recorded GPU event; for a "
+         "sample moves_pct. Up to 5 "
          "that stretch counts as complete and waits in it can be blamed on ranks."},
     [IMPOSSIBLE] =
         {"impossible_kernels", TM_INT, "",
@@ -143,6 +152,7 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
     tm_cell_set_int(&row[LAUNCHES_LOST], l->lost);
     tm_cell_set_int(&row[GRAPHS_LOST], l->graphs);
     tm_cell_set_ratio(&row[RECORDED_PCT], 100.0, l->launches - l->lost, l->launches);
+    tm_cell_set_bool(&row[SAMPLED], l->sampled);
 }
 
 /* Totals over the devices of a rank. */
@@ -173,7 +183,8 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
     /* hidden work may be on any device: it is added to the sum, limited to what is not busy */
     const int64_t room = whole - d.busy_ns;
-    const int64_t hidden = s->lost->hidden_ns < room ? s->lost->hidden_ns : room;
+    const bool sampled = s->lost->sampled; /* work may be hidden in every gap */
+    const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;
     double shown[] = {share(d.compute_ns, window), share(window - d.busy_ns, window)};
     double least[] = {share(d.compute_ns - late_ns, whole),
                       share(whole - d.busy_ns - hidden, whole)};
@@ -187,7 +198,8 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
         moves = larger(moves, larger(shown[i] - least[i], most[i] - shown[i]));
     }
     double late = t.compute_ns > 0 ? share(t.compute_ns - compute, t.compute_ns) : 0.0;
-    double lost = s->lost->between > 0 ? share(s->lost->lost_between, s->lost->between) : moves;
+    double lost =
+        !sampled && s->lost->between > 0 ? share(s->lost->lost_between, s->lost->between) : moves;
     tm_cell_set_real(&row[MOVES], larger(moves, late));
     tm_cell_set_real(&row[BETWEEN], larger(lost, late));
     tm_cell_set_int(&row[IMPOSSIBLE_NS], t.busy_ns - busy);
