@@ -320,7 +320,7 @@ typedef struct tm_collective_attr {
  * tm_mpi_load has found the ranks (match/communicators.h). */
 typedef struct tm_communicator {
     uint32_t name;   /* name id: `group` of its kernels, the same on all of its ranks */
-    int32_t n_ranks; /* number of ranks; -1 if its creation was not recorded */
+    int32_t n_ranks; /* number of ranks; -1 unknown, below -1: at least -n_ranks */
     int32_t place;   /* place of this rank in it; -1 likewise */
     bool used;       /* used by a kernel of this rank */
     bool numbered;   /* its kernels have a Comms Id from NCCL's counters, which other traces lack */
