@@ -25,7 +25,9 @@ typedef enum tm_late_kind {
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
-    double speed;      /* median compute time / its own; negative if unknown */
+    int64_t peer;      /* the only rank it is compared with; -1 if there are several */
+    double speed;      /* median compute time (that of a single peer) / its own; negative if unknown
+                        */
     bool same_kernels; /* for TM_LATE_GPU: nearly all kernels are slower than the same ones on other
                           ranks, so it is not more work */
     int64_t idle_ns, median_idle_ns; /* its own, and the median of the others */
