@@ -467,6 +467,8 @@ typedef struct tm_span {
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
     int64_t wait_ns;          /* -1 if its operation has no wait */
+    int64_t least_ns;         /* of an operation that lacks ranks: it waited at least that long for
+                                 the last of the others, within clock uncertainty; -1 unknown */
     int64_t lateness_ns;      /* time from the second-last start to its own, if it alone was last */
     int64_t caused_ns;        /* wait of other ranks that it caused: whole nanoseconds */
     uint64_t caused_fraction; /* rest of caused_ns in units of 2^-40 ns, below 2^40 */

@@ -649,9 +649,13 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t late_senders = tm_facts_sum(f, "bubble.pair", "late_sender_ns");
     const double percent = 100.0 * (double)unmatched / (double)rest_ns;
-    char share[64], time[TM_ADVICE_TIME];
+    const int64_t least_ns = tm_facts_sum(f, "overlap.rank", "exposed_least_wait_ns");
+    char share[64], time[TM_ADVICE_TIME], least[96] = "";
     if (percent < 50.0)
         return;
+    tm_facts_by_rank(f, least_ns, time);
+    if (least_ns > 0)
+        snprintf(least, sizeof least, ", but at least %s is waiting for ranks that are here", time);
     snprintf(share, sizeof share, "%s of this time",
              tm_shown_percent(percent < 100.0 ? percent : 100.0, 0).text);
     tm_shown_duration(late_senders, time, sizeof time);
@@ -664,8 +668,8 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     else
         snprintf(out->evidence + used, sizeof out->evidence - used,
                  " %s is in incomplete operations, or in kinds that hold no rank up: the traces do "
-                 "not show how much of that is waiting for others.",
-                 share);
+                 "not show how much of that is waiting for others%s.",
+                 share, least);
 }
 
 /* Sets cost, measure and evidence for the rules on poorly hidden and on too much communication.

@@ -23,6 +23,7 @@ enum {
     T_EXPOSED_WAIT,
     T_EXPOSED_TRANSFER,
     T_EXPOSED_UNMATCHED,
+    T_EXPOSED_LEAST,
     T_COMM_TO_COMPUTE,
     T_EXPOSED_TO_WINDOW,
     N_TIMES
@@ -57,6 +58,10 @@ enum {
          "|C_transfer \\ P|; null if it has no such collective."},                                 \
         {"exposed_unmatched_ns", TM_INT, "ns",                                                     \
          "The rest of exposed_comm_ns: communication without known wait and transfer."},           \
+        {"exposed_least_wait_ns", TM_INT, "ns",                                                    \
+         "Of exposed_unmatched_ns, the waiting that is sure: in collectives that lack ranks, "     \
+         "until the "                                                                              \
+         "last of the others arrived."},                                                           \
         {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
         "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
     }
@@ -264,6 +269,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
         return;
     tm_cell_set_int(&cells[T_EXPOSED_UNMATCHED],
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
+    tm_cell_set_int(&cells[T_EXPOSED_LEAST], t->exposed_least_ns);
 }
 
 /* Returns whether a recording may begin or end within a step: it is a trace's first or last. */
