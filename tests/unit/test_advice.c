@@ -225,6 +225,11 @@ TEST(communication_counts_from_its_thresholds_on) {
          "overlap.kind *kind=allreduce exposed_comm_ns=150;",
          "exposed_communication warning 150 upper all"},
         /* off the critical path it saves nothing; over 5 % unmatched leave the path unknown */
+        /* a bound under 1 % is worth no item */
+        {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
+         "whatif.job sure=true unmatched_pct=5; whatif.item what=limit name=transfer saved_ns=9 "
+         "saved_pct=0.9;",
+         ""},
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5;",
          ""},
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5.1;",
@@ -805,6 +810,17 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
          "the GPU of rank 2", "Give rank"},
+        /* the saving is that of the rank, if it alone saves 1 % */
+        {UNEVEN,
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
+         "saved_pct=4; whatif.item what=rank name=2 saved_ns=50 saved_pct=5;",
+         "Fixing it saves 5.0 % ", "Balance"},
+        {UNEVEN,
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
+         "saved_pct=4; whatif.item what=rank name=2 saved_ns=9 saved_pct=0.9;",
+         "Fixing it saves 4.0 % ", "Check whether"},
         /* unless its whole pipeline stage, ranks 2 and 3, is the set to fix */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "

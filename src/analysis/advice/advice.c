@@ -9,6 +9,7 @@
 
 #include "advice_rules.h"
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/fixes.h"
 #include "analysis/shared/words.h"
 #include "base/sorted.h"
 #include "base/vec.h"
@@ -485,6 +486,8 @@ static bool is_bound(const item *i) {
 
 /* Returns the severity by saving. A bound may lower the severity by cost, but not raise it. */
 static int by_saving(const item *i) {
+    if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
+        return -1; /* no fix of it can be worth naming */
     const int severity = severity_of(worth, i->saving.share.value.r);
     return is_bound(i) && severity > i->severity ? i->severity : severity;
 }

@@ -316,6 +316,20 @@ static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice 
              others);
 }
 
+/* Sets the saving of an item on one rank: what fixing it alone saves. Returns false if that is
+ * known not to be worth it. */
+static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    char name[24];
+    snprintf(name, sizeof name, "%" PRId64, rank);
+    const size_t row = tm_fixes_find(items, "rank", name);
+    if (row == items->n_rows || tm_facts_saved(f, "rank", name).share.null)
+        return true;
+    out->item = "rank";
+    out->limit = tm_table_cell(items, row, "name")->value.text;
+    return tm_fixes_saved_pct(items, row) >= TM_FIX_LEAST_PCT;
+}
+
 /* Imbalance summed over whole steps. A rank leads the steps in which it computes most. */
 typedef struct uneven {
     int64_t mean_ns, above_ns, n, rank, led;
@@ -393,10 +407,11 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
         /* The whole stage has more work; which of its ranks has the most is chance. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
-    } else if (one) {
+    } else if (one && take_saving(f, u.rank, out)) {
         snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u.rank);
         write_one_rank(f, u.rank, u.n, out);
     } else {
+        out->item = out->limit = NULL;
         snprintf(out->text, sizeof out->text,
                  "Balance the work%s between ranks: sequence lengths, padding, expert routing.",
                  tm_facts_marks_steps(f) ? " of a step" : "");
