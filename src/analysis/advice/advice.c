@@ -561,6 +561,8 @@ static int worst_first(const void *a, const void *b) {
         return class_of(x) - class_of(y);
     if (class_of(x) < 2 && x->saving.time.value.i != y->saving.time.value.i)
         return tm_order_i64(y->saving.time.value.i, x->saving.time.value.i);
+    if (class_of(x) < 2)
+        return (int)x->rule - (int)y->rule; /* a cause before its effect */
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
         return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* it leads the first screen, too */
     if (x->advice.cost_ns != y->advice.cost_ns)
