@@ -78,6 +78,17 @@ static tm_status join_groups(MPI_Comm comm, int self, tm_loaded *loaded, tm_vec 
     return tm_mpi_agree(comm, status, err);
 }
 
+/* If no trace tells the world size, the largest lower bound of a communicator does. */
+static void raise_world(MPI_Comm comm, const tm_vec *own, tm_loaded *loaded) {
+    const tm_membership *v = own->data;
+    int64_t least = 1;
+    for (size_t i = 0; i < own->n; i++)
+        least = -v[i].n_ranks > least ? -v[i].n_ranks : least;
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT64_T, MPI_MAX, comm);
+    if (loaded->world_size < 0 && least > loaded->ranks[loaded->n_ranks - 1] + 1)
+        loaded->world_size = least;
+}
+
 tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *err) {
     tm_vec own = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_status status = TM_OK;
@@ -88,6 +99,8 @@ tm_status tm_mpi_find_communicators(MPI_Comm comm, tm_loaded *loaded, tm_error *
     for (size_t i = 0; i < loaded->n_timelines && status == TM_OK; i++)
         status = tm_memberships_list(&loaded->timelines[i], loaded->names, self, &own, err);
     status = tm_mpi_agree(comm, status, err);
+    if (status == TM_OK)
+        raise_world(comm, &own, loaded);
     if (status == TM_OK)
         status = join_groups(comm, self, loaded, &own, err);
     if (status == TM_OK)

@@ -324,7 +324,8 @@ typedef struct tm_collective_attr {
  * tm_mpi_load has found the ranks (match/communicators.h). */
 typedef struct tm_communicator {
     uint32_t name;   /* name id: `group` of its kernels, the same on all of its ranks */
-    int32_t n_ranks; /* number of ranks; -1 if its creation was not recorded */
+    int32_t n_ranks; /* number of ranks; -1 if its creation was not recorded; below -1: at least
+                        -n_ranks */
     int32_t place;   /* place of this rank in the communicator; -1 if unknown */
     bool used;       /* used by a kernel of this rank */
     bool numbered; /* whether the communicator's kernels have a Comms Id from NCCL's counters, which
@@ -472,6 +473,8 @@ typedef struct tm_span {
 /** Results of matching for one communication kernel. */
 typedef struct tm_comm_answer {
     int64_t wait_ns;     /* -1 if its operation has no wait */
+    int64_t least_ns;    /* for an operation that lacks ranks: lower bound of its wait, for the last
+                            of the other ranks, within clock uncertainty; -1 if unknown */
     int64_t lateness_ns; /* time from the second to last start to its own start, if only this rank
                             was last */
     int64_t caused_ns;   /* wait of other ranks that it caused: whole nanoseconds */

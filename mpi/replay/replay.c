@@ -23,7 +23,7 @@ static int64_t comm_ns_of(const tm_timeline *t, const tm_track *track) {
 /* Sums communication, inferred waits and marked steps over the job's ranks; finds the largest
  * clock uncertainty. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
-    enum { COMM, UNMATCHED, INFERRED, WINDOWS, MARKED, N_SUMS };
+    enum { COMM, UNMATCHED, INFERRED, BLOCKED, WINDOWS, MARKED, N_SUMS };
     int64_t sums[N_SUMS] = {0}, uncertainty = 0;
     for (size_t i = 0; i < r->n; i++) {
         const tm_graph *g = &r->graphs[i];
@@ -34,6 +34,7 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
         for (size_t k = 0; k < t->n_tracks && t->tracks[k].first < end; k++)
             sums[COMM] += comm_ns_of(t, &t->tracks[k]);
         sums[INFERRED] += g->in_batch ? 0 : g->n_inferred;
+        sums[BLOCKED] += g->blocked_ns;
         int64_t before_ns = sums[WINDOWS];
         for (size_t k = 0; k < t->n_steps; k++)
             if (t->steps[k].annotated && is_asked_for(r->steps, t->steps[k].number))
@@ -56,6 +57,7 @@ static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     result->comm_ns = sums[COMM];
     result->unmatched_ns = sums[UNMATCHED];
     result->n_inferred = sums[INFERRED];
+    result->blocked_ns = sums[BLOCKED];
     result->window_ns = sums[MARKED] > 0 ? sums[WINDOWS] / sums[MARKED] : 0;
     result->uncertainty_ns = uncertainty;
 }

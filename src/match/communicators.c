@@ -145,6 +145,14 @@ static int32_t recorded_size(const tm_membership *run, size_t n) {
     return size;
 }
 
+/* Returns how many ranks take part at least, as far as members tell. */
+static int32_t least_size(const tm_membership *run, size_t n) {
+    int32_t least = 1;
+    for (size_t i = 0; i < n; i++)
+        least = -run[i].n_ranks > least ? -run[i].n_ranks : least;
+    return least;
+}
+
 /* Puts every member at its place; discards all places unless each member has exactly one. */
 static void order_by_place(const tm_membership *run, size_t n, group *g) {
     size_t filled = 0;
@@ -213,8 +221,11 @@ static bool find_group(const tm_vec *answers, bool all_told, const tm_communicat
     if (!list_members(v + first, n, out) || !find_name(v + first, n, of, names, out))
         return false;
     out->size = recorded_size(v + first, n);
+    const int32_t least = out->size < 0 ? least_size(v + first, n) : 1;
     if (out->size < 0 && all_told && out->n > 1)
         out->size = (int32_t)out->n;
+    if (least > (int64_t)out->n)
+        out->size = least;
     order_by_place(v + first, n, out);
     if (out->size > TM_GROUP_RANKS_MAX || out->size < (int64_t)out->n) {
         out->size = -1;

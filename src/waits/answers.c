@@ -48,7 +48,7 @@ tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) {
     if (!timeline->answers)
         return tm_fail_memory(err);
     for (size_t k = 0; k < n; k++) {
-        timeline->answers[k] = (tm_comm_answer){.wait_ns = -1, .step = -1};
+        timeline->answers[k] = (tm_comm_answer){.wait_ns = -1, .least_ns = -1, .step = -1};
         attrs[k].wait_ns = attrs[k].first_rank = -1;
         attrs[k].first_event = 0;
     }

@@ -141,10 +141,36 @@ static void find_doubt(const arrival *a, size_t n, const tm_comm_record *members
                 (int64_t)i * tm_joint_uncertainty(&members[a[i].member], first);
 }
 
+/* Returns the record that begins last. */
+static const tm_comm_record *last_of(const tm_comm_record *members, size_t n) {
+    const tm_comm_record *last = members;
+    for (size_t i = 1; i < n; i++)
+        last = members[i].begin_ns > last->begin_ns ? &members[i] : last;
+    return last;
+}
+
+/* Returns whether members of an operation that lacks ranks must have waited for one another. If one
+ * ends before another begins, they are no operation, or their clocks are wrong. */
+static bool waits_at_least(const tm_comm_record *members, const tm_instance *instance) {
+    bool any = instance->state == TM_INSTANCE_INCOMPLETE && !instance->waits && instance->joins &&
+               tm_record_synchronises(members);
+    for (size_t i = 0; i < instance->n && any; i++)
+        any = members[i].end_ns >= instance->last_ns;
+    return any;
+}
+
+/* Returns how long a member waited at least: until the last one of those known came. */
+static int64_t least_wait(const tm_comm_record *member, const tm_comm_record *last) {
+    const int64_t ns = last->begin_ns - member->begin_ns - tm_joint_uncertainty(member, last);
+    return member == last || ns < 0 ? 0 : ns;
+}
+
 tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *instance,
                             tm_comm_answer *answers, tm_pair_map *pairs, tm_error *err) {
     size_t n = instance->n;
     bool any_cut = false, ok = true;
+    const bool least = waits_at_least(members, instance);
+    const tm_comm_record *last = last_of(members, n);
     arrival *a = malloc(n * sizeof *a);
     if (!a)
         return tm_fail_memory(err);
@@ -153,6 +179,7 @@ tm_status tm_blame_instance(const tm_comm_record *members, const tm_instance *in
         any_cut = any_cut || members[i].end_ns < instance->last_ns;
         answers[i] = (tm_comm_answer){
             .wait_ns = instance->waits ? tm_member_wait(&members[i], instance->last_ns) : -1,
+            .least_ns = least ? least_wait(&members[i], last) : -1,
             .step = members[0].step,
             .group_size = members[0].group_size,
             .matched = true,

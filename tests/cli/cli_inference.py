@@ -5,14 +5,17 @@ from common import (contains, equal, event, has_line, kernel, lacks, main, merge
                     seldom, tmerge, trace)
 
 
-def served(name, steps, gap=60):
+def served(name, steps, gap=60, waits=False):
     """Makes a store of a rank whose steps have a name and a length in us. A kernel fills each step
-    except for 40 us at its begin; gaps of this many us lie between steps."""
+    except for 40 us at its begin; gaps of this many us lie between steps. The host may be recorded
+    as it waits for the kernel."""
     at, events = 1000, []
     for i, (mark, length) in enumerate(steps):
         events += [event(mark, 'user_annotation', at, length),
                    event('hipGraphLaunch', 'cuda_runtime', at + 10, 5, correlation=i + 1),
                    kernel('attention', at + 40, length - 40, correlation=i + 1)]
+        if waits:
+            events.append(event('hipDeviceSynchronize', 'cuda_runtime', at + 16, length - 15))
         at += length + gap
     return merged(put(f'{name}/rank0.json', trace(events, 0)), '-o', f'{name}.h5')
 
@@ -148,6 +151,14 @@ def test_advice_is_that_of_an_engine():
     equal({'scheduler_gaps', 'decode_batch'} & set(advice()), set())
     served('job', [(f'ProfilerStep#{i}', 5000) for i in range(9)], gap=1000)
     equal({'scheduler_gaps', 'decode_batch'} & set(advice()), set())
+
+
+def test_what_may_be_an_unrecorded_wait_is_not_sure():
+    """Between two launches, while the kernel runs, a host waits or works: only a call says which."""
+    for waits in (False, True):
+        served('job', [('step[DECODE bs=8]', 5000)] * 20, waits=waits)
+        job, = rows('job.h5', 'whatif.job')
+        equal((job['sure'], 'hosts may have worked or waited' in job['evidence']), (waits, not waits))
 
 
 def test_a_capture_of_graphs_says_that_it_is_no_run():

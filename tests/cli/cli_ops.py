@@ -51,7 +51,7 @@ def test_a_file_holds_all_ranks_of_a_job():
 
 def test_what_the_trace_does_not_tell_is_not_said():
     text = merged(trace(), '-o', 'x.h5').out
-    has_line(text, 'No verdict: there is nothing to compare between ranks')
+    has_line(text, 'No verdict: the traces do not show who waits for whom')
     for line in NO_WAITS:
         has_line(text, line)
     lacks(text, ' on 1 host')
@@ -62,7 +62,9 @@ def test_what_the_trace_does_not_tell_is_not_said():
         equal(row.get('wait_ns'), None)
     equal({row['wait_ns'] for row in result['groups.group']}, {None})
     equal({row['transfer_ns'] for row in result['collectives.worst']}, set())
-    equal([row['rule'] for row in result['advice.item']], ['imbalance'])
+    # Both ranks of the last stage are slow, and either alone saves under 1 % (ByteDance's M_w).
+    equal([(row['rule'], row['ranks'], round(row['saved_pct'], 1)) for row in result['advice.item']],
+          [('imbalance', '6-7', 18.1)])
     equal(result['phases.step'], [])
     equal(result['kernels.kernel'], [])
 
@@ -89,7 +91,7 @@ def near(found, expected, most, what):
 
 def test_the_replay_gives_the_published_figures():
     text = merged(trace(), '-o', 'x.h5').out
-    has_line(text, r'^  Fixing ranks 7, 6 together saves 18\.1 % of a step \(40[12]\.. ms\)$')
+    has_line(text, r'^  Fixing pipeline stage 3 \(ranks 7, 6\) saves 18\.1 % of a step \(40[12]\.. ms\)$')
     folder = os.path.dirname(TRACE)
     published = {}
     for name in ('mw', 'ms'):

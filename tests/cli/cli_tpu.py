@@ -5,7 +5,7 @@ import os
 import random
 import re
 
-from common import BASE_NS, content, equal, holds, main, put, rows, seldom, tables, tmerge
+from common import BASE_NS, contains, content, equal, holds, main, put, rows, seldom, tables, tmerge
 from stores import Store
 from xspace import PROFILES, Plane, field, mapped, space, varint
 
@@ -31,7 +31,9 @@ def merged():
 def test_waits_at_barriers_are_what_the_barriers_show():
     """A core's wait lasts from its begin to the last core's. The barrier lasts as long, plus up to
     6 us of its own. The core's clock is 15 ppm slow; waits are on the host's."""
-    _, found, expected = merged()
+    said, found, expected = merged()
+    contains(' '.join(said.split()), '0 of 15 collectives complete (15 lack ranks; barriers among them show '
+                                     'who came last)')
     for occurrence, barrier in enumerate(expected['collectives']):
         for core, wanted in barrier['per_core'].items():
             _, duration, wait = found[int(core[-1])][1][occurrence]

@@ -127,10 +127,11 @@ TEST(without_clocks_nothing_waits_but_all_is_matched) {
             assert_true(s.timelines[i].answers[k].matched);
         }
     if (this_process() == 0) {
-        assert_row(find(&s, "stragglers.job"), 0,
-                   "verdict=null rank=null host=null level=null p=null certainty=null "
-                   "matched_share=null headline=No verdict: there is nothing to compare between "
-                   "ranks evidence=Clocks are not compared (--align=none): merge again without it");
+        assert_row(
+            find(&s, "stragglers.job"), 0,
+            "verdict=null rank=null host=null level=null p=null certainty=null "
+            "matched_share=null headline=No verdict: the traces do not show who waits "
+            "for whom evidence=Clocks are not compared (--align=none): merge again without it");
         assert_int_equal(find(&s, "stragglers.pair")->n_rows, 0);
         assert_int_equal(find(&s, "collectives.worst")->n_rows, 0);
         assert_int_equal(int_at(find(&s, "clock.check"), 0, "matched"), 6);

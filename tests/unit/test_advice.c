@@ -225,6 +225,11 @@ TEST(communication_counts_from_its_thresholds_on) {
          "overlap.kind *kind=allreduce exposed_comm_ns=150;",
          "exposed_communication warning 150 upper all"},
         /* off the critical path it saves nothing; over 5 % unmatched leave the path unknown */
+        /* a bound under 1 % is worth no item */
+        {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
+         "whatif.job sure=true unmatched_pct=5; whatif.item what=limit name=transfer saved_ns=9 "
+         "saved_pct=0.9;",
+         ""},
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5;",
          ""},
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150", "whatif.job sure=true unmatched_pct=5.1;",
@@ -584,6 +589,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "halves"},
         /* unmatched time may be waiting: 120 of 150, 60 of 150 */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
+        {HIDES_BADLY " exposed_unmatched_ns=120 exposed_least_wait_ns=60", "",
+         "for others, but at least 60 ns a rank is waiting for ranks that are here.", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=60", "", "two halves of a batch", "of this time"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "two halves of a batch", "buckets"},
         /* kernels over lists of tensors: an optimizer's functor means training, another does not */
@@ -804,6 +811,25 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
          "the GPU of rank 2", "Give rank"},
+        /* the saving is that of the rank, if it alone saves 1 % */
+        {UNEVEN,
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
+         "saved_pct=4; whatif.item what=rank name=2 saved_ns=50 saved_pct=5;",
+         "Fixing it saves 5.0 % ", "Balance"},
+        {UNEVEN,
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
+         "saved_pct=4; whatif.item what=rank name=2 saved_ns=9 saved_pct=0.9;",
+         "Fixing it saves 4.0 % ", "Check whether"},
+        /* unless its whole pipeline stage, ranks 2 and 3, is the set to fix */
+        {UNEVEN,
+         "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
+         "max_rank=2; whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; whatif.item "
+         "what=kind name=compute ranks=4 saved_ns=40 saved_pct=4; whatif.item what=plan "
+         "name=3,~2 ranks=2 saved_ns=50 saved_pct=5; whatif.item what=stage name=1 ranks=2 "
+         "saved_ns=50 saved_pct=5;",
+         "or look at the GPUs of stage 1 (ranks 2-3): ", "rank 2:"},
         /* (40 - 10) x 2 x 4 ns are over a tenth of 4 x 150; 39 is not four times 10; (40 - 10) x 1
          * x 1 is not enough */
         {HIDES_BADLY,

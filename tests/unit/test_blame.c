@@ -153,6 +153,43 @@ TEST(an_operation_without_wait_has_no_blame) {
     }
 }
 
+/* Until the last of those known came, less twice the spread of their host's clocks: 1 ns here. */
+TEST(an_operation_that_lacks_ranks_shows_how_long_its_ranks_waited_at_least) {
+    static const struct {
+        int64_t spread, ends, least[3]; /* of the operation's ranks */
+        uint8_t kind, state;
+        bool joins;
+    } cases[] = {
+        {0, 20, {9, 4, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
+        {1, 20, {7, 2, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
+        {3, 20, {3, 0, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
+        /* one ends before another begins; clocks cannot be compared; it holds nobody up */
+        {0, 8, {-1, -1, -1}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
+        {0, 20, {-1, -1, -1}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, false},
+        {0, 20, {-1, -1, -1}, TM_COLL_BROADCAST, TM_INSTANCE_INCOMPLETE, true},
+        {0, 20, {-1, -1, -1}, TM_COLL_ALLREDUCE, TM_INSTANCE_SUSPECT, true},
+    };
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        const tm_instance instance = {
+            .n = 3, .last_ns = 9, .state = cases[c].state, .joins = cases[c].joins};
+        tm_comm_record members[3];
+        tm_comm_answer answers[3];
+        tm_error err;
+        for (int i = 0; i < 3; i++)
+            members[i] = (tm_comm_record){.rank = i,
+                                          .begin_ns = (int64_t[]){0, 5, 9}[i],
+                                          .end_ns = i == 0 ? cases[c].ends : 20,
+                                          .spread_ns = (uint32_t)cases[c].spread,
+                                          .bytes = 8,
+                                          .kind = cases[c].kind};
+        assert_int_equal(tm_blame_instance(members, &instance, answers, NULL, &err), TM_OK);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(answers[i].wait_ns, -1);
+            assert_int_equal(answers[i].least_ns, cases[c].least[i]);
+        }
+    }
+}
+
 TEST(pairs_are_only_kept_where_they_are_wanted) {
     const tm_comm_record members[] = {{.begin_ns = 0, .end_ns = 9},
                                       {.begin_ns = 4, .end_ns = 9, .rank = 1}};

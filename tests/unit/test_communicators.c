@@ -8,8 +8,8 @@
 enum { RANKS_MAX = 4, OWN_MAX = 3 };
 
 /* The claims of each rank, separated by /, and the expected result for a kernel of the first rank
- * in group "c". A claim is a group ("c"), or a group with its recorded size and place ("c40"); size
- * 9 stands for more ranks than any job has. */
+ * in group "c". A claim is a group ("c"), or a group with its recorded size and place ("c40"); or
+ * with a lower bound of its size ("c-4"); size 9 stands for more ranks than any job has. */
 typedef struct member_case {
     const char *claims;
     comm_spec kernel;
@@ -22,7 +22,10 @@ static void add_claims(ground *g, tm_timeline *timeline, const char *claims) {
     for (; *claims && *claims != '/'; claims++) {
         const char name[] = {*claims, '\0'};
         tm_communicator own = {.name = name_of(g, name), .n_ranks = -1, .place = -1};
-        if (claims[1] >= '0' && claims[1] <= '9') {
+        if (claims[1] == '-') { /* at least that many */
+            own.n_ranks = -(claims[2] - '0');
+            claims += 2;
+        } else if (claims[1] >= '0' && claims[1] <= '9') {
             own.n_ranks = claims[1] == '9' ? INT32_MAX : claims[1] - '0';
             own.place = claims[2] - '0';
             claims += 2;
@@ -114,6 +117,9 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
         {"c20/c31", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         {"c20/c21/c21", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         {"c90/c", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
+        /* a lower bound counts where fewer have it */
+        {"c-4/c-3", ALLREDUCE, "[0, 1, ?] 4 from -1 to -1 in 8 out 8", true},
+        {"c-2/c/c", ALLREDUCE, "[0, 1, 2] 3 from -1 to -1 in 8 out 8", true},
         /* a rank with the claim in two traces, once without the size, is one rank */
         {"c c20/c21", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", false},
     };

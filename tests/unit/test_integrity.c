@@ -1,4 +1,6 @@
 /* The table job.integrity: missing and impossible parts of a recording, worked out by hand. */
+#include <math.h>
+
 #include "analysis_fixture.h"
 
 #define CALL(name, begin, duration, correlation)                                                   \
@@ -113,26 +115,30 @@ static const event_spec host_only[] = {CALL("cudaLaunchKernel", 0, 5, 1)};
 
 TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
     static const char *const rows[] = {
-        ("rank steps steps_lost launches launches_lost graphs_lost recorded_pct device_ns "
+        ("rank steps steps_lost launches launches_lost graphs_lost recorded_pct sampled device_ns "
          "hidden_ns compute_pct compute_least_pct compute_most_pct idle_pct idle_least_pct "
          "idle_most_pct moves_pct between_pct impossible_kernels impossible_kernel begin_ns "
          "followers "
          "impossible_ns compute_ns compute_least_ns late_kernels latest_ns"),
-        ("0 4 3 4 3 0 25 50 240 100 17.24137931 100 0 0 82.75862069 82.75862069 0 0 null null null "
+        ("0 4 3 4 3 0 25 false 50 240 100 17.24137931 100 0 0 82.75862069 82.75862069 0 0 null "
+         "null null "
          "0 "
          "50 50 0 null"),
-        ("1 0 0 4 2 2 50 37 160 30.83333333 18.5 98.5 69.16666667 1.5 81.5 67.66666667 33.33333333 "
+        ("1 0 0 4 2 2 50 false 37 160 30.83333333 18.5 98.5 69.16666667 1.5 81.5 67.66666667 "
+         "33.33333333 "
          "0 null "
          "null "
          "null 0 37 37 0 null"),
-        "2 0 0 5 0 0 100 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140 0 null",
-        "3 null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60 0 null",
-        ("4 0 0 1 1 0 0 0 5 null null null null null null 100 100 0 null null null null 0 null 0 "
+        "2 0 0 5 0 0 100 false 140 0 80 80 80 20 20 20 0 0 0 null null null 0 140 140 0 null",
+        "3 null null null null null null null 80 0 100 75 100 0 0 25 25 25 1 A 0 3 20 80 60 0 null",
+        ("4 0 0 1 1 0 0 false 0 5 null null null null null null 100 100 0 null null null null 0 "
+         "null 0 "
          "null"),
-        "5 0 0 5 2 0 60 100 155 60 60 100 40 0 40 40 40 0 null null null 0 100 100 0 null",
-        ("6 0 0 3 1 1 66.66666667 780000 300000 3.765690377 3.765690377 16.31799163 67.36401674 "
+        "5 0 0 5 2 0 60 false 100 155 60 60 100 40 0 40 40 40 0 null null null 0 100 100 0 null",
+        ("6 0 0 3 1 1 66.66666667 false 780000 300000 3.765690377 3.765690377 16.31799163 "
+         "67.36401674 "
          "54.81171548 67.36401674 33.33333333 33.33333333 0 null null null 0 90000 90000 0 null"),
-        ("7 0 0 2 0 0 100 47 0 97.91666667 97.91666667 97.91666667 2.083333333 2.083333333 "
+        ("7 0 0 2 0 0 100 false 47 0 97.91666667 97.91666667 97.91666667 2.083333333 2.083333333 "
          "2.083333333 0 0 0 null null null 0 47 47 1 15"),
     };
     small_job j = open_job();
@@ -161,6 +167,33 @@ TEST(time_that_the_gpu_may_have_worked_in_is_laid_to_nobody) {
     finish_job(&j);
     CHECK_ROWS(&j, "idle.rank", rows);
     close_job(&j);
+}
+
+/* CUPTI numbers all calls. 100 calls 51 apart hold 1 of 51 numbers; a pause is only one gap.
+ * Between 100 kernels of 50 ns, 100 ns apart, the GPU idles for 99 x 50 of 9,950 ns, if the trace
+ * is whole. */
+TEST(a_trace_that_lacks_most_calls_is_a_sample) {
+    static const struct {
+        int64_t n, apart, pause;
+        bool sampled;
+    } cases[] = {
+        {100, 51, 0, true}, {100, 50, 0, false}, {99, 60, 0, false}, {100, 20, 99999, false}};
+    for (size_t c = 0; c < COUNT(cases); c++) {
+        event_spec events[200];
+        small_job j = open_job();
+        for (int64_t i = 0; i < cases[c].n; i++) {
+            int64_t id = 1 + i * cases[c].apart + (i > 50 ? cases[c].pause : 0);
+            events[2 * i] = (event_spec)CALL("cudaLaunchKernel", 100 * i, 5, id);
+            events[2 * i + 1] = (event_spec)KERNEL("k", 100 * i + 5, 50, id, 7);
+        }
+        add_rank(&j, 0, events, 2 * (size_t)cases[c].n);
+        finish_job(&j);
+        const tm_table *found = tm_tables_find(&j.tables, "job.integrity");
+        assert_int_equal(tm_table_cell(found, 0, "sampled")->value.i, cases[c].sampled);
+        const double between = cases[c].sampled ? 100.0 * 99 * 50 / 9950 : 0.0;
+        assert_true(fabs(tm_table_cell(found, 0, "between_pct")->value.r - between) < 1e-9);
+        close_job(&j);
+    }
 }
 
 RUN_TESTS()

@@ -14,7 +14,7 @@ static const int64_t epoch = 1700000000000000000; /* beyond what a double holds 
 
 #define RATIOS(comm_to_compute, exposed_to_window)                                                 \
     " wait_ns=null transfer_ns=null exposed_wait_ns=null exposed_transfer_ns=null "                \
-    "exposed_unmatched_ns=null comm_to_compute=" comm_to_compute                                   \
+    "exposed_unmatched_ns=null exposed_least_wait_ns=null comm_to_compute=" comm_to_compute        \
     " exposed_to_window=" exposed_to_window
 #define NO_COMM                                                                                    \
     "comm_ns=0 memory_ns=0 overlap_ns=0 overlap_pct=null exposed_comm_ns=0 exposed_memory_ns=0"

@@ -161,7 +161,7 @@ seldom("poor clocks: arrivals have whiskers, ties are hollow, nobody is last", (
 }));
 
 seldom("clocks that are not compared: what rests on them is left out and said", () => of("no-clocks", async (page, job) => {
-  assert.match(await h1(page), /^No verdict: there is nothing to compare between ranks/);
+  assert.match(await h1(page), /^No verdict: the traces do not show who waits for whom/);
   assert.match(await page.textContent(".verdict .evidence"), /^Clocks are not compared/);
   assert.equal((await figure(page, "Exposed communication"))[1], "wait not known");
   await visit(page, "#stragglers");

@@ -9,6 +9,7 @@
 
 #include "advice_rules.h"
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/fixes.h"
 #include "analysis/shared/words.h"
 #include "base/sorted.h"
 #include "base/vec.h"
@@ -486,6 +487,8 @@ static bool is_bound(const item *i) {
 
 /* Returns the severity by saving. A bound may lower the severity by cost, but not raise it. */
 static int by_saving(const item *i) {
+    if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
+        return -1; /* no fix of it can be worth naming */
     const int severity = severity_of(worth, i->saving.share.value.r);
     return is_bound(i) && severity > i->severity ? i->severity : severity;
 }
@@ -559,6 +562,8 @@ static int worst_first(const void *a, const void *b) {
         return class_of(x) - class_of(y);
     if (class_of(x) < 2 && x->saving.time.value.i != y->saving.time.value.i)
         return tm_order_i64(y->saving.time.value.i, x->saving.time.value.i);
+    if (class_of(x) < 2)
+        return (int)x->rule - (int)y->rule; /* a cause before its effect */
     if (class_of(x) == 2 && (x->rule == TM_RULE_STRAGGLER) != (y->rule == TM_RULE_STRAGGLER))
         return x->rule == TM_RULE_STRAGGLER ? -1 : 1; /* it leads the first screen, too */
     if (x->advice.cost_ns != y->advice.cost_ns)

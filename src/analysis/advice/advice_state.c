@@ -456,12 +456,14 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
     if (!tm_doubt_text(f->tables, what))
         return;
     bool lost = tm_facts_sum(f, "job.integrity", "launches_lost") > 0;
-    snprintf(out->text, sizeof out->text, "Record again%s%s.",
-             lost ? ", so that each launch has its kernel: fewer steps, larger profiler buffers, "
-                    "each kernel of CUDA graphs"
-                  : ": no kernel can have lasted that long",
-             out->measure < 100.0 ? ""
-                                  : ". Any other advice would rest on figures that may be wrong");
+    bool sampled = tm_facts_sum(f, "job.integrity", "sampled") > 0;
+    snprintf(
+        out->text, sizeof out->text, "%s%s%s.", sampled ? "Give the whole traces" : "Record again",
+        sampled ? ""
+        : lost  ? ", so that each launch has its kernel: fewer steps, larger profiler buffers, "
+                  "each kernel of CUDA graphs"
+                : ": no kernel can have lasted that long",
+        out->measure < 100.0 ? "" : ". Any other advice would rest on figures that may be wrong");
     snprintf(out->evidence, sizeof out->evidence, "In doubt: %s.", what);
 }
 

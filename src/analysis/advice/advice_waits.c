@@ -278,6 +278,59 @@ static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_
                  rank);
 }
 
+/* Writes the mean computation of the ranks of a plan, or of the others. */
+static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out, size_t size) {
+    const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    int64_t sum = 0, n = 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_fixes_lists(items, plan, tm_table_cell(ranks, i, "rank")->value.i) == listed) {
+            sum += tm_facts_int(f, "overlap.rank", i, "compute_ns");
+            n++;
+        }
+    tm_shown_duration(n > 0 ? sum / n : 0, out, size);
+}
+
+/* Writes advice on a slow stage, the ranks of a plan. Which of its ranks computes most is chance,
+ * and the durations of its operations do not show why it is slow. */
+static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
+    const char *name = tm_table_cell(items, stage, "name")->value.text;
+    char own[TM_ADVICE_TIME], others[TM_ADVICE_TIME];
+    tm_rank_text names = tm_rank_text_begin(out->ranks);
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_fixes_lists(items, plan, tm_table_cell(ranks, i, "rank")->value.i))
+            tm_rank_text_add(&names, tm_table_cell(ranks, i, "rank")->value.i);
+    tm_rank_text_end(&names, ranks->n_rows);
+    mean_compute(f, plan, true, own, sizeof own);
+    mean_compute(f, plan, false, others, sizeof others);
+    out->item = "stage";
+    out->limit = name;
+    snprintf(out->text, sizeof out->text,
+             "Divide the work of the pipeline evenly between its stages, or look at the GPUs of "
+             "stage %s (ranks %s): the traces do not show whether it has more work (layers, the "
+             "model's head) or slower GPUs.",
+             name, out->ranks);
+    snprintf(out->evidence, sizeof out->evidence,
+             "A rank of stage %s computes for %s, one of another stage for %s (means). ", name, own,
+             others);
+}
+
+/* Sets the saving of an item on one rank: what fixing it alone saves. Returns false if that is
+ * known not to be worth it. */
+static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    char name[24];
+    snprintf(name, sizeof name, "%" PRId64, rank);
+    const size_t row = tm_fixes_find(items, "rank", name);
+    if (row == items->n_rows || tm_facts_saved(f, "rank", name).share.null)
+        return true;
+    out->item = "rank";
+    out->limit = tm_table_cell(items, row, "name")->value.text;
+    return tm_fixes_saved_pct(items, row) >= TM_FIX_LEAST_PCT;
+}
+
 /* Imbalance summed over whole steps. A rank leads the steps in which it computes most. */
 typedef struct uneven {
     int64_t mean_ns, above_ns, n, rank, led;
@@ -347,24 +400,30 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
         return;
     }
     tm_shown_duration(u.n > 0 ? u.above_ns / u.n : 0, time, sizeof time);
-    if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    const size_t plan = tm_savings_plan(f->tables), stage = tm_fixes_stage_of(items, plan);
+    if (one && stage < items->n_rows && tm_fixes_lists(items, plan, u.rank)) {
+        write_stage(f, plan, stage, out);
+    } else if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
         /* The whole stage has more work; which of its ranks has the most is chance. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
-    } else if (one) {
+    } else if (one && take_saving(f, u.rank, out)) {
         snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u.rank);
         write_one_rank(f, u.rank, u.n, out);
     } else {
+        out->item = out->limit = NULL;
         snprintf(out->text, sizeof out->text,
                  "Balance the work%s between ranks: sequence lengths, padding, expert routing.",
                  tm_facts_marks_steps(f) ? " of a step" : "");
     }
+    const size_t used = strlen(out->evidence);
     if (u.n == 1)
-        snprintf(out->evidence, sizeof out->evidence,
+        snprintf(out->evidence + used, sizeof out->evidence - used,
                  "Rank %" PRId64 " computes %s (%.0f %%) more than the mean.", u.rank, time,
                  percent);
     else
-        snprintf(out->evidence, sizeof out->evidence,
+        snprintf(out->evidence + used, sizeof out->evidence - used,
                  "In a step, the rank with the most computation has %s (%.0f %%) more than the "
                  "mean. Rank %" PRId64 " has the most in %" PRId64 " of %" PRId64 " steps.",
                  time, percent, u.rank, u.led, u.n);
@@ -606,9 +665,13 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t late_senders = tm_facts_sum(f, "bubble.pair", "late_sender_ns");
     const double percent = 100.0 * (double)unmatched / (double)rest_ns;
-    char share[64], time[TM_ADVICE_TIME];
+    const int64_t least_ns = tm_facts_sum(f, "overlap.rank", "exposed_least_wait_ns");
+    char share[64], time[TM_ADVICE_TIME], least[96] = "";
     if (percent < 50.0)
         return;
+    tm_facts_by_rank(f, least_ns, time);
+    if (least_ns > 0)
+        snprintf(least, sizeof least, ", but at least %s is waiting for ranks that are here", time);
     snprintf(share, sizeof share, "%s of this time",
              tm_shown_percent(percent < 100.0 ? percent : 100.0, 0).text);
     tm_shown_duration(late_senders, time, sizeof time);
@@ -621,8 +684,8 @@ static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     else
         snprintf(out->evidence + used, sizeof out->evidence - used,
                  " %s is in incomplete operations, or in operations that do not make ranks wait: "
-                 "the traces do not show how much of this time is waiting for other ranks.",
-                 share);
+                 "the traces do not show how much of this time is waiting for other ranks%s.",
+                 share, least);
 }
 
 /* Sets cost, measure and evidence for the rules on poorly hidden and on too much communication.

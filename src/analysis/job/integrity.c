@@ -12,6 +12,7 @@ enum {
     LAUNCHES_LOST,
     GRAPHS_LOST,
     RECORDED_PCT,
+    SAMPLED,
     DEVICE,
     HIDDEN,
     COMPUTE,
@@ -38,7 +39,7 @@ static const tm_column columns[N_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
                "Number of steps that the rank's trace marks. Null if the trace has no launches; "
-               "the columns up to recorded_pct are then null too."},
+               "the columns up to sampled are then null too."},
     [STEPS_LOST] = {"steps_lost", TM_INT, "",
                     "Number of steps in which kernels were launched but none was recorded."},
     [LAUNCHES] = {"launches", TM_INT, "",
@@ -52,6 +53,12 @@ static const tm_column columns[N_COLUMNS] = {
                        "lost, losses in the first and last tenth of the recording do not count."},
     [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%", "100 (launches - launches_lost) / launches."},
+    [SAMPLED] =
+        {"sampled", TM_BOOL, "",
+         "Whether the trace is a sample of what ran. CUPTI numbers all calls of a process; a "
+         "sample "
+         "has under 2 % of the numbers between its first and its last number, half of them more "
+         "than 20 apart. It is unknown what ran between the recorded events."},
     [DEVICE] = {"device_ns", TM_INT, "ns",
                 "Time in which the rank's devices ran recorded kernels, copies or sets; "
                 "overlapping events count once."},
@@ -67,14 +74,17 @@ static const tm_column columns[N_COLUMNS] = {
                        "Lower bound of compute_pct: as if the GPU was idle during hidden_ns and "
                        "impossible_ns, over a window that is extended to include all of hidden_ns. "
                        "With several devices, the mean over them. Null without GPU events."},
-    [COMPUTE_MOST] = {"compute_most_pct", TM_REAL, "%",
-                      "Upper bound of compute_pct: as if the GPU computed during all of hidden_ns. "
-                      "With several devices, the mean over them. Null without GPU events."},
+    [COMPUTE_MOST] =
+        {"compute_most_pct", TM_REAL, "%",
+         "Upper bound of compute_pct: as if the GPU computed during all of hidden_ns, or "
+         "for a sample during all of idle_pct. "
+         "With several devices, the mean over them. Null without GPU events."},
     [IDLE] = {"idle_pct", TM_REAL, "%",
               "100 idle_ns of overlap.rank / the rank's window; with several devices, the mean "
               "over them. Null without GPU events."},
     [IDLE_LEAST] = {"idle_least_pct", TM_REAL, "%",
-                    "Lower bound of idle_pct: as if the GPU was busy during hidden_ns. With "
+                    "Lower bound of idle_pct: as if the GPU was busy during hidden_ns; 0 for a "
+                    "sample. With "
                     "several devices, the mean over them. Null without GPU events."},
     [IDLE_MOST] =
         {"idle_most_pct", TM_REAL, "%",
@@ -88,7 +98,8 @@ static const tm_column columns[N_COLUMNS] = {
     [BETWEEN] = {"between_pct", TM_REAL, "%",
                  "The larger of two values: 100 (compute_ns - compute_least_ns) / compute_ns, and "
                  "the percentage of launches lost between the first and the last launch with a "
-                 "recorded GPU event. Up to 5, the stretch between these two launches counts as "
+                 "recorded GPU event. For a sample it is moves_pct. Up to 5, the stretch between "
+                 "these two launches counts as "
                  "complete, and waits in it can be blamed on ranks."},
     [IMPOSSIBLE] =
         {"impossible_kernels", TM_INT, "",
@@ -159,6 +170,7 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
     tm_cell_set_int(&row[LAUNCHES_LOST], l->lost);
     tm_cell_set_int(&row[GRAPHS_LOST], l->graphs);
     tm_cell_set_ratio(&row[RECORDED_PCT], 100.0, l->launches - l->lost, l->launches);
+    tm_cell_set_bool(&row[SAMPLED], l->sampled);
 }
 
 /* Totals over the devices of a rank. */
@@ -189,7 +201,8 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
     /* hidden work may be on any device: it is added to the sum, limited to what is not busy */
     const int64_t room = whole - d.busy_ns;
-    const int64_t hidden = s->lost->hidden_ns < room ? s->lost->hidden_ns : room;
+    const bool sampled = s->lost->sampled; /* work may be hidden in every gap */
+    const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;
     double shown[] = {share(d.compute_ns, window), share(window - d.busy_ns, window)};
     double least[] = {share(d.compute_ns - late_ns, whole),
                       share(whole - d.busy_ns - hidden, whole)};
@@ -203,7 +216,8 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
         moves = larger(moves, larger(shown[i] - least[i], most[i] - shown[i]));
     }
     double late = t.compute_ns > 0 ? share(t.compute_ns - compute, t.compute_ns) : 0.0;
-    double lost = s->lost->between > 0 ? share(s->lost->lost_between, s->lost->between) : moves;
+    double lost =
+        !sampled && s->lost->between > 0 ? share(s->lost->lost_between, s->lost->between) : moves;
     tm_cell_set_real(&row[MOVES], larger(moves, late));
     tm_cell_set_real(&row[BETWEEN], larger(lost, late));
     tm_cell_set_int(&row[IMPOSSIBLE_NS], t.busy_ns - busy);

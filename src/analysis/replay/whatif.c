@@ -71,12 +71,15 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were not recorded but inferred from "
                     "order and times."},
-    [J_SURE] = {"sure", TM_BOOL, "",
-                "Whether the figures in this table hold. They do if replay_error_pct is within 5, "
-                "slowdown is at least 0.99, half of the communication is matched between ranks, "
-                "nine tenths of the ranks were read and nine tenths of the marked steps were "
-                "replayed (the replay starts at the job's first GPU event), and twice the clock "
-                "uncertainty is within 5 % of a step."},
+    [J_SURE] =
+        {"sure", TM_BOOL, "",
+         "Whether the figures in this table hold. They do if replay_error_pct is within 5, "
+         "slowdown is at least 0.99, half of the communication is matched between ranks, "
+         "nine tenths of the ranks were read and nine tenths of the marked steps were "
+         "replayed (the replay starts at the job's first GPU event), and twice the clock "
+         "uncertainty is within 5 % of a step. If no waits for the device are recorded, a "
+         "host may also make no call for at most 5 % of the time in which its device ran, as "
+         "it may then have worked or waited."},
     [J_FIX] = {"mend_ns", TM_INT, "ns",
                "Time that fixing the ranks named in stragglers.finding takes off a mean step. Null "
                "if no rank is named, or if the fix takes under 0.05 % off the critical path."},
@@ -315,9 +318,15 @@ static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
 
+/* Returns the time [%] in which hosts may have worked or waited. */
+static double blocked_pct(const tm_replay_result *r) {
+    return r->n_ranks > 0 ? percent(r->blocked_ns / r->n_ranks, r->total_ns) : 0.0;
+}
+
 static bool is_sure(const tm_replay_result *r) {
     return fabs(error_pct(r)) <= DOUBT_PCT && slowdown(r) >= LEAST_SLOWDOWN && is_matched(r) &&
-           !lacks_ranks(r) && is_timed(r) && replayed_pct(r) >= LEAST_REPLAYED_PCT;
+           !lacks_ranks(r) && is_timed(r) && replayed_pct(r) >= LEAST_REPLAYED_PCT &&
+           blocked_pct(r) <= DOUBT_PCT;
 }
 
 /* Writes the first reason for doubt, else the basis of the figures. */
@@ -352,6 +361,11 @@ static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
                  "waits without a recorded call, a full queue): the saving may be any amount "
                  "between the smallest and the largest shown.",
                  fabs(error));
+    else if (blocked_pct(r) > DOUBT_PCT)
+        snprintf(out, size,
+                 "While devices ran, hosts made no call for much of the time, and no waits for the "
+                 "devices are recorded: hosts may have worked or waited, so how much quicker "
+                 "kernels or less host work save is not known.");
     else if (slowdown(r) < LEAST_SLOWDOWN)
         snprintf(out, size,
                  "If all ranks took the time of their peers, steps would be longer: the ranks do "

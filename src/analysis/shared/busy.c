@@ -5,9 +5,9 @@
 /* Returns set i, so that all sets can be initialised and freed in a loop; NULL after the last. */
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
-        &busy->compute,          &busy->communication,  &busy->memory,       &busy->overlap,
-        &busy->exposed_comm,     &busy->exposed_memory, &busy->exposed_wait, &busy->window,
-        &busy->exposed_transfer, &busy->busy,
+        &busy->compute,          &busy->communication,  &busy->memory,        &busy->overlap,
+        &busy->exposed_comm,     &busy->exposed_memory, &busy->exposed_wait,  &busy->window,
+        &busy->exposed_transfer, &busy->busy,           &busy->exposed_least,
     };
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
@@ -58,39 +58,50 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     return true;
 }
 
-/* Splits communication kernels into a wait and a subsequent transfer, on the rank's own clock. */
-static bool collect_waits(const tm_timeline *timeline, tm_intervals *wait, tm_intervals *transfer,
-                          bool *any) {
+/* Communication kernels, on the rank's own clock: split into a wait and a subsequent transfer, or,
+ * of an operation that lacks ranks, its least wait. */
+typedef struct split {
+    tm_intervals wait, transfer, least;
+} split;
+
+static bool collect_waits(const tm_timeline *timeline, split *out, bool *any) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n; i++) {
         /* below 0: the operation has no wait; the kernel counts neither as wait nor as transfer */
         int64_t waited = timeline->answers[i].wait_ns;
-        if (waited < 0)
-            continue;
+        const int64_t least_ns = timeline->answers[i].least_ns;
         int64_t begin = timeline->begin_ns[attrs[i].event];
         int64_t end = begin + timeline->duration_ns[attrs[i].event];
+        const int64_t came = begin + least_ns;
         begin = tm_opened(timeline, begin);
-        *any = true;
-        if (!tm_intervals_add(wait, begin, begin + waited) ||
-            !tm_intervals_add(transfer, begin + waited, end))
+        *any = *any || waited >= 0;
+        if (came > begin && !tm_intervals_add(&out->least, begin, came))
+            return false;
+        if (waited >= 0 && (!tm_intervals_add(&out->wait, begin, begin + waited) ||
+                            !tm_intervals_add(&out->transfer, begin + waited, end)))
             return false;
     }
-    tm_intervals_normalise(wait);
-    tm_intervals_normalise(transfer);
+    tm_intervals_normalise(&out->wait);
+    tm_intervals_normalise(&out->transfer);
+    tm_intervals_normalise(&out->least);
     return true;
 }
 
 /* Splits exposed communication; time with one kernel waiting, another transferring is transfer. */
 static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
-    tm_intervals wait = TM_INTERVALS(), transfer = TM_INTERVALS(), shown = TM_INTERVALS();
-    bool ok = collect_waits(timeline, &wait, &transfer, &out->any_wait) &&
-              tm_intervals_subtract(&transfer, &out->compute, &out->exposed_transfer) &&
-              tm_intervals_subtract(&wait, &out->compute, &shown) &&
-              tm_intervals_subtract(&shown, &transfer, &out->exposed_wait);
-    tm_vec_free(&wait);
-    tm_vec_free(&transfer);
-    tm_vec_free(&shown);
+    split s = {TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS()};
+    tm_intervals shown = TM_INTERVALS(), bare = TM_INTERVALS(), rest = TM_INTERVALS();
+    bool ok = collect_waits(timeline, &s, &out->any_wait) &&
+              tm_intervals_subtract(&s.transfer, &out->compute, &out->exposed_transfer) &&
+              tm_intervals_subtract(&s.wait, &out->compute, &shown) &&
+              tm_intervals_subtract(&shown, &s.transfer, &out->exposed_wait) &&
+              tm_intervals_subtract(&s.least, &out->compute, &bare) &&
+              tm_intervals_subtract(&bare, &s.transfer, &rest) &&
+              tm_intervals_subtract(&rest, &s.wait, &out->exposed_least);
+    tm_intervals *sets[] = {&s.wait, &s.transfer, &s.least, &shown, &bare, &rest};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        tm_vec_free(sets[i]);
     return ok;
 }
 
@@ -238,6 +249,7 @@ tm_busy_times tm_busy_rank(const tm_busy *busy) {
         .exposed_memory_ns = tm_intervals_length(&busy->exposed_memory),
         .exposed_wait_ns = tm_intervals_length(&busy->exposed_wait),
         .exposed_transfer_ns = tm_intervals_length(&busy->exposed_transfer),
+        .exposed_least_ns = tm_intervals_length(&busy->exposed_least),
     };
     complete(&t, tm_intervals_length(&busy->window));
     return t;
@@ -274,6 +286,7 @@ tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, con
         .exposed_memory_ns = tm_intervals_length_in(&busy->exposed_memory, begin, end),
         .exposed_wait_ns = tm_intervals_length_in(&busy->exposed_wait, begin, end),
         .exposed_transfer_ns = tm_intervals_length_in(&busy->exposed_transfer, begin, end),
+        .exposed_least_ns = tm_intervals_length_in(&busy->exposed_least, begin, end),
     };
     complete(&t, tm_step_window(timeline, step));
     return t;

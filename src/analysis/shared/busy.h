@@ -17,7 +17,9 @@ typedef struct tm_busy {
     tm_intervals window; /* the windows of the spans: first start to last end of GPU events */
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
-    bool any;                      /* the rank has GPU events */
+    tm_intervals exposed_least; /* waits in operations that lack ranks, until the last of the others
+                                   came, outside P, C_transfer and C_wait */
+    bool any;                   /* the rank has GPU events */
     bool comm_alone; /* only communication is recorded: all sets but C and the window are empty */
     bool any_wait;   /* the rank has operations with wait and transfer */
 } tm_busy;
@@ -28,6 +30,7 @@ typedef struct tm_busy_times {
     int64_t window_ns, compute_ns, comm_ns, memory_ns, overlap_ns;
     int64_t exposed_comm_ns, exposed_memory_ns, busy_ns, idle_ns;
     int64_t exposed_wait_ns, exposed_transfer_ns; /* 0 if the rank has no such operation */
+    int64_t exposed_least_ns;                     /* likewise */
 } tm_busy_times;
 
 /** Computes the sets of a timeline. Release them with tm_busy_free, even on failure. */

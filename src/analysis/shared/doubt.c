@@ -142,6 +142,10 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
     append(out, text);
 }
 
+static bool is_sampled(const tm_table *table, size_t row) {
+    return count(table, row, "sampled") != 0;
+}
+
 bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     const tm_table *table = rows_of(tables);
     size_t worst = 0;
@@ -155,7 +159,10 @@ bool tm_doubt_text(const tm_tables *tables, char out[TM_DOUBT_TEXT]) {
     bool lost = count(table, worst, "launches_lost") > 0;
     out[0] = '\0';
     append_who(table, worst, n, out);
-    if (lost)
+    if (is_sampled(table, worst))
+        append(out, "most CUDA calls are missing, as the numbers of the others show, so the GPU "
+                    "may have worked in every gap");
+    else if (lost)
         append_lost(table, worst, out);
     if (count(table, worst, "impossible_kernels") > 0) {
         append(out, lost ? "; " : "");

@@ -44,6 +44,30 @@ size_t tm_fixes_find(const tm_table *items, const char *what, const char *name) 
     return i;
 }
 
+bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank) {
+    char listed[320], wanted[40];
+    if (row >= items->n_rows)
+        return false;
+    snprintf(listed, sizeof listed, ", %.280s,", tm_table_cell(items, row, "name")->value.text);
+    snprintf(wanted, sizeof wanted, ", %" PRId64 ",", rank);
+    return strstr(listed, wanted) != NULL;
+}
+
+static int64_t saved_ns(const tm_table *items, size_t row) {
+    return tm_table_cell(items, row, "saved_ns")->value.i;
+}
+
+/* Replays of the same ranks save the same to the nanosecond. */
+size_t tm_fixes_stage_of(const tm_table *items, size_t plan) {
+    const int64_t ranks = plan < items->n_rows ? tm_table_cell(items, plan, "ranks")->value.i : 0;
+    size_t i = ranks < 2 ? items->n_rows : 0;
+    while (i < items->n_rows &&
+           !(tm_fixes_is(items, i, "stage") && tm_table_cell(items, i, "ranks")->value.i == ranks &&
+             saved_ns(items, i) > 0 && saved_ns(items, i) == saved_ns(items, plan)))
+        i++;
+    return i;
+}
+
 static double saved_by(const tm_fixes *f, const char *what, const char *name) {
     const size_t row = tm_fixes_find(f->items, what, name);
     return row < f->items->n_rows ? tm_fixes_saved_pct(f->items, row) : 0.0;

@@ -27,6 +27,13 @@ double tm_fixes_saved_pct(const tm_table *items, size_t row);
 /** Returns the row with the given sort and name; n_rows if there is none. */
 size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 
+/** Returns whether the name of a row, a plan such as "7, 6", lists a rank. */
+bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank);
+
+/** Returns the row of the pipeline stage that has all ranks of a plan and no other; n_rows if none.
+ */
+size_t tm_fixes_stage_of(const tm_table *items, size_t plan);
+
 tm_fixes tm_fixes_read(const tm_tables *tables);
 
 /** Returns the saving [% of a step] from fixing a rank, or the host of a rank; negative if steps

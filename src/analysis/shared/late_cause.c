@@ -38,7 +38,9 @@ static bool computes_longer(double speed, double slower_ns, double idle_ns, bool
 typedef struct peers {
     int64_t *compute_ns, *idle_ns; /* [n] */
     size_t n;
-    bool equal; /* the peers have the same amount of work */
+    int64_t rank;  /* of the last one */
+    bool equal;    /* the peers have the same amount of work */
+    bool with_own; /* its speed is against a median that includes its own time */
     int64_t own_compute_ns, own_idle_ns;
 } peers;
 
@@ -53,6 +55,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     c->idle_ns = p->own_idle_ns;
     c->median_idle_ns = p->n > 0 ? tm_median_any(p->idle_ns, p->n) : c->idle_ns;
     double speed = same.speed >= 0.0 ? same.speed : c->speed;
+    c->peer = p->n == 1 ? p->rank : -1;
     double slower_ns = (1.0 - speed) * (double)compute_ns;
     double more_ns = (1.0 - c->speed) * (double)compute_ns;
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
@@ -69,7 +72,11 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
              (far || (speed >= NORMAL && idle_ns > slower_ns)))
         c->kind = TM_LATE_HOST;
     c->same_kernels = c->kind == TM_LATE_GPU && same.all_slower;
-    c->speed = c->kind == TM_LATE_GPU || c->kind == TM_LATE_HOST ? speed : c->speed;
+    const bool of_same = same.speed >= 0.0 && (c->kind == TM_LATE_GPU || c->kind == TM_LATE_HOST);
+    if (of_same)
+        c->speed = speed;
+    else if (c->peer >= 0 && p->with_own) /* (own + other) / 2 own becomes other / own */
+        c->speed = 2.0 * c->speed - 1.0;
 }
 
 static int64_t number(const tm_table *table, size_t row, const char *column) {
@@ -203,6 +210,7 @@ static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
                  .equal = true};
     for (int all = stage < 0; all < 2 && p->n == 0 && p->compute_ns && p->idle_ns; all++) {
         p->equal = stage < 0 || !all;
+        p->with_own = stage < 0 || !p->equal;
         for (size_t i = 0; i < overlap->n_rows; i++) {
             const int64_t other = number(overlap, i, "rank");
             if (other == rank) {
@@ -212,6 +220,7 @@ static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
                        (all || stage_of(tables, other) == stage)) {
                 p->compute_ns[p->n] = number(overlap, i, "compute_ns");
                 p->idle_ns[p->n++] = number(overlap, i, "idle_ns");
+                p->rank = other;
             }
         }
     }
@@ -267,7 +276,7 @@ static void set_by_work(tm_late_cause *cause, const char *work) {
 static tm_late_cause late_throughout(const tm_tables *tables, int64_t rank, int64_t late_ns) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     double *speeds = malloc((overlap->n_rows + 1) * sizeof *speeds);
-    tm_late_cause c = {.speed = -1.0};
+    tm_late_cause c = {.peer = -1, .speed = -1.0};
     peers p = {0};
     const size_t own = tm_table_find_row(overlap, &rank, 1);
     const bool known = own < overlap->n_rows && knows_idle(overlap, own);
@@ -311,7 +320,7 @@ static bool is_compared(const tm_tables *tables, const sums *other, const sums *
 static tm_late_cause late_in_steps(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                                    int64_t late_ns) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
-    tm_late_cause c = {.speed = -1.0};
+    tm_late_cause c = {.peer = -1, .speed = -1.0};
     sums *v = malloc((steps->n_rows + 1) * sizeof *v);
     int64_t *values = malloc((steps->n_rows + 1) * sizeof *values);
     size_t n = v && values ? sum_ranks(steps, from, to, v) : 0, own = 0, compared = 0;
@@ -326,12 +335,17 @@ static tm_late_cause late_in_steps(const tm_tables *tables, int64_t rank, int64_
             if (is_compared(tables, &v[i], &v[own], equal ? stage : -1))
                 values[compared++] = v[i].compute_ns;
         c.speed = (double)tm_median_any(values, compared) / (double)v[own].compute_ns;
+        int64_t last = -1;
         compared = 0;
         for (size_t i = 0; i < n; i++)
-            if (i != own && is_compared(tables, &v[i], &v[own], equal ? stage : -1))
+            if (i != own && is_compared(tables, &v[i], &v[own], equal ? stage : -1)) {
                 values[compared++] = v[i].idle_ns;
+                last = v[i].rank;
+            }
         const peers p = {.idle_ns = values,
                          .n = compared,
+                         .rank = last,
+                         .with_own = true,
                          .equal = equal,
                          .own_compute_ns = v[own].compute_ns,
                          .own_idle_ns = v[own].idle_ns};

@@ -25,7 +25,8 @@ typedef enum tm_late_kind {
 
 typedef struct tm_late_cause {
     tm_late_kind kind;
-    double speed;      /* median compute time / its own; negative if unknown */
+    int64_t peer;      /* the only rank that it is compared with; -1 if there are several */
+    double speed;      /* median compute time (or that of peer) / its own; negative if unknown */
     bool same_kernels; /* for TM_LATE_GPU: whether nearly all kernels are slower than the same
                           kernels on other ranks, so that more work is not the cause */
     int64_t idle_ns, median_idle_ns; /* idle time of the rank, and the median of the other ranks */

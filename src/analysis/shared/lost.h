@@ -17,6 +17,7 @@ typedef struct tm_lost {
     int64_t hidden_ns;   /* [ns] the same summed over devices, each against its own events; a launch
                             counts for its device if known */
     bool known;          /* the trace contains launches */
+    bool sampled;        /* most calls between the recorded ones are not in the trace */
 } tm_lost;
 
 /**
@@ -24,6 +25,8 @@ typedef struct tm_lost {
  * computing kernels if only copies were recorded of it, or communication during which the device
  * was mostly idle: a graph runs without the host and waits for nothing. Launches shortly before the
  * first recorded event, or still queued when the recording ends, normally have no event.
+ *
+ * A trace is a sample if the numbers of its calls are far apart.
  *
  * @param out  free it with tm_lost_free, even on failure
  * @return     TM_OK; TM_ERR_FAULT

@@ -208,9 +208,15 @@ static void plan_text(const topic *t, char *out, size_t size) {
     if (plan == t->items->n_rows)
         return;
     bool several = tm_table_cell(t->items, plan, "ranks")->value.i > 1;
+    const char *ranks = tm_table_cell(t->items, plan, "name")->value.text;
+    const size_t stage = tm_fixes_stage_of(t->items, plan);
     saves_text(t, plan, t->items->n_rows, saves, sizeof saves);
-    snprintf(out, size, "Fixing rank%s %.80s %s%s", several ? "s" : "",
-             tm_table_cell(t->items, plan, "name")->value.text, several ? "together " : "", saves);
+    if (stage < t->items->n_rows)
+        snprintf(out, size, "Fixing pipeline stage %s (ranks %.80s) %s",
+                 tm_table_cell(t->items, stage, "name")->value.text, ranks, saves);
+    else
+        snprintf(out, size, "Fixing rank%s %.80s %s%s", several ? "s" : "", ranks,
+                 several ? "together " : "", saves);
 }
 
 /* Returns whether no kind of work saves more than a plan. */
@@ -285,14 +291,9 @@ static size_t named_item(const topic *t, const char **it) {
             if (is_text(t->items, i, "what", "plan") &&
                 tm_table_cell(t->items, i, "ranks")->value.i == (int64_t)named)
                 plan = i;
-        for (size_t f = 0; f < t->findings->n_rows && plan < none; f++) {
-            char listed[320], wanted[40];
-            snprintf(listed, sizeof listed, ", %.280s,",
-                     tm_table_cell(t->items, plan, "name")->value.text);
-            snprintf(wanted, sizeof wanted, ", %" PRId64 ",",
-                     tm_table_cell(t->findings, f, "rank")->value.i);
-            plan = strstr(listed, wanted) ? plan : none;
-        }
+        for (size_t f = 0; f < t->findings->n_rows; f++)
+            if (!tm_fixes_lists(t->items, plan, tm_table_cell(t->findings, f, "rank")->value.i))
+                plan = none;
         return plan;
     }
     if (is_text(t->findings, 0, "level", "host")) {
@@ -426,12 +427,15 @@ int64_t tm_savings_first(const tm_tables *tables) {
     return said ? strtoll(tm_table_cell(t.items, plan, "name")->value.text, NULL, 10) : -1;
 }
 
-const char *tm_savings_ranks(const tm_tables *tables) {
+size_t tm_savings_plan(const tm_tables *tables) {
     topic t;
-    if (!open_topic(tables, &t))
-        return "";
-    const size_t plan = worth_plan(&t);
-    return plan < t.items->n_rows ? tm_table_cell(t.items, plan, "name")->value.text : "";
+    return open_topic(tables, &t) ? worth_plan(&t) : t.items->n_rows;
+}
+
+const char *tm_savings_ranks(const tm_tables *tables) {
+    const tm_table *items = tm_tables_find(tables, "whatif.item");
+    const size_t plan = tm_savings_plan(tables);
+    return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
 /* Writes what fixing the named ranks saves: row `item`, called `it` in the sentence. */

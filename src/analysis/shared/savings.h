@@ -26,6 +26,9 @@ tm_lead tm_savings_lead(const tm_tables *tables);
  * whose fix saves most; -1 if none. */
 int64_t tm_savings_first(const tm_tables *tables);
 
+/** Returns the row of whatif.item of the plan that is worth naming; n_rows if none. */
+size_t tm_savings_plan(const tm_tables *tables);
+
 /** Returns the ranks of the plan as the sentence lists them: "1, 2, 0"; "" if they are not worth
  * naming. Borrowed from the tables. */
 const char *tm_savings_ranks(const tm_tables *tables);

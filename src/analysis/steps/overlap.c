@@ -23,6 +23,7 @@ enum {
     T_EXPOSED_WAIT,
     T_EXPOSED_TRANSFER,
     T_EXPOSED_UNMATCHED,
+    T_EXPOSED_LEAST,
     T_COMM_TO_COMPUTE,
     T_EXPOSED_TO_WINDOW,
     N_TIMES
@@ -62,6 +63,10 @@ enum {
          "the last rank arrived. Null if the rank has no complete synchronising collective."},     \
         {"exposed_unmatched_ns", TM_INT, "ns",                                                     \
          "Rest of exposed_comm_ns: communication whose wait and transfer are unknown."},           \
+        {"exposed_least_wait_ns", TM_INT, "ns",                                                    \
+         "Part of exposed_unmatched_ns that is certainly waiting: in collectives that lack "       \
+         "ranks, "                                                                                 \
+         "the time until the last of the recorded ranks arrived."},                                \
         {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
         "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
     }
@@ -275,6 +280,7 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
         return;
     tm_cell_set_int(&cells[T_EXPOSED_UNMATCHED],
                     t->exposed_comm_ns - t->exposed_wait_ns - t->exposed_transfer_ns);
+    tm_cell_set_int(&cells[T_EXPOSED_LEAST], t->exposed_least_ns);
 }
 
 /* Returns whether a recording may start or end within a step: it is a trace's first or last. */

@@ -40,13 +40,25 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
                                                       tm_suspect_word((tm_suspect_work)f->work)});
 }
 
-enum { IDLE_MAX = 112 };
+enum { IDLE_MAX = 112, THAN_MAX = 32 };
+
+/* Names the reference of a speed: "rank 1's", of several ranks "the median". */
+static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
+    snprintf(out, THAN_MAX, "the median");
+    if (c->peer >= 0)
+        snprintf(out, THAN_MAX, "rank %" PRId64 "'s", c->peer);
+    return out;
+}
 
 static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){c->idle_ns, c->median_idle_ns}, 2, times);
-    snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", times[0].text,
-             times[1].text);
+    if (c->peer >= 0)
+        snprintf(out, IDLE_MAX, "its GPU idles %s (rank %" PRId64 "'s %s)", times[0].text, c->peer,
+                 times[1].text);
+    else
+        snprintf(out, IDLE_MAX, "its GPU idles %s against a median of %s", times[0].text,
+                 times[1].text);
 }
 
 /* " (in its longest gaps, 71.2 ms, it was in gc_collect for 69.9 ms)": for the host. */
@@ -62,7 +74,7 @@ static void call_text(const tm_late_cause *c, char *out, size_t size) {
 
 static void host_text(const tm_tables *tables, const tm_finding *f, const tm_late_cause *c,
                       const char *when, char *out, size_t size) {
-    char idle[IDLE_MAX];
+    char idle[IDLE_MAX], than[THAN_MAX];
     idle_text(c, idle);
     const bool throughout = f->shape == TM_SHAPE_THROUGHOUT;
     const bool normal = c->speed >= TM_LATE_NORMAL_SPEED;
@@ -75,9 +87,8 @@ static void host_text(const tm_tables *tables, const tm_finding *f, const tm_lat
         snprintf(out, size, "%sits kernels run at normal speed (%.2fx) while %s: %s", when,
                  c->speed, idle, look);
     else
-        snprintf(out, size,
-                 "%s%s, far more than its slower kernels (%.2fx the median speed) take: %s", when,
-                 idle, c->speed, look);
+        snprintf(out, size, "%s%s, far more than its slower kernels (%.2fx %s speed) take: %s",
+                 when, idle, c->speed, than_text(c, than), look);
     if (!input)
         call_text(c, out, size);
 }
@@ -87,19 +98,19 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
     tm_late_cause c = cause_of(tables, f);
     const char *when = throughout ? "" : steps ? "there " : "over the whole recording ";
     bool known = c.idle_ns > 0 || c.median_idle_ns > 0;
-    char idle[IDLE_MAX];
+    char idle[IDLE_MAX], than[THAN_MAX];
     idle_text(&c, idle);
+    than_text(&c, than);
     if (c.kind == TM_LATE_GPU)
-        snprintf(out, size,
-                 "%s%s at %.2fx the median speed: look at its GPU (clock, heat, neighbours)%s",
-                 when, c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed,
+        snprintf(out, size, "%s%s at %.2fx %s speed: look at its GPU (clock, heat, neighbours)%s",
+                 when, c.same_kernels ? "nearly all its kernels run" : "it computes", c.speed, than,
                  c.same_kernels ? "" : " or its share of the work");
     else if (c.kind == TM_LATE_WORK)
         snprintf(out, size,
-                 "%sit computes at %.2fx the median speed because it runs other or more kernels "
+                 "%sit computes at %.2fx %s speed because it runs other or more kernels "
                  "(the same kernels take no longer): look at its share of the work (tokens, "
                  "lengths, experts)",
-                 when, c.speed);
+                 when, c.speed, than);
     else if (c.kind == TM_LATE_QUEUE)
         snprintf(out, size,
                  "%s%s, most of it with kernels in its queue that were launched in time: look at "
@@ -110,9 +121,8 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
     else if (c.kind == TM_LATE_HOST)
         host_text(tables, f, &c, when, out, size);
     else if (c.speed >= 0.0)
-        snprintf(out, size,
-                 "%sits speed is %.2fx the median, %s: the traces do not show why it is late", when,
-                 c.speed, idle);
+        snprintf(out, size, "%sits speed is %.2fx %s, %s: the traces do not show why it is late",
+                 when, c.speed, than, idle);
     else
         snprintf(out, size, "%s%s", known ? when : "", known ? idle : "");
 }
@@ -426,7 +436,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     if (tm_no_devices_text(tables, out, NULL))
         return;
     if (e->blames->n_parts == 0) {
-        snprintf(out, TM_SENTENCE_MAX, "No verdict: there is nothing to compare between ranks");
+        snprintf(out, TM_SENTENCE_MAX, "No verdict: the traces do not show who waits for whom");
         return;
     }
     if (j->withheld) {

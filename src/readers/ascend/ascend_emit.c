@@ -7,6 +7,7 @@
 
 #include "ascend_collective.h"
 #include "ascend_kinds.h"
+#include "ascend_peers.h"
 #include "ascend_shapes.h"
 #include "base/sums.h"
 #include "readers/chrome.h"
@@ -25,7 +26,8 @@ void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names 
                                    .scratch = TM_VEC(char),
                                    .processes = TM_VEC(tm_ascend_process),
                                    .unsure = TM_VEC(uint32_t),
-                                   .carrying = TM_VEC(uint32_t)};
+                                   .carrying = TM_VEC(uint32_t),
+                                   .mesh = TM_VEC(uint32_t)};
     for (int i = 0; i < TM_ASCEND_PLACES; i++)
         emitter->places[i].pid_size = UINT8_MAX;
     tm_ascend_flows_init(&emitter->flows);
@@ -36,6 +38,7 @@ void tm_ascend_emitter_free(tm_ascend_emitter *emitter) {
     tm_vec_free(&emitter->processes);
     tm_vec_free(&emitter->unsure);
     tm_vec_free(&emitter->carrying);
+    tm_vec_free(&emitter->mesh);
     tm_ascend_flows_free(&emitter->flows);
 }
 
@@ -233,6 +236,8 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
                            const tm_ascend_operation *op, uint32_t row) {
     uint32_t group = tm_ascend_groups_find(e->groups, &event->name);
     bool has_type = tm_chrome_has(event, F_DTYPE);
+    bool mesh =
+        tm_chrome_has(event, F_ALGORITHM) && tm_ascend_is_mesh(&event->fields[F_ALGORITHM].text);
     const tm_ascend_collective told = {
         .op = op,
         .dtype =
@@ -240,7 +245,8 @@ static bool add_collective(tm_ascend_emitter *e, const tm_chrome_event *event,
         .count = tm_chrome_int(event, F_COUNT, -1),
         .group = group != TM_NO_NAME ? group : intern(e, &op->group),
     };
-    return tm_ascend_add_collective(e->trace, e->names, &told, row);
+    return tm_ascend_add_collective(e->trace, e->names, &told, row) &&
+           (!mesh || tm_vec_append(&e->mesh, &row, 1));
 }
 
 /* Adds an HCCL event. Operations are named by kind; group and sequence number are attributes. */
@@ -429,6 +435,7 @@ tm_status tm_ascend_emitter_finish(tm_ascend_emitter *e, tm_error *err) {
         return tm_fail_memory(err);
     if (!e->trace->truncated)
         e->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&e->lanes, &own);
+    TM_TRY(tm_ascend_count_peers(e->trace, e->names, &e->mesh, err));
     TM_TRY(tm_ascend_flows_link(&e->flows, e->trace, e->names, err));
     tm_part_finish(e->part);
     return TM_OK;

@@ -45,6 +45,7 @@ typedef struct tm_ascend_emitter {
     size_t last;      /* index of the last one looked up */
     tm_vec unsure;    /* of uint32_t: rows of copies that may be parts of collectives */
     tm_vec carrying;  /* of uint32_t: tracks with such parts */
+    tm_vec mesh;      /* of uint32_t: rows of operations that ran as a mesh */
     const tm_ascend_groups *groups; /* borrowed */
     tm_ascend_flows flows;
     tm_ascend_lanes lanes;

@@ -12,6 +12,7 @@
     X(F_QUEUE_ID, INT, "correlation_id")                                                           \
     X(F_COUNT, INT, "count")                                                                       \
     X(F_DTYPE, TEXT, "data_type")                                                                  \
+    X(F_ALGORITHM, TEXT, "alg_type")                                                               \
     X(F_DIMS, TEXT, "Input Dims")                                                                  \
     X(F_SEQUENCE, INT, "Sequence number")                                                          \
     X(F_FORWARD_THREAD, INT, "Fwd thread id")                                                      \

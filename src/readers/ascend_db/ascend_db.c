@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ascend_db_reader.h"
+#include "readers/ascend/ascend_peers.h"
 #include "readers/ascend/ascend_place.h"
 #include "readers/formats.h"
 
@@ -105,6 +106,7 @@ static tm_status finish(tm_ascend_db *d, tm_error *err) {
         return tm_fail_memory(err);
     if (d->device != TM_ASCEND_DB_SEVERAL) /* several devices have separate sums */
         d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
+    TM_TRY(tm_ascend_count_peers(d->trace, d->names, &d->mesh, err));
     return tm_ascend_flows_link(&d->flows, d->trace, d->names, err);
 }
 

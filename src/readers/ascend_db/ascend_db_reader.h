@@ -28,6 +28,7 @@ typedef struct tm_ascend_db {
     tm_vec infos;       /* private to the tasks, as are the next three */
     tm_vec copies;      /* facts about copies, by task */
     tm_vec types;       /* element types */
+    tm_vec mesh;        /* of uint32_t: rows of operations that ran as a mesh */
     bool describes_all; /* kernels are described, so a task without a description is not a kernel */
     tm_vec connections; /* private to the calls, as are the next two */
     tm_vec stacks;

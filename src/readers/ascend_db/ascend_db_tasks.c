@@ -8,6 +8,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "readers/ascend/ascend_collective.h"
+#include "readers/ascend/ascend_peers.h"
 
 /* The description of a task. */
 typedef struct info {
@@ -34,12 +35,14 @@ void tm_ascend_db_tasks_init(tm_ascend_db *d) {
     d->infos = TM_VEC(info);
     d->copies = TM_VEC(copy_info);
     d->types = TM_VEC(element_type);
+    d->mesh = TM_VEC(uint32_t);
 }
 
 void tm_ascend_db_tasks_free(tm_ascend_db *d) {
     tm_vec_free(&d->infos);
     tm_vec_free(&d->copies);
     tm_vec_free(&d->types);
+    tm_vec_free(&d->mesh);
 }
 
 static tm_status add_info(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,
@@ -207,10 +210,10 @@ static tm_json_text type_of(const tm_ascend_db *d, int64_t id) {
     return (tm_json_text){.bytes = ""};
 }
 
-enum { GROUP = CONNECTION + 1, NAME, DTYPE, COUNT, RANKS };
-static const char *const operation_columns[] = {"startNs",      "endNs",     "deviceId",
-                                                "connectionId", "groupName", "opName",
-                                                "dataType",     "count",     "rankSize"};
+enum { GROUP = CONNECTION + 1, NAME, DTYPE, COUNT, RANKS, ALGORITHM };
+static const char *const operation_columns[] = {"startNs",   "endNs",  "deviceId", "connectionId",
+                                                "groupName", "opName", "dataType", "count",
+                                                "rankSize",  "algType"};
 
 static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_ascend_operation *op,
                           uint32_t row) {
@@ -225,7 +228,9 @@ static bool add_operation(tm_ascend_db *d, sqlite3_value **values, const tm_asce
         .description = group ? group->description : TM_NO_NAME,
         .group =
             name != TM_NO_NAME ? name : tm_names_intern(d->names, op->group.bytes, op->group.size)};
+    const tm_json_text algorithm = tm_ascend_db_text(&d->strings, tm_db_int(values, ALGORITHM, -1));
     return tm_ascend_add_collective(d->trace, d->names, &told, row) &&
+           (!tm_ascend_is_mesh(&algorithm) || tm_vec_append(&d->mesh, &row, 1)) &&
            connect(d, tm_db_int(values, CONNECTION, -1), row);
 }
 
@@ -272,7 +277,7 @@ tm_status tm_ascend_db_read_tasks(tm_ascend_db *d, tm_error *err) {
     TM_TRY(
         tm_ascend_db_scan(d, &(tm_db_query){"TASK", task_columns, 7, NULL, NULL}, each_task, err));
     TM_TRY(tm_ascend_db_scan(d,
-                             &(tm_db_query){"COMMUNICATION_OP", operation_columns, 9, NULL, NULL},
+                             &(tm_db_query){"COMMUNICATION_OP", operation_columns, 10, NULL, NULL},
                              each_operation, err));
     d->trace->counts[TM_COUNT_UNKNOWN_WORK_TIME] += count_untimed(d);
     return TM_OK;

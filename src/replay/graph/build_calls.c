@@ -361,6 +361,21 @@ static uint8_t spent_in(const host_walk *w, const tm_part_call *call, int64_t si
                      (ns > 0 && 2 * in[1] >= ns ? TM_EDGE_GC : 0));
 }
 
+/* Length from which the time between two calls may be a wait that was not recorded. */
+static const int64_t BLOCKED_NS = 50000;
+
+/* Counts time between calls for most of which the device ran and then had nothing left. If no waits
+ * are recorded, nothing tells whether the host worked meanwhile or waited for it. */
+static void count_blocked(host_walk *w, const tm_part_call *call, int64_t since) {
+    const int64_t gap = call->begin_ns - since;
+    const uint32_t last = gap >= BLOCKED_NS ? last_to_end(w) : TM_NO_PART;
+    if (last == TM_NO_PART)
+        return;
+    const int64_t end = event_at(w, last)->end_ns;
+    if (end <= call->begin_ns && end - since >= gap / 2)
+        w->m->graph->blocked_ns += end - since;
+}
+
 /* Adds the edge from another call to the start of this one. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
@@ -373,6 +388,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
                     .kind = TM_EDGE_HOST};
     uint32_t last = find_wait(w, call, since, &dark, &lit);
     const bool known = last != TM_NO_PART;
+    if (!known && !w->of_cpu && !w->m->draft->syncs)
+        count_blocked(w, call, since);
     if (!known && w->of_cpu && edge.ns > DARK_NS) { /* the time between operators is not a work */
         dark = since;
         lit = call->begin_ns;

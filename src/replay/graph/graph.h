@@ -105,6 +105,8 @@ typedef struct tm_graph {
     tm_vec visits;      /* of tm_graph_visit, ascending in (last_ns, operation) */
     tm_vec steps;       /* of tm_graph_step, ascending in number */
     int64_t n_inferred; /* wait edges that were inferred, not recorded */
+    int64_t blocked_ns; /* host time in which the device ran, though no waits for it are recorded:
+                           work, or a wait */
     bool in_batch;      /* empty: the rank is replayed in a batch */
 } tm_graph;
 

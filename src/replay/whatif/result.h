@@ -104,6 +104,7 @@ typedef struct tm_replay_result {
     int64_t workers_ns, stage_ns;  /* with the worst ranks, or the last stage, fixed; -1: none */
     int64_t comm_ns, unmatched_ns; /* communication kernels, and those that join no ranks */
     int64_t n_inferred;            /* inferred waits between streams */
+    int64_t blocked_ns;            /* of tm_graph, over all ranks */
     int64_t n_ranks;               /* with GPU events */
     int64_t uncertainty_ns;        /* largest joint uncertainty of two clocks */
     const tm_names *names;         /* borrowed */

@@ -324,20 +324,30 @@ static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
                colors->warning, colors->off);
 }
 
+/* Returns whether ranks are known to come last to more collectives than are complete. */
+static bool barriers_tell(const tm_tables *tables, int64_t matched) {
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    bool more = false;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        more = more || number(ranks, i, "collectives") > matched;
+    return more;
+}
+
 /* Appends "; 76 of 84 collectives complete (8 lack ranks), 189 kernels matched without
  * metadata". */
 static void append_matched(const tm_tables *tables, char *out, size_t size) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
     const int64_t matched = number(check, 0, "matched"), found = number(check, 0, "collectives");
     const int64_t inferred = number(check, 0, "inferred"), lack = number(check, 0, "incomplete");
-    char of[32] = "", lacking[48] = "", without[64] = "";
+    char of[32] = "", lacking[96] = "", without[64] = "";
     if (found == 0)
         return;
     if (matched < found)
         snprintf(of, sizeof of, " of %" PRId64, found);
     if (lack > 0)
-        snprintf(lacking, sizeof lacking, " (%" PRId64 " lack%s ranks)", lack,
-                 lack == 1 ? "s" : "");
+        snprintf(lacking, sizeof lacking, " (%" PRId64 " lack%s ranks%s)", lack,
+                 lack == 1 ? "s" : "",
+                 barriers_tell(tables, matched) ? "; barriers among them show who came last" : "");
     if (inferred > 0)
         snprintf(without, sizeof without, ", %" PRId64 " %s matched without metadata", inferred,
                  strcmp(tm_words_device(tables), "CPU") == 0 ? "operations" : "kernels");

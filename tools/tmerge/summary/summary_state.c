@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "analysis/shared/doubt.h"
+#include "analysis/shared/fixes.h"
+#include "analysis/shared/savings.h"
 #include "analysis/shared/uneven.h"
 #include "analysis/shared/words.h"
 #include "summary/summary_text.h"
@@ -86,6 +88,11 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
         return false;
     }
     tm_shown_duration(number(job, 0, "imbalance_ns"), time, sizeof time);
+    const tm_table *items = tm_tables_find(tables, "whatif.item");
+    const size_t plan = tm_savings_plan(tables), stage = tm_fixes_stage_of(items, plan);
+    if (stage < items->n_rows && tm_fixes_lists(items, plan, number(job, 0, "max_rank")))
+        snprintf(apart, sizeof apart, ", like all of pipeline stage %.16s",
+                 tm_table_cell(items, stage, "name")->value.text);
     snprintf(out, TEXT_MAX, "Imbalance: rank %" PRId64 " computes %s (%.1f %%) over the mean%s",
              number(job, 0, "max_rank"), time, over->value.r, apart);
     return false;

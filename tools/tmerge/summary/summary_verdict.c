@@ -32,12 +32,12 @@ static bool ends_clause(const char *text, size_t at, const char *marks) {
 static void fit(const char *text, const char *marks, const char *tail, int column, int lines,
                 char out[TEXT_MAX]) {
     const int width = tm_console_width();
-    snprintf(out, TEXT_MAX, "%.1400s%.200s", text, tail);
+    snprintf(out, TEXT_MAX, "%.1400s%.240s", text, tail);
     for (size_t end = strlen(text); tm_console_lines(out, column, width) > lines && end > 0;) {
         end--;
         while (end > 0 && !ends_clause(text, end, marks))
             end--;
-        snprintf(out, TEXT_MAX, "%.*s ...%.200s", (int)end, text, tail);
+        snprintf(out, TEXT_MAX, "%.*s ...%.240s", (int)end, text, tail);
         if (end == 0)
             *out = '\0';
     }
@@ -61,7 +61,7 @@ void tm_summary_saving(const tm_tables *tables, size_t row, char *out, size_t si
 static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) {
     const tm_table *items = tm_tables_find(tables, "advice.item");
     const int column = (int)strlen("Advice:");
-    char saving[128];
+    char saving[224];
     size_t i = 0;
     while (i < items->n_rows &&
            strcmp(tm_table_cell(items, i, "rule")->value.text, "straggler") == 0)

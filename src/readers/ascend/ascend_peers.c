@@ -1,0 +1,120 @@
+#include "ascend_peers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sorted.h"
+
+/* Sorts of tasks, in the order in which an operation begins them. */
+enum { SIGNALS, WAITS, COPIES, SENDS, N_SORTS };
+
+/* A mesh of two ranks looks like a ring. */
+enum { PEERS_LEAST = 2 };
+
+typedef struct task {
+    int64_t begin_ns;
+    uint32_t track;
+    int sort;
+} task;
+
+bool tm_ascend_is_mesh(const tm_json_text *word) {
+    return word->size >= 4 && memcmp(word->bytes, "MESH", 4) == 0;
+}
+
+static int sort_of(const tm_names *names, const tm_raw_event *event) {
+    static const char *const words[N_SORTS] = {"Write Value", "Notify Wait", "SDMA", "RDMASend"};
+    int sort = 0;
+    if (event->kind != TM_DURATION || event->category != TM_CAT_GPU_ANNOTATION)
+        return N_SORTS;
+    const tm_text name = tm_names_text(names, event->name);
+    while (sort < N_SORTS &&
+           !(name.size == strlen(words[sort]) && memcmp(name.bytes, words[sort], name.size) == 0))
+        sort++;
+    return sort;
+}
+
+static int by_place(const void *a, const void *b) {
+    const task *x = a, *y = b;
+    int order = tm_order_i64(x->track, y->track);
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+    return order ? order : x->sort - y->sort;
+}
+
+static bool list_tasks(const tm_trace *trace, const tm_names *names, tm_vec *out) {
+    const tm_raw_event *events = trace->events.data;
+    for (size_t i = 0; i < trace->events.n; i++) {
+        const task t = {events[i].begin_ns, events[i].track, sort_of(names, &events[i])};
+        if (t.sort < N_SORTS && !tm_vec_append(out, &t, 1))
+            return false;
+    }
+    if (out->n > 1)
+        qsort(out->data, out->n, out->size, by_place);
+    return true;
+}
+
+/* Returns how many of [n] tasks in a row are of a sort, and moves past them. */
+static int32_t pass(const task **v, size_t *n, int sort) {
+    int32_t passed = 0;
+    for (; *n > 0 && (*v)->sort == sort; ++*v, --*n)
+        passed++;
+    return passed;
+}
+
+/* Returns the peers shown by the first tasks of a stream in an operation; 0 if they do not. Further
+ * waits are for as many peers each time; what is sent to other hosts is for others. */
+static int32_t peers_of(const task *v, size_t n) {
+    int32_t counts[N_SORTS] = {0};
+    for (size_t i = 0; i < n; i++)
+        counts[v[i].sort]++;
+    (void)pass(&v, &n, COPIES); /* of its own part */
+    const int32_t peers = pass(&v, &n, SIGNALS);
+    return peers >= PEERS_LEAST && pass(&v, &n, WAITS) == peers && pass(&v, &n, COPIES) == peers &&
+                   counts[WAITS] % peers == 0 && counts[SENDS] == 0
+               ? peers
+               : 0;
+}
+
+/* Returns the largest such number over the streams. */
+static int32_t peers_in(const tm_vec *tasks, const tm_raw_event *operation) {
+    const task *v = tasks->data;
+    const int64_t from = operation->begin_ns, to = from + operation->duration_ns;
+    int32_t most = 0;
+    for (size_t first = 0, end; first < tasks->n; first = end) {
+        size_t begin = first;
+        while (begin < tasks->n && v[begin].track == v[first].track && v[begin].begin_ns < from)
+            begin++;
+        end = begin;
+        while (end < tasks->n && v[end].track == v[first].track && v[end].begin_ns < to)
+            end++;
+        const int32_t found = peers_of(v + begin, end - begin);
+        most = found > most ? found : most;
+        while (end < tasks->n && v[end].track == v[first].track)
+            end++;
+    }
+    return most;
+}
+
+static void raise(tm_trace *trace, uint32_t name, int32_t peers) {
+    tm_communicator *v = trace->communicators.data;
+    for (size_t i = 0; i < trace->communicators.n; i++)
+        if (v[i].name == name && v[i].n_ranks < 0 && peers > 0 && -v[i].n_ranks < peers + 1)
+            v[i].n_ranks = -(peers + 1);
+}
+
+tm_status tm_ascend_count_peers(tm_trace *trace, const tm_names *names, const tm_vec *mesh,
+                                tm_error *err) {
+    const tm_collective_attr *attrs = trace->attrs[TM_ATTR_COLLECTIVE].data;
+    const tm_raw_event *events = trace->events.data;
+    const uint32_t *rows = mesh->data;
+    tm_vec tasks = TM_VEC(task);
+    if (mesh->n > 0 && !list_tasks(trace, names, &tasks)) {
+        tm_vec_free(&tasks);
+        return tm_fail_memory(err);
+    }
+    /* Both ascend by row. */
+    for (size_t i = 0, k = 0; i < trace->attrs[TM_ATTR_COLLECTIVE].n && k < mesh->n; i++)
+        if (attrs[i].event == rows[k])
+            raise(trace, attrs[i].group, peers_in(&tasks, &events[rows[k++]]));
+    tm_vec_free(&tasks);
+    return TM_OK;
+}

@@ -1,0 +1,24 @@
+/* Sizes of communicators from the tasks of their operations. For the readers of Ascend's traces. */
+#ifndef TMERGE_ASCEND_PEERS_H
+#define TMERGE_ASCEND_PEERS_H
+
+#include "readers/json.h"
+#include "timeline/trace.h"
+
+/**
+ * Sets n_ranks of communicators of unknown size to a lower bound (below 0) where their operations
+ * show the number of peers. In a mesh, a rank signals to each peer on its host (Write Value), waits
+ * for each (Notify Wait) and copies from each (SDMA): k, k and k tasks, one after another on one
+ * stream. So at least k + 1 ranks take part; job586's tasks name 8 for k = 7. A ring has no such
+ * bound, as several rings may join the same two ranks.
+ *
+ * @param mesh  of uint32_t: rows of the operations that ran as a mesh
+ * @return      TM_OK; TM_ERR_FAULT when out of memory
+ */
+tm_status tm_ascend_count_peers(tm_trace *trace, const tm_names *names, const tm_vec *mesh,
+                                tm_error *err) TM_MUST_CHECK;
+
+/** Returns whether HCCL's word for an algorithm, such as MESH-RING, is a mesh within a host. */
+bool tm_ascend_is_mesh(const tm_json_text *word);
+
+#endif
