@@ -65,8 +65,7 @@ enum {
          "Rest of exposed_comm_ns: communication whose wait and transfer are unknown."},           \
         {"exposed_least_wait_ns", TM_INT, "ns",                                                    \
          "Part of exposed_unmatched_ns that is certainly waiting: in collectives that lack "       \
-         "ranks, "                                                                                 \
-         "the time until the last of the recorded ranks arrived."},                                \
+         "ranks, the time until the last of the recorded ranks arrived."},                         \
         {"comm_to_compute", TM_REAL, "", "comm_ns / compute_ns."}, {                               \
         "exposed_to_window", TM_REAL, "", "exposed_comm_ns / window_ns."                           \
     }
