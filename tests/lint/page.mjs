@@ -47,6 +47,27 @@ for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(progra
   wrong.push(place + compiler.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
+/* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, the argument before. */
+const checker = program.getTypeChecker();
+function checkColumns(node, file) {
+  if (compiler.isCallExpression(node) && ["grid", "columns"].includes(node.expression.getText())) {
+    const [table, ...items] = node.arguments, known = checker.getTypeAtLocation(table).getProperty("columns");
+    const columns = checker.getTypeOfSymbolAtLocation(known, table).getNumberIndexType().getProperty("name"), names = checker.getTypeOfSymbolAtLocation(columns, table);
+    const own = (names.types ?? [names]).map(({ value }) => value);
+    const check = (item) => {
+      if (compiler.isBinaryExpression(item)) return check(item.right); // condition && "rank"
+      if (compiler.isConditionalExpression(item)) return [item.whenTrue, item.whenFalse].forEach(check);
+      if (compiler.isArrayLiteralExpression(item)) return item.elements.forEach(check);
+      if (!compiler.isStringLiteral(item)) return;
+      for (const name of item.text.split("; ").map((each) => each.split(/[<:]/)[0]))
+        if (!own.includes(name)) wrong.push(`${relative(".", file.fileName)}:${file.getLineAndCharacterOfPosition(item.getStart()).line + 1}: no column ${name}`);
+    };
+    items.forEach(check);
+  }
+  compiler.forEachChild(node, (child) => checkColumns(child, file));
+}
+for (const name of files) checkColumns(program.getSourceFile(name), program.getSourceFile(name));
+
 const eslint = new ESLint({
   cwd: sources,
   fix: fix !== undefined,

@@ -45,7 +45,7 @@ export class App {
       (tab) => this.#allBlank(tab),
     );
     this.#views = this.#tabs.flatMap(({ views }) => views);
-    const nothing = job.kind === "report" && (job.table("job.job").num(0, "events") ?? 0) === 0;
+    const nothing = job.kind === "report" && job.table("job.job").amount(0, "events") === 0;
     this.#first = this.#views.find((view) => nothing && view.id === "about") ?? this.#views[0]!;
     this.#view = this.#first;
   }
@@ -287,7 +287,7 @@ export class App {
 
 /** "4 steps of 42.1 ms", the length that savings are shares of; with several kinds of step each has its own length. */
 function steps(job: Job): string {
-  const n = job.table("job.job").num(0, "steps") ?? 0,
+  const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");
   if (n === 0) return "no steps marked";
   const length = replayed.n > 0 && job.table("steps.kind").n <= 1 ? replayed.num(0, "step_ns") : null;
@@ -301,10 +301,10 @@ function describe(job: Job): Child {
   const row = job.table("job.job"),
     hosts = row.num(0, "hosts");
   const parts = [
-    count(row.num(0, "ranks") ?? 0, "rank"),
+    count(row.amount(0, "ranks"), "rank"),
     ...(hosts === null ? [] : [count(hosts, "host")]),
     steps(job),
-    count(row.num(0, "events") ?? 0, "event"),
+    count(row.amount(0, "events"), "event"),
   ];
   return parts.join(" · ");
 }

@@ -145,6 +145,21 @@ export class Table<N extends TableName = TableName> {
     return this.rows.map((_, row) => this.num(row, column));
   }
 
+  /** A number; 0 if it does not exist or the row does not. */
+  amount(row: number, column: ColumnOf<N>): number {
+    return this.num(row, column) ?? 0;
+  }
+
+  /** Numbers of all rows. */
+  get all(): number[] {
+    return [...this.rows.keys()];
+  }
+
+  /** What the definition says of a column. */
+  docOf(column: ColumnOf<N>): string {
+    return this.columns[this.place(column)]?.doc ?? "";
+  }
+
   /** Row numbers by the value of a column. */
   by(column: ColumnOf<N>): Map<Cell, number[]> {
     const found = new Map<Cell, number[]>();

@@ -46,7 +46,7 @@ function drawnOf(table: Table, column: AnyColumn, charts: Charts): HTMLElement |
     return stacks(
       table.rows
         .slice(0, BARS_MAX)
-        .map((_, row) => ({ label: `rank ${table.num(row, "rank")}`, values: [Math.max(0, table.num(row, column) ?? 0)] })),
+        .map((_, row) => ({ label: `rank ${table.num(row, "rank")}`, values: [Math.max(0, table.amount(row, column))] })),
       { parts: [{ key: "compute", label: column }], end: (_, total) => write(table, column, total) },
     );
   if (table.form === "map" && table.place("step") >= 0) return rankByStep(table, column);

@@ -1,7 +1,7 @@
 /** A roofline: floating-point rate against operations per byte, on logarithmic axes. */
+import { lines } from "./ui";
 import { longName } from "./cells";
 import type { Charts, Theme } from "./chart";
-import { h, type Child } from "./dom";
 import * as f from "./format";
 import { decades, type Mark, type PlotLine } from "./plot";
 import { symbolOf } from "./shapes";
@@ -44,15 +44,13 @@ export function rooflineChart(charts: Charts, points: Points): HTMLElement {
     label: points.label,
     height: HEIGHT,
     ...(points.click ? { click: (mark: number) => points.click?.(rows[mark]!) } : {}),
-    tip: (mark): Child[] => {
+    tip: (mark) => {
       const row = rows[mark]!;
-      return [
-        h("b", null, longName(points.name(row))),
-        h("br"),
+      return lines(
+        longName(points.name(row)),
         points.said(row),
-        h("br"),
         `${f.significant(points.flopPerByte(row))} operations per byte, ${f.time(points.time(row))}`,
-      ];
+      );
     },
     plot: (theme) => ({
       x: { name: "floating-point operations per byte", log: true, lines: true, write: power, ...x },

@@ -3,7 +3,7 @@ import type { Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf } from "./names";
-import { legend, tip } from "./ui";
+import { legend, tip, lines } from "./ui";
 
 export interface Part {
   readonly key: string;
@@ -23,7 +23,7 @@ export const PARTS: readonly Part[] = [
 
 /** Values [ns] of PARTS in a row of overlap.rank or overlap.step. */
 export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: number): number[] {
-  const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.num(row, column) ?? 0;
+  const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.amount(row, column);
   return [
     value("compute_ns") - value("overlap_ns"),
     value("overlap_ns"),
@@ -89,13 +89,9 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
       style: { width: `${(100 * value) / (scale || 1)}%` },
     });
     bar.append(
-      tip(piece, () => [
-        h("b", null, `${row.label}: ${part.label}`),
-        h("br"),
-        `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`,
-        h("br"),
-        f.exact(value, "ns"),
-      ]),
+      tip(piece, () =>
+        lines(`${row.label}: ${part.label}`, `${f.time(value)}, ${f.percent(f.share(value, total), 1)}`, f.exact(value, "ns")),
+      ),
     );
   });
   if (row.state === "torn")

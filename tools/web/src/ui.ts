@@ -3,7 +3,7 @@ import type { Job } from "./data";
 import { h, visible, cut, type Child } from "./dom";
 import * as f from "./format";
 import type { Place } from "./names";
-import { href, type State } from "./view";
+import { href, type Context, type State } from "./view";
 
 // Tooltip ----------------------------------------------------------------------------------------
 
@@ -63,17 +63,19 @@ export function figure(job: Job, text: string, origin: Origin): HTMLElement {
     },
     text,
   );
-  return tip(element, () => [
-    h("b", null, `${origin.table} ${origin.column}`),
-    h("br"),
-    f.exact(cellNumber(job, origin), column?.unit),
-    column ? [h("br"), column.doc] : null,
-  ]);
+  return tip(element, () =>
+    lines(`${origin.table} ${origin.column}`, f.exact(cellNumber(job, origin), column?.unit), column ? column.doc : null),
+  );
 }
 
 function cellNumber(job: Job, origin: Origin): number | string | null {
   const value = job.table(origin.table).cell(origin.row, origin.column);
   return typeof value === "boolean" ? String(value) : value;
+}
+
+/** A title in bold, and lines below it; lines without content are left out. */
+export function lines(title: Child, ...more: Child[]): Child {
+  return [h("b", null, title), more.map((line) => line !== null && line !== false && line !== "" && [h("br"), line])];
 }
 
 /** A word with its definition on hover and focus. */
@@ -158,6 +160,59 @@ export function segmented<T extends string>(
       ),
     ),
   );
+}
+
+/** Options by value; as pairs if their values are numbers. */
+type Options<T extends string> =
+  | Readonly<Record<T, string>>
+  | readonly (readonly [T, string])[]
+  | readonly { readonly key: T; readonly label: string }[];
+
+function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T, string])[] {
+  if (!Array.isArray(options)) return Object.entries(options) as [T, string][];
+  return (options as readonly (readonly [T, string] | { key: T; label: string })[]).map((each) =>
+    "key" in each ? [each.key, each.label] : each,
+  );
+}
+
+/** A choice that the address keeps as @p key, unless it is the first option; null if there is nothing to choose.
+ * @p also  keys that a choice removes */
+export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
+  const all = optionsOf(options);
+  return kept(context, key, all, also, (set) => segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v)));
+}
+
+/** As chooser(), but the address keeps the first option, too, because the default depends on the job. */
+export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
+  const all = optionsOf(options);
+  return kept(context, key, all, also, (set) => segmented(label, all, chosen, set));
+}
+
+/** As setting(), for many options; the address does not keep an empty one. */
+export function pick(context: Context, label: string, key: string, options: Options<string>, chosen: string, ...also: string[]) {
+  const all = optionsOf(options);
+  return kept(context, key, all, also, (set) => select(label, all, chosen, (v) => set(v || null)));
+}
+
+function kept(
+  context: Context,
+  key: string,
+  options: readonly unknown[],
+  also: readonly string[],
+  draw: (set: (value: string | null) => void) => HTMLElement,
+): HTMLElement | null {
+  const others = Object.fromEntries(also.map((other) => [other, null]));
+  return options.length < 2 ? null : draw((value) => context.redraw({ ...others, [key]: value }));
+}
+
+/** A button that shows all of a list that is cut: the address keeps "all". */
+export function showAll(context: Context, text: string): HTMLElement {
+  return moreButton(text, () => context.redraw({ all: "1" }));
+}
+
+/** A button below a list that shows more of it. */
+export function moreButton(text: string, click: () => void): HTMLElement {
+  return h("p", { class: "more" }, h("button", { attr: { type: "button" }, on: { click } }, text));
 }
 
 /** A choice among many options. */

@@ -6,7 +6,7 @@ import { storeName } from "../left_out";
 import type { TableName } from "../names";
 import { isServed } from "../served";
 import { kindOf, nameOf } from "../path";
-import { empty, hideTip, legend, tipAt } from "../ui";
+import { empty, hideTip, legend, tipAt, lines } from "../ui";
 import type { Context, View } from "../view";
 import { HEAD, type Target } from "./chart";
 import { ArrangeBar } from "./arrange_bar";
@@ -585,22 +585,16 @@ class Page implements Listener {
       events = data.lanes?.events;
     if (piece) {
       const text = nameOf(piece);
-      return [
-        h("b", null, kindOf(piece)),
-        text && [h("br"), cut(visible(text), 200)],
-        h("br"),
-        `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`,
-      ];
+      return lines(kindOf(piece), text && cut(visible(text), 200), `rank ${piece.rank}, ${f.time(piece.end - piece.begin)}`);
     }
     if (event < 0 || !events) return operation ? h("b", null, operationTitle(operation)) : null;
     const coloring = this.#farSlow?.loading ? null : coloringWords(this.controller.state.arrangement.coloring, data, event);
-    return [
-      h("b", null, cut(visible(data.job.names[events.name[event]!] ?? ""), 120)),
-      h("br"),
+    return lines(
+      cut(visible(data.job.names[events.name[event]!] ?? ""), 120),
       `rank ${data.job.ranks[at]!.rank}, ${KIND_WORDS[events.kind[event]!]}, ${f.time(events.duration[event]!)}`,
-      operation && [h("br"), operationTitle(operation)],
-      coloring !== null && [h("br"), coloring],
-    ];
+      operation && operationTitle(operation),
+      coloring !== null && coloring,
+    );
   }
 
   asked(what: "find" | "help" | "details"): void {
@@ -627,7 +621,7 @@ function colorLegend(coloring: Coloring, meanings: readonly Meaning[]): HTMLElem
 
 /** How many events the page holds, in words. */
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {
-  const all = job.table("job.job").num(0, "events") ?? 0,
+  const all = job.table("job.job").amount(0, "events"),
     rest = complete
       ? " The others are instants, counters and the profiler’s own events."
       : " Where they are missing, bars show shares of time.";

@@ -24,7 +24,7 @@ const FACTS: Readonly<Record<string, string>> = {
 
 /** "20.1 s, recorded 240 ms in 2 recordings" */
 function covered(row: Table<"job.job">): string {
-  const recordings = row.num(0, "recordings") ?? 0,
+  const recordings = row.amount(0, "recordings"),
     all = f.time(row.num(0, "duration_ns"));
   return recordings > 1 ? `${all}, recorded ${f.time(row.num(0, "recorded_ns"))} in ${f.count(recordings, "recording")}` : all;
 }
@@ -36,11 +36,11 @@ function facts(job: Job): HTMLElement {
     ["Begin", recorded(job) ?? "no time of day"],
     ["Begin, ns since the epoch", job.begin === null ? f.NONE : String(job.begin)],
     ["Time covered", covered(row)],
-    ["Ranks read", f.grouped(row.num(0, "ranks") ?? 0)],
+    ["Ranks read", f.grouped(row.amount(0, "ranks"))],
     ["Ranks without a trace", missingCount === 0 ? "none known" : f.ranges(missing) + (missing.length < missingCount ? ", …" : "")],
-    ["Events", f.grouped(row.num(0, "events") ?? 0)],
+    ["Events", f.grouped(row.amount(0, "events"))],
     ["Events on the timeline", kept(job)],
-    ["Collectives found", f.grouped(row.num(0, "collectives") ?? 0)],
+    ["Collectives found", f.grouped(row.amount(0, "collectives"))],
   ];
   for (const [key, label] of Object.entries(FACTS)) {
     const value = job.facts[key];
@@ -80,41 +80,26 @@ export const about: View = {
       ),
       facts(job),
     );
-    if (left.n > 0) root.append(section("Files left out", grid(left)));
+    if (left.n > 0) root.append(section("Files left out", grid(left, {})));
     root.append(
       section(
         "What was repaired, skipped or odd",
         remarks.n === 0
           ? empty("Nothing: every event was read unchanged.")
-          : grid(remarks, {
-              columns: [
-                { column: "rank" },
-                { column: "source" },
-                { column: "remark" },
-                { column: "class" },
-                { column: "count" },
-                { column: "meaning", draw: (row) => prose(remarks.text(row, "meaning")) },
-              ],
+          : grid(remarks, {}, "rank; source; remark; class; count", {
+              column: "meaning",
+              draw: (row) => prose(remarks.text(row, "meaning")),
             }),
       ),
     );
     root.append(
       section(
         "Ranks",
-        grid(ranks, {
-          exact: true,
-          columns: [
-            { column: "rank" },
-            { column: "host" },
-            { column: "device" },
-            { column: "events" },
-            { column: "skipped_events", label: "skipped" },
-            { column: "repaired_events", label: "repaired" },
-            { column: "truncated" },
-            { column: "format" },
-            { column: "source" },
-          ],
-        }),
+        grid(
+          ranks,
+          { exact: true },
+          "rank; host; device; events; skipped_events: skipped; repaired_events: repaired; truncated; format; source",
+        ),
       ),
       licences(),
     );

@@ -8,7 +8,7 @@ import { grid } from "../grid";
 import { adviceState, ranksOf, severalRanks, worstUncertainty } from "../job";
 import type { ColumnOf } from "../names";
 import { roundTicks } from "../stack";
-import { empty, figure, heading, note, section, tip } from "../ui";
+import { empty, figure, heading, note, section, tip, lines } from "../ui";
 import type { Context, View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
@@ -42,18 +42,13 @@ function domainsOf(job: Job): Domain[] {
 function medianSkew(job: Job): number | null {
   const table = job.table("collectives.kind"),
     groups = job.table("groups.group");
-  const across = new Set(
-    groups.rows
-      .map((_, row) => row)
-      .filter((row) => groups.text(row, "reach") === "inter")
-      .map((row) => groups.text(row, "group")),
-  );
+  const across = new Set(groups.all.filter((row) => groups.text(row, "reach") === "inter").map((row) => groups.text(row, "group")));
   return f.median(
     table.rows.flatMap((_, row) => {
       const skew = table.num(row, "median_skew_ns");
       return skew === null || !across.has(table.text(row, "group"))
         ? []
-        : Array<number>(Math.min(SKEWS_MAX, table.num(row, "count") ?? 0)).fill(skew);
+        : Array<number>(Math.min(SKEWS_MAX, table.amount(row, "count"))).fill(skew);
     }),
   );
 }
@@ -98,18 +93,18 @@ function checks(job: Job): HTMLElement {
   const of = (label: string, column: Check, below: Child) => ({
     label,
     doc: doc(column),
-    value: figure(job, f.grouped(table.num(0, column) ?? 0), { table: "clock.check", row: 0, column }),
+    value: figure(job, f.grouped(table.amount(0, column)), { table: "clock.check", row: 0, column }),
     below: table.num(0, column) === 0 ? "" : below,
   });
   const worst = (column: Check) =>
     table.num(0, column) === null
       ? ""
       : ["by at most ", figure(job, f.time(table.num(0, column)), { table: "clock.check", row: 0, column })];
-  const matched = table.num(0, "matched") ?? 0;
+  const matched = table.amount(0, "matched");
   return section(
     "Does an end come before a begin?",
     note(
-      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.num(0, "collectives") ?? 0, "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
+      `No rank can end a collective before the last one began it. ${f.grouped(matched)} of ${f.count(table.amount(0, "collectives"), "operation")} are complete, with a kernel of each of their ranks; those that synchronise can show where clocks violate this.`,
     ),
     band([
       of("Violations as recorded", "violations_before", worst("worst_before_ns")),
@@ -141,7 +136,7 @@ function offsets(job: Job): HTMLElement {
       ),
     );
   }
-  const size = (domain: Domain) => Math.abs(table.num(domain.row, "offset_ns") ?? 0);
+  const size = (domain: Domain) => Math.abs(table.amount(domain.row, "offset_ns"));
   const shown =
     all.length <= ROWS_MAX
       ? all
@@ -150,8 +145,8 @@ function offsets(job: Job): HTMLElement {
           .slice(0, ROWS_MAX)
           .sort((a, b) => a.row - b.row);
   const ends = shown.flatMap(({ row }) => {
-    const offset = table.num(row, "offset_ns") ?? 0,
-      sigma = table.num(row, "uncertainty_ns") ?? 0;
+    const offset = table.amount(row, "offset_ns"),
+      sigma = table.amount(row, "uncertainty_ns");
     return [offset - sigma, offset + sigma];
   });
   const low = Math.min(0, f.least(ends)),
@@ -209,8 +204,8 @@ function offsetTicks(from: number, to: number, unit: f.Unit): number[] {
 }
 
 function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at: (ns: number) => string): HTMLElement {
-  const offset = table.num(row, "offset_ns") ?? 0,
-    sigma = table.num(row, "uncertainty_ns") ?? 0;
+  const offset = table.amount(row, "offset_ns"),
+    sigma = table.amount(row, "uncertainty_ns");
   const low = table.num(row, "low_ns"),
     high = table.num(row, "high_ns"),
     set = table.num(row, "set_ns");
@@ -230,18 +225,15 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
         span("offset-bar", offset - sigma, offset + sigma),
         h("span", { class: "offset-dot", style: { left: at(offset) } }),
       ),
-      () => [
-        h("b", null, label),
-        h("br"),
-        `ranks ${f.ranges(ranks)}`,
-        h("br"),
-        `offset ${text}`,
-        h("br"),
-        `drift ${f.grouped(table.num(row, "drift_ppb") ?? 0, 1)} ppb`,
-        h("br"),
-        low !== null && high !== null ? `must be from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
-        set === null ? null : [h("br"), `was changed by about ${f.time(set)} while it was recorded`],
-      ],
+      () =>
+        lines(
+          label,
+          `ranks ${f.ranges(ranks)}`,
+          `offset ${text}`,
+          `drift ${f.grouped(table.amount(row, "drift_ppb"), 1)} ppb`,
+          low !== null && high !== null ? `must be from ${f.time(low)} to ${f.time(high)}` : "nothing bounds it",
+          set === null ? null : `was changed by about ${f.time(set)} while it was recorded`,
+        ),
     ),
     h("span", { class: "row-end" }, text),
   );
@@ -305,15 +297,8 @@ function how(job: Job): HTMLElement {
     .map(({ texts: [method], n }) => `${f.count(n, "rank")} ${METHODS[String(method)] ?? String(method)}`);
   const components = table.different("component"),
     early = table.sum("early_kernels"),
-    earliest = f.most(table.rows.map((_, row) => table.num(row, "earliest_ns") ?? 0));
-  const set = [
-    ...new Set(
-      table.rows
-        .map((_, row) => row)
-        .filter((row) => table.num(row, "set_ns") !== null)
-        .map((row) => table.text(row, "host") ?? ""),
-    ),
-  ];
+    earliest = f.most(table.rows.map((_, row) => table.amount(row, "earliest_ns")));
+  const set = [...new Set(table.all.filter((row) => table.num(row, "set_ns") !== null).map((row) => table.text(row, "host") ?? ""))];
   return section(
     "How the clocks were aligned",
     h(
@@ -349,24 +334,14 @@ function how(job: Job): HTMLElement {
           ".",
         ),
     ),
-    grid(table, {
-      first: 16,
-      columns: [
-        { column: "rank" },
-        { column: "host" },
-        { column: "method" },
-        { column: "domain", label: "clock" },
-        { column: "component", label: "part" },
-        { column: "offset_ns", label: "offset" },
-        { column: "drift_ppb", label: "drift, ppb", write: (value) => f.grouped(value, f.digitsOf(value)) },
-        { column: "uncertainty_ns", label: "uncertainty" },
-        { column: "low_ns", label: "offset at least" },
-        { column: "high_ns", label: "offset at most" },
-        { column: "residual_ns", label: "residual" },
-        { column: "anchors" },
-        { column: "early_kernels", label: "early events" },
-      ],
-    }),
+    grid(
+      table,
+      { first: 16 },
+      "rank; host; method; domain: clock; component: part; offset_ns: offset",
+      { column: "drift_ppb", label: "drift, ppb", write: (value) => f.grouped(value, f.digitsOf(value)) },
+      "uncertainty_ns: uncertainty; low_ns: offset at least; high_ns: offset at most; residual_ns: residual; anchors",
+      "early_kernels: early events",
+    ),
   );
 }
 

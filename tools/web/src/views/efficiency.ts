@@ -1,14 +1,14 @@
 /** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
-import { band, inlineBar, longName, spread } from "../cells";
+import { band, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, ofXla, severalRanks } from "../job";
 import { rooflineChart } from "../roofline";
 import { shapeLegend } from "../shapes";
-import { empty, heading, note, section, segmented } from "../ui";
+import { empty, heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 
@@ -118,32 +118,16 @@ function ranks(job: Job): HTMLElement {
   return section(
     "Ranks",
     note("The peak is the device’s maximum for the number type, without sparsity."),
-    grid(table, {
-      first: 16,
-      ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}),
-      columns: [
-        { column: "rank" },
-        { column: "device" },
-        { column: "type" },
-        { column: "peak_tflops", label: "peak" },
-        {
-          column: "mfu_pct",
-          label: "of the peak",
-          draw: (row) => inlineBar(table.num(row, "mfu_pct"), 100, f.percent(table.num(row, "mfu_pct"), 1)),
-          write: String,
-        },
-        ...(runsAhead(table) ? ([{ column: "mfu_window_pct", label: "of the device’s window" }] as const) : []),
-        ...(table.sum("at_most_flop") > 0 ? ([{ column: "mfu_at_most_pct", label: "at most" }] as const) : []),
-        ...(table.sum("recomputed_flop") > 0 ? ([{ column: "hfu_pct", label: "with what is recomputed" }] as const) : []),
-        { column: "achieved_tflops", label: "in the steps" },
-        { column: "kernel_tflops", label: "while its kernels run" },
-        { column: "coverage_pct", label: "counted" },
-        { column: "flop", label: "operations", write: f.flop },
-        ...(reasons.size > 1 // a single reason is already in the heading
-          ? ([{ column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" }] as const)
-          : []),
-      ],
-    }),
+    grid(
+      table,
+      { first: 16, ...(severalRanks(job) ? { sort: "mfu_pct" as const } : {}) },
+      "rank; device; type; peak_tflops: peak; mfu_pct<percent>: of the peak",
+      runsAhead(table) && "mfu_window_pct: of the device’s window",
+      table.sum("at_most_flop") > 0 && "mfu_at_most_pct: at most",
+      table.sum("recomputed_flop") > 0 && "hfu_pct: with what is recomputed",
+      "achieved_tflops: in the steps; kernel_tflops: while its kernels run; coverage_pct: counted; flop<flop>: operations",
+      reasons.size > 1 && { column: "reason", label: "why it is not known", draw: (row: number) => table.text(row, "reason") ?? "" },
+    ),
   );
 }
 
@@ -152,13 +136,11 @@ function ranks(job: Job): HTMLElement {
 /* Rate against operations per byte; lines show the peak of each number type. */
 function roofline(job: Job, charts: Charts): HTMLElement | null {
   const table = job.table("efficiency.operator");
-  const known = table.rows
-    .map((_, row) => row)
-    .filter((row) => (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_tflops") ?? 0) > 0);
-  const fastest = f.most(known.map((row) => table.num(row, "achieved_tflops") ?? 0)),
-    rows = known.filter((row) => (table.num(row, "achieved_tflops") ?? 0) >= fastest / SLOWEST).slice(0, POINTS_MAX);
+  const known = table.all.filter((row) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_tflops") > 0);
+  const fastest = f.most(known.map((row) => table.amount(row, "achieved_tflops"))),
+    rows = known.filter((row) => table.amount(row, "achieved_tflops") >= fastest / SLOWEST).slice(0, POINTS_MAX);
   if (rows.length === 0) return null;
-  const num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "total_ns") => table.num(row, column) ?? 0;
+  const num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "total_ns") => table.amount(row, column);
   const peaks = new Map<string, number>();
   for (const row of rows) {
     const share = table.num(row, "peak_pct"),
@@ -210,55 +192,38 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
   );
 }
 
-function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside", longest: number): GridColumn<WorkTable>[] {
+function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel" | "inside"): GridColumn<WorkTable>[] {
   const rate = (value: number) => f.grouped(value, f.digitsOf(value));
-  return [
+  return columns(
+    table,
     { column: name, label: name === "inside" ? "inside" : name, draw: (row) => longName(table.text(row, name), true) },
-    ...(table.place("shapes") >= 0
-      ? ([{ column: "shapes", draw: (row: number) => longName(table.text(row, "shapes"), true) }] as const)
-      : []),
-    {
-      column: "total_ns",
-      label: "time",
-      draw: (row, write) => inlineBar(table.num(row, "total_ns"), longest, write(table.num(row, "total_ns"))),
-    },
-    {
-      column: "peak_pct",
-      label: "of the peak",
-      draw: (row) => inlineBar(table.num(row, "peak_pct"), 100, f.percent(table.num(row, "peak_pct"), 1)),
-      write: String,
-    },
+    table.place("shapes") >= 0 && "shapes<narrow>",
+    "total_ns<bar>: time; peak_pct<percent>: of the peak",
     {
       column: "achieved_tflops",
       label: "rate",
       after: (row) => (table.cell(row, "at_most") === true ? [" ", h("small", null, "at most")] : ""),
     },
-    { column: "type" },
-    { column: "flop", label: "operations", write: f.flop },
+    "type; flop<flop>: operations",
     { column: "flop_per_byte", label: "per byte", write: rate, spare: true },
-    { column: "calls" },
-    ...(new Set(table.nums("ranks")).size > 1 ? ([{ column: "ranks", spare: true }] as const) : []),
-    ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
-  ];
+    "calls",
+    new Set(table.nums("ranks")).size > 1 && "ranks<spare>",
+    severalRanks(job) && "max_rank: slowest rank",
+  );
 }
 
 function work(context: Context): HTMLElement {
   const { job, params } = context,
     kind = KINDS.find((each) => each.key === params.get("by")) ?? KINDS[0],
     table = job.table<WorkTable>(kind.table);
-  const longest = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]);
   return section(
     "What is counted",
     filtered<WorkTable>(
       context,
       table,
-      { first: 20, columns: columnsOf(job, table, kind.name, longest) },
-      segmented(
-        "Rows",
-        KINDS.map((each) => [each.key, each.label] as const),
-        kind.key,
-        (v) => context.redraw({ by: v === KINDS[0].key ? null : v, sort: null }),
-      ),
+      { first: 20 },
+      chooser(context, "Rows", "by", KINDS, kind.key, "sort"),
+      columnsOf(job, table, kind.name),
     ),
   );
 }

@@ -1,10 +1,10 @@
 /** Kernels measured with Nsight Compute: the roofline, and the rules for the chosen kernel. */
-import { inlineBar, longName } from "../cells";
+import { longName } from "../cells";
 import type { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { fill, h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns } from "../grid";
 import type { ColumnOf, TableName } from "../names";
 import type { PlotLine } from "../plot";
 import { rooflineChart } from "../roofline";
@@ -21,8 +21,7 @@ type Roof = ColumnOf<"kernels.roofline"> & `${string}roof${string}`;
 type Keyed = TableName & ("kernels.rule" | "kernels.section");
 
 const tera = (giga: number | null) => (giga === null ? f.NONE : `${f.significant(giga / 1e3)}${f.SPACE}TFLOP/s`);
-const isPoint = (table: Roofline, row: number) =>
-  (table.num(row, "flop_per_byte") ?? 0) > 0 && (table.num(row, "achieved_gflops") ?? 0) > 0;
+const isPoint = (table: Roofline, row: number) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_gflops") > 0;
 
 /* Distinct roofs, lowest first: the median of each cluster of similar values. */
 function roofsOf(table: Roofline, column: Roof): number[] {
@@ -37,11 +36,8 @@ function roofsOf(table: Roofline, column: Roof): number[] {
 }
 
 function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: number) => void): HTMLElement | null {
-  const rows = table.rows
-      .map((_, row) => row)
-      .filter((row) => isPoint(table, row))
-      .sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last, on top
-    num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.num(row, column) ?? 0;
+  const rows = table.all.filter((row) => isPoint(table, row)).sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen one is drawn last, on top
+    num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.amount(row, column);
   if (rows.length === 0) return null;
   const bandwidth = f.most([0, ...roofsOf(table, "roof_bw_gbps")]),
     levels = [
@@ -124,12 +120,12 @@ function panel(job: Job, table: Roofline, row: number): Child {
     lines = rowsOf(job, "kernels.section", table, row);
   const facts: readonly (readonly [string, string])[] = [
     ["grid and block", `${table.text(row, "grid") ?? f.NONE}; ${table.text(row, "block") ?? f.NONE}`],
-    ["measured", f.count(table.num(row, "launches") ?? 0, "launch", "launches")],
+    ["measured", f.count(table.amount(row, "launches"), "launch", "launches")],
     [
       "in the job",
       table.num(row, "calls") === null
         ? "no kernel of this name and shape"
-        : `${f.count(table.num(row, "calls") ?? 0, "call")}, ${f.time(table.num(row, "total_ns"))}`,
+        : `${f.count(table.amount(row, "calls"), "call")}, ${f.time(table.num(row, "total_ns"))}`,
     ],
     ["rate", `${tera(table.num(row, "achieved_gflops"))} in the job`],
     ["roofs", `single precision ${tera(table.num(row, "roof_gflops"))}, tensor cores ${tera(table.num(row, "tensor_roof_gflops"))}`],
@@ -163,41 +159,27 @@ function panel(job: Job, table: Roofline, row: number): Child {
         "details",
         { class: "definitions" },
         h("summary", null, `Everything that was measured: ${f.count(lines.length, "line")}`),
-        grid(sections, {
-          rows: lines,
-          columns: [
-            { column: "section" },
-            { column: "metric" },
-            { column: "value", write: (value) => f.grouped(value, f.digitsOf(value)) },
-            { column: "unit" },
-            ...(lines.some((at) => sections.text(at, "text") !== null) ? ([{ column: "text" }] as const) : []),
-          ],
-        }),
+        grid(
+          sections,
+          { rows: lines },
+          "section; metric",
+          { column: "value", write: (value) => f.grouped(value, f.digitsOf(value)) },
+          "unit",
+          lines.some((at) => sections.text(at, "text") !== null) && "text",
+        ),
       ),
   ];
 }
 
 function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
-  const most = f.most([1, ...table.nums("total_ns").map((value) => value ?? 0)]),
-    rate = (value: number) => f.grouped(value, f.digitsOf(value));
-  return [
-    { column: "name", draw: (row) => longName(table.text(row, "name")) },
-    { column: "grid" },
-    { column: "block" },
-    {
-      column: "total_ns",
-      label: "total in the job",
-      draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns"))),
-    },
-    { column: "calls" },
-    { column: "bound", label: "bound by" },
-    { column: "sm_pct", label: "multiprocessors" },
-    { column: "memory_pct", label: "memory" },
-    { column: "dram_pct", label: "DRAM" },
-    { column: "occupancy_pct", label: "occupancy" },
+  const rate = (value: number) => f.grouped(value, f.digitsOf(value));
+  return columns(
+    table,
+    "name<name>; grid; block; total_ns<bar>: total in the job; calls; bound: bound by; sm_pct: multiprocessors",
+    "memory_pct: memory; dram_pct: DRAM; occupancy_pct: occupancy",
     { column: "achieved_gflops", label: "rate", write: (value) => tera(value) },
     { column: "flop_per_byte", label: "per byte", write: rate },
-  ];
+  );
 }
 
 /** Returns null if nothing was measured; the address keeps the chosen kernel as "measured". */
@@ -219,11 +201,10 @@ export function measured(context: Context, charts: Charts): HTMLElement | null {
         `Only in the table: ${f.count(apart, "kernel")} without operations or bytes in the file, without floating-point operations, or not in the job.`,
       ),
     box,
-    grid(table, {
-      first: 10,
-      columns: columnsOf(table),
-      current: (row) => row === chosen,
-      link: (row) => href("kernels", { ...Object.fromEntries(params), measured: row }),
-    }),
+    grid(
+      table,
+      { first: 10, current: (row) => row === chosen, link: (row) => href("kernels", { ...Object.fromEntries(params), measured: row }) },
+      columnsOf(table),
+    ),
   );
 }

@@ -3,7 +3,7 @@ import type { Charts } from "../chart";
 import type { Table } from "../data";
 import * as f from "../format";
 import { bandOf, lineChart, LINES_MAX, type Line } from "../lines";
-import { controls, note, section, select, segmented } from "../ui";
+import { controls, note, section, pick, setting } from "../ui";
 import type { Child } from "../dom";
 import type { Context } from "../view";
 
@@ -35,13 +35,13 @@ function lines(context: Context, charts: Charts, of: Ranks): HTMLElement {
     of.title,
     controls(
       of.tools,
-      ranks.length > 1 &&
-        select(
-          "Rank",
-          ranks.map((rank) => [String(rank), `rank ${rank}`] as const),
-          String(wanted),
-          (v) => context.redraw({ rank: v }),
-        ),
+      pick(
+        context,
+        "Rank",
+        "rank",
+        ranks.map((rank) => [String(rank), `rank ${rank}`] as const),
+        String(wanted),
+      ),
     ),
     note(
       `${of.what}, mean over each 64th of a rank’s time. Thick: rank ${wanted}. `,
@@ -78,7 +78,7 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
   for (let row = 0; row < table.n; row++) {
     const rank = table.num(row, "rank") ?? -1,
       points = byRank.get(rank) ?? [];
-    points.push([table.num(row, "time_ns") ?? 0, table.num(row, "mean_queue") ?? 0]);
+    points.push([table.amount(row, "time_ns"), table.amount(row, "mean_queue")]);
     byRank.set(rank, points);
   }
   if (byRank.size === 0) return null;
@@ -87,7 +87,7 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
   const ranks = job.table("launches.rank"),
     all = job.allRowsOf("launches.rank"),
     unlinked = ranks.sum("unlinked"),
-    bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.num(row, "host_bound_pct") ?? 0]));
+    bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.amount(row, "host_bound_pct")]));
   return lines(context, charts, {
     title: "Queue over time",
     what: "Events launched and not yet begun, of all streams",
@@ -105,12 +105,12 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
     ends = new Map<number, number>();
   for (let row = 0; row < table.n; row++) {
     const rank = table.num(row, "rank") ?? -1,
-      time = table.num(row, "time_ns") ?? 0,
-      rate = table.num(row, "bw_gbps") ?? 0,
+      time = table.amount(row, "time_ns"),
+      rate = table.amount(row, "bw_gbps"),
       points = byRank.get(rank) ?? [],
       end = ends.get(rank);
     if (table.text(row, "kind") !== kind || !(rate > 0)) continue;
-    const width = (table.num(row, "bytes") ?? 0) / rate;
+    const width = table.amount(row, "bytes") / rate;
     if (end === undefined || time - end > width / 2) points.push([end ?? Math.max(0, time - width / 2), 0]);
     points.push([time, rate]);
     ends.set(rank, time + width);
@@ -127,7 +127,7 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
   const { job, params } = context,
     table = job.table("transfers.rate");
   const often = (kind: string) => {
-    const copied = (row: number) => table.text(row, "kind") === kind && (table.num(row, "bw_gbps") ?? 0) > 0;
+    const copied = (row: number) => table.text(row, "kind") === kind && table.amount(row, "bw_gbps") > 0;
     return [...table.by("rank").values()].some((rows) => rows.filter(copied).length >= PARTS_LEAST);
   };
   const there = kinds.filter(([kind]) => often(kind)),
@@ -141,7 +141,7 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
     false,
   );
   const copies = job.table("transfers.kind"),
-    copied = new Map([...copies.by("rank")].map(([rank, rows]) => [Number(rank), f.sum(rows.map((row) => copies.num(row, "bytes") ?? 0))]));
+    copied = new Map([...copies.by("rank")].map(([rank, rows]) => [Number(rank), f.sum(rows.map((row) => copies.amount(row, "bytes")))]));
   const all = copies.leftOut > 0 ? job.allRowsOf("job.rank") : copied.size,
     shown = new Set(table.nums("rank").map((rank) => rank ?? -1));
   return lines(context, charts, {
@@ -152,6 +152,6 @@ export function rateOverTime(context: Context, charts: Charts, kinds: readonly (
     first: busiest[0],
     unit: { name: `${unit.name}/s`, factor: unit.factor / 1e9 },
     write: (value) => `${f.bytes(1e9 * value)}/s`,
-    tools: there.length > 1 && segmented("Kind", there, kind[0], (v) => context.redraw({ kind: v, rank: null })),
+    tools: setting(context, "Kind", "kind", there, kind[0], "rank"),
   });
 }

@@ -4,7 +4,7 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
 import { PARTS, partsLegend, partsOf, stacks, type StackRow } from "../stack";
-import { controls, empty, heading, note, prose, section, segmented } from "../ui";
+import { controls, empty, heading, note, prose, section, segmented, chooser, showAll } from "../ui";
 import { href, type Context, type View } from "../view";
 import { costOf } from "./summary";
 import { fill, h } from "../dom";
@@ -74,40 +74,22 @@ function bars(root: HTMLElement, context: Context, sources: Source[], shares: bo
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   const scale = Math.max(1, ...sources.map((source) => f.sum(source.values)));
   root.append(partsLegend(rows), stacks(all ? rows : rows.slice(0, SHOWN), { shares, axis: true, ...(shares ? {} : { scale }) }));
-  if (!all)
-    root.append(
-      h(
-        "p",
-        { class: "more" },
-        h(
-          "button",
-          { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
-          `Show all ${f.grouped(rows.length)} ranks`,
-        ),
-      ),
-    );
+  if (!all) root.append(showAll(context, `Show all ${f.grouped(rows.length)} ranks`));
 }
 
 function table(job: Job): HTMLElement {
   return section(
     "The same as a table, of the whole job",
-    grid(job.table("overlap.rank"), {
-      first: job.table("overlap.rank").n > SHOWN ? TABLE_FIRST : SHOWN,
-      link: (row) => href("timeline", { rank: job.table("overlap.rank").num(row, "rank") ?? 0 }),
-      columns: [
-        { column: "rank" },
-        { column: "window_ns", label: "window" },
-        { column: "compute_ns", label: "compute" },
-        { column: "comm_ns", label: "comm." },
-        { column: "overlap_pct", label: "overlap" },
-        { column: "exposed_comm_ns", label: "exposed comm." },
-        { column: "exposed_wait_ns", label: "wait" },
-        { column: "exposed_transfer_ns", label: "transfer" },
-        { column: "exposed_unmatched_ns", label: "not split" },
-        { column: "exposed_memory_ns", label: "copies" },
-        { column: "idle_ns", label: "idle" },
-      ],
-    }),
+    grid(
+      job.table("overlap.rank"),
+      {
+        first: job.table("overlap.rank").n > SHOWN ? TABLE_FIRST : SHOWN,
+        link: (row) => href("timeline", { rank: job.table("overlap.rank").amount(row, "rank") }),
+      },
+      "rank; window_ns: window; compute_ns: compute; comm_ns: comm.; overlap_pct: overlap; exposed_comm_ns: exposed comm.",
+      "exposed_wait_ns: wait; exposed_transfer_ns: transfer; exposed_unmatched_ns: not split; exposed_memory_ns: copies",
+      "idle_ns: idle",
+    ),
   );
 }
 
@@ -189,19 +171,9 @@ function sources(job: Job): HTMLElement {
     "What the ranks were read from",
     formats.rows.map((_, row) => {
       const lacks = formats.text(row, "cannot_tell");
-      return note(`${formats.text(row, "format")}, ${f.count(formats.num(row, "ranks") ?? 0, "rank")}${lacks ? `: ${prose(lacks)}` : ""}`);
+      return note(`${formats.text(row, "format")}, ${f.count(formats.amount(row, "ranks"), "rank")}${lacks ? `: ${prose(lacks)}` : ""}`);
     }),
-    grid(job.table("job.rank"), {
-      columns: [
-        { column: "rank" },
-        { column: "host" },
-        { column: "device" },
-        { column: "device_kind", label: "kind of device" },
-        { column: "format" },
-        { column: "events" },
-        { column: "source" },
-      ],
-    }),
+    grid(job.table("job.rank"), {}, "rank; host; device; device_kind: kind of device; format; events; source"),
   );
 }
 
@@ -230,15 +202,7 @@ export const ranks: View = {
     const inSteps = marked && params.get("of") === "steps";
     root.append(
       controls(
-        segmented(
-          "Show",
-          [
-            ["time", "time"],
-            ["share", "share"],
-          ],
-          shares ? "share" : "time",
-          (v) => context.redraw({ show: v === "time" ? null : v }),
-        ),
+        chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time"),
         severalRanks(job) &&
           segmented(
             "Sort by",
@@ -253,16 +217,7 @@ export const ranks: View = {
             by,
             (v) => context.redraw({ sort: v === usual ? null : v }),
           ),
-        marked &&
-          segmented(
-            "Of",
-            [
-              ["job", "whole job"],
-              ["steps", "steps only"],
-            ],
-            inSteps ? "steps" : "job",
-            (v) => context.redraw({ of: v === "job" ? null : v }),
-          ),
+        marked && chooser(context, "Of", "of", { job: "whole job", steps: "steps only" }, inSteps ? "steps" : "job"),
       ),
     );
     bars(root, context, inSteps ? stepsOnly(steps) : wholeJob(overlap), shares, by);

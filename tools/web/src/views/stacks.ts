@@ -1,11 +1,10 @@
-/** Call trees of functions, modules and operators: which calls take the time, and on which rank do they take longer? */
 import { inlineBar, longName } from "../cells";
 import type { Job, Table } from "../data";
 import { cut, h, type Child } from "../dom";
 import * as f from "../format";
 import { callName, findCalls, Flame, type Tree } from "../flame";
 import { deviceWord, severalRanks } from "../job";
-import { controls, empty, heading, note, section, segmented } from "../ui";
+import { controls, empty, heading, note, section, lines, setting } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { COMMUNICATES } from "./operators";
@@ -40,7 +39,7 @@ const TELLING = 5; // minimum percentage for a title
 
 function treeOf(table: Table<TreeTable>, side: Side): Tree {
   const rows = new Map(table.rows.map((_, row) => [table.num(row, "node"), row]));
-  const all = table.rows.map((_, row) => row);
+  const all = table.all;
   return {
     n: table.n,
     parent: all.map((row) => {
@@ -48,11 +47,11 @@ function treeOf(table: Table<TreeTable>, side: Side): Tree {
       return parent === null ? -1 : (rows.get(parent) ?? -1);
     }),
     name: all.map((row) => callName(table.text(row, "name") ?? "")),
-    time: all.map((row) => table.num(row, `${side}_total_ns`) ?? 0),
+    time: all.map((row) => table.amount(row, `${side}_total_ns`)),
     heat: all.map((row) => {
       const most = table.num(row, `${side}_max_ns`),
         middle = table.num(row, `${side}_median_ns`);
-      if ((table.num(row, "ranks") ?? 0) < 2 || most === null || middle === null) return null;
+      if (table.amount(row, "ranks") < 2 || most === null || middle === null) return null;
       return middle > 0 ? (most / middle - 1) / (HOTTEST - 1) : most > 0 ? 1 : 0;
     }),
   };
@@ -62,15 +61,14 @@ function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): 
   const where = side === "host" ? "on the host" : `of ${deviceWord(job)} time that it launched`;
   return (row) => {
     const time = (column: "total" | "self" | "median" | "max") => table.num(row, `${side}_${column}_ns`);
-    const ranks = table.num(row, "ranks") ?? 0,
+    const ranks = table.amount(row, "ranks"),
       [total, self] = f.timesTogether([time("total"), time("self")]),
       [median, most] = f.timesTogether([time("median"), time("max")]);
-    return [
-      h("b", null, callName(table.text(row, "name") ?? "")),
-      h("br"),
-      `${total} ${where}, ${f.percent(f.share(time("total") ?? 0, whole), 1)} of all; itself ${self}; ${f.count(table.num(row, "calls") ?? 0, "call")}`,
-      ranks > 1 && [h("br"), `on ${f.count(ranks, "rank")}: median ${median}, most ${most} on rank ${table.num(row, `${side}_max_rank`)}`],
-    ];
+    return lines(
+      callName(table.text(row, "name") ?? ""),
+      `${total} ${where}, ${f.percent(f.share(time("total") ?? 0, whole), 1)} of all; itself ${self}; ${f.count(table.amount(row, "calls"), "call")}`,
+      ranks > 1 && `on ${f.count(ranks, "rank")}: median ${median}, most ${most} on rank ${table.num(row, `${side}_max_rank`)}`,
+    );
   };
 }
 
@@ -165,47 +163,43 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
     note(
       "A row is a path of calls: what is called from two places has two rows, with the callers in which the paths differ, the nearest first.",
     ),
-    filtered(context, table, {
-      first: 20,
-      sort: `-${side}_self_ns`,
-      columns: [
-        {
-          column: "name",
-          draw: (row) => [
-            longName(table.text(row, "name")),
-            callers[row] !== "" &&
-              h("small", { class: "inside", title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
-          ],
-        },
-        {
-          column: self,
-          label: "itself",
-          draw: (row, write) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
-        },
-        { column: `${side}_total_ns`, label: "with what it calls" },
-        { column: "calls" },
-        {
-          column: `${other}_total_ns`,
-          label: other === "host" ? "on the host" : "GPU time",
-        },
-        ...(severalRanks(context.job)
-          ? ([
-              { column: "ranks" },
-              { column: `${side}_median_ns`, label: "median rank" },
-              { column: `${side}_max_ns`, label: "max over ranks" },
-              { column: `${side}_max_rank`, label: "rank" },
-            ] as const)
-          : []),
+    filtered(
+      context,
+      table,
+      { first: 20, sort: `-${side}_self_ns` },
+      null,
+      {
+        column: "name",
+        draw: (row) => [
+          longName(table.text(row, "name")),
+          callers[row] !== "" &&
+            h("small", { class: "inside", title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
+        ],
+      },
+      {
+        column: self,
+        label: "itself",
+        draw: (row, write) => inlineBar(table.num(row, self), most, write(table.num(row, self)), side === "host" ? "host" : "compute"),
+      },
+      { column: `${side}_total_ns`, label: "with what it calls" },
+      "calls",
+      {
+        column: `${other}_total_ns`,
+        label: other === "host" ? "on the host" : "GPU time",
+      },
+      severalRanks(context.job) && [
+        "ranks",
+        { column: `${side}_median_ns`, label: "median rank" },
+        { column: `${side}_max_ns`, label: "max over ranks" },
+        { column: `${side}_max_rank`, label: "rank" },
       ],
-    }),
+    ),
   );
 }
 
 /* Rows of actual calls; the other rows hold time that no call launched. */
 function callsOf(table: Table<TreeTable>): number[] {
-  return table.rows
-    .map((_, row) => row)
-    .filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
+  return table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 }
 
 /* How much device time no call of the tree launched, and why. */
@@ -223,7 +217,7 @@ function besides(table: Table<TreeTable>, kind: Kind, whole: number): string {
 }
 
 function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side: Side, whole: number): [Child, string] {
-  const self = (row: number) => table.num(row, `${side}_self_ns`) ?? 0,
+  const self = (row: number) => table.amount(row, `${side}_self_ns`),
     name = (row: number) => table.text(row, "name") ?? "",
     calls = callsOf(table),
     own = calls.filter((row) => !COMMUNICATES.test(name(row)));
@@ -267,9 +261,7 @@ export const stacks: View = {
       table = job.table(kind.table);
     const sums = (side: Side) =>
       f.sum(table.rows.map((_, row) => (table.num(row, "parent") === null ? table.num(row, `${side}_total_ns`) : 0)));
-    const sides = (["device", "host"] as const).filter((side) =>
-        callsOf(table).some((row) => (table.num(row, `${side}_total_ns`) ?? 0) > 0),
-      ),
+    const sides = (["device", "host"] as const).filter((side) => callsOf(table).some((row) => table.amount(row, `${side}_total_ns`) > 0)),
       side = sides.find((each) => each === params.get("time")) ?? sides[0];
     if (!side) return void root.append(heading("Call trees"), empty("The recorded calls took no time."));
     const tree = treeOf(table, side),
@@ -287,23 +279,8 @@ export const stacks: View = {
     root.append(
       heading(...finding(job, table, tree, kind, side, whole)),
       controls(
-        there.length > 1 &&
-          segmented(
-            "Calls of",
-            there.map((each) => [each.key, each.label] as const),
-            kind.key,
-            (v) => context.redraw({ of: v, node: null, sort: null }),
-          ),
-        sides.length > 1 &&
-          segmented(
-            "Time",
-            [
-              ["device", "GPU"],
-              ["host", "host"],
-            ],
-            side,
-            (v) => context.redraw({ time: v, node: null, sort: null }),
-          ),
+        setting(context, "Calls of", "of", there, kind.key, "node", "sort"),
+        sides.length > 1 && setting(context, "Time", "time", { device: "GPU", host: "host" }, side, "node", "sort"),
         finder(context, flame, tree, whole),
       ),
       note(

@@ -5,7 +5,7 @@ import { grid } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { partsLegend, partsOf, stacks } from "../stack";
-import { controls, empty, heading, note, section, segmented } from "../ui";
+import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
 import { href, type Context, type View } from "../view";
 import { h } from "../dom";
 import { Charts } from "../chart";
@@ -33,7 +33,7 @@ const METRICS: readonly Metric[] = [
     doc: "Waiting of other ranks that the rank causes, by itself or through others.",
     value: (t, row) => {
       const d = t.num(row, "direct_ns");
-      return d === null ? null : d + (t.num(row, "indirect_ns") ?? 0);
+      return d === null ? null : d + t.amount(row, "indirect_ns");
     },
   },
   {
@@ -153,13 +153,12 @@ function cellOf(job: Job, metric: Metric, field: Field, unit: f.Unit, r: number,
     text: value === null ? f.NONE : f.short(value, unit),
     partial,
     ...(window ? { href: href("timeline", { rank: worst, t: `${window[0]}-${window[1]}` }) } : {}),
-    tip: () => [
-      h("b", null, `${label}, step ${step}`),
-      h("br"),
-      `${metric.label}: ${f.time(value)}`,
-      ranks.length > 1 ? ` (rank ${worst}, the largest)` : "",
-      partial ? [h("br"), "The recording began or ended inside this step."] : "",
-    ],
+    tip: () =>
+      lines(
+        `${label}, step ${step}`,
+        [`${metric.label}: ${f.time(value)}`, ranks.length > 1 ? ` (rank ${worst}, the largest)` : ""],
+        partial ? "The recording began or ended inside this step." : null,
+      ),
   };
 }
 
@@ -255,15 +254,11 @@ function multiples(job: Job): HTMLElement | null {
 }
 
 function leaders(table: Table<"stragglers.step">): HTMLElement {
-  return grid(table, {
-    columns: [
-      { column: "step" },
-      { column: "rank" },
-      { column: "direct_ns", label: "made others wait by itself" },
-      { column: "indirect_ns", label: "through others" },
-      { column: "lateness_ns", label: "later than the last but one" },
-    ],
-  });
+  return grid(
+    table,
+    {},
+    "step; rank; direct_ns: made others wait by itself; indirect_ns: through others; lateness_ns: later than the last but one",
+  );
 }
 
 export const steps: View = {
@@ -309,32 +304,10 @@ export const steps: View = {
     const metric = metrics.find((m) => m.key === params.get("metric")) ?? metrics[0]!;
     root.append(
       controls(
-        segmented(
-          "Metric",
-          metrics.map((m) => [m.key, m.label] as const),
-          metric.key,
-          (v) => context.redraw({ metric: v === metrics[0]!.key ? null : v }),
-        ),
+        chooser(context, "Metric", "metric", metrics, metric.key),
         severalRanks(job) &&
-          segmented(
-            "Order",
-            [
-              ["name", "by name"],
-              ["worst", "worst first"],
-            ],
-            params.get("sort") === "worst" ? "worst" : "name",
-            (v) => context.redraw({ sort: v === "name" ? null : v }),
-          ),
-        canFold &&
-          segmented(
-            "Rows",
-            [
-              ["hosts", "hosts"],
-              ["ranks", "ranks"],
-            ],
-            byHost ? "hosts" : "ranks",
-            (v) => context.redraw({ rows: v }),
-          ),
+          chooser(context, "Order", "sort", { name: "by name", worst: "worst first" }, params.get("sort") === "worst" ? "worst" : "name"),
+        canFold && setting(context, "Rows", "rows", { hosts: "hosts", ranks: "ranks" }, byHost ? "hosts" : "ranks"),
       ),
     );
     drawMap(root, context, metric, byHost);
@@ -351,18 +324,12 @@ export const steps: View = {
       root.append(
         section(
           "How even the steps are",
-          grid(job.table("imbalance.step"), {
-            columns: [
-              { column: "step" },
-              { column: "mean_compute_ns", label: "mean compute" },
-              { column: "max_compute_ns", label: "largest" },
-              { column: "max_rank", label: "of rank" },
-              { column: "imbalance_pct", label: "imbalance" },
-              { column: "load_balance", label: "load balance" },
-              { column: "step_ns", label: "step" },
-              { column: "parallel_efficiency", label: "parallel efficiency" },
-            ],
-          }),
+          grid(
+            job.table("imbalance.step"),
+            {},
+            "step; mean_compute_ns: mean compute; max_compute_ns: largest; max_rank: of rank; imbalance_pct: imbalance",
+            "load_balance: load balance; step_ns: step; parallel_efficiency: parallel efficiency",
+          ),
         ),
       );
     return charts.dispose;

@@ -3,9 +3,9 @@ import { band, type BandFigure } from "../cells";
 import type { Job, Table } from "../data";
 import { h } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns } from "../grid";
 import { hasSteps } from "../job";
-import { note, prose, section, sign, tip } from "../ui";
+import { note, prose, section, sign, tip, lines } from "../ui";
 
 type Steps = Table<"structure.step">;
 
@@ -75,13 +75,13 @@ function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement 
     "div",
     { class: "usual" },
     h("span", { class: "row-label" }, phase.label),
-    tip(track, () => [
-      h("b", null, `${phase.label}: ${words}`),
-      h("br"),
-      several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
-      h("br"),
-      table.columns[table.place(phase.column)]?.doc ?? "",
-    ]),
+    tip(track, () =>
+      lines(
+        `${phase.label}: ${words}`,
+        several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
+        table.columns[table.place(phase.column)]?.doc ?? "",
+      ),
+    ),
     h("span", { class: "usual-value" }, f.percent(middle, 1)),
     h("span", { class: "usual-words" }, comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
   );
@@ -128,33 +128,19 @@ function figures(table: Steps): readonly BandFigure[] {
 function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"structure.step">[] {
   const uneven = (table.most("max_micro_batches") ?? 0) > (table.least("micro_batches") ?? 0),
     again = (table.most("recomputed_ns") ?? 0) > 0;
-  return [
-    { column: "step" },
-    { column: "micro_batches", label: "micro-batches" },
-    ...(uneven
-      ? ([
-          { column: "max_micro_batches", label: "at most" },
-          { column: "max_rank", label: "on rank" },
-        ] as const)
-      : []),
-    { column: "updates" },
-    ...(again
-      ? ([
-          { column: "recomputed_ns", label: "computed again" },
-          { column: "recomputed_pct", label: "of the work" },
-        ] as const)
-      : []),
-    ...PHASES.filter((phase) => isRecorded(table, phase)).map(({ column, label }) => ({ column, label: label.toLowerCase() })),
-    ...(comparable
-      ? [
-          {
-            column: "beyond" as const,
-            label: "more than usual",
-            draw: (row: number) => prose(table.text(row, "beyond")).replace("data", "waiting for a batch"),
-          },
-        ]
-      : []),
-  ];
+  return columns(
+    table,
+    "step; micro_batches: micro-batches",
+    uneven && "max_micro_batches: at most; max_rank: on rank",
+    "updates",
+    again && "recomputed_ns: computed again; recomputed_pct: of the work",
+    PHASES.filter((phase) => isRecorded(table, phase)).map(({ column, label }) => ({ column, label: label.toLowerCase() })),
+    comparable && {
+      column: "beyond" as const,
+      label: "more than usual",
+      draw: (row: number) => prose(table.text(row, "beyond")).replace("data", "waiting for a batch"),
+    },
+  );
 }
 
 /** The part of the steps view; null if no trace shows a backward pass or an update. */
@@ -181,6 +167,6 @@ export function structure(job: Job): HTMLElement | null {
           : "",
       ),
     ],
-    grid(table, { first: GRID_ROWS, columns: columnsOf(table, comparable) }),
+    grid(table, { first: GRID_ROWS }, columnsOf(table, comparable)),
   );
 }

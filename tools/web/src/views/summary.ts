@@ -181,7 +181,7 @@ export function balanceFinding(job: Job): Finding {
   const most = Math.max(...values),
     worst = steps.nums("imbalance_pct").indexOf(most);
   const far = values.filter((value) => value > Math.max(2 * middle, middle + 2)).length;
-  const left = job.allRowsOf("job.rank") - (whole.num(0, "ranks") ?? 0);
+  const left = job.allRowsOf("job.rank") - whole.amount(0, "ranks");
   const [state, how]: readonly [State, string] =
     middle >= 25
       ? ["bad", "uneven"]
@@ -220,8 +220,8 @@ export function clockFinding(job: Job): Finding {
     hosts = ranksOf(job).hostCount;
   const to: readonly [string, string] = ["Clocks", "clocks"];
   const uncertainty = worstUncertainty(job);
-  const matched = check.num(0, "matched") ?? 0,
-    after = check.num(0, "violations_after") ?? 0;
+  const matched = check.amount(0, "matched"),
+    after = check.amount(0, "violations_after");
   if (!severalRanks(job)) return { state: "note", title: "One clock", text: "One rank has one clock.", link: to };
   if (uncertainty === null)
     return { state: "warn", title: "Clocks are not compared", text: "Numbers that compare ranks in time are left out.", link: to };
@@ -309,7 +309,7 @@ function ratioFigure(
 
 function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overlap.rank">): number[] {
   const table = job.table("overlap.rank");
-  return known(table.rows.map((_, row) => f.share(table.num(row, part) ?? 0, table.num(row, whole) ?? 0)));
+  return known(table.rows.map((_, row) => f.share(table.amount(row, part), table.amount(row, whole))));
 }
 
 /** Step times in step order, averaged over ranks, without partial windows. */
@@ -317,8 +317,7 @@ export function stepTimes(job: Job): Map<number, number> {
   const overview = job.table("overview.step"),
     overlap = job.table("overlap.step");
   const partial = new Set(
-    overlap.rows
-      .map((_, row) => row)
+    overlap.all
       .filter((row) => overlap.cell(row, "partial") === true)
       .map((row) => `${overlap.num(row, "rank")}/${overlap.num(row, "step")}`),
   );
@@ -348,7 +347,7 @@ function throughput(job: Job): Child[] {
 /* With several kinds of step there is no meaningful median over all steps. */
 function kindsFigure(job: Job): Figure {
   const table = job.table("steps.kind"),
-    rows = table.rows.map((_, row) => row).sort((a, b) => (table.num(b, "share_pct") ?? 0) - (table.num(a, "share_pct") ?? 0));
+    rows = table.all.sort((a, b) => table.amount(b, "share_pct") - table.amount(a, "share_pct"));
   const median = (row: number): Child =>
     figure(job, f.time(table.num(row, "median_ns")), { table: "steps.kind", row, column: "median_ns" });
   return {
@@ -545,8 +544,8 @@ export function costOf(job: Job, row: number): number {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank");
   const at = blame.find({ rank: overlap.num(row, "rank") });
-  const caused = at < 0 ? 0 : (blame.num(at, "direct_ns") ?? 0) + (blame.num(at, "indirect_ns") ?? 0);
-  return caused + (overlap.num(row, "idle_ns") ?? 0) / 1e6;
+  const caused = at < 0 ? 0 : blame.amount(at, "direct_ns") + blame.amount(at, "indirect_ns");
+  return caused + overlap.amount(row, "idle_ns") / 1e6;
 }
 
 // What to do, and what it rests on --------------------------------------------------------------------
@@ -629,7 +628,7 @@ function unsplit(job: Job): string {
     none = kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
   const parts = [
     ...none.map(({ kind }) => kindWord(kind)),
-    (job.table("clock.check").num(0, "incomplete") ?? 0) > 0 && "operations that some rank did not record",
+    job.table("clock.check").amount(0, "incomplete") > 0 && "operations that some rank did not record",
     matched < all && "what was not matched",
   ].filter((part) => part !== false);
   return parts.length > 0 ? ` (${parts.join(", ")})` : "";
@@ -645,7 +644,7 @@ function basis(job: Job): HTMLElement {
     files = job.table("job.left_out");
   const left = files.rows.filter((_, row) => files.text(row, "reason") !== "other").length;
   const parts: Child[] = [
-    `${f.count(job.table("job.job").num(0, "events") ?? 0, "event")} read, ${skipped === 0 ? "none skipped" : `${f.grouped(skipped)} skipped`}`,
+    `${f.count(job.table("job.job").amount(0, "events"), "event")} read, ${skipped === 0 ? "none skipped" : `${f.grouped(skipped)} skipped`}`,
     repaired > 0 && `, ${f.grouped(repaired)} repaired`,
     ". ",
   ];
@@ -659,19 +658,19 @@ function basis(job: Job): HTMLElement {
       ),
     );
   const formats = job.table("job.format"),
-    kinds = [...formats.rows.keys()];
+    kinds = formats.all;
   if (kinds.length > 1)
     parts.push(
       h(
         "b",
         null,
-        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.num(row, "ranks") ?? 0, "rank")}`).join(", ")}): each names process groups in its own way, so collectives between them are matched where only one group fits. `,
+        `Traces of several kinds (${kinds.map((row) => `${formats.text(row, "format")} of ${f.count(formats.amount(row, "ranks"), "rank")}`).join(", ")}): each names process groups in its own way, so collectives between them are matched where only one group fits. `,
       ),
     );
   if (left > 0) parts.push(`${f.count(left, "file given was", "files given were")} left out. `);
   const check = job.table("clock.check"),
-    operations = check.num(0, "collectives") ?? 0,
-    complete = check.num(0, "matched") ?? 0,
+    operations = check.amount(0, "collectives"),
+    complete = check.amount(0, "matched"),
     known = job.rowsOf("bubble.step") > 0 && job.rowsOf("bubble.pair") > 0;
   if (match.all > 0 && severalRanks(job))
     parts.push(

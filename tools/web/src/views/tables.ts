@@ -9,7 +9,7 @@ import type { Sort, TableName } from "../names";
 import { leftOutNote } from "../left_out";
 import { fetchRows, isServed } from "../served";
 import { whereOf } from "../where";
-import { controls, empty, heading, note, segmented, select } from "../ui";
+import { controls, empty, heading, note, pick, chooser } from "../ui";
 import { href, type Context, type View } from "../view";
 
 function chosenTable(context: Context): TableName | null {
@@ -69,15 +69,7 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   root.append(
     controls(
       h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search),
-      segmented(
-        "Numbers",
-        [
-          ["shown", "as shown"],
-          ["exact", "exact"],
-        ],
-        exact ? "exact" : "shown",
-        (v) => context.redraw({ show: v === "exact" ? v : null }),
-      ),
+      chooser(context, "Numbers", "show", { shown: "as shown", exact: "exact" }, exact ? "exact" : "shown"),
       h(
         "button",
         { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } },
@@ -113,7 +105,7 @@ function rest(context: Context, name: TableName): HTMLElement {
 }
 
 function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
-  const rows = [...table.rows.keys()].filter(whereOf(table, filter).takes);
+  const rows = table.all.filter(whereOf(table, filter).takes);
   download(`${table.name}.csv`, "text/csv", csvOf(table, sortRows(table, rows, sort)));
 }
 
@@ -145,11 +137,15 @@ export const tables: View = {
     root.append(
       controls(
         h("a", { class: "go", attr: { href: href("tables") } }, "All tables"),
-        select(
+        pick(
+          context,
           "Table",
-          job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`]),
+          "name",
+          job.names.map((each) => [each, `${each} (${f.grouped(job.allRowsOf(each))})`] as const),
           name,
-          (chosen) => context.redraw({ name: chosen, sort: null, filter: null, show: null }),
+          "sort",
+          "filter",
+          "show",
         ),
       ),
       note(job.docOf(name)),

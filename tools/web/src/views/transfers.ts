@@ -8,7 +8,7 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, total } from "../job";
 import { shapeLegend } from "../shapes";
-import { empty, heading, note, section } from "../ui";
+import { empty, heading, note, section, lines } from "../ui";
 import type { View } from "../view";
 import { rateOverTime } from "./over_time";
 
@@ -109,31 +109,19 @@ function byKind(job: Job): HTMLElement {
 
 function rankTable(job: Job): HTMLElement {
   const table = job.table("transfers.kind");
-  const most = Math.max(1, ...table.nums("total_ns").map((v) => v ?? 0));
-  return grid(table, {
-    sort: "-total_ns",
-    first: 12,
-    columns: [
-      { column: "rank" },
-      { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
-      {
-        column: "host_memory",
-        label: "host memory",
-        draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
-      },
-      {
-        column: "total_ns",
-        label: "GPU time",
-        draw: (row, write) => inlineBar(table.num(row, "total_ns"), most, write(table.num(row, "total_ns")), "copies"),
-      },
-      { column: "count" },
-      { column: "bytes", label: "bytes in all", write: f.bytes },
-      { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant },
-      { column: "overlap_pct", label: "beside computation" },
-      { column: "sync_count", label: "that held the host up" },
-      { column: "sync_ns", label: "host held up" },
-    ],
-  });
+  return grid(
+    table,
+    { sort: "-total_ns", first: 12 },
+    "rank",
+    { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
+    {
+      column: "host_memory",
+      label: "host memory",
+      draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
+    },
+    "total_ns<bar copies>: GPU time; count; bytes<bytes>: bytes in all; bw_gbps<significant>: bandwidth, GB/s",
+    "overlap_pct: beside computation; sync_count: that held the host up; sync_ns: host held up",
+  );
 }
 
 function bySize(job: Job, charts: Charts): HTMLElement {
@@ -146,21 +134,20 @@ function bySize(job: Job, charts: Charts): HTMLElement {
       KINDS.findIndex(([key]) => key === table.text(row, "kind")),
     );
   const hollow = (row: number) => table.text(row, "host_memory") === "pageable";
-  const spots: Spot[] = [...table.rows.keys()].flatMap((row) => {
+  const spots: Spot[] = table.all.flatMap((row) => {
     const bytes = table.num(row, "bytes"),
-      count = table.num(row, "count") ?? 0,
+      count = table.amount(row, "count"),
       gbps = table.num(row, "bw_gbps");
     return bytes !== null && bytes > 0 && count > 0 && gbps !== null && gbps > 0
       ? [{ row, bytes: bytes / count, gbps, count, shape: shape(row), hollow: hollow(row) }]
       : [];
   });
-  const tip = (row: number): Child => [
-    h("b", null, of(row)),
-    h("br"),
-    `${f.count(table.num(row, "count") ?? 0, "copy", "copies")} of ${f.bytes((table.num(row, "bytes") ?? 0) / Math.max(1, table.num(row, "count") ?? 1))} in the mean`,
-    h("br"),
-    `${f.significant(table.num(row, "bw_gbps") ?? 0)} GB/s, ${f.time(table.num(row, "total_ns"))} in all`,
-  ];
+  const tip = (row: number): Child =>
+    lines(
+      of(row),
+      `${f.count(table.amount(row, "count"), "copy", "copies")} of ${f.bytes(table.amount(row, "bytes") / Math.max(1, table.num(row, "count") ?? 1))} in the mean`,
+      `${f.significant(table.amount(row, "bw_gbps"))} GB/s, ${f.time(table.num(row, "total_ns"))} in all`,
+    );
   const keys = [
     ...new Map(
       spots.map((spot) => [`${spot.shape} ${spot.hollow}`, { shape: spot.shape, label: of(spot.row), hollow: spot.hollow ?? false }]),
@@ -179,22 +166,17 @@ function bySize(job: Job, charts: Charts): HTMLElement {
           shapeLegend(keys, "copies"),
           bandwidthChart(charts, { label: title, size: "size of a copy", axis: "bandwidth, GB/s", color: "copies", spots, tip }),
         ],
-    grid(table, {
-      first: 12,
-      columns: [
-        { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
-        {
-          column: "host_memory",
-          label: "host memory",
-          draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
-        },
-        { column: "size_class_bytes", label: "from", write: (v) => f.bytes(v, true) },
-        { column: "count" },
-        { column: "bytes", write: f.bytes },
-        { column: "total_ns", label: "GPU time" },
-        { column: "bw_gbps", label: "bandwidth, GB/s", write: f.significant },
-      ],
-    }),
+    grid(
+      table,
+      { first: 12 },
+      { column: "kind", draw: (row) => kindWord(table.text(row, "kind")) },
+      {
+        column: "host_memory",
+        label: "host memory",
+        draw: (row) => (table.text(row, "host_memory") === "device" ? f.NONE : (table.text(row, "host_memory") ?? f.NONE)),
+      },
+      "size_class_bytes<memory>: from; count; bytes<bytes>; total_ns: GPU time; bw_gbps<significant>: bandwidth, GB/s",
+    ),
   );
 }
 
@@ -206,18 +188,7 @@ function allocations(job: Job): HTMLElement {
       ? note("None were recorded.")
       : [
           note("Such calls may wait for the GPU; within steps a caching allocator should need none."),
-          grid(table, {
-            sort: "-total_ns",
-            first: 12,
-            columns: [
-              { column: "rank" },
-              { column: "call" },
-              { column: "calls" },
-              { column: "step_calls", label: "within steps" },
-              { column: "total_ns", label: "total" },
-              { column: "max_ns", label: "longest" },
-            ],
-          }),
+          grid(table, { sort: "-total_ns", first: 12 }, "rank; call; calls; step_calls: within steps; total_ns: total; max_ns: longest"),
         ],
   );
 }

@@ -23,7 +23,7 @@ function who(table: Table<"stragglers.finding">, row: number): string {
   const rank = table.num(row, "rank"),
     level = table.text(row, "level");
   if (level === "host") return `host ${table.text(row, "host")}`;
-  return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.num(row, "ranks") ?? 0, "rank");
+  return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.amount(row, "ranks"), "rank");
 }
 
 /* Findings that apply to some of the steps, not to all. */
@@ -48,7 +48,7 @@ function windowOf(job: Job, step: number): string | null {
     const from = table.num(row, "begin_ns");
     if (table.num(row, "step") !== step || from === null) return;
     begin = Math.min(begin, from);
-    end = Math.max(end, from + (table.num(row, "window_ns") ?? 0));
+    end = Math.max(end, from + table.amount(row, "window_ns"));
   });
   return end > begin ? href("timeline", { t: `${Math.max(0, begin)}-${end}` }) : null;
 }
@@ -57,7 +57,7 @@ function windowOf(job: Job, step: number): string | null {
 export function trend(job: Job, charts: Charts): HTMLElement | null {
   const table = job.table("imbalance.step");
   const points = table.rows
-    .map((_, row): [number, number] => [table.num(row, "step") ?? 0, table.num(row, "step_ns") ?? 0])
+    .map((_, row): [number, number] => [table.amount(row, "step"), table.amount(row, "step_ns")])
     .filter(([, length]) => length > 0)
     .sort((a, b) => a[0] - b[0]);
   if (!hasSteps(job) || points.length < STEPS_LEAST) return null;

@@ -6,7 +6,7 @@ import * as f from "../format";
 import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
 import { addressOf, pathOf, type Piece } from "../path";
 import { stacks, type Part } from "../stack";
-import { empty, figure, heading, legend, link, note, prose, section, sign, tip } from "../ui";
+import { empty, figure, heading, legend, link, note, prose, section, sign, tip, lines } from "../ui";
 import { shortName } from "../timeline/names";
 import { href, type View } from "../view";
 
@@ -66,7 +66,7 @@ const PIECES: Readonly<Record<string, readonly string[]>> = {
 
 function items(job: Job, what: string): number[] {
   const table = job.table("whatif.item");
-  return [...table.rows.keys()].filter((row) => table.text(row, "what") === what);
+  return table.all.filter((row) => table.text(row, "what") === what);
 }
 
 const KERNEL_LENGTH = 40; // characters that fit into two lines of a label
@@ -142,7 +142,7 @@ function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step));
   let best = -1;
-  const lost = (row: number) => (table.num(row, "step_ns") ?? 0) - (table.num(row, "ideal_ns") ?? 0);
+  const lost = (row: number) => table.amount(row, "step_ns") - table.amount(row, "ideal_ns");
   for (let row = 0; row < table.n; row++) if (have.has(table.num(row, "step")!) && (best < 0 || lost(row) > lost(best))) best = row;
   return best < 0 ? null : table.num(best, "step");
 }
@@ -155,17 +155,15 @@ function words(job: Job, row: number, label: string): Child {
     most = table.num(row, "saved_most_ns"),
     next = table.num(row, "next_rank");
   const hours = table.num(row, "gpu_hours_per_day");
-  return [
-    h("b", null, label),
-    h("br"),
+  return lines(
+    label,
     `${f.time(saved)} of ${wholeWord(job)} saved, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-    most !== saved && [h("br"), `${f.time(most)} if the time that nothing recorded explains went as well`],
-    table.cell(row, "sure") !== true && [h("br"), "Not sure: see what these figures rest on."],
-    h("br"),
+    most !== saved && `${f.time(most)} if the time that nothing recorded explains went as well`,
+    table.cell(row, "sure") !== true && "Not sure: see what these figures rest on.",
     `${f.time(table.num(row, "path_ns"))} of the critical path is on it`,
-    hours !== null && [h("br"), `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`],
-    next !== null && [h("br"), `then rank ${next} has most of the path`],
-  ];
+    hours !== null && `${f.grouped(hours, f.digitsOf(hours))} GPU hours a day`,
+    next !== null && `then rank ${next} has most of the path`,
+  );
 }
 
 interface Scale {
@@ -178,7 +176,7 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
   const table = job.table("whatif.item"),
     label = labelOf(job, row),
     sure = table.cell(row, "sure") === true;
-  const saved = table.num(row, "saved_ns") ?? 0,
+  const saved = table.amount(row, "saved_ns"),
     most = table.num(row, "saved_most_ns") ?? saved;
   const place = (ns: number) => `${(100 * Math.max(0, ns)) / scale.most}%`;
   const write = (ns: number) => f.scaled(ns, scale.unit, scale.digits);
@@ -226,7 +224,7 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
 function isBar(job: Job, row: number): boolean {
   const table = job.table("whatif.item"),
     saved = table.num(row, "saved_ns"),
-    whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+    whole = job.table("whatif.job").amount(0, "step_ns");
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
@@ -237,8 +235,8 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
     several = (n: number) => f.count(n, group.one);
   const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row)),
     little = small.length;
-  const most = Math.max(0, ...small.map((row) => table.num(row, "saved_most_ns") ?? 0)),
-    whole = job.table("whatif.job").num(0, "step_ns") ?? 0;
+  const most = Math.max(0, ...small.map((row) => table.amount(row, "saved_most_ns"))),
+    whole = job.table("whatif.job").amount(0, "step_ns");
   const untried = rows.filter((row) => table.num(row, "saved_ns") === null).length;
   const parts = [
     left > 0 ? `${several(left)} more that ${left === 1 ? "saves" : "save"} less` : "",
@@ -328,7 +326,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
   const all = table.n + table.leftOut,
     each = Math.ceil(all / STEPS_MAX),
-    length = (row: number) => table.num(row, "step_ns") ?? 0;
+    length = (row: number) => table.amount(row, "step_ns");
   const low = table.least("step") ?? 0,
     high = table.most("step") ?? 0,
     runs = new Map<number, number>();
@@ -366,13 +364,13 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
         h("span", { class: "piece fill-saved", style: { height: place(lost) } }),
         h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } }),
       ),
-      () => [
-        h("b", null, stepWord(job, step)),
-        h("br"),
-        `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
-        best !== null && [h("br"), `fixing rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`],
-        partial && [h("br"), "not all ranks recorded it"],
-      ],
+      () =>
+        lines(
+          stepWord(job, step),
+          `${f.time(ns)}, with everything at ${paceWord(job)} ${f.time(ideal)}`,
+          best !== null && `fixing rank ${best} makes it ${f.time(table.num(row, "saved_ns"))} shorter`,
+          partial && "not all ranks recorded it",
+        ),
     );
     return h("div", { class: "step-place" }, shown, h("span", { class: "step-number" }, i % numbered === 0 ? String(step) : ""));
   };
@@ -406,12 +404,12 @@ const PARTS: readonly Part[] = [
 function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("criticalpath.rank"),
     steps = job.table("criticalpath.step");
-  const order = [...table.rows.keys()]
-    .filter((row) => (table.num(row, "path_ns") ?? 0) > 0)
+  const order = table.all
+    .filter((row) => table.amount(row, "path_ns") > 0)
     .sort((a, b) => table.num(b, "path_ns")! - table.num(a, "path_ns")!);
   if (order.length === 0) return null;
   const parts = (row: number) => {
-    const v = (column: Parameters<typeof table.num>[1]) => table.num(row, column) ?? 0;
+    const v = (column: Parameters<typeof table.num>[1]) => table.amount(row, column);
     return [
       v("compute_ns"),
       v("copy_ns"),
@@ -477,9 +475,9 @@ function title(job: Job): string {
 function oneRank(job: Job): Child {
   const table = job.table("whatif.item"),
     whole = job.table("whatif.job"),
-    waste = (whole.num(0, "step_ns") ?? 0) - (whole.num(0, "ideal_ns") ?? 0);
-  const saved = (row: number) => table.num(row, "saved_ns") ?? 0,
-    ranks = [...table.rows.keys()].filter((row) => table.text(row, "what") === "rank");
+    waste = whole.amount(0, "step_ns") - whole.amount(0, "ideal_ns");
+  const saved = (row: number) => table.amount(row, "saved_ns"),
+    ranks = table.all.filter((row) => table.text(row, "what") === "rank");
   const first = ranks.reduce((a, b) => (saved(b) > saved(a) ? b : a), ranks[0] ?? -1),
     own = f.share(saved(first), waste) ?? 0;
   return own > 50 && `; rank ${table.text(first, "name")} alone ${f.percent(own)}`;
@@ -541,7 +539,7 @@ export const whatif: View = {
   shown: (job) => job.rowsOf("whatif.job") > 0,
   state: (job) => {
     const table = job.table("whatif.job");
-    return table.cell(0, "sure") === true && (table.num(0, "waste_pct") ?? 0) >= WASTE_PCT ? "warn" : undefined;
+    return table.cell(0, "sure") === true && table.amount(0, "waste_pct") >= WASTE_PCT ? "warn" : undefined;
   },
   render(root, { job }) {
     const table = job.table("whatif.job"),

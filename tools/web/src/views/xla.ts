@@ -1,16 +1,16 @@
 /** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
-import { band, inlineBar, longName, spread } from "../cells";
+import { band, longName, spread } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import { grid, type GridColumn } from "../grid";
+import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import { storeName } from "../left_out";
 import type { TableName } from "../names";
 import { rooflineChart } from "../roofline";
 import { shapeLegend } from "../shapes";
-import { heading, note, section, segmented } from "../ui";
+import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
 import { leading, POD, pod } from "./xla_pod";
@@ -90,8 +90,8 @@ function roofs(job: Job): { tflops: number; gbps: number } | null {
 /* Rate against operations per byte: memory-bound under the slope, compute-bound under the horizontal line. */
 function roofline(job: Job, charts: Charts): HTMLElement | null {
   const table = job.table("hlo.op"),
-    num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.num(row, column) ?? 0;
-  const rows = table.rows.map((_, row) => row).filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
+    num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.amount(row, column);
+  const rows = table.all.filter((row) => num(row, "flop_per_byte") > 0 && num(row, "achieved_tflops") > 0),
     peak = roofs(job);
   if (rows.length === 0 || !peak) return null;
   const ridge = (1e3 * peak.tflops) / peak.gbps;
@@ -138,7 +138,6 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
 }
 
 function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "program"): GridColumn<Rows>[] {
-  const longest = f.most([1, ...table.nums("self_ns").map((value) => value ?? 0)]);
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
   /* The table of operations has more name columns and less room, so it shows only the share of a peak if that is known. */
@@ -149,33 +148,24 @@ function columnsOf(job: Job, table: Table<Rows>, name: "category" | "op" | "prog
     draw: (row) => longName(table.text(row, column), true),
   });
   const ranks = new Set(table.nums("ranks"));
-  return [
+  return columns(
+    table,
     text(name, name === "op" ? "operation" : name),
-    ...(name === "op" ? [text("origin", "from"), text("shape", "makes")] : []),
-    {
-      column: "self_ns",
-      label: "own time",
-      draw: (row, write) => inlineBar(table.num(row, "self_ns"), longest, write(table.num(row, "self_ns"))),
-    },
-    ...(name === "op" ? [] : ([{ column: "share_pct", label: "of all", spare: true }] as const)),
-    { column: "occurrences", label: "runs" },
-    ...(tellsWork(job)
-      ? ([
-          ...(known("bound") ? ([{ column: "bound", label: "bound by" }] as const) : []),
-          ...(absolute("peak_pct")
-            ? ([{ column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` }] as const)
-            : []),
-          ...(known("peak_pct") ? ([{ column: "peak_pct", label: "of the peak" }] as const) : []),
-          ...(absolute("peak_bw_pct")
-            ? ([{ column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` }] as const)
-            : []),
-          ...(known("peak_bw_pct") ? ([{ column: "peak_bw_pct", label: "of its peak" }] as const) : []),
-          ...(known("async_ns") ? ([{ column: "async_ns", label: "beside others", spare: true }] as const) : []),
-        ] as const)
-      : []),
-    ...(name !== "op" && severalRanks(job) && ranks.size > 1 ? ([{ column: "ranks" }] as const) : []),
-    ...(severalRanks(job) ? ([{ column: "max_rank", label: "slowest rank" }] as const) : []),
-  ];
+    name === "op" && [text("origin", "from"), text("shape", "makes")],
+    "self_ns<bar>: own time",
+    name !== "op" && "share_pct<spare>: of all",
+    "occurrences: runs",
+    tellsWork(job) && [
+      known("bound") && "bound: bound by",
+      absolute("peak_pct") && { column: "achieved_tflops", label: "rate", write: (value: number) => `${f.flop(value * 1e12)}/s` },
+      known("peak_pct") && "peak_pct: of the peak",
+      absolute("peak_bw_pct") && { column: "bw_gbps", label: "memory", write: (value: number) => `${rate(value)}${f.SPACE}GB/s` },
+      known("peak_bw_pct") && "peak_bw_pct: of its peak",
+      known("async_ns") && "async_ns<spare>: beside others",
+    ],
+    name !== "op" && severalRanks(job) && ranks.size > 1 && "ranks",
+    severalRanks(job) && "max_rank: slowest rank",
+  );
 }
 
 function operations(context: Context): HTMLElement {
@@ -194,13 +184,9 @@ function operations(context: Context): HTMLElement {
     filtered<Rows>(
       context,
       table,
-      { first: 20, columns: columnsOf(job, table, kind.name) },
-      segmented(
-        "Rows",
-        kinds.map((each) => [each.key, each.label] as const),
-        kind.key,
-        (v) => context.redraw({ by: v === kinds[0]!.key ? null : v, sort: null }),
-      ),
+      { first: 20 },
+      chooser(context, "Rows", "by", kinds, kind.key, "sort"),
+      columnsOf(job, table, kind.name),
     ),
   );
 }
@@ -212,8 +198,7 @@ function framework(context: Context): HTMLElement | null {
   const sides = SIDES.filter(([side]) => table.rows.some((_, row) => table.text(row, "side") === side && table.text(row, "type") !== null));
   if (sides.length === 0) return null;
   const side = sides.find(([key]) => key === params.get("side"))?.[0] ?? sides[0]![0],
-    rows = table.rows.map((_, row) => row).filter((row) => table.text(row, "side") === side);
-  const longest = f.most([1, ...rows.map((row) => table.num(row, "self_ns") ?? 0)]);
+    rows = table.all.filter((row) => table.text(row, "side") === side);
   return section(
     "Operators of the framework",
     note(
@@ -221,23 +206,13 @@ function framework(context: Context): HTMLElement | null {
       h("code", null, `tmerge show ${storeName(job)} framework.operator`),
       ".",
     ),
-    sides.length > 1 ? segmented("Where", sides, side, (v) => context.redraw({ side: v === sides[0]![0] ? null : v })) : null,
-    grid(table, {
-      rows,
-      first: 15,
-      columns: [
-        { column: "type", draw: (row) => (table.text(row, "type") === null ? "none given" : longName(table.text(row, "type"))) },
-        {
-          column: "self_ns",
-          label: "own time",
-          draw: (row, write) => inlineBar(table.num(row, "self_ns"), longest, write(table.num(row, "self_ns"))),
-        },
-        { column: "share_pct", label: "of all" },
-        { column: "total_ns", label: "whole time" },
-        { column: "occurrences", label: "runs" },
-        { column: "operators" },
-      ],
-    }),
+    sides.length > 1 ? chooser(context, "Where", "side", sides, side) : null,
+    grid(
+      table,
+      { rows, first: 15 },
+      { column: "type", draw: (row) => (table.text(row, "type") === null ? "none given" : longName(table.text(row, "type"))) },
+      "self_ns<bar>: own time; share_pct: of all; total_ns: whole time; occurrences: runs; operators",
+    ),
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Job } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
-import { figure, legend, sign, tip } from "../../ui";
+import { figure, legend, sign, tip, lines } from "../../ui";
 import { isChange, labelOfRow, signed, stateOf, write, writeChange, type Figures } from "./figures";
 
 export const SIDES = ["a", "b"] as const;
@@ -69,7 +69,7 @@ function groupsOf(table: Figures, rows: readonly number[]): Group[] {
 }
 
 function largest(table: Figures, rows: readonly number[]): number {
-  return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => (table.num(row, side) ?? 0) + (table.num(row, "noise") ?? 0))));
+  return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => table.amount(row, side) + table.amount(row, "noise"))));
 }
 
 /** Figures as pairs of bars, in row order; @p scaleRows: all rows that share the scale. */
@@ -132,17 +132,16 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
       isChange(verdict) ? sign(stateOf(id, verdict)) : h("span", { class: "no-sign" }),
       h("span", null, label, h("small", null, ` ${verdict ?? ""}`)),
     ),
-    pairBars({ a, b }, noise, scale, words, () => [
-      h("b", null, id),
-      h("br"),
-      `A ${text(a)}, B ${text(b)}`,
-      h("br"),
-      `change ${writeChange(change, unit, id)}`,
-      h("br"),
-      noise === null
-        ? "no noise is known"
-        : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`,
-    ]),
+    pairBars({ a, b }, noise, scale, words, () =>
+      lines(
+        id,
+        `A ${text(a)}, B ${text(b)}`,
+        `change ${writeChange(change, unit, id)}`,
+        noise === null
+          ? "no noise is known"
+          : `noise ±${unit === "%" ? `${f.grouped(noise, 1)} points` : write(noise, unit, id)}: drawn around the end of A`,
+      ),
+    ),
     cell("a", a),
     cell("b", b),
     h(

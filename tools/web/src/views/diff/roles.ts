@@ -30,7 +30,7 @@ export const roles: View = {
     if (table.n === 0) return void root.append(empty("No rank of A and B can be compared."));
     if (byRole.size === 1) root.append(note("All ranks have one role, so these are the figures of the job."));
     root.append(sidesLegend());
-    const all = table.rows.map((_, row) => row);
+    const all = table.all;
     for (const rows of byRole.values()) {
       const n = rows.filter((row) => isChange(table.text(row, "verdict"))).length;
       root.append(
@@ -44,19 +44,17 @@ export const roles: View = {
     root.append(
       section(
         "The same as a table",
-        grid(table, {
-          columns: [
-            { column: "role" },
-            { column: "a_ranks", label: "ranks of A" },
-            { column: "b_ranks", label: "ranks of B" },
-            { column: "figure", draw: (row) => h("span", null, labelOfRow(table, row)) },
-            { column: "a", label: "A", draw: figureCell(table, "a") },
-            { column: "b", label: "B", draw: figureCell(table, "b") },
-            { column: "change", draw: figureCell(table, "change") },
-            { column: "noise", draw: figureCell(table, "noise") },
-            { column: "verdict" },
-          ],
-        }),
+        grid(
+          table,
+          {},
+          "role; a_ranks: ranks of A; b_ranks: ranks of B",
+          { column: "figure", draw: (row) => h("span", null, labelOfRow(table, row)) },
+          { column: "a", label: "A", draw: figureCell(table, "a") },
+          { column: "b", label: "B", draw: figureCell(table, "b") },
+          { column: "change", draw: figureCell(table, "change") },
+          { column: "noise", draw: figureCell(table, "noise") },
+          "verdict",
+        ),
       ),
     );
   },

@@ -11,7 +11,7 @@ export function describeSides(job: Job): string {
   return table.rows
     .map(
       (_, row) =>
-        `${table.text(row, "side")}: ${f.count(table.num(row, "ranks") ?? 0, "rank")}, ${table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked"}`,
+        `${table.text(row, "side")}: ${f.count(table.amount(row, "ranks"), "rank")}, ${table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked"}`,
     )
     .join(" · ");
 }
@@ -31,13 +31,13 @@ function facts(job: Job, row: number): [string, Child][] {
     spread = table.num(row, "step_spread_ns");
   return [
     ["Store", name(table.text(row, "store") ?? "")],
-    ["Ranks", own(f.grouped(table.num(row, "ranks") ?? 0), "ranks")],
-    ["Hosts", own(f.grouped(table.num(row, "hosts") ?? 0), "hosts")],
-    ["Whole steps", own(f.grouped(table.num(row, "steps") ?? 0), "steps")],
+    ["Ranks", own(f.grouped(table.amount(row, "ranks")), "ranks")],
+    ["Hosts", own(f.grouped(table.amount(row, "hosts")), "hosts")],
+    ["Whole steps", own(f.grouped(table.amount(row, "steps")), "steps")],
     [
       "Median step",
       step === null
-        ? (table.num(row, "steps") ?? 0) > 0
+        ? table.amount(row, "steps") > 0
           ? "by kind, below"
           : `${f.NONE} (no whole step)`
         : [own(f.time(step), "step_ns"), spread !== null && [", three in four within ", own(f.time(spread), "step_spread_ns")]],

@@ -3,7 +3,7 @@ import type { Table } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
-import { empty, heading, note, section } from "../../ui";
+import { empty, heading, note, section, lines, showAll } from "../../ui";
 import type { Context, View } from "../../view";
 import { pairBars, sidesLegend } from "./pairs";
 
@@ -32,11 +32,9 @@ function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit
     "div",
     { class: "pair", attr: { "data-place": table.num(row, "place") ?? "" } },
     h("span", { class: "pair-name" }, labelOf(table.num(row, "a_step"), table.num(row, "b_step"))),
-    pairBars({ a, b }, null, scale, `${steps.join(", ")}: A ${f.time(a)}, B ${f.time(b)}`, () => [
-      h("b", null, steps.join(", ")),
-      h("br"),
-      `A ${f.time(a)}, B ${f.time(b)}`,
-    ]),
+    pairBars({ a, b }, null, scale, `${steps.join(", ")}: A ${f.time(a)}, B ${f.time(b)}`, () =>
+      lines(steps.join(", "), `A ${f.time(a)}, B ${f.time(b)}`),
+    ),
     [a, b].map((value) => h("span", { class: "pair-value" }, f.scaled(value, unit, digits))),
     h("span", { class: "pair-value" }, change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)),
   );
@@ -63,16 +61,7 @@ function bars(context: Context, table: Table<"diff.step">): HTMLElement {
       ),
       table.rows.slice(0, all ? table.n : SHOWN).map((_, row) => bar(table, row, scale, unit, digits)),
     ),
-    !all &&
-      h(
-        "p",
-        { class: "more" },
-        h(
-          "button",
-          { attr: { type: "button" }, on: { click: () => context.redraw({ all: "1" }) } },
-          `Show all ${f.grouped(table.n)} places`,
-        ),
-      ),
+    !all && showAll(context, `Show all ${f.grouped(table.n)} places`),
   );
 }
 
@@ -89,23 +78,11 @@ export const steps: View = {
       ),
     );
     if (table.n === 0) return void root.append(empty("Neither A nor B has a whole step."));
-    const [a, b] = [0, 1].map((row) => context.job.table("diff.side").num(row, "steps") ?? 0);
+    const [a, b] = [0, 1].map((row) => context.job.table("diff.side").amount(row, "steps"));
     if (a !== b) root.append(note(`A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`));
     root.append(
       bars(context, table),
-      section(
-        "The same as a table",
-        grid(table, {
-          columns: [
-            { column: "place" },
-            { column: "a_step", label: "step of A" },
-            { column: "b_step", label: "step of B" },
-            { column: "a_ns", label: "A" },
-            { column: "b_ns", label: "B" },
-            { column: "change_ns", label: "B − A" },
-          ],
-        }),
-      ),
+      section("The same as a table", grid(table, {}, "place; a_step: step of A; b_step: step of B; a_ns: A; b_ns: B; change_ns: B − A")),
     );
   },
 };

@@ -16,10 +16,7 @@ const STEP: PlaceName = "overview.step.step_ns";
 export function verdictState(job: Job): State {
   const table = job.table("diff.job");
   // One, or one per kind of step.
-  const states = table.rows
-    .map((_, row) => row)
-    .filter((row) => table.text(row, "figure") === STEP)
-    .map((row) => stateOf(STEP, table.text(row, "verdict")));
+  const states = table.all.filter((row) => table.text(row, "figure") === STEP).map((row) => stateOf(STEP, table.text(row, "verdict")));
   return states.includes("warn") ? "bad" : states.includes("good") ? "good" : "note";
 }
 
@@ -53,8 +50,8 @@ function title(job: Job): HTMLElement {
 
 function changes(job: Job): HTMLElement {
   const table = job.table("diff.job");
-  const all = table.rows.map((_, row) => row);
-  const rows = changed(table, all, job.table("diff.side").num(0, "step_ns") ?? 0);
+  const all = table.all;
+  const rows = changed(table, all, job.table("diff.side").amount(0, "step_ns"));
   const heading = "What changed beyond noise";
   if (rows.length === 0)
     return section(
@@ -78,7 +75,7 @@ function changes(job: Job): HTMLElement {
 /* Changes that too few steps cannot distinguish from chance. */
 function unjudged(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
-  const rows = changed(table, [...table.rows.keys()], job.table("diff.side").num(0, "step_ns") ?? 0, isUnjudged);
+  const rows = changed(table, table.all, job.table("diff.side").amount(0, "step_ns"), isUnjudged);
   if (rows.length === 0) return null;
   return section(
     "Changed, cannot be judged",
@@ -90,7 +87,7 @@ function unjudged(job: Job): HTMLElement | null {
 
 function rest(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
-  const of = (verdict: string) => table.rows.map((_, row) => row).filter((row) => table.text(row, "verdict") === verdict);
+  const of = (verdict: string) => table.all.filter((row) => table.text(row, "verdict") === verdict);
   const rows = [...of("same"), ...of("unclear")].sort((x, y) => x - y);
   if (rows.length === 0) return null;
   const noise = of("unclear").length;
@@ -105,17 +102,16 @@ function rest(job: Job): HTMLElement | null {
       "details",
       { class: "definitions" },
       h("summary", null, "Which"),
-      grid(table, {
-        rows,
-        columns: [
-          { column: "figure", draw: (row) => labelOfRow(table, row) },
-          { column: "a", label: "A", draw: figureCell(table, "a") },
-          { column: "b", label: "B", draw: figureCell(table, "b") },
-          { column: "change", draw: figureCell(table, "change") },
-          { column: "noise", draw: figureCell(table, "noise") },
-          { column: "verdict" },
-        ],
-      }),
+      grid(
+        table,
+        { rows },
+        { column: "figure", draw: (row) => labelOfRow(table, row) },
+        { column: "a", label: "A", draw: figureCell(table, "a") },
+        { column: "b", label: "B", draw: figureCell(table, "b") },
+        { column: "change", draw: figureCell(table, "change") },
+        { column: "noise", draw: figureCell(table, "noise") },
+        "verdict",
+      ),
     ),
   );
 }
