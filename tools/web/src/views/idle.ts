@@ -19,7 +19,7 @@ interface Cause extends Part {
   readonly text: string;
 }
 
-/* Causes of idle time, distinguished by textures because all are idle. */
+/* Causes of idle time. */
 const CAUSES: readonly Cause[] = (
   [
     ["stall", "input", "input", "Waiting for a batch", "the host waits for the next batch"],

@@ -12,7 +12,7 @@ import type { Context, View } from "../view";
 const STEPS_MAX = 64;
 const RANKS_MAX = 24;
 
-/** Parts of a step by loading; GPU idle time caused by loading has a texture. */
+/** Parts of a step by loading. */
 const LOADING: readonly Part[] = [
   { key: "stall", label: "Waiting for a batch, GPU idle" },
   { key: "hidden", label: "Waiting for a batch, GPU busy" },

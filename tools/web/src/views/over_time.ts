@@ -90,7 +90,7 @@ export function queueOverTime(context: Context, charts: Charts): HTMLElement | n
     bound = new Map(ranks.rows.map((_, row) => [ranks.num(row, "rank") ?? -1, ranks.amount(row, "host_bound_pct")]));
   return lines(context, charts, {
     title: "Queue over time",
-    what: "Events launched and not yet begun, of all streams",
+    what: "Events launched and not yet started, of all streams",
     byRank,
     leftOut: `At 0 nothing is launched ahead: the GPU runs out of work unless the host launches in time.${unlinked > 0 ? ` ${f.count(unlinked, "event")} whose launch was not recorded ${unlinked === 1 ? "is" : "are"} not counted: while they wait the queue is longer.` : ""}${byRank.size < all ? ` ${byRank.size} of ${f.count(all, "rank")}${haveMost(byRank, bound, all) ? ", the most host-bound ones" : ""}.` : ""}`,
     first: least[0],

@@ -4,10 +4,8 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
-import { partsLegend, partsOf, stacks } from "../stack";
 import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
 import { href, type Context, type View } from "../view";
-import { h } from "../dom";
 import { Charts } from "../chart";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
@@ -220,39 +218,6 @@ function drawMap(root: HTMLElement, context: Context, metric: Metric, byHost: bo
   );
 }
 
-/* Small multiples: one per step, with the ranks' stacks on one scale. */
-function multiples(job: Job): HTMLElement | null {
-  const table = job.table("overlap.step");
-  if (!hasSteps(job)) return null;
-  const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
-  if (table.leftOut > 0 || job.table("job.rank").n > 32 || steps.length > 24 || steps.length === 0) return null;
-  const scale = Math.max(1, ...table.nums("window_ns").map((w) => w ?? 0));
-  return section(
-    `Each step’s time${severalRanks(job) ? " by rank" : ""}`,
-    partsLegend(steps.flatMap(([, rows]) => rows.map((row) => ({ values: partsOf(table, row) })))),
-    h(
-      "div",
-      { class: "multiples" },
-      steps.map(([step, rows]) =>
-        h(
-          "section",
-          null,
-          h("h3", null, stepWord(job, Number(step))),
-          stacks(
-            rows.map((row) => ({
-              label: `rank ${table.num(row, "rank")}`,
-              values: partsOf(table, row),
-              data: { "data-rank": table.num(row, "rank") ?? "", "data-step": Number(step) },
-              ...(table.cell(row, "partial") === true ? { state: "partial" as const } : {}),
-            })),
-            { scale },
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
 function leaders(table: Table<"stragglers.step">): HTMLElement {
   return grid(
     table,
@@ -314,8 +279,6 @@ export const steps: View = {
     const charts = new Charts(),
       lengths = trend(job, charts);
     if (lengths) root.append(lengths);
-    const small = multiples(job);
-    if (small) root.append(small);
     const made = structure(job);
     if (made) root.append(made);
     if (job.table("stragglers.step").n > 0)
