@@ -18,7 +18,7 @@ export class App {
   readonly #job: Job;
   readonly #tabs: readonly Tab[];
   readonly #views: readonly View[];
-  readonly #main = h("main", { attr: { id: "main", tabindex: -1 } });
+  readonly #main = h("main", { id: "main", tabindex: -1 });
   readonly #links = new Map<Tab, HTMLAnchorElement>();
   #leave: void | (() => void) = undefined;
   readonly #first: View;
@@ -53,10 +53,9 @@ export class App {
   start(): void {
     document.body.append(
       h(
-        "a",
+        "a.skip",
         {
-          class: "skip",
-          attr: { href: "#main" },
+          href: "#main",
           on: {
             click: (e) => {
               e.preventDefault();
@@ -67,7 +66,7 @@ export class App {
         "Skip to the content",
       ),
       this.#header(),
-      h("div", { class: "frame" }, this.#rail(), this.#main),
+      h("div.frame", this.#rail(), this.#main),
     );
     restoreTheme();
     history.scrollRestoration = "manual";
@@ -80,20 +79,14 @@ export class App {
   }
 
   #header(): HTMLElement {
-    const button = (text: string, click: () => void) => h("button", { attr: { type: "button" }, on: { click } }, text);
+    const button = (text: string, click: () => void) => h("button", { on: { click } }, text);
     return h(
-      "header",
-      { class: "top" },
-      h("span", { class: "brand" }, "t", h("b", null, "merge")),
+      "header.top",
+      h("span.brand", "t", h("b", "merge")),
+      h("bdi.job", visible({ report: this.#job.name, diff: "two jobs compared", hang: "does the job hang?" }[this.#job.kind])),
+      h("span.facts", describe(this.#job)),
       h(
-        "bdi",
-        { class: "job" },
-        visible({ report: this.#job.name, diff: "two jobs compared", hang: "does the job hang?" }[this.#job.kind]),
-      ),
-      h("span", { class: "facts" }, describe(this.#job)),
-      h(
-        "span",
-        { class: "tools" },
+        "span.tools",
         button("Light / dark", switchTheme),
         button("Print", () => window.print()),
       ),
@@ -108,18 +101,18 @@ export class App {
   }
 
   #rail(): HTMLElement {
-    const list = h("nav", { class: "rail", attr: { "aria-label": "Views" } });
+    const list = h("nav.rail", { "aria-label": "Views" });
     let group = "";
     for (const tab of this.#tabs) {
       const blank = this.#allBlank(tab),
         own = blank ? "Not recorded" : tab.group;
-      if (own !== group) list.append(h("div", { class: "rail-group" }, own));
+      if (own !== group) list.append(h("div.rail-group", own));
       group = own;
       const [first, ...more] = tab.views,
         title = [first!.title, ...more.map((view) => view.title.replace(/^./, (letter) => letter.toLowerCase()))].join(", ");
       const anchor = h(
         "a",
-        { class: blank ? "blank" : "", attr: { href: href(first!.id), "data-views": tab.views.map((view) => view.id).join(" ") } },
+        { class: blank ? "blank" : "", href: href(first!.id), "data-views": tab.views.map((view) => view.id).join(" ") },
         title,
       );
       this.#mark(tab, anchor);
@@ -134,7 +127,7 @@ export class App {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
         state = GRAVEST.find((each) => states.includes(each));
-      if (state) anchor.append(h("span", { class: `dot ${state}`, attr: { role: "img", "aria-label": WORDS[state] } }));
+      if (state) anchor.append(h("span", { class: `dot ${state}`, role: "img", "aria-label": WORDS[state] }));
     };
     const judges = tab.views.flatMap((view) => view.judges ?? []);
     if (!this.#lacks(judges)) mark();
@@ -146,12 +139,12 @@ export class App {
     const tab = this.#tabs.find(({ views }) => views.includes(view));
     if (!tab || tab.views.length < 2) return null;
     return h(
-      "nav",
-      { class: "parts", attr: { "aria-label": "Parts of this view" } },
+      "nav.parts",
+      { "aria-label": "Parts of this view" },
       tab.views.map((each) =>
         h(
           "a",
-          { class: this.#isBlank(each) ? "blank" : "", attr: { href: href(each.id), "aria-current": each === view ? "page" : undefined } },
+          { class: this.#isBlank(each) ? "blank" : "", href: href(each.id), "aria-current": each === view ? "page" : undefined },
           each.title,
         ),
       ),
@@ -204,7 +197,7 @@ export class App {
     document.body.dataset["view"] = view.id;
     this.#main.className = view.wide ? "wide" : "";
     if (!this.#lacks(view.needs)) return this.#render(view);
-    fill(this.#main, h("p", { class: "empty" }, "Unpacking …"));
+    fill(this.#main, h("p.empty", "Unpacking …"));
     this.#job.load(view.needs).then(
       () => turn === this.#turn && this.#render(view),
       (error: Error) => turn === this.#turn && this.#fail(view, error),
@@ -244,15 +237,10 @@ export class App {
       names = unread(job, view.needs);
     if (names.length === 0) return null;
     const all = names.reduce((sum, name) => sum + job.leftOut(name), 0),
-      said = h(
-        "p",
-        { class: "note left-out", attr: { role: "status" } },
-        `Drawn from part of the rows. Reading ${count(all, "more row")} …`,
-      );
+      said = h("p.note.left-out", { role: "status" }, `Drawn from part of the rows. Reading ${count(all, "more row")} …`);
     fetchUnread(job, names).then(
       () => turn === this.#turn && context.redraw({}),
-      (error: Error) =>
-        said.replaceWith(h("p", { class: "note" }, `The rest cannot be read: ${error.message}.`), leftOutNote(job, view.needs) ?? ""),
+      (error: Error) => said.replaceWith(h("p.note", `The rest cannot be read: ${error.message}.`), leftOutNote(job, view.needs) ?? ""),
     );
     return said;
   }

@@ -92,14 +92,11 @@ class Chart {
   constructor(options: ChartOptions) {
     this.#options = options;
     this.element = h(
-      "div",
+      "div.chart",
       {
-        class: "chart",
         style: { height: `${options.height}px` },
-        attr: {
-          "aria-label": options.label,
-          ...(options.tip || options.read ? { role: "application", tabindex: 0, "aria-roledescription": "chart" } : { role: "img" }),
-        },
+        "aria-label": options.label,
+        ...(options.tip || options.read ? { role: "application", tabindex: 0, "aria-roledescription": "chart" } : { role: "img" }),
         on: { keydown: (event) => this.#key(event), blur: hideTip },
       },
       this.#canvas,

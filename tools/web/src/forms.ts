@@ -38,7 +38,7 @@ function write(table: Table, column: AnyColumn, value: number | null): string {
 export function drawForm(table: Table, charts: Charts): HTMLElement | null {
   const column = measure(table),
     drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column, charts) : null;
-  return drawn && h("section", { class: "wide-ends" }, h("h2", null, column), drawn);
+  return drawn && h("section.wide-ends", h("h2", column), drawn);
 }
 
 function drawnOf(table: Table, column: AnyColumn, charts: Charts): HTMLElement | null {

@@ -188,8 +188,8 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     columns = options.known ? all.filter(({ column }) => hasValue(column)) : all;
   let shown = options.first ?? FIRST;
   let sort: Sort<N> = options.sort ?? "";
-  const box = h("div", { class: "grid-box" }),
-    scroll = h("div", { class: "grid-scroll", attr: { tabindex: 0, role: "region", "data-of": table.name } });
+  const box = h("div.grid-box"),
+    scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
   /* Later, because headingOver() needs the element in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
   /* Units of all rows, so that a filter can use them. */
@@ -213,13 +213,12 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     const rows = sortRows(table, kept, sort);
     const head = h(
       "tr",
-      null,
       columns.map((column, c) => headCell(column, writers[c]!)),
     );
     const body = rows.slice(0, shown).map((row) =>
       h(
         "tr",
-        { attr: { "aria-current": options.current?.(row) ? "true" : undefined } },
+        { "aria-current": options.current?.(row) ? "true" : undefined },
         columns.map((column, c) => bodyCell(column, row, writers[c]!)),
       ),
     );
@@ -232,7 +231,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     keepFocus(
       box,
       () => {
-        fill(scroll, h("table", { class: "grid" }, h("thead", null, head), h("tbody", null, body)));
+        fill(scroll, h("table.grid", h("thead", head), h("tbody", body)));
         drawBox(rows, rest);
       },
       scroll,
@@ -258,10 +257,9 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   function drawBox(rows: readonly number[], rest: number): void {
     fill(
       box,
-      where.wrong !== null &&
-        h("p", { class: "note wrong", attr: { role: "status" } }, where.wrong, " This part of the filter is ignored."),
+      where.wrong !== null && h("p.note.wrong", { role: "status" }, where.wrong, " This part of the filter is ignored."),
       scroll,
-      rows.length === 0 && h("p", { class: "empty" }, table.n === 0 ? "No rows." : "No row matches the filter."),
+      rows.length === 0 && h("p.empty", table.n === 0 ? "No rows." : "No row matches the filter."),
       rest > 0 &&
         moreButton(`Show more (${f.grouped(rest)} of ${f.grouped(rows.length)} left)`, () => {
           shown += Math.max(FIRST, shown);
@@ -276,7 +274,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     const button = h(
       "button",
       {
-        attr: { type: "button", "data-name": column.column },
+        "data-name": column.column,
         on: {
           click: () => {
             sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
@@ -286,16 +284,16 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
         },
       },
       column.label ?? column.column,
-      writer.unit && !column.write && !column.percent && h("span", { class: "unit" }, ` ${writer.unit}`),
-      h("span", { class: "arrow", attr: { "aria-hidden": true } }, direction === "descending" ? " ▼" : direction ? " ▲" : ""),
+      writer.unit && !column.write && !column.percent && h("span.unit", ` ${writer.unit}`),
+      h("span.arrow", { "aria-hidden": true }, direction === "descending" ? " ▼" : direction ? " ▲" : ""),
     );
     tip(button, () => [
-      h("b", null, `${table.name} ${column.column}`),
+      h("b", `${table.name} ${column.column}`),
       h("br"),
       definition.doc,
       definition.epoch ? " Here counted from the job's start." : "",
     ]);
-    return h("th", { class: classOf(column, writer), attr: { scope: "col", "aria-sort": direction } }, button);
+    return h("th", { class: classOf(column, writer), scope: "col", "aria-sort": direction }, button);
   }
 
   function classOf(column: GridColumn<N>, writer: Writer): string {
@@ -310,11 +308,8 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     const content = draw ? draw(row, (cellValue) => writer.write(cellValue)) : [own ?? writer.write(value), column.after?.(row)];
     const cell = h(
       "td",
-      {
-        class: classOf(column, writer),
-        attr: { "data-row": row, "data-column": column.column },
-      },
-      target ? h("a", { attr: { href: target } }, content) : content,
+      { class: classOf(column, writer), "data-row": row, "data-column": column.column },
+      target ? h("a", { href: target }, content) : content,
     );
     const drawn = draw !== undefined && typeof content !== "string"; // it has a fixed width
     if (typeof content === "string" && content.length <= NAME_LEAST) cell.classList.add("whole");
@@ -392,7 +387,7 @@ export function csvOf(table: Table, rows: readonly number[]): string {
 /** Offers a text for download. */
 export function download(fileName: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
-  const anchor = h("a", { attr: { href: url, download: fileName } });
+  const anchor = h("a", { href: url, download: fileName });
   document.body.append(anchor);
   anchor.click();
   anchor.remove();

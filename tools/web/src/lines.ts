@@ -142,7 +142,7 @@ export function lineChart(charts: Charts, options: LineChartOptions): HTMLElemen
         `least ${options.write(options.band.low[i]!)}, median ${options.write(options.band.middle[i]!)}, most ${options.write(options.band.high[i]!)}`,
       );
     }
-    return [h("b", null, `at ${f.time(time)}`), texts.map((text) => [h("br"), text])];
+    return [h("b", `at ${f.time(time)}`), texts.map((text) => [h("br"), text])];
   };
   const writeAt = (line: Line, time: number): string => {
     const value = valueAt(line.points, time);

@@ -70,8 +70,8 @@ export function stacks(rows: readonly StackRow[], options: StackOptions = {}): H
   const box = h("div", { class: `stacks${options.axis ? " with-axis" : ""}` });
   let list: HTMLElement | undefined;
   rows.forEach((row, i) => {
-    if (row.heading) box.append(h("div", { class: "stack-heading" }, row.heading));
-    if (row.heading || !list) box.append((list = h("div", { attr: { role: "list" } })));
+    if (row.heading) box.append(h("div.stack-heading", row.heading));
+    if (row.heading || !list) box.append((list = h("div", { role: "list" })));
     list.append(stack(row, totals[i]!, options.shares ? totals[i]! : most, parts, options));
   });
   if (options.axis) box.append(axis(options.shares ? null : most));
@@ -85,7 +85,8 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
     const part = parts[p]!;
     const piece = h("span", {
       class: `piece fill-${part.key}`,
-      attr: { "data-part": part.key, "data-ns": value },
+      "data-part": part.key,
+      "data-ns": value,
       style: { width: `${(100 * value) / (scale || 1)}%` },
     });
     bar.append(
@@ -95,37 +96,27 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
     );
   });
   if (row.state === "torn")
-    bar.append(
-      tip(
-        h("span", { class: "cut-off", attr: { "data-cut": "" } }),
-        () => `${row.label}: its trace is cut short here; what came after is not known`,
-      ),
-    );
-  if (row.state === "missing") bar.append(h("span", { class: "absent" }, row.note ?? "no trace"));
-  const label = row.href
-    ? h("a", { class: "row-label", attr: { href: row.href } }, row.label)
-    : h("span", { class: "row-label" }, row.label);
+    bar.append(tip(h("span.cut-off", { "data-cut": "" }), () => `${row.label}: its trace is cut short here; what came after is not known`));
+  if (row.state === "missing") bar.append(h("span.absent", row.note ?? "no trace"));
+  const label = row.href ? h("a.row-label", { href: row.href }, row.label) : h("span.row-label", row.label);
   const words = parts
     .map((part, p) => [part, row.values[p] ?? 0] as const)
     .filter(([, v]) => v > 0)
     .map(([part, v]) => `${part.label} ${f.time(v)}`)
     .join(", ");
   return h(
-    "div",
-    { class: "stack", attr: { role: "listitem", ...row.data } },
+    "div.stack",
+    { role: "listitem", ...row.data },
     label,
     h(
-      "div",
+      "div.bar-box",
       {
-        class: "bar-box",
-        attr: {
-          role: "img",
-          "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}`,
-        },
+        role: "img",
+        "aria-label": `${row.label}: ${words || "nothing"}${row.state === "torn" ? "; cut short" : row.state === "missing" ? ", no trace" : ""}`,
       },
       bar,
     ),
-    h("span", { class: "row-end" }, options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)),
+    h("span.row-end", options.end ? options.end(row, total) : row.state === "missing" ? f.NONE : f.time(total)),
   );
 }
 
@@ -136,15 +127,8 @@ function axis(most: number | null): HTMLElement {
   const end = most === null ? 100 : most / unit.factor;
   const values = roundTicks(end, 5),
     digits = tickDigits(values[1] ?? 1);
-  for (const value of values)
-    ticks.push(h("span", { class: "tick", style: { left: `${(100 * value) / end}%` } }, f.grouped(value, digits)));
-  return h(
-    "div",
-    { class: "stack axis", attr: { "aria-hidden": true } },
-    h("span", { class: "row-label" }),
-    h("div", { class: "bar-box" }, ticks),
-    h("span", { class: "row-end" }, unit.name),
-  );
+  for (const value of values) ticks.push(h("span.tick", { style: { left: `${(100 * value) / end}%` } }, f.grouped(value, digits)));
+  return h("div.stack.axis", { "aria-hidden": true }, h("span.row-label"), h("div.bar-box", ticks), h("span.row-end", unit.name));
 }
 
 /* Number of decimals of the step between ticks: 0.25 must not become 0.3. */

@@ -49,15 +49,14 @@ function facts(job: Job): HTMLElement {
   }
   lines.push(["Page made by tmerge", job.version]);
   return h(
-    "dl",
-    { class: "facts-list" },
-    lines.map(([label, value]) => [h("dt", null, label), h("dd", null, value)]),
+    "dl.facts-list",
+    lines.map(([label, value]) => [h("dt", label), h("dd", value)]),
   );
 }
 
 /* Filled in once the block with this information is unpacked. */
 function kept(job: Job): HTMLElement {
-  const words = h("span", { attr: { "data-kept": "" } }, "…");
+  const words = h("span", { "data-kept": "" }, "…");
   block("timeline.job").then(
     (bytes) => fill(words, keptWords(decodeJob(bytes), job)),
     (error: Error) => fill(words, `not known: ${error.message}`),

@@ -49,8 +49,7 @@ function classMap(job: Job): HTMLElement | null {
     ranks = all.length > RANKS_MAX ? order.slice(0, RANKS_MAX) : all.sort((a, b) => a - b);
   return h(
     "div",
-    null,
-    h("h3", null, "By rank, against the median rank"),
+    h("h3", "By rank, against the median rank"),
     note(
       `Percent by which the mean call of a class takes longer on a rank than on the median rank; the colours go from 0 to at least ${FULL_COLOUR_PCT}. For communication the rank that waits most takes longest.`,
       ranks.length < all.length && ` The ${ranks.length} of ${f.grouped(all.length)} ranks that take longest, not counting communication.`,

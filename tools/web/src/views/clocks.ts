@@ -163,29 +163,23 @@ function offsets(job: Job): HTMLElement {
       shown.length < all.length ? ` The ${ROWS_MAX} clocks farthest off; the table has all.` : "",
     ),
     h(
-      "div",
-      { class: "offsets" },
+      "div.offsets",
       h(
         "div",
-        { attr: { role: "list" } },
+        { role: "list" },
         shown.map((domain) => offsetRow(table, domain, at)),
       ),
       h(
-        "div",
-        { class: "offset axis", attr: { "aria-hidden": true } },
+        "div.offset.axis",
+        { "aria-hidden": true },
         h("span"),
         h(
-          "span",
-          { class: "offset-box" },
+          "span.offset-box",
           offsetTicks(from, to, unit).map((value) =>
-            h(
-              "span",
-              { class: "tick", style: { left: at(value * unit.factor) } },
-              f.grouped(value, Math.abs(to - from) / unit.factor < 5 ? 1 : 0),
-            ),
+            h("span.tick", { style: { left: at(value * unit.factor) } }, f.grouped(value, Math.abs(to - from) / unit.factor < 5 ? 1 : 0)),
           ),
         ),
-        h("span", { class: "unit" }, unit.name),
+        h("span.unit", unit.name),
       ),
     ),
   );
@@ -213,17 +207,17 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
     h("span", { class: cls, style: { left: at(from), width: `calc(${at(to)} - ${at(from)})` } });
   const text = `${f.time(offset)} ± ${f.time(sigma)}`;
   return h(
-    "div",
-    { class: "offset", attr: { role: "listitem", "data-host": label } },
-    h("span", { class: "row-label" }, name(label, 40)),
+    "div.offset",
+    { role: "listitem", "data-host": label },
+    h("span.row-label", name(label, 40)),
     tip(
       h(
-        "span",
-        { class: "offset-box", attr: { role: "img", "aria-label": text } },
-        h("span", { class: "offset-zero", style: { left: at(0) } }),
+        "span.offset-box",
+        { role: "img", "aria-label": text },
+        h("span.offset-zero", { style: { left: at(0) } }),
         low !== null && high !== null && span("offset-bound", low, high),
         span("offset-bar", offset - sigma, offset + sigma),
-        h("span", { class: "offset-dot", style: { left: at(offset) } }),
+        h("span.offset-dot", { style: { left: at(offset) } }),
       ),
       () =>
         lines(
@@ -235,7 +229,7 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
           set === null ? null : `was changed by about ${f.time(set)} while it was recorded`,
         ),
     ),
-    h("span", { class: "row-end" }, text),
+    h("span.row-end", text),
   );
 }
 
@@ -302,19 +296,16 @@ function how(job: Job): HTMLElement {
   return section(
     "How the clocks were aligned",
     h(
-      "ul",
-      { class: "plain" },
-      h("li", null, `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
+      "ul.plain",
+      h("li", `${f.count(hostCount, "host")}, ${f.count(table.different("domain"), "clock")}: ${methods.join(", ")}.`),
       h(
         "li",
-        null,
         components === 1
           ? "All clocks can be compared."
           : `${f.grouped(components)} parts of the job share no collective: only the hosts’ times of day relate them, so arrivals are compared within a part only.`,
       ),
       h(
         "li",
-        null,
         early === 0
           ? "No GPU event begins before its launch."
           : `${f.count(early, "GPU event begins before its launch", "GPU events begin before their launch")}, by up to ${f.time(earliest)}: over about 30 µs, a GPU’s clock disagrees with its host’s.`,
@@ -322,10 +313,8 @@ function how(job: Job): HTMLElement {
       table.known("set_ns") > 0 &&
         h(
           "li",
-          null,
           h(
-            "b",
-            { class: "bad" },
+            "b.bad",
             table.leftOut > 0
               ? `The clocks of ${f.count(table.known("set_ns"), "rank")} were set while they were recorded, among them those of: `
               : `${f.count(set.length, "host’s clock was", "hosts’ clocks were")} set while it was recorded: `,

@@ -48,14 +48,9 @@ function fits(table: Table, choice: Choice): number[] {
 function pair(kind: Kind, scale: number): HTMLElement {
   const half = (fill: string, label: string, value: number, column: ColumnOf<"overlap.kind">) =>
     h(
-      "div",
-      { class: "overlap-row" },
+      "div.overlap-row",
       tip(
-        h(
-          "span",
-          { class: "overlap-track" },
-          value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } }),
-        ),
+        h("span.overlap-track", value > 0 && h("span", { class: `piece fill-${fill}`, style: { width: `${(100 * value) / scale}%` } })),
         () =>
           lines(
             `${kindWord(kind.kind)}, ${label}`,
@@ -64,17 +59,16 @@ function pair(kind: Kind, scale: number): HTMLElement {
           ),
       ),
       h(
-        "span",
-        { class: "overlap-value" },
+        "span.overlap-value",
         sumFigure(f.time(value), { table: "overlap.kind", column, where: `kind=${kind.kind}`, value }),
-        h("span", null, f.percent(f.share(value, kind.comm), 1)),
+        h("span", f.percent(f.share(value, kind.comm), 1)),
       ),
     );
   return h(
-    "div",
-    { class: "overlap", attr: { role: "listitem", "data-kind": kind.kind } },
-    h("span", { class: "row-label" }, kindWord(kind.kind), " ", h("br"), h("small", null, f.count(kind.count, "kernel"))),
-    h("div", null, half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")),
+    "div.overlap",
+    { role: "listitem", "data-kind": kind.kind },
+    h("span.row-label", kindWord(kind.kind), " ", h("br"), h("small", f.count(kind.count, "kernel"))),
+    h("div", half("overlap", "hidden", kind.overlap, "overlap_ns"), half("comm", "exposed", kind.exposed, "exposed_comm_ns")),
   );
 }
 
@@ -85,12 +79,7 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
   const none =
     choice.kind === null &&
     first.length === 0 &&
-    h(
-      "div",
-      { class: "overlap", attr: { role: "listitem" } },
-      h("span", { class: "row-label" }, "AllReduce"),
-      h("span", { class: "overlap-none" }, withoutAllReduce(kinds(job))),
-    );
+    h("div.overlap", { role: "listitem" }, h("span.row-label", "AllReduce"), h("span.overlap-none", withoutAllReduce(kinds(job))));
   const table = job.table("overlap.kind");
   return section(
     "What hides behind computation, by kind",
@@ -102,15 +91,14 @@ function overlapByKind(job: Job, choice: Choice): HTMLElement {
       ["comm", "Exposed: transfer and waiting"],
     ]),
     h(
-      "div",
-      { class: "overlaps", attr: { role: "list" } },
+      "div.overlaps",
+      { role: "list" },
       none,
       [...first, ...all.filter((kind) => kind.kind !== "allreduce")].map((kind) => pair(kind, scale)),
     ),
     h(
-      "details",
-      { class: "definitions" },
-      h("summary", null, "The same by rank, as a table"),
+      "details.definitions",
+      h("summary", "The same by rank, as a table"),
       grid(
         table,
         { rows: fits(table, { kind: choice.kind, group: null }), first: ROWS_FIRST },
@@ -159,9 +147,9 @@ function pointDetails(context: Context, row: number): HTMLElement {
   });
   const count = table.amount(row, "count");
   return h(
-    "aside",
-    { class: "point", attr: { "aria-live": "polite" } },
-    h("p", null, describePoint(table, row)),
+    "aside.point",
+    { "aria-live": "polite" },
+    h("p", describePoint(table, row)),
     rows.length === 0
       ? note("None of its operations is among the 100 with the most waiting; only those are kept individually.")
       : [
@@ -170,7 +158,7 @@ function pointDetails(context: Context, row: number): HTMLElement {
           ),
           instances(job, rows, 8),
         ],
-    h("button", { attr: { type: "button" }, on: { click: () => context.redraw({ point: null }) } }, "Close"),
+    h("button", { on: { click: () => context.redraw({ point: null }) } }, "Close"),
   );
 }
 
@@ -208,7 +196,7 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
       column: "bytes",
       label: "size",
       write: f.bytes,
-      after: (row) => table.cell(row, "bytes_inferred") === true && h("small", null, " inferred"),
+      after: (row) => table.cell(row, "bytes_inferred") === true && h("small", " inferred"),
     },
     "ranks; exposed_ns: exposed, all ranks; longest_exposed_ns: longest on a rank; longest_rank: that rank; wait_ns: waited",
   );
@@ -283,7 +271,7 @@ function bandwidth(context: Context, charts: Charts, choice: Choice): HTMLElemen
       spots.length > 1 && "Click a point for its operations.",
     ),
     chart,
-    spots.length > 0 && h("p", null, link("Over time, rank by rank, on the timeline", "timeline", { counters: "bandwidth" })),
+    spots.length > 0 && h("p", link("Over time, rank by rank, on the timeline", "timeline", { counters: "bandwidth" })),
     chosen !== undefined && pointDetails(context, chosen),
     kindTable(context, rows),
   );
@@ -309,7 +297,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
     {
       column: "p95_transfer_ns",
       label: rows.every(few) ? "worst" : "p95",
-      after: (row) => few(row) && !rows.every(few) && h("small", null, " worst"),
+      after: (row) => few(row) && !rows.every(few) && h("small", " worst"),
     },
     "median_skew_ns: median skew; busbw_gbps<significant>: bus bandwidth, GB/s",
   );
@@ -331,20 +319,14 @@ function slowLinks(job: Job): Child {
       from !== null && to !== null ? `Rank ${from} to rank ${to}` : ["The ranks ", name(links.text(row, "members") ?? "", 60)];
     return h(
       "li",
-      null,
-      h("b", null, who),
+      h("b", who),
       `: ${kindWord(links.text(row, "kind") ?? "")} of ${f.bytes(links.num(row, "bytes"))} takes ${f.time(links.num(row, "median_ns"))}, `,
       `${f.times(links.num(row, "times_slower"))} as long as ${f.count(links.amount(row, "peers"), "similar one")}.`,
     );
   });
   return [
-    h(
-      "p",
-      null,
-      h("b", { class: "bad" }, `${f.count(slow.length, "link is", "links are")} slow`),
-      ` of ${f.grouped(links.n)} that can be compared.`,
-    ),
-    h("ul", { class: "plain" }, named),
+    h("p", h("b.bad", `${f.count(slow.length, "link is", "links are")} slow`), ` of ${f.grouped(links.n)} that can be compared.`),
+    h("ul.plain", named),
     slow.length > SLOW_NAMED && note(`${f.grouped(slow.length - SLOW_NAMED)} more in the table.`),
   ];
 }
@@ -370,7 +352,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
         "groups; complete: operations; bytes; comm_ns: GPU time; comm_share: share; wait_ns: waited; transfer_ns: transfer",
         "busbw_gbps: bus bandwidth; slow_links: slow links",
       ),
-    h("h3", null, "Groups"),
+    h("h3", "Groups"),
     grid(
       table,
       { rows, sort: "-comm_ns", first: ROWS_FIRST, known: true },
@@ -383,7 +365,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
       "comm_ns<bar comm>: GPU time; wait_ns: waited; complete; incomplete; busbw_gbps: bus bandwidth; latency_ns: latency",
       "slow_operations: slow operations",
     ),
-    h("h3", null, "Links"),
+    h("h3", "Links"),
     slowLinks(job),
     links.n > 0 &&
       grid(
@@ -429,20 +411,20 @@ function unmatched(job: Job): HTMLElement {
     ),
     legend([["unmatched", "Kernels not matched"]]),
     h(
-      "div",
-      { class: "reasons", attr: { role: "list" } },
+      "div.reasons",
+      { role: "list" },
       reasons.map(({ reason, count }) =>
         h(
-          "div",
-          { class: "reason", attr: { role: "listitem" } },
-          h("span", { class: "row-label" }, reason),
+          "div.reason",
+          { role: "listitem" },
+          h("span.row-label", reason),
           inlineBar(
             count,
             reasons[0]!.count,
             sumFigure(f.grouped(count), { table: "collectives.unmatched", column: "count", where: `reason=${reason}`, value: count }),
             "unmatched",
           ),
-          h("span", { class: "note" }, prose(REASONS[reason] ?? "")),
+          h("span.note", prose(REASONS[reason] ?? "")),
         ),
       ),
     ),

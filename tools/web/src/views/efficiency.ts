@@ -202,7 +202,7 @@ function columnsOf(job: Job, table: Table<WorkTable>, name: "operator" | "kernel
     {
       column: "achieved_tflops",
       label: "rate",
-      after: (row) => (table.cell(row, "at_most") === true ? [" ", h("small", null, "at most")] : ""),
+      after: (row) => (table.cell(row, "at_most") === true ? [" ", h("small", "at most")] : ""),
     },
     "type; flop<flop>: operations",
     { column: "flop_per_byte", label: "per byte", write: rate, spare: true },

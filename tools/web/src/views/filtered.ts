@@ -17,12 +17,10 @@ export function filtered<N extends TableName>(
   const { params } = context,
     box = h("div");
   const search = h("input", {
-    attr: {
-      type: "search",
-      value: params.get("filter") ?? "",
-      placeholder: "nvjet calls > 100",
-      spellcheck: false,
-    },
+    type: "search",
+    value: params.get("filter") ?? "",
+    placeholder: "nvjet calls > 100",
+    spellcheck: false,
     on: {
       input: () => {
         context.set({ filter: search.value || null });
@@ -47,5 +45,5 @@ export function filtered<N extends TableName>(
     );
   }
   draw();
-  return h("div", null, controls(tools, h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search)), box);
+  return h("div", controls(tools, h("label.select", h("span.label", "Filter"), search)), box);
 }

@@ -155,8 +155,8 @@ function gaps(job: Job): HTMLElement {
       unrecorded = table.num(row, "unrecorded_ns");
     return [
       host !== null && longName(host, true),
-      host !== null && h("small", null, f.time(table.num(row, "host_ns"))),
-      unrecorded !== null && unrecorded > 0 && h("small", null, `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
+      host !== null && h("small", f.time(table.num(row, "host_ns"))),
+      unrecorded !== null && unrecorded > 0 && h("small", `${host === null ? "" : "; "}${f.time(unrecorded)} in no recorded call`),
     ];
   };
   return section(

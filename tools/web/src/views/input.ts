@@ -138,14 +138,14 @@ function loading(context: Context, rank: number, all: boolean): HTMLElement {
   return section(
     title,
     legends,
-    h("h3", null, `Steps of rank ${rank}`),
+    h("h3", `Steps of rank ${rank}`),
     bars(steps, own.slice(0, STEPS_MAX), (row) => `step ${steps.num(row, "step")}`, loadingOf, LOADING),
     own.length > STEPS_MAX &&
       note(
         `The first ${STEPS_MAX} of ${f.count(own.length, "step")}${steps.leftOut > 0 ? " that this page holds" : ""}; the table has all.`,
       ),
     ranks.n > 1 && [
-      h("h3", null, order.length > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
+      h("h3", order.length > RANKS_MAX ? `The ${RANKS_MAX} ranks that waited most, all their steps` : "Ranks, all their steps"),
       telling.length < ranks.n && note("Without the ranks that have no marked steps."),
       bars(
         ranks,
@@ -201,9 +201,9 @@ function tables(job: Job, rank: number, all: boolean): Child {
   const columns = "step_ns: step time; load_ns: waited; load_pct: of the steps; stall_ns: GPU idle; stall_pct: of the steps";
   const rows = all ? steps.all : steps.all.filter((row) => steps.num(row, "rank") === rank);
   return [
-    h("h3", null, all ? "Steps" : `Steps of rank ${rank}`),
+    h("h3", all ? "Steps" : `Steps of rank ${rank}`),
     grid(steps, { rows, first: 16 }, `rank; step; ${columns}`),
-    h("h3", null, "Ranks"),
+    h("h3", "Ranks"),
     grid(
       ranks,
       { rows: counted(job, ranks), first: 16, ...(ranks.n > 1 ? { sort: "-load_ns" } : {}) },

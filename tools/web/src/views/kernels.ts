@@ -51,9 +51,8 @@ function use(job: Job): HTMLElement {
     band(figures),
     severalRanks(job) &&
       h(
-        "details",
-        { class: "definitions" },
-        h("summary", null, "The same by rank, as a table"),
+        "details.definitions",
+        h("summary", "The same by rank, as a table"),
         grid(
           job.table("overview.rank"),
           { first: 20 },
@@ -179,7 +178,7 @@ function finding(job: Job): [Child, string] {
         : ""
       : ` On rank ${table.num(slow, "slowest_rank")} ${cut(visible(table.text(slow, "name") ?? ""), 60)} takes ${f.times(table.num(slow, "spread"))} what it takes on the median rank.`;
   return [
-    [h("bdi", null, text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, the most of those that compute`],
+    [h("bdi", text), ` takes ${f.percent(table.num(own, "share_pct"), 1)} of the kernels’ time, the most of those that compute`],
     rest + differ,
   ];
 }

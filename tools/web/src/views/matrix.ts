@@ -200,7 +200,7 @@ export function matrix(context: Context): HTMLElement | null {
       "Who communicates with whom",
       note(
         "The page holds only some ranks, and so not all pairs. All of them: ",
-        h("code", null, `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
+        h("code", `tmerge show ${storeName(job)} groups.group bubble.pair collectives.pair`),
         ".",
       ),
     );

@@ -51,7 +51,6 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
   };
   return h(
     "div",
-    null,
     note(
       "A point is a kernel with its launch shape; a larger one takes more time in the job. Operations and bytes are Nsight Compute’s; the rate uses the job’s durations. ",
       levels.length > 0 || bandwidth > 0
@@ -131,24 +130,21 @@ function panel(job: Job, table: Roofline, row: number): Child {
     ["roofs", `single precision ${tera(table.num(row, "roof_gflops"))}, tensor cores ${tera(table.num(row, "tensor_roof_gflops"))}`],
   ];
   return [
-    h("h3", null, longName(table.text(row, "name"))),
+    h("h3", longName(table.text(row, "name"))),
     h(
-      "dl",
-      { class: "facts-list" },
-      facts.map(([label, text]) => [h("dt", null, label), h("dd", null, text)]),
+      "dl.facts-list",
+      facts.map(([label, text]) => [h("dt", label), h("dd", text)]),
     ),
     table.num(row, "calls") !== null &&
-      h("p", null, link("Its calls on the timeline", "timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) })),
+      h("p", link("Its calls on the timeline", "timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) })),
     said.length === 0
       ? note("The file has no rule about it: ncu’s page “details” has them.")
       : h(
-          "ul",
-          { class: "rules" },
+          "ul.rules",
           said.map((at) =>
             h(
               "li",
-              null,
-              h("b", null, rules.text(at, "rule") ?? ""),
+              h("b", rules.text(at, "rule") ?? ""),
               ` (${[rules.text(at, "section"), speedup(rules, at)].filter(Boolean).join("; ")}): `,
               prose(rules.text(at, "text")),
             ),
@@ -156,9 +152,8 @@ function panel(job: Job, table: Roofline, row: number): Child {
         ),
     lines.length > 0 &&
       h(
-        "details",
-        { class: "definitions" },
-        h("summary", null, `Everything that was measured: ${f.count(lines.length, "line")}`),
+        "details.definitions",
+        h("summary", `Everything that was measured: ${f.count(lines.length, "line")}`),
         grid(
           sections,
           { rows: lines },
@@ -187,7 +182,7 @@ export function measured(context: Context, charts: Charts): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");
   if (table.n === 0) return null;
-  const box = h("div", { class: "chosen", attr: { role: "region", "aria-label": "The chosen kernel", "aria-live": "polite" } });
+  const box = h("div.chosen", { role: "region", "aria-label": "The chosen kernel", "aria-live": "polite" });
   const chosen = Number(params.get("measured") ?? NaN);
   const drawn = chart(table, charts, chosen, (row) => context.redraw({ measured: String(row) }));
   if (chosen in table.rows) fill(box, panel(job, table, chosen));

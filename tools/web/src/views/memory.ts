@@ -96,7 +96,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
     figure(job, f.bytes(table.num(row, "peak_bytes"), true), cell("peak_bytes")),
     " allocated at its peak",
     step === null ? "" : ` in step ${step}`,
-    operator === null ? "" : [", reached by an allocation of ", h("bdi", null, cut(visible(operator), 80))],
+    operator === null ? "" : [", reached by an allocation of ", h("bdi", cut(visible(operator), 80))],
     ". ",
     capacity === null
       ? "The device’s capacity is not in the trace. "

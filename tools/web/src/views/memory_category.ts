@@ -98,10 +98,7 @@ function stacked(job: Job, charts: Charts, of: Of): Child {
     read: (x) => {
       const after = times.findIndex((time) => time / span.factor > x),
         at = after < 0 || x * span.factor >= times[times.length - 1]! ? rows.length - 1 : Math.max(0, after - 1);
-      return [
-        h("b", null, `at ${f.time(times[at]!)}`),
-        layers.map(({ label, values }) => [h("br"), `${label}: ${f.bytes(values[at]!, true)}`]),
-      ];
+      return [h("b", `at ${f.time(times[at]!)}`), layers.map(({ label, values }) => [h("br"), `${label}: ${f.bytes(values[at]!, true)}`])];
     },
     plot: (theme) => ({
       x: { name: `time, ${span.name}`, min: times[0]! / span.factor, max: Math.max(times[times.length - 1]!, times[0]! + 1) / span.factor },
@@ -130,15 +127,13 @@ function stacked(job: Job, charts: Charts, of: Of): Child {
   });
   return [
     h(
-      "ul",
-      { class: "legend below" },
-      layers.map(({ color, label }) => h("li", null, h("span", { class: "swatch", style: { background: `var(--${color})` } }), label)),
+      "ul.legend.below",
+      layers.map(({ color, label }) => h("li", h("span.swatch", { style: { background: `var(--${color})` } }), label)),
       peak &&
         h(
           "li",
-          null,
           "Dashed: the peak, ",
-          h("a", { class: "go", attr: { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) } }, "on the timeline →"),
+          h("a.go", { href: onTimeline(peak[0] - near, peak[0] + near, { rank: of.rank }) }, "on the timeline →"),
         ),
     ),
     chart,

@@ -153,7 +153,7 @@ function finding(job: Job, table: Calls, kind: Kind, side: Side): [Child, string
   const tensor = table.num(first, "tensor_self_pct");
   return [
     [
-      h("bdi", null, cut(visible(table.text(first, "name") ?? ""), 60)),
+      h("bdi", cut(visible(table.text(first, "name") ?? ""), 60)),
       ` takes ${f.percent(f.share(table.amount(first, self), all), 1)} ${what}${order.length < rows.length ? ", without communication" : ""}`,
     ],
     (side === "device" && tensor !== null && tellsTensorCores(job)
@@ -206,8 +206,7 @@ export const operators: View = {
       wants ? LAUNCHED : kind.key,
       "sort",
     );
-    if (table.n === 0)
-      return void root.append(heading(`No ${kind.label} were recorded`), h("div", { class: "controls" }, choose), empty(kind.missing));
+    if (table.n === 0) return void root.append(heading(`No ${kind.label} were recorded`), h("div.controls", choose), empty(kind.missing));
     root.append(heading(...finding(job, table, kind, side)));
     if (wants) return void root.append(launched(context, choose));
     const list = section(

@@ -137,10 +137,9 @@ function diagram(context: Context): { element: HTMLElement; dispose: () => void 
       ),
     ),
     h(
-      "ul",
-      { class: "legend" },
-      passColors().map(([color, label]) => h("li", null, h("span", { class: "swatch", style: { background: color } }), label)),
-      h("li", null, h("span", { class: "swatch fill-idle" }), "In no pass: the bubble"),
+      "ul.legend",
+      passColors().map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),
+      h("li", h("span.swatch.fill-idle"), "In no pass: the bubble"),
     ),
     note(
       "The pipeline that took longest in the step. A pass is what a rank computed in one direction between two transfers; its number counts the rank’s passes in that direction, and is the micro-batch where a stage has one part of the model.",

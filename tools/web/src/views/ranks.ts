@@ -100,9 +100,9 @@ function hostTable(job: Job): HTMLElement | null {
   const { hosts, host_count: count } = job.facts;
   if (!hosts || !count || count < 2) return null;
   const order = [...hosts].sort((a, b) => b[6] - a[6] || a[2] - b[2]),
-    time = (ns: number) => h("td", { class: "right" }, f.time(ns));
+    time = (ns: number) => h("td.right", f.time(ns));
   const box = h("tbody"),
-    more = h("p", { class: "more" });
+    more = h("p.more");
   const draw = (shown: number): void => {
     fill(
       box,
@@ -111,26 +111,20 @@ function hostTable(job: Job): HTMLElement | null {
         .map(([name, ranks, first, compute, idle, waited, caused, worst]) =>
           h(
             "tr",
-            null,
-            h("td", null, prose(name) || f.NONE),
-            h("td", { class: "right" }, f.grouped(ranks)),
-            h("td", { class: "right" }, String(first)),
+            h("td", prose(name) || f.NONE),
+            h("td.right", f.grouped(ranks)),
+            h("td.right", String(first)),
             time(compute / ranks),
             time(idle / ranks),
             time(waited / ranks),
             time(caused),
-            h("td", { class: "right" }, caused > 0 ? String(worst) : f.NONE),
+            h("td.right", caused > 0 ? String(worst) : f.NONE),
           ),
         ),
     );
     fill(
       more,
-      order.length > shown &&
-        h(
-          "button",
-          { attr: { type: "button" }, on: { click: () => draw(4 * shown) } },
-          `Show more (${f.grouped(order.length - shown)} left)`,
-        ),
+      order.length > shown && h("button", { on: { click: () => draw(4 * shown) } }, `Show more (${f.grouped(order.length - shown)} left)`),
     );
   };
   draw(HOSTS_FIRST);
@@ -143,18 +137,15 @@ function hostTable(job: Job): HTMLElement | null {
         : "All hosts with all of their ranks, those that made others wait most first.",
     ),
     h(
-      "div",
-      { class: "grid-scroll", attr: { tabindex: 0, role: "region", "aria-label": "Hosts" } },
+      "div.grid-scroll",
+      { tabindex: 0, role: "region", "aria-label": "Hosts" },
       h(
-        "table",
-        { class: "grid" },
+        "table.grid",
         h(
           "thead",
-          null,
           h(
             "tr",
-            null,
-            head.map((label, i) => h("th", { class: i === 0 ? "" : "right", attr: { scope: "col" } }, label)),
+            head.map((label, i) => h("th", { class: i === 0 ? "" : "right", scope: "col" }, label)),
           ),
         ),
         box,

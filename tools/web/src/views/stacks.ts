@@ -75,13 +75,11 @@ function wordsOf(job: Job, table: Table<TreeTable>, side: Side, whole: number): 
 /* Highlights calls by name, and shows their total share of the time. */
 function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTMLElement {
   const box = h("input", {
-      attr: {
-        type: "search",
-        value: context.params.get("find") ?? "",
-        placeholder: "aten::mm",
-        "aria-label": "Find calls",
-        spellcheck: false,
-      },
+      type: "search",
+      value: context.params.get("find") ?? "",
+      placeholder: "aten::mm",
+      "aria-label": "Find calls",
+      spellcheck: false,
       on: {
         input: () => {
           context.set({ find: box.value || null });
@@ -89,14 +87,14 @@ function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTML
         },
       },
     }),
-    said = h("output", { class: "note", attr: { "aria-live": "polite" } });
+    said = h("output.note", { "aria-live": "polite" });
   function find(): void {
     const { rows, time } = findCalls(tree, box.value);
     flame.mark(box.value.trim() === "" ? null : rows);
     said.textContent = box.value.trim() === "" ? "" : `${f.count(rows.size, "path")}, ${f.percent(f.share(time, whole), 1)} of all`;
   }
   find();
-  return h("label", { class: "select" }, h("span", { class: "label" }, "Find"), box, said);
+  return h("label.select", h("span.label", "Find"), box, said);
 }
 
 /* The callers of the zoomed call, to go back to. */
@@ -105,21 +103,14 @@ function trail(table: Table<TreeTable>, tree: Tree, root: number, choose: (row: 
   for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
   const shown = rows.length > 6 ? [rows[0]!, ...rows.slice(-5)] : rows;
   return h(
-    "ul",
-    { class: "trail", attr: { "aria-label": "Callers" } },
+    "ul.trail",
+    { "aria-label": "Callers" },
     shown.map((row) =>
       h(
         "li",
-        null,
         h(
           "button",
-          {
-            attr: {
-              type: "button",
-              "aria-current": row === root ? "true" : undefined,
-            },
-            on: { click: () => choose(row) },
-          },
+          { "aria-current": row === root ? "true" : undefined, on: { click: () => choose(row) } },
           row < 0 ? "All calls" : callName(table.text(row, "name") ?? ""),
         ),
       ),
@@ -172,8 +163,7 @@ function callTable(context: Context, table: Table<TreeTable>, tree: Tree, side: 
         column: "name",
         draw: (row) => [
           longName(table.text(row, "name")),
-          callers[row] !== "" &&
-            h("small", { class: "inside", title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
+          callers[row] !== "" && h("small.inside", { title: cut(callers[row]!, 400) }, `in ${cut(callers[row]!, CALLERS_LENGTH)}`),
         ],
       },
       {
@@ -235,8 +225,8 @@ function finding(job: Job, table: Table<TreeTable>, tree: Tree, kind: Kind, side
     share < TELLING
       ? "No call by itself takes much of the time"
       : [
-          h("bdi", null, callName(name(row))),
-          callers !== "" && [" in ", h("bdi", null, cut(callers, CALLERS_LENGTH))],
+          h("bdi", callName(name(row))),
+          callers !== "" && [" in ", h("bdi", cut(callers, CALLERS_LENGTH))],
           ` itself takes ${f.percent(share, 1)} ${of}`,
         ];
   const together =

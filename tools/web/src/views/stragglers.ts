@@ -58,21 +58,19 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
   const larger = leftMost < rightMost ? "right" : "left";
   const room = (side: "left" | "right") => `(100% + ${side === "right" ? 7 : 0}px) * ${parts[larger] / parts[side]} - 71px`;
   const list = h(
-    "div",
+    "div.butterfly",
     {
-      class: "butterfly",
       style: {
         "--left": `minmax(0, ${parts.left}fr)`,
         "--right": `minmax(0, ${parts.right}fr)`,
       },
     },
     h(
-      "div",
-      { class: "fly head" },
+      "div.fly.head",
       h("span"),
-      h("span", { class: "left" }, `waited, ${unit.name}`),
-      h("span", { class: "right" }, `made others wait, ${unit.name} of GPU time`),
-      h("span", { class: "words" }, words),
+      h("span.left", `waited, ${unit.name}`),
+      h("span.right", `made others wait, ${unit.name} of GPU time`),
+      h("span.words", words),
     ),
   );
   for (const each of sides) {
@@ -81,17 +79,15 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
         "span",
         { class: side },
         h(
-          "span",
+          "span.fly-value",
           {
-            class: "fly-value",
-            attr:
-              each.row === undefined
-                ? { "data-value": value }
-                : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column },
+            ...(each.row === undefined
+              ? { "data-value": value }
+              : { "data-table": "stragglers.rank", "data-row": each.row, "data-column": column }),
           },
           f.scaled(value, unit, value > 0 && value < 9.95 * unit.factor && unit.factor > 1 ? 1 : 0),
         ),
-        tip(h("span", { class: "fly-bar", style: { width: `calc((${room(side)}) * ${value / most})` } }), () => [
+        tip(h("span.fly-bar", { style: { width: `calc((${room(side)}) * ${value / most})` } }), () => [
           `${each.label}: `,
           f.exact(value, "ns"),
         ]),
@@ -100,10 +96,10 @@ function flies(sides: readonly Side[], words: string): HTMLElement {
       h(
         "div",
         { class: `fly ${each.strong ? "straggler" : ""}` },
-        h("span", { class: "row-label" }, each.label),
+        h("span.row-label", each.label),
         half("left", each.wait, "wait_ns"),
         half("right", each.cost, "direct_ns"),
-        h("span", { class: "words" }, each.words),
+        h("span.words", each.words),
       ),
     );
   }
@@ -126,7 +122,6 @@ function butterfly(context: Context, order: Order): HTMLElement {
   const left = table.n + table.leftOut - chosen.length;
   return h(
     "div",
-    null,
     controls(chooser(context, "Order", "order", { cost: "by what they cost", rank: "by rank" }, order)),
     flies(
       chosen.map((row) => ({
@@ -160,7 +155,6 @@ function hostButterfly(job: Job): HTMLElement | null {
   const chosen = [...sums].sort(([, a], [, b]) => b.cost - a.cost).slice(0, HOSTS_SHOWN);
   return h(
     "div",
-    null,
     flies(
       chosen.map(([label, { wait, cost: all, ranks, worst }]) => ({
         label,
@@ -343,28 +337,25 @@ function instance(
   const lanes = shown.map((a) => {
     const free = Math.min(Math.max(release, a.begin), a.end);
     return h(
-      "div",
-      { class: "lane" },
-      h("span", { class: "row-label" }, `rank ${a.rank}`),
+      "div.lane",
+      h("span.row-label", `rank ${a.rank}`),
       tip(
         h(
-          "span",
-          { class: "lane-box" },
-          h("span", { class: "piece fill-wait", style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
-          h("span", { class: "piece fill-transfer", style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
+          "span.lane-box",
+          h("span.piece.fill-wait", { style: { left: at(a.begin), width: `${(100 * (free - a.begin)) / length}%` } }),
+          h("span.piece.fill-transfer", { style: { left: at(free), width: `${(100 * (a.end - free)) / length}%` } }),
           u > 0 &&
-            h("span", {
-              class: "arrival-whisker",
+            h("span.arrival-whisker", {
               style: { left: at(Math.max(first, a.begin - u)), right: `${(100 * (end - Math.min(end, a.begin + u))) / length}%` },
-              attr: { "data-uncertainty": u },
+              "data-uncertainty": u,
             }),
           last === null &&
             release - a.begin <= 2 * Math.SQRT2 * u &&
-            h("span", { class: "tied-mark", style: { left: at(a.begin) }, attr: { "aria-label": "may share the last place" } }, "▷"),
-          a.rank === last && h("span", { class: "last-mark", style: { left: at(a.begin) }, attr: { "aria-label": "came last" } }, "▶"),
+            h("span.tied-mark", { style: { left: at(a.begin) }, "aria-label": "may share the last place" }, "▷"),
+          a.rank === last && h("span.last-mark", { style: { left: at(a.begin) }, "aria-label": "came last" }, "▶"),
         ),
         () => [
-          h("b", null, `rank ${a.rank}`),
+          h("b", `rank ${a.rank}`),
           ` arrived ${f.time(a.begin - first)} after the first, waited ${f.time(Math.max(0, free - a.begin))}`,
         ],
       ),
@@ -375,34 +366,28 @@ function instance(
     `${f.time(worst.num(row, "wait_ns"))} waited, ${f.time(worst.num(row, "skew_ns"))} skew`,
     [last === null ? "the last place is tied" : `rank ${last} last`, `, transfer ${f.time(worst.num(row, "transfer_ns"))}`],
     [bytes === null ? "" : f.bytes(bytes), group === "" ? "" : `group ${group}`].filter((part) => part !== "").join(", "),
-    h("a", { attr: { href: onTimeline(first, end, { coll: row }) } }, "on the timeline"),
+    h("a", { href: onTimeline(first, end, { coll: row }) }, "on the timeline"),
   );
   return h(
-    "article",
-    { class: "instance" },
-    h("div", { class: "instance-words" }, what),
+    "article.instance",
+    h("div.instance-words", what),
     h(
-      "div",
+      "div.lanes",
       {
-        class: "lanes",
-        attr: {
-          role: "img",
-          "aria-label": `${shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
-        },
+        role: "img",
+        "aria-label": `${shown.length < ranks ? `${shown.length} of ${f.grouped(ranks)}` : shown.length} ranks; rank ${last ?? "–"} last, ${f.time(release - first)} after the first`,
       },
-      h("div", { class: "release-box" }, h("span", { class: "release", style: { left: at(release) } })),
+      h("div.release-box", h("span.release", { style: { left: at(release) } })),
       lanes,
       h(
-        "div",
-        { class: "lane foot" },
+        "div.lane.foot",
         h("span"),
         h(
-          "span",
-          { class: "lane-box" },
-          h("span", { class: "zero" }, "0"),
+          "span.lane-box",
+          h("span.zero", "0"),
           h(
-            "span",
-            { class: "release-text", style: { right: `${100 - (100 * (release - first)) / length}%` } },
+            "span.release-text",
+            { style: { right: `${100 - (100 * (release - first)) / length}%` } },
             `last arrival +${f.time(release - first)}`,
           ),
         ),

@@ -51,30 +51,26 @@ function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement 
   if (middle === null) return null;
   if (!isRecorded(table, phase))
     return h(
-      "div",
-      { class: "usual" },
-      h("span", { class: "row-label" }, phase.label),
-      h("span", { class: "usual-track", attr: { "data-phase": phase.column } }),
-      h("span", { class: "usual-value" }, f.NONE),
-      h("span", { class: "usual-words" }, "not recorded"),
+      "div.usual",
+      h("span.row-label", phase.label),
+      h("span.usual-track", { "data-phase": phase.column }),
+      h("span.usual-value", f.NONE),
+      h("span.usual-words", "not recorded"),
     );
   const at = (value: number): string => `${Math.max(0, Math.min(100, value))}%`,
     over = comparable && middle > phase.most,
     several = table.n + table.leftOut > 1;
   const words = `${f.percent(middle, 1)}${comparable ? `, usual ${usual(phase)}` : ""}`;
   const track = h(
-    "span",
-    { class: "usual-track", attr: { role: "img", "aria-label": `${phase.label}: ${words}`, "data-phase": phase.column } },
-    comparable && h("span", { class: "usual-range", style: { left: at(phase.least), width: at(phase.most - phase.least) } }),
-    table
-      .nums(phase.column)
-      .map((value) => value !== null && h("span", { class: "usual-step", attr: { "data-value": value }, style: { left: at(value) } })),
+    "span.usual-track",
+    { role: "img", "aria-label": `${phase.label}: ${words}`, "data-phase": phase.column },
+    comparable && h("span.usual-range", { style: { left: at(phase.least), width: at(phase.most - phase.least) } }),
+    table.nums(phase.column).map((value) => value !== null && h("span.usual-step", { "data-value": value, style: { left: at(value) } })),
     h("span", { class: `usual-middle ${over ? "over" : ""}`, style: { left: at(middle) } }),
   );
   return h(
-    "div",
-    { class: "usual" },
-    h("span", { class: "row-label" }, phase.label),
+    "div.usual",
+    h("span.row-label", phase.label),
     tip(track, () =>
       lines(
         `${phase.label}: ${words}`,
@@ -82,8 +78,8 @@ function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement 
         table.columns[table.place(phase.column)]?.doc ?? "",
       ),
     ),
-    h("span", { class: "usual-value" }, f.percent(middle, 1)),
-    h("span", { class: "usual-words" }, comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
+    h("span.usual-value", f.percent(middle, 1)),
+    h("span.usual-words", comparable && `usual ${usual(phase)}`, over && [" ", sign("warn"), " more"]),
   );
 }
 
@@ -155,8 +151,8 @@ export function structure(job: Job): HTMLElement | null {
     "What a step is made of",
     band(figures(table)),
     phases.length > 0 && [
-      h("h3", null, "Phases, share of the step’s time"),
-      h("div", { class: "usual-rows" }, phases),
+      h("h3", "Phases, share of the step’s time"),
+      h("div.usual-rows", phases),
       note(
         comparable
           ? "The filled range is what published guides call usual; each thin line is a step, the bar is their median. "

@@ -27,19 +27,16 @@ function index(context: Context): HTMLElement {
     analyses.set(analysis, [...(analyses.get(analysis) ?? []), name]);
   }
   return h(
-    "div",
-    { class: "table-index" },
+    "div.table-index",
     [...analyses].map(([analysis, names]) =>
       h(
         "section",
-        null,
-        h("h2", null, analysis),
+        h("h2", analysis),
         h(
           "dl",
-          null,
           names.map((name) => [
-            h("dt", null, h("a", { attr: { href: href("tables", { name }) } }, name)),
-            h("dd", null, h("b", null, f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
+            h("dt", h("a", { href: href("tables", { name }) }, name)),
+            h("dd", h("b", f.count(job.allRowsOf(name), "row")), ` ${job.docOf(name)}`),
           ]),
         ),
       ),
@@ -54,7 +51,11 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   const filter = params.get("filter") ?? "";
   const box = h("div");
   const search = h("input", {
-    attr: { type: "search", value: filter, placeholder: "rank > 3 or wait_ns > 2ms", "aria-label": "Filter", spellcheck: false },
+    type: "search",
+    value: filter,
+    placeholder: "rank > 3 or wait_ns > 2ms",
+    "aria-label": "Filter",
+    spellcheck: false,
     on: {
       input: () => {
         context.set({ filter: search.value || null });
@@ -68,13 +69,9 @@ function draw(root: HTMLElement, context: Context, name: TableName, charts: Char
   }
   root.append(
     controls(
-      h("label", { class: "select" }, h("span", { class: "label" }, "Filter"), search),
+      h("label.select", h("span.label", "Filter"), search),
       chooser(context, "Numbers", "show", { shown: "as shown", exact: "exact" }, exact ? "exact" : "shown"),
-      h(
-        "button",
-        { attr: { type: "button" }, on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } },
-        "Save as CSV",
-      ),
+      h("button", { on: { click: () => saveCsv(table, search.value, (params.get("sort") ?? "") as Sort<TableName>) } }, "Save as CSV"),
     ),
     drawForm(table, charts) ?? "",
     box,
@@ -88,8 +85,8 @@ const BUSY = "aria-disabled"; // unlike disabled, it keeps the focus
 /* In a served page: a button that loads all rows. */
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
-    said = h("span", { attr: { role: "status" } }),
-    button = h("button", { attr: { type: "button" }, on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
+    said = h("span", { role: "status" }),
+    button = h("button", { on: { click: fetchAll } }, `Load all ${f.count(job.allRowsOf(name), "row")}`);
   function fetchAll(): void {
     if (button.hasAttribute(BUSY)) return;
     button.setAttribute(BUSY, "true");
@@ -101,7 +98,7 @@ function rest(context: Context, name: TableName): HTMLElement {
       },
     );
   }
-  return h("p", { class: "note" }, button, said);
+  return h("p.note", button, said);
 }
 
 function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
@@ -111,15 +108,13 @@ function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
 
 function definitions(table: Table): HTMLElement {
   return h(
-    "details",
-    { class: "definitions" },
-    h("summary", null, "What the columns mean"),
+    "details.definitions",
+    h("summary", "What the columns mean"),
     h(
       "dl",
-      null,
       table.columns.map((column) => [
-        h("dt", null, column.name, column.unit && h("span", { class: "unit" }, ` ${column.unit}`)),
-        h("dd", null, column.doc, column.epoch ? " Here counted from the job’s start." : ""),
+        h("dt", column.name, column.unit && h("span.unit", ` ${column.unit}`)),
+        h("dd", column.doc, column.epoch ? " Here counted from the job’s start." : ""),
       ]),
     ),
   );
@@ -136,7 +131,7 @@ export const tables: View = {
     if (name === null) return void root.append(index(context));
     root.append(
       controls(
-        h("a", { class: "go", attr: { href: href("tables") } }, "All tables"),
+        h("a.go", { href: href("tables") }, "All tables"),
         pick(
           context,
           "Table",

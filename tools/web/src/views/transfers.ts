@@ -77,13 +77,13 @@ function byKind(job: Job): HTMLElement {
   return section(
     "What is copied",
     h(
-      "div",
-      { class: "reasons", attr: { role: "list" } },
+      "div.reasons",
+      { role: "list" },
       sums.map((each) =>
         h(
-          "div",
-          { class: "reason wide", attr: { role: "listitem" } },
-          h("span", { class: "row-label" }, each.label),
+          "div.reason.wide",
+          { role: "listitem" },
+          h("span.row-label", each.label),
           inlineBar(
             each.time,
             most,
@@ -96,8 +96,7 @@ function byKind(job: Job): HTMLElement {
             "copies",
           ),
           h(
-            "span",
-            { class: "note" },
+            "span.note",
             `${f.count(each.count, "time")}, ${each.bytes === null ? "sizes not known" : `${f.bytes(each.bytes)} in all`}, ${f.percent(f.share(each.overlap, each.time))} of the time beside computation`,
           ),
         ),

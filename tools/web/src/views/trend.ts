@@ -70,7 +70,7 @@ export function trend(job: Job, charts: Charts): HTMLElement | null {
   const tip = (mark: number): Child => {
     const [step, length] = points[mark]!,
       there = episodes.filter((each) => each.from <= step && step <= each.to);
-    return [h("b", null, `step ${step}: ${f.time(length)}`), there.map((each) => [h("br"), each.words])];
+    return [h("b", `step ${step}: ${f.time(length)}`), there.map((each) => [h("br"), each.words])];
   };
   const chart = charts.add({
     label: `Length of ${f.count(points.length, "step")}, median ${f.time(middle)}; ${episodes.length > 0 ? `marked: ${episodes.map((each) => each.words).join("; ")}` : "none stands out"}`,
@@ -111,17 +111,12 @@ export function trend(job: Job, charts: Charts): HTMLElement | null {
     "Step time",
     chart,
     episodes.length > 0 && [
+      h("p.note", "Marked: steps in which a rank or host took longer than chance explains. ", link("What stands out", "stragglers")),
       h(
-        "p",
-        { class: "note" },
-        "Marked: steps in which a rank or host took longer than chance explains. ",
-        link("What stands out", "stragglers"),
-      ),
-      h(
-        "ul",
-        { class: "plain", attr: { "data-episodes": episodes.map(({ from, to }) => `${from}-${to}`).join(",") } },
-        episodes.slice(0, LISTED).map((each) => h("li", null, each.words)),
-        episodes.length > LISTED && h("li", null, `and ${f.grouped(episodes.length - LISTED)} more`),
+        "ul.plain",
+        { "data-episodes": episodes.map(({ from, to }) => `${from}-${to}`).join(",") },
+        episodes.slice(0, LISTED).map((each) => h("li", each.words)),
+        episodes.length > LISTED && h("li", `and ${f.grouped(episodes.length - LISTED)} more`),
       ),
     ],
     table.leftOut > 0 && note(`${f.count(points.length, "step")} of ${f.grouped(table.n + table.leftOut)} are in this page.`),

@@ -185,39 +185,25 @@ function bar(job: Job, path: readonly Piece[], row: number, scale: Scale, short:
     high = Math.max(saved, most);
   const box = tip(
     h(
-      "div",
-      {
-        class: "bar-box saving-box",
-        attr: {
-          role: "img",
-          "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}`,
-        },
-      },
-      h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, attr: { "data-ns": saved }, style: { width: place(saved) } }),
+      "div.bar-box.saving-box",
+      { role: "img", "aria-label": `${label}: ${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}${sure ? "" : ", not sure"}` },
+      h("span", { class: `piece fill-${sure ? "saved" : "unsure"}`, "data-ns": saved, style: { width: place(saved) } }),
       (100 * (high - low)) / scale.most >= LEAST_RANGE &&
-        h("span", {
-          class: "saving-range",
-          attr: { "data-most": most },
-          style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` },
-        }),
+        h("span.saving-range", { "data-most": most, style: { left: place(low), width: `calc(${place(high)} - ${place(low)})` } }),
     ),
     () => words(job, row, label),
   );
   return h(
-    "div",
-    { class: "saving", attr: { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) } },
+    "div.saving",
+    { role: "listitem", "data-what": table.text(row, "what") ?? "", "data-sure": String(sure) },
     h(
-      "a",
-      { class: "row-label", attr: { href: linkOf(job, path, row) }, title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
-      h("bdi", null, breakable(short ?? cut(label, 100))),
+      "a.row-label",
+      { href: linkOf(job, path, row), title: label.length > KERNEL_LENGTH ? cut(label, 400) : undefined },
+      h("bdi", breakable(short ?? cut(label, 100))),
     ),
     box,
-    h("span", { class: "row-end" }, number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
-    h(
-      "span",
-      { class: "row-end" },
-      figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" }),
-    ),
+    h("span.row-end", number("saved_ns", saved), write(saved) !== write(most) && ["–", number("saved_most_ns", most)]),
+    h("span.row-end", figure(job, f.percent(table.num(row, "saved_pct"), 1), { table: "whatif.item", row, column: "saved_pct" })),
   );
 }
 
@@ -246,7 +232,7 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
       : "",
     untried > 0 ? `${several(untried)} would ${untried === 1 ? "save" : "each save"} under ${f.percent(0.05, 2)}` : "",
   ].filter((part) => part !== "");
-  return parts.length > 0 && h("p", { class: "note saving-rest" }, `${parts.join("; ")}.`);
+  return parts.length > 0 && h("p.note.saving-rest", `${parts.join("; ")}.`);
 }
 
 function titleOf(job: Job, { what, title }: Group): string {
@@ -295,21 +281,13 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
       ...(ranged ? [["most", "Saved if time that nothing recorded explains went as well"] as const] : []),
     ]),
     h(
-      "div",
-      { class: "savings" },
-      h(
-        "div",
-        { class: "saving head", attr: { "aria-hidden": true } },
-        h("span"),
-        h("span"),
-        h("span", { class: "row-end" }, unit.name),
-        h("span", { class: "row-end" }, "share"),
-      ),
+      "div.savings",
+      h("div.saving.head", { "aria-hidden": true }, h("span"), h("span"), h("span.row-end", unit.name), h("span.row-end", "share")),
       groups.map(({ group, bars, counted }) => [
-        h("div", { class: "stack-heading" }, titleOf(job, group)),
+        h("div.stack-heading", titleOf(job, group)),
         h(
           "div",
-          { attr: { role: "list", "aria-label": titleOf(job, group) } },
+          { role: "list", "aria-label": titleOf(job, group) },
           bars.map((row) => bar(job, path, row, scale, group.what === "kernel" ? kernels.get(table.text(row, "name") ?? "") : undefined)),
         ),
         counted,
@@ -350,18 +328,15 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
       partial = table.cell(row, "partial") === true;
     const shown = tip(
       h(
-        "a",
+        "a.cell.step-column",
         {
-          class: "cell step-column",
-          attr: {
-            href: pathAt(path, step),
-            "data-step": step ?? "",
-            "data-ns": ns,
-            "data-ideal": ideal ?? "",
-            "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
-          },
+          href: pathAt(path, step),
+          "data-step": step ?? "",
+          "data-ns": ns,
+          "data-ideal": ideal ?? "",
+          "aria-label": `${stepWord(job, step)}: ${f.time(ns)}, at ${paceWord(job)} ${f.time(ideal)}`,
         },
-        h("span", { class: "piece fill-saved", style: { height: place(lost) } }),
+        h("span.piece.fill-saved", { style: { height: place(lost) } }),
         h("span", { class: `piece fill-ideal${partial ? " partial" : ""}`, style: { height: place(ns - lost) } }),
       ),
       () =>
@@ -372,7 +347,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
           partial && "not all ranks recorded it",
         ),
     );
-    return h("div", { class: "step-place" }, shown, h("span", { class: "step-number" }, i % numbered === 0 ? String(step) : ""));
+    return h("div.step-place", shown, h("span.step-number", i % numbered === 0 ? String(step) : ""));
   };
   return section(
     "Step by step",
@@ -383,7 +358,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
       ["saved", `Saved with everything at ${paceWord(job)}`],
       ["ideal", "What is left"],
     ]),
-    h("div", { class: "step-strip" }, columns.map(column)),
+    h("div.step-strip", columns.map(column)),
   );
 }
 
@@ -555,13 +530,11 @@ export const whatif: View = {
       said ? heading(title(job), said) : heading(title(job)),
       figures(job),
       h(
-        "div",
-        { class: "whatif-sure" },
+        "div.whatif-sure",
         sign(sure ? "good" : "warn"),
         h(
           "p",
-          null,
-          h("b", null, sure ? "These figures can be relied on. " : "These figures are uncertain. "),
+          h("b", sure ? "These figures can be relied on. " : "These figures are uncertain. "),
           prose(table.text(0, "evidence")),
           unrecorded(job),
         ),

@@ -203,7 +203,7 @@ function framework(context: Context): HTMLElement | null {
     "Operators of the framework",
     note(
       "By type; on devices, what ran there for them. Individual ones: ",
-      h("code", null, `tmerge show ${storeName(job)} framework.operator`),
+      h("code", `tmerge show ${storeName(job)} framework.operator`),
       ".",
     ),
     sides.length > 1 ? chooser(context, "Where", "side", sides, side) : null,

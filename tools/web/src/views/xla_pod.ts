@@ -143,7 +143,7 @@ function spent(context: Context): HTMLElement | null {
   return section(
     hasSteps(job) ? "What steps are spent on" : "What the recording is spent on",
     note(
-      h("b", null, `${found.text}.`),
+      h("b", `${found.text}.`),
       byRank(table, rows, found.word),
       " Of concurrent activities only one counts, computing first. The one with the largest part of a rank is named after its bar.",
       others.length > 0 &&
@@ -154,7 +154,7 @@ function spent(context: Context): HTMLElement | null {
     ),
     rows.length > 1 && controls(chooser(context, "Show", "show", { time: "time", share: "share" }, shares ? "share" : "time")),
     legend(kinds.map(({ key, label }) => [key, label])),
-    h("div", { class: "wide-ends" }, stacks(rankRows(table, rows, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
+    h("div.wide-ends", stacks(rankRows(table, rows, kinds), { parts: kinds, shares, axis: true, end: (row) => row.note })),
     rows.length + table.leftOut > RANKS_MAX &&
       note(
         `${f.grouped(Math.min(RANKS_MAX, rows.length))} of ${f.count(rows.length + table.leftOut, "rank")}, those whose steps take longest first.`,
@@ -228,7 +228,7 @@ function podMap(job: Job): HTMLElement {
     ramp: "wait",
     cell,
   });
-  return h("div", { class: "wide-labels" }, map);
+  return h("div.wide-labels", map);
 }
 
 function slowRanks(job: Job): HTMLElement {
@@ -274,8 +274,8 @@ function slowDevices({ job }: Context): HTMLElement | null {
           ? "Some single steps are slow; no device is slow in half of its steps or more."
           : "The map shows the devices that are slow in half of their steps or more, what they have more of and, on average, how much.",
     ),
-    ranks > 0 && [podMap(job), h("h3", null, "Devices"), slowRanks(job)],
-    cells && [h("h3", null, "The slowest single steps"), slowSteps(job)],
+    ranks > 0 && [podMap(job), h("h3", "Devices"), slowRanks(job)],
+    cells && [h("h3", "The slowest single steps"), slowSteps(job)],
   );
 }
 
@@ -356,15 +356,14 @@ function pipeline(context: Context): HTMLElement | null {
     ),
     legend(kinds.map(({ key, label }) => [key, label])),
     h(
-      "div",
-      { class: "wide-labels" },
+      "div.wide-labels",
       stacks(
         rows.slice(0, RANKS_MAX).map((row) => ({ label: name(row), values: kinds.map(({ column }) => table.amount(row, column)) })),
         { parts: kinds, axis: true },
       ),
     ),
     rows.length > RANKS_MAX && note(`The ${RANKS_MAX} of ${f.count(rows.length, "host")} with most.`),
-    h("h3", null, "Stages"),
+    h("h3", "Stages"),
     rows.length > 1 &&
       controls(
         select(

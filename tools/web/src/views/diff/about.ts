@@ -22,8 +22,7 @@ export const about: View = {
       section(
         "How changes are judged",
         h(
-          "dl",
-          { class: "facts-list" },
+          "dl.facts-list",
           (
             [
               ["A and B of a figure", doc("diff.job", "a")],
@@ -33,10 +32,10 @@ export const about: View = {
               ["Verdict on a kernel", doc("diff.kernel", "verdict")],
               ["Role of a rank", doc("diff.rank", "role")],
             ] as const
-          ).map(([label, text]) => [h("dt", null, label), h("dd", null, text)]),
+          ).map(([label, text]) => [h("dt", label), h("dd", text)]),
         ),
       ),
-      section("Made by", h("dl", { class: "facts-list" }, h("dt", null, "tmerge"), h("dd", null, name(job.version)))),
+      section("Made by", h("dl.facts-list", h("dt", "tmerge"), h("dd", name(job.version)))),
       licences(),
     );
   },

@@ -55,21 +55,16 @@ function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digit
   const text = table.text(row, "name") ?? "",
     verdict = table.text(row, "verdict") ?? "";
   const bar = h(
-    "div",
-    { class: "change-bar", attr: { role: "img", "aria-label": `${verdict}, ${signed(change, f.time(Math.abs(change)))}` } },
-    h("span", {
-      class: `piece ${change >= 0 ? "fill-b gain" : "fill-a loss"}`,
-      style: { width: percent(change) },
-      attr: { "data-value": change },
-    }),
-    noise !== null &&
-      h("span", { class: "whisker", style: { left: `calc(50% - ${percent(noise)})`, right: `calc(50% - ${percent(noise)})` } }),
+    "div.change-bar",
+    { role: "img", "aria-label": `${verdict}, ${signed(change, f.time(Math.abs(change)))}` },
+    h("span", { class: `piece ${change >= 0 ? "fill-b gain" : "fill-a loss"}`, style: { width: percent(change) }, "data-value": change }),
+    noise !== null && h("span.whisker", { style: { left: `calc(50% - ${percent(noise)})`, right: `calc(50% - ${percent(noise)})` } }),
   );
   return h(
-    "div",
-    { class: "change", attr: { "data-row": row } },
-    h("span", { class: "change-verdict" }, verdict),
-    h("span", { class: "change-name" }, name(text, 120), host && " (on the host)"),
+    "div.change",
+    { "data-row": row },
+    h("span.change-verdict", verdict),
+    h("span.change-name", name(text, 120), host && " (on the host)"),
     tip(bar, () =>
       lines(
         name(text),
@@ -77,9 +72,9 @@ function changeRow(table: Names, row: number, scale: number, unit: f.Unit, digit
         noise === null ? "noise not known" : `noise ±${f.time(noise)}`,
       ),
     ),
-    [a, b].map((value) => h("span", { class: "pair-value" }, f.scaled(value, unit, digits.time))),
-    h("span", { class: "pair-value" }, signed(change, f.scaled(Math.abs(change), unit, digits.change))),
-    h("span", { class: "pair-value calls" }, calls(table, row)),
+    [a, b].map((value) => h("span.pair-value", f.scaled(value, unit, digits.time))),
+    h("span.pair-value", signed(change, f.scaled(Math.abs(change), unit, digits.change))),
+    h("span.pair-value.calls", calls(table, row)),
   );
 }
 
@@ -98,16 +93,14 @@ function changes(context: Context, table: Names, rows: readonly number[]): HTMLE
   const all = context.params.get("all") === "1" || rows.length <= SHOWN;
   return h(
     "div",
-    null,
     sidesLegend(),
     h(
-      "div",
-      { class: "change head" },
-      h("span", { class: "change-verdict" }),
-      h("span", { class: "change-name" }),
-      h("div", { class: "change-bar" }, h("span", { class: "left" }, "less in B"), h("span", { class: "right" }, "more in B")),
-      [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text)),
-      h("span", { class: "pair-value calls" }, "calls"),
+      "div.change.head",
+      h("span.change-verdict"),
+      h("span.change-name"),
+      h("div.change-bar", h("span.left", "less in B"), h("span.right", "more in B")),
+      [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span.pair-value", text)),
+      h("span.pair-value.calls", "calls"),
     ),
     rows.slice(0, all ? rows.length : SHOWN).map((row) => changeRow(table, row, scale, unit, digits)),
     !all && showAll(context, `Show all ${f.grouped(rows.length)}`),

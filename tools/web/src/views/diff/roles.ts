@@ -48,7 +48,7 @@ export const roles: View = {
           table,
           {},
           "role; a_ranks: ranks of A; b_ranks: ranks of B",
-          { column: "figure", draw: (row) => h("span", null, labelOfRow(table, row)) },
+          { column: "figure", draw: (row) => h("span", labelOfRow(table, row)) },
           { column: "a", label: "A", draw: figureCell(table, "a") },
           { column: "b", label: "B", draw: figureCell(table, "b") },
           { column: "change", draw: figureCell(table, "change") },

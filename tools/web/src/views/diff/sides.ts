@@ -51,18 +51,15 @@ function facts(job: Job, row: number): [string, Child][] {
 export function sideCards(job: Job): HTMLElement {
   const table = job.table("diff.side");
   return h(
-    "div",
-    { class: "sides" },
+    "div.sides",
     table.rows.map((_, row) => {
       const side = table.text(row, "side") ?? "";
       return h(
-        "section",
-        { class: "side" },
-        h("h2", null, h("span", { class: `swatch fill-${side.toLowerCase()}` }), ` ${side}${side === "A" ? ", before" : ", after"}`),
+        "section.side",
+        h("h2", h("span", { class: `swatch fill-${side.toLowerCase()}` }), ` ${side}${side === "A" ? ", before" : ", after"}`),
         h(
-          "dl",
-          { class: "facts-list" },
-          facts(job, row).map(([label, value]) => [h("dt", null, label), h("dd", null, value)]),
+          "dl.facts-list",
+          facts(job, row).map(([label, value]) => [h("dt", label), h("dd", value)]),
         ),
       );
     }),

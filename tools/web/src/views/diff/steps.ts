@@ -29,14 +29,14 @@ function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit
     return step === null ? `${side} has none` : `step ${step} of ${side}`;
   });
   return h(
-    "div",
-    { class: "pair", attr: { "data-place": table.num(row, "place") ?? "" } },
-    h("span", { class: "pair-name" }, labelOf(table.num(row, "a_step"), table.num(row, "b_step"))),
+    "div.pair",
+    { "data-place": table.num(row, "place") ?? "" },
+    h("span.pair-name", labelOf(table.num(row, "a_step"), table.num(row, "b_step"))),
     pairBars({ a, b }, null, scale, `${steps.join(", ")}: A ${f.time(a)}, B ${f.time(b)}`, () =>
       lines(steps.join(", "), `A ${f.time(a)}, B ${f.time(b)}`),
     ),
-    [a, b].map((value) => h("span", { class: "pair-value" }, f.scaled(value, unit, digits))),
-    h("span", { class: "pair-value" }, change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)),
+    [a, b].map((value) => h("span.pair-value", f.scaled(value, unit, digits))),
+    h("span.pair-value", change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)),
   );
 }
 
@@ -50,14 +50,12 @@ function bars(context: Context, table: Table<"diff.step">): HTMLElement {
     "Step time by place",
     sidesLegend(),
     h(
-      "div",
-      { class: "pairs" },
+      "div.pairs",
       h(
-        "div",
-        { class: "pair head" },
-        h("span", { class: "pair-name" }),
-        h("span", { class: "pair-bars" }),
-        [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span", { class: "pair-value" }, text)),
+        "div.pair.head",
+        h("span.pair-name"),
+        h("span.pair-bars"),
+        [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`].map((text) => h("span.pair-value", text)),
       ),
       table.rows.slice(0, all ? table.n : SHOWN).map((_, row) => bar(table, row, scale, unit, digits)),
     ),

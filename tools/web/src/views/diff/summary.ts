@@ -28,18 +28,15 @@ function typeset(text: string | null): string {
 function title(job: Job): HTMLElement {
   const remarks = job.table("diff.remark");
   return h(
-    "header",
-    { class: "verdict" },
+    "header.verdict",
     sign(verdictState(job)),
     h(
       "div",
-      null,
-      h("h1", { attr: { tabindex: -1 } }, typeset(remarks.text(0, "text"))),
+      h("h1", { tabindex: -1 }, typeset(remarks.text(0, "text"))),
       remarks.rows.length > 1 &&
         h(
-          "ul",
-          { class: "remarks" },
-          remarks.rows.slice(1).map((_, i) => h("li", null, typeset(remarks.text(i + 1, "text")))),
+          "ul.remarks",
+          remarks.rows.slice(1).map((_, i) => h("li", typeset(remarks.text(i + 1, "text")))),
         ),
       link("Step by step", "steps"),
       " ",
@@ -99,9 +96,8 @@ function rest(job: Job): HTMLElement | null {
       link("All figures", "tables", { name: "diff.job" satisfies TableName }),
     ),
     h(
-      "details",
-      { class: "definitions" },
-      h("summary", null, "Which"),
+      "details.definitions",
+      h("summary", "Which"),
       grid(
         table,
         { rows },
