@@ -78,6 +78,26 @@ export interface BandFigure {
   readonly below?: Child;
 }
 
+/** Writes a figure of a band from a column, with the column's doc: the median over ranks, and below it the range, if no other
+ * value or text is given. */
+export function tile<N extends TableName>(
+  job: Job,
+  table: N,
+  column: ColumnOf<N>,
+  label: string,
+  write: (value: number) => string,
+  { value, below }: { readonly value?: Child; readonly below?: Child } = {},
+): BandFigure {
+  const of = job.table(table),
+    median = of.median(column);
+  return {
+    label,
+    doc: of.docOf(column),
+    value: value ?? (median === null ? f.NONE : write(median)),
+    below: below ?? spread(job, table, column, write),
+  };
+}
+
 /** Places large figures side by side, as on Summary. */
 export function band(figures: readonly BandFigure[]): HTMLElement {
   return h(

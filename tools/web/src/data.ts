@@ -161,6 +161,11 @@ export class Table<N extends TableName = TableName> {
     return this.columns[this.place(column)]?.doc ?? "";
   }
 
+  /** Distinct numbers of a column, in ascending order. */
+  values(column: ColumnOf<N>): number[] {
+    return [...new Set(ordered(this.nums(column)))];
+  }
+
   /** Row numbers by the value of a column. */
   by(column: ColumnOf<N>): Map<Cell, number[]> {
     const found = new Map<Cell, number[]>();

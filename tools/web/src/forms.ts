@@ -86,7 +86,7 @@ function overTime(table: Table, column: AnyColumn, time: AnyColumn, charts: Char
 }
 
 function rankByStep(table: Table, column: AnyColumn): HTMLElement {
-  const unique = (name: AnyColumn) => [...new Set(table.nums(name))].filter((v): v is number => v !== null).sort((a, b) => a - b);
+  const unique = (name: AnyColumn) => table.values(name);
   const ranks = unique("rank"),
     steps = unique("step");
   const rows = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.num(row, "step")}`, row]));

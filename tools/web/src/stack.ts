@@ -3,6 +3,7 @@ import type { Table } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
 import type { ColumnOf } from "./names";
+import { href } from "./view";
 import { legend, tip, lines } from "./ui";
 
 export interface Part {
@@ -60,6 +61,23 @@ export interface StackOptions {
 /** Legend of the parts that the bars contain. */
 export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
   return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.label]));
+}
+
+/** The bar of a rank, which leads to its lanes. */
+export function rankRow(rank: number, values: readonly number[]): StackRow & { readonly rank: number } {
+  return { rank, label: `rank ${rank}`, values, href: href("timeline", { rank }), data: { "data-rank": rank } };
+}
+
+/** Rows with a heading where their host changes; none with a single host. */
+export function byHost<R extends StackRow & { readonly rank: number }>(rows: readonly R[], host: ReadonlyMap<number, string>): R[] {
+  let last = "";
+  if (new Set(host.values()).size < 2) return [...rows];
+  return rows.map((row) => {
+    const own = host.get(row.rank) ?? "",
+      first = own !== "" && own !== last;
+    last = own || last;
+    return first ? { ...row, heading: own } : row;
+  });
 }
 
 /** Horizontal bars on a common scale, one per row. */

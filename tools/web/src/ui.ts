@@ -106,6 +106,14 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), ...children);
 }
 
+/** Terms and what is said of them. */
+export function factsList(list: readonly (readonly [Child, Child])[]): HTMLElement {
+  return h(
+    "dl.facts-list",
+    list.map(([label, value]) => [h("dt", label), h("dd", value)]),
+  );
+}
+
 export function note(...children: Child[]): HTMLElement {
   return h("p.note", ...children);
 }

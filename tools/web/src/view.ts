@@ -34,6 +34,18 @@ export interface View {
   render(root: HTMLElement, context: Context): void | (() => void);
 }
 
+/* The words of a text that name no table. */
+type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
+  ? Unknown<First> | Unknown<Rest>
+  : S extends TableName
+    ? never
+    : S;
+
+/** The tables whose names are in texts, separated by spaces; another word is a compile error. */
+export function tablesNamed<S extends string>(...texts: readonly (S & ([Unknown<S>] extends [never] ? S : never))[]): TableName[] {
+  return texts.flatMap((text) => text.split(" ") as TableName[]);
+}
+
 /** An entry of the list, in the group of the question that its views answer; it opens the first of them. */
 export interface Tab {
   readonly group: string;

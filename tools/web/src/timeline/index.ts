@@ -1,4 +1,5 @@
 /** Timeline: the events of all ranks on one clock. */
+import { tablesNamed } from "../view";
 import type { Job } from "../data";
 import { append, cut, fill, h, visible, type Child } from "../dom";
 import * as f from "../format";
@@ -646,7 +647,7 @@ function foundWords(groups: readonly FoundGroup[]): string {
 export const timeline: View = {
   id: "timeline",
   title: "Timeline",
-  needs: ["collectives.worst", "collectives.instance", "clock.check", "stragglers.job", "criticalpath.piece"],
+  needs: tablesNamed("collectives.worst collectives.instance clock.check stragglers.job criticalpath.piece"),
   wide: true,
   shown: (job: Job) => job.kind === "report",
   render(root, context) {

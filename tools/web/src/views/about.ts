@@ -1,4 +1,5 @@
 /** About the data: what was read, and how. */
+import { tablesNamed } from "../view";
 import { recorded } from "../app";
 import { block, type Job, type Table } from "../data";
 import { fill, h, name, type Child } from "../dom";
@@ -8,7 +9,7 @@ import { ranksOf } from "../job";
 import { licences } from "../licences";
 import { keptWords } from "../timeline";
 import { decodeJob } from "../timeline/decode";
-import { empty, heading, prose, section } from "../ui";
+import { empty, heading, prose, section, factsList } from "../ui";
 import type { View } from "../view";
 
 const FACTS: Readonly<Record<string, string>> = {
@@ -48,10 +49,7 @@ function facts(job: Job): HTMLElement {
     lines.push([label, key.endsWith("_ns") ? f.time(Number(value)) : name(String(value), 4000)]);
   }
   lines.push(["Page made by tmerge", job.version]);
-  return h(
-    "dl.facts-list",
-    lines.map(([label, value]) => [h("dt", label), h("dd", value)]),
-  );
+  return factsList(lines);
 }
 
 /* Filled in once the block with this information is unpacked. */
@@ -67,7 +65,7 @@ function kept(job: Job): HTMLElement {
 export const about: View = {
   id: "about",
   title: "Recording",
-  needs: ["job.job", "job.rank", "job.remark", "job.left_out"],
+  needs: tablesNamed("job.job job.rank job.remark job.left_out"),
   render(root, { job }) {
     const ranks = job.table("job.rank"),
       remarks = job.table("job.remark"),

@@ -1,4 +1,5 @@
 /** Clocks: can the order of arrivals be trusted? */
+import { tablesNamed } from "../view";
 import { band } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -89,7 +90,7 @@ type Check = ColumnOf<"clock.check">;
 
 function checks(job: Job): HTMLElement {
   const table = job.table("clock.check");
-  const doc = (column: Check) => `clock.check ${column}: ${table.columns[table.place(column)]?.doc ?? ""}`;
+  const doc = (column: Check) => `clock.check ${column}: ${table.docOf(column)}`;
   const of = (label: string, column: Check, below: Child) => ({
     label,
     doc: doc(column),
@@ -337,8 +338,8 @@ function how(job: Job): HTMLElement {
 export const clocks: View = {
   id: "clocks",
   title: "Clocks",
-  needs: ["job.rank", "clock.rank", "clock.check", "collectives.kind", "groups.group"],
-  judges: ["job.rank", "clock.rank", "collectives.kind"],
+  needs: tablesNamed("job.rank clock.rank clock.check collectives.kind groups.group"),
+  judges: tablesNamed("job.rank clock.rank collectives.kind"),
   state: (job) => {
     const state = job.table("clock.rank").n > 0 && job.table("job.rank").n > 0 ? clockFinding(job).state : adviceState(job, "clocks");
     return state === "note" ? undefined : state;

@@ -10,7 +10,7 @@ import { adviceState, communicates, kinds, kindWord, ofXla, onTimeline, total, t
 import type { ColumnOf } from "../names";
 import { shapeLegend } from "../shapes";
 import { controls, empty, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
-import { href, type Context, type View } from "../view";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
 
@@ -474,21 +474,10 @@ function choices(context: Context, choice: Choice): HTMLElement | null {
 export const communication: View = {
   id: "communication",
   title: "Communication",
-  needs: [
-    "job.rank",
-    "overlap.rank",
-    "overlap.kind",
-    "collectives.kind",
-    "collectives.worst",
-    "collectives.instance",
-    "collectives.pair",
-    "collectives.unmatched",
-    "clock.check",
-    "groups.group",
-    "groups.dimension",
-    "groups.link",
-    "bubble.pair",
-  ],
+  needs: tablesNamed(
+    "job.rank overlap.rank overlap.kind collectives.kind collectives.worst collectives.instance collectives.pair",
+    "collectives.unmatched clock.check groups.group groups.dimension groups.link bubble.pair",
+  ),
   judges: ["overlap.rank", "overlap.kind"],
   state: (job) => {
     const state = job.table("overlap.rank").n > 0 ? overlapFinding(job).state : adviceState(job, "communication");

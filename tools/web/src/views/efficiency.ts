@@ -1,5 +1,6 @@
 /** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
-import { band, longName, spread } from "../cells";
+import { tablesNamed } from "../view";
+import { band, longName, tile } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -71,44 +72,15 @@ function finding(job: Job): [Child, string] {
 
 function figures(job: Job): HTMLElement {
   const table = job.table("efficiency.rank"),
-    docOf = (column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct") =>
-      table.columns[table.place(column)]?.doc ?? "";
-  const range = (
-    column: "mfu_pct" | "hfu_pct" | "kernel_tflops" | "achieved_tflops" | "coverage_pct",
-    write: (value: number) => string,
-  ) => {
-    return spread(job, "efficiency.rank", column, write);
-  };
-  const rate = (value: number | null) => (value === null ? f.NONE : `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`),
-    percent = (value: number | null) => f.percent(value, 1);
+    rate = (value: number) => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}TFLOP/s`,
+    percent = (value: number) => f.percent(value, 1);
+  const whole = table.known("mfu_pct") === 0 && table.known("mfu_window_pct") > 0,
+    ofWindow = `${f.percent(table.median("mfu_window_pct"), 1)} of the ${deviceWord(job)}s’ whole time`;
   return band([
-    {
-      label: "Model FLOP utilisation",
-      doc: docOf("mfu_pct"),
-      value: percent(table.median("mfu_pct")),
-      below:
-        table.known("mfu_pct") === 0 && table.known("mfu_window_pct") > 0
-          ? `${percent(table.median("mfu_window_pct"))} of the ${deviceWord(job)}s’ whole time`
-          : range("mfu_pct", percent),
-    },
-    {
-      label: "In the steps",
-      doc: docOf("achieved_tflops"),
-      value: rate(table.median("achieved_tflops")),
-      below: range("achieved_tflops", rate),
-    },
-    {
-      label: "While its kernels run",
-      doc: docOf("kernel_tflops"),
-      value: rate(table.median("kernel_tflops")),
-      below: range("kernel_tflops", rate),
-    },
-    {
-      label: "Counted of computing",
-      doc: docOf("coverage_pct"),
-      value: percent(table.median("coverage_pct")),
-      below: range("coverage_pct", percent),
-    },
+    tile(job, "efficiency.rank", "mfu_pct", "Model FLOP utilisation", percent, whole ? { below: ofWindow } : {}),
+    tile(job, "efficiency.rank", "achieved_tflops", "In the steps", rate),
+    tile(job, "efficiency.rank", "kernel_tflops", "While its kernels run", rate),
+    tile(job, "efficiency.rank", "coverage_pct", "Counted of computing", percent),
   ]);
 }
 
@@ -162,16 +134,16 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
     ),
     rooflineChart(charts, {
       label: `Rate of ${f.count(rows.length, "operator")} against operations per byte; the table has them`,
+      table,
       rows,
-      name: (row) => table.text(row, "operator"),
+      name: "operator",
+      rate: ["achieved_tflops", 1],
+      time: "total_ns",
       said: (row) => {
         const share = table.num(row, "peak_pct"),
           used = share === null ? "" : `, ${f.percent(share, 1)} of the peak`;
         return `${table.text(row, "type")}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${used}`;
       },
-      flopPerByte: (row) => num(row, "flop_per_byte"),
-      tflops: (row) => num(row, "achieved_tflops"),
-      time: (row) => num(row, "total_ns"),
       shape: (row) => types.indexOf(table.text(row, "type") ?? ""),
       look: (row, theme) => (table.cell(row, "at_most") === true ? { fill: theme.page, edge: theme.compute, edgeWidth: 2 } : {}),
       alsoY: [...peaks.values()],
@@ -231,7 +203,7 @@ function work(context: Context): HTMLElement {
 export const efficiency: View = {
   id: "efficiency",
   title: "Efficiency",
-  needs: ["efficiency.rank", "efficiency.operator", "efficiency.kernel", "efficiency.place"],
+  needs: tablesNamed("efficiency.rank efficiency.operator efficiency.kernel efficiency.place"),
   shown: (job) => job.rowsOf("efficiency.operator") > 0,
   render(root, context) {
     const { job } = context,

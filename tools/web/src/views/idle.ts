@@ -6,9 +6,9 @@ import * as f from "../format";
 import { grid } from "../grid";
 import { adviceState, onTimeline, ranksOf, severalRanks } from "../job";
 import type { ColumnOf } from "../names";
-import { partsLegend, stacks, type Part, type StackRow } from "../stack";
+import { partsLegend, stacks, type Part, type StackRow, rankRow, byHost } from "../stack";
 import { controls, empty, heading, note, section, chooser } from "../ui";
-import { href, type Context, type View } from "../view";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { holdsUp } from "./input";
 
 interface Cause extends Part {
@@ -90,22 +90,9 @@ function finding(job: Job): [string, string] {
 /* All ranks in order, grouped by host; with many ranks those idle longest. */
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
-    { host, hosts } = ranksOf(job);
+    row = (each: number) => rankRow(table.num(each, "rank") ?? -1, causesOf(table, each));
   const worst = table.all.sort((a, b) => table.amount(b, "idle_ns") - table.amount(a, "idle_ns"));
-  let last = "";
-  return (sorted ? worst.slice(0, RANKS_MAX) : table.all).map((row) => {
-    const rank = table.num(row, "rank") ?? -1,
-      own = host.get(rank) ?? "";
-    const first = !sorted && hosts.length > 1 && own !== last;
-    last = own;
-    return {
-      label: `rank ${rank}`,
-      values: causesOf(table, row),
-      href: href("timeline", { rank }),
-      data: { "data-rank": rank },
-      ...(first ? { heading: own } : {}),
-    };
-  });
+  return sorted ? worst.slice(0, RANKS_MAX).map(row) : byHost(table.all.map(row), ranksOf(job).host);
 }
 
 function byCause(context: Context): HTMLElement {
@@ -206,7 +193,7 @@ function syncs(job: Job): HTMLElement | null {
 export const idle: View = {
   id: "idle",
   title: "Idle",
-  needs: ["job.rank", "launches.rank", "overlap.rank", "idle.rank", "idle.stream", "idle.gap", "sync.call", "input.rank", "pod.rank"],
+  needs: tablesNamed("job.rank launches.rank overlap.rank idle.rank idle.stream idle.gap sync.call input.rank pod.rank"),
   of: ["idle.stream"],
   state: (job) => adviceState(job, "idle"),
   render(root, context) {

@@ -1,4 +1,5 @@
 /** Input: do steps wait for batches, and what are their phases? */
+import { tablesNamed } from "../view";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -215,7 +216,7 @@ function tables(job: Job, rank: number, all: boolean): Child {
 export const input: View = {
   id: "input",
   title: "Input",
-  needs: ["overlap.step", "input.rank", "input.step", "phases.step", "pod.rank"],
+  needs: tablesNamed("overlap.step input.rank input.step phases.step pod.rank"),
   of: ["input.rank"],
   shown: (job) => !ofXla(job) || job.rowsOf("pipeline.stage") > 0,
   state: (job) => adviceState(job, "input"),

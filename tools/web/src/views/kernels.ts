@@ -8,7 +8,7 @@ import { grid, type GridColumn, columns } from "../grid";
 import { adviceState, hasGrids, severalRanks, tellsTensorCores, communicates } from "../job";
 import type { ColumnOf } from "../names";
 import { empty, figure, heading, legend, note, section, lines, chooser } from "../ui";
-import { href, type View } from "../view";
+import { href, type View, tablesNamed } from "../view";
 import { classesOf } from "./classes";
 import { filtered } from "./filtered";
 import { measured } from "./measured";
@@ -33,7 +33,7 @@ function use(job: Job): HTMLElement {
   );
   const figures: BandFigure[] = told.map(([column, label, why]) => {
     const value = table.num(0, column);
-    const definition = table.columns[table.place(column)]?.doc ?? "";
+    const definition = table.docOf(column);
     return {
       label,
       doc: `overview.job ${column}: ${definition}`,
@@ -186,19 +186,10 @@ function finding(job: Job): [Child, string] {
 export const kernels: View = {
   id: "kernels",
   title: "Kernels",
-  needs: [
-    "overview.job",
-    "overview.rank",
-    "kernels.kernel",
-    "kernels.launch_shape",
-    "kernels.launcher",
-    "classes.kernel",
-    "classes.rank",
-    "contention.kernel",
-    "kernels.roofline",
-    "kernels.rule",
-    "kernels.section",
-  ],
+  needs: tablesNamed(
+    "overview.job overview.rank kernels.kernel kernels.launch_shape kernels.launcher classes.kernel classes.rank",
+    "contention.kernel kernels.roofline kernels.rule kernels.section",
+  ),
   of: ["kernels.kernel"],
   state: (job) => adviceState(job, "kernels"),
   render(root, context) {

@@ -1,4 +1,5 @@
 /** Launches: does the host keep ahead of the GPU? */
+import { tablesNamed } from "../view";
 import { strip } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -135,7 +136,7 @@ function calls(job: Job): HTMLElement {
 export const launches: View = {
   id: "launches",
   title: "Launches",
-  needs: ["launches.rank", "launches.queue", "launches.api", "idle.rank", "overlap.rank"],
+  needs: tablesNamed("launches.rank launches.queue launches.api idle.rank overlap.rank"),
   of: ["launches.queue", "launches.api"],
   state: (job) => adviceState(job, "launches"),
   render(root, context) {

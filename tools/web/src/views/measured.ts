@@ -7,9 +7,8 @@ import * as f from "../format";
 import { grid, type GridColumn, columns } from "../grid";
 import type { ColumnOf, TableName } from "../names";
 import type { PlotLine } from "../plot";
-import { rooflineChart } from "../roofline";
-import { shapeLegend } from "../shapes";
-import { link, note, prose, section } from "../ui";
+import { rooflineChart, boundShapes } from "../roofline";
+import { link, note, prose, section, factsList } from "../ui";
 import { href, type Context } from "../view";
 
 const BOUNDS = ["compute", "memory", "latency"];
@@ -45,10 +44,7 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
       ...roofsOf(table, "tensor_roof_gflops").map((roof) => ({ roof, of: "tensor cores" })),
     ];
   const ridges = bandwidth > 0 ? levels.map(({ roof }) => roof / bandwidth) : [];
-  const shape = (row: number) => {
-    const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
-    return bound < 0 ? BOUNDS.length : bound;
-  };
+  const { shape, legend } = boundShapes(table, rows, BOUNDS);
   return h(
     "div",
     note(
@@ -58,19 +54,16 @@ function chart(table: Roofline, charts: Charts, chosen: number, choose: (row: nu
         : "The file has no peaks, so there are no roofs: ncu’s section SpeedOfLight_RooflineChart has them. ",
       "Click a point, or a name in the table, for what Nsight Compute says about it; the chosen one has a thick edge.",
     ),
-    shapeLegend(
-      [...new Set(rows.map(shape))].sort().map((n) => ({ shape: n, label: BOUNDS[n] ? `bound by ${BOUNDS[n]}` : "bound not known" })),
-      "compute",
-    ),
+    legend,
     rooflineChart(charts, {
       label: `Rate of ${f.count(rows.length, "measured kernel")} against floating-point operations per byte; the table has them`,
+      table,
       rows,
-      name: (row) => table.text(row, "name"),
+      name: "name",
+      rate: ["achieved_gflops", 1e-3],
+      time: "total_ns",
       said: (row) =>
         `${tera(num(row, "achieved_gflops"))}, multiprocessors ${f.percent(table.num(row, "sm_pct"), 1)}, memory ${f.percent(table.num(row, "memory_pct"), 1)} of their peak`,
-      flopPerByte: (row) => num(row, "flop_per_byte"),
-      tflops: (row) => num(row, "achieved_gflops") / 1e3,
-      time: (row) => num(row, "total_ns"),
       shape,
       look: (row, theme) => (row === chosen ? { edge: theme.ink, edgeWidth: 3, opacity: 1 } : {}),
       alsoX: ridges,
@@ -131,10 +124,7 @@ function panel(job: Job, table: Roofline, row: number): Child {
   ];
   return [
     h("h3", longName(table.text(row, "name"))),
-    h(
-      "dl.facts-list",
-      facts.map(([label, text]) => [h("dt", label), h("dd", text)]),
-    ),
+    factsList(facts),
     table.num(row, "calls") !== null &&
       h("p", link("Its calls on the timeline", "timeline", { find: (table.text(row, "name") ?? "").slice(0, FIND_LENGTH) })),
     said.length === 0

@@ -1,4 +1,5 @@
 /** Memory: peak, growth, headroom. */
+import { tablesNamed } from "../view";
 import { longName } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
@@ -242,16 +243,10 @@ function operatorTable(job: Job, type: string): HTMLElement {
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  needs: [
-    "memory.device",
-    "memory.curve",
-    "memory.operator",
-    "memory.step",
-    "memory.category",
-    "memory.category_curve",
-    "memory.live",
+  needs: tablesNamed(
+    "memory.device memory.curve memory.operator memory.step memory.category memory.category_curve memory.live",
     "memory.module",
-  ],
+  ),
   of: ["memory.device"],
   shown: (job) => !ofXla(job) || job.rowsOf("memory.device") > 0,
   state: (job) => adviceState(job, "memory"),

@@ -1,4 +1,5 @@
 /** Operators: which cost most, on the GPU and on the host, and which rank differs? */
+import { tablesNamed } from "../view";
 import { inlineBar, strip } from "../cells";
 import type { Job, Table } from "../data";
 import { h, cut, visible, type Child } from "../dom";
@@ -187,8 +188,8 @@ function launched(context: Context, choose: Child): HTMLElement {
 export const operators: View = {
   id: "operators",
   title: "Operators",
-  needs: ["operators.op", "operators.shape", "modules.module", "modules.annotation", "operators.kernel"],
-  of: ["operators.op", "modules.module", "modules.annotation"],
+  needs: tablesNamed("operators.op operators.shape modules.module modules.annotation operators.kernel"),
+  of: tablesNamed("operators.op modules.module modules.annotation"),
   shown: (job) => !ofXla(job) || job.rowsOf("operators.op") > 0,
   state: (job) => adviceState(job, "operators"),
   render(root, context) {

@@ -1,5 +1,6 @@
 /** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
-import { band } from "../cells";
+import { tablesNamed } from "../view";
+import { band, tile } from "../cells";
 import type { Job } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -61,24 +62,21 @@ function finding(job: Job): [Child, ...Child[]] {
 
 function figures(job: Job): HTMLElement {
   const { bubble, ideal } = bubbles(job),
-    table = job.table("bubble.step"),
-    doc = (column: ColumnOf<"bubble.step">) => table.columns[table.place(column)]?.doc ?? "";
-  const range = (column: ColumnOf<"bubble.step">, write: (value: number) => string) => {
-    const low = write(table.least(column) ?? 0),
-      high = write(table.most(column) ?? 0);
-    return low === high ? "in all steps" : `${low} to ${high}`;
-  };
+    table = job.table("bubble.step");
+  const percent = (value: number) => f.percent(value, 1),
+    range = (column: ColumnOf<"bubble.step">) => {
+      const low = percent(table.least(column) ?? 0),
+        high = percent(table.most(column) ?? 0);
+      return low === high ? "in all steps" : `${low} to ${high}`;
+    };
   const late = job.table("bubble.stage").sum("late_sender_ns"),
     known = job.table("bubble.stage").known("late_sender_ns") > 0;
   return band([
-    { label: "Bubble", doc: doc("bubble_pct"), value: f.percent(bubble, 1), below: range("bubble_pct", (v) => f.percent(v, 1)) },
-    { label: "Ideal bubble", doc: doc("ideal_pct"), value: f.percent(ideal, 1), below: range("ideal_pct", (v) => f.percent(v, 1)) },
-    {
-      label: "Forward passes of a rank",
-      doc: doc("forward_passes"),
-      value: f.grouped(table.median("forward_passes") ?? 0),
+    tile(job, "bubble.step", "bubble_pct", "Bubble", percent, { value: percent(bubble), below: range("bubble_pct") }),
+    tile(job, "bubble.step", "ideal_pct", "Ideal bubble", percent, { value: percent(ideal), below: range("ideal_pct") }),
+    tile(job, "bubble.step", "forward_passes", "Forward passes of a rank", f.grouped, {
       below: "a step: micro-batches, times the parts of the model that a stage has",
-    },
+    }),
     {
       label: "Waited for senders",
       doc: "How long receivers waited for the sender.",
@@ -167,7 +165,7 @@ function stages(job: Job): HTMLElement {
 function bySteps(job: Job): HTMLElement | null {
   const table = job.table("bubble.step"),
     cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));
-  const steps = [...new Set(table.nums("step"))].filter((step): step is number => step !== null).sort((a, b) => a - b),
+  const steps = table.values("step"),
     all = [...new Set(table.nums("pipeline"))].filter((first): first is number => first !== null);
   const mean = (first: number) => f.median(steps.map((step) => table.amount(cells.get(`${first}/${step}`) ?? -1, "bubble_pct"))) ?? 0;
   const shown = [...all]
@@ -235,7 +233,7 @@ function senders(job: Job): HTMLElement {
 export const pipelines: View = {
   id: "pipelines",
   title: "Pipelines",
-  needs: ["bubble.stage", "bubble.step", "bubble.pass", "bubble.pair"],
+  needs: tablesNamed("bubble.stage bubble.step bubble.pass bubble.pair"),
   shown: (job) => job.rowsOf("bubble.step") > 0,
   render(root, context) {
     const { job } = context;

@@ -3,9 +3,9 @@ import type { Job, Table } from "../data";
 import * as f from "../format";
 import { grid } from "../grid";
 import { cutShort, hasSteps, ranksOf, severalRanks, total } from "../job";
-import { PARTS, partsLegend, partsOf, stacks, type StackRow } from "../stack";
+import { PARTS, partsLegend, partsOf, stacks, type StackRow, rankRow, byHost } from "../stack";
 import { controls, empty, heading, note, prose, section, segmented, chooser, showAll } from "../ui";
-import { href, type Context, type View } from "../view";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h } from "../dom";
 
@@ -46,27 +46,17 @@ function sorted(job: Job, sources: Source[], by: string): Source[] {
 
 /* In rank order, hosts are headings and ranks without a trace keep their place. */
 function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
-  const { host, hosts, missing } = ranksOf(job);
+  const { host, missing } = ranksOf(job);
   const torn = cutShort(job);
   const rows: (StackRow & { rank: number })[] = sorted(job, sources, by).map((source) => ({
-    rank: source.rank,
-    label: `rank ${source.rank}`,
-    values: source.values,
-    href: href("timeline", { rank: source.rank }),
-    data: { "data-rank": source.rank },
+    ...rankRow(source.rank, source.values),
     ...(torn.has(source.rank) ? { state: "torn" as const } : {}),
   }));
   if (by !== "rank") return rows;
   for (const rank of job.facts.missing ? [] : missing)
     rows.push({ rank, label: `rank ${rank}`, values: [], state: "missing", note: "no trace" });
   rows.sort((a, b) => a.rank - b.rank);
-  let last = "";
-  return rows.map((row) => {
-    const own = host.get(row.rank) ?? "";
-    const first = hosts.length > 1 && own !== "" && own !== last;
-    last = own || last;
-    return first ? { ...row, heading: own } : row;
-  });
+  return byHost(rows, host);
 }
 
 function bars(root: HTMLElement, context: Context, sources: Source[], shares: boolean, by: string): void {
@@ -171,7 +161,7 @@ function sources(job: Job): HTMLElement {
 export const ranks: View = {
   id: "ranks",
   title: "Ranks",
-  needs: ["job.rank", "job.format", "overlap.rank", "overlap.step", "stragglers.rank"],
+  needs: tablesNamed("job.rank job.format overlap.rank overlap.step stragglers.rank"),
   render(root, context) {
     const { job, params } = context;
     root.append(

@@ -5,7 +5,7 @@ import { grid } from "../grid";
 import { firstStepsLess, hasSteps, lacksRanks, ranksOf, severalRanks, stepWord, TO_MARK_STEPS } from "../job";
 import { heatMap, ROWS_NAMED, type MapCell } from "../map";
 import { controls, empty, heading, note, section, lines, chooser, setting } from "../ui";
-import { href, type Context, type View } from "../view";
+import { href, type Context, type View, tablesNamed } from "../view";
 import { Charts } from "../chart";
 import { balanceFinding } from "./summary";
 import { trend } from "./trend";
@@ -229,17 +229,10 @@ function leaders(table: Table<"stragglers.step">): HTMLElement {
 export const steps: View = {
   id: "steps",
   title: "Steps",
-  needs: [
-    "job.rank",
-    "overlap.rank",
-    "overlap.step",
-    "stragglers.rank",
-    "stragglers.rank_step",
-    "stragglers.step",
-    "imbalance.step",
-    "structure.step",
-    "stragglers.finding",
-  ],
+  needs: tablesNamed(
+    "job.rank overlap.rank overlap.step stragglers.rank stragglers.rank_step stragglers.step imbalance.step",
+    "structure.step stragglers.finding",
+  ),
   state: (job) => {
     const { state } = balanceFinding(job);
     return state === "note" ? undefined : state;

@@ -1,4 +1,5 @@
 /** Stragglers: who causes waiting, for whom, and is it proven? */
+import { tablesNamed } from "../view";
 import type { Cell, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import { grid } from "../grid";
@@ -271,7 +272,7 @@ function matrix(job: Job): HTMLElement {
 
 function stepMap(job: Job, order: Order): HTMLElement {
   const table = job.table("stragglers.rank_step");
-  const steps = [...new Set(table.nums("step"))].filter((s): s is number => s !== null).sort((a, b) => a - b);
+  const steps = table.values("step");
   if (table.n === 0 || steps.length === 0) return section("Which step, which rank", empty("No operation with waits is in a step."));
   const costs = job.table("stragglers.rank");
   const ranks = costly(job, order).map((row) => costs.num(row, "rank")!);
@@ -514,23 +515,11 @@ function nothingKnown(job: Job): Child[] {
 export const stragglers: View = {
   id: "stragglers",
   title: "Stragglers",
-  needs: [
-    "job.rank",
-    "stragglers.job",
-    "stragglers.finding",
-    "stragglers.rank",
-    "stragglers.pair",
-    "stragglers.rank_step",
-    "stragglers.step",
-    "collectives.worst",
-    "collectives.arrival",
-    "clock.check",
-    "clock.rank",
-    "overlap.kind",
-    "overlap.rank",
-    "overlap.step",
+  needs: tablesNamed(
+    "job.rank stragglers.job stragglers.finding stragglers.rank stragglers.pair stragglers.rank_step stragglers.step",
+    "collectives.worst collectives.arrival clock.check clock.rank overlap.kind overlap.rank overlap.step",
     "collectives.kind",
-  ],
+  ),
   shown: severalRanks,
   state: (job) => {
     const { state } = straggling(job);

@@ -75,7 +75,7 @@ function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement 
       lines(
         `${phase.label}: ${words}`,
         several ? `Median over steps; they are ${range(table, phase.column)}.` : "Of the one step.",
-        table.columns[table.place(phase.column)]?.doc ?? "",
+        table.docOf(phase.column),
       ),
     ),
     h("span.usual-value", f.percent(middle, 1)),
@@ -84,7 +84,7 @@ function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement 
 }
 
 function figures(table: Steps): readonly BandFigure[] {
-  const doc = (column: Parameters<Steps["place"]>[0]): string => table.columns[table.place(column)]?.doc ?? "";
+  const doc = (column: Parameters<Steps["place"]>[0]): string => table.docOf(column);
   const passes = table.median("micro_batches"),
     most = table.most("max_micro_batches"),
     at = table.rows.findIndex((_, row) => table.num(row, "max_micro_batches") === most);

@@ -25,7 +25,7 @@ import {
 import type { ColumnOf, TableName } from "../names";
 import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, link, note, prose, section, sign, term, type Origin } from "../ui";
-import { href, type Context, type State, type View } from "../view";
+import { href, type Context, type State, type View, tablesNamed } from "../view";
 
 const RANKS_MAX = 32;
 const ADVICE_MAX = 5;
@@ -666,28 +666,11 @@ function basis(job: Job): HTMLElement {
 export const summary: View = {
   id: "summary",
   title: "Summary",
-  needs: [
-    "job.job",
-    "job.rank",
-    "job.format",
-    "overlap.rank",
-    "overlap.kind",
-    "stragglers.job",
-    "stragglers.rank",
-    "overview.step",
-    "overlap.step",
-    "steps.kind",
-    "imbalance.job",
-    "imbalance.step",
-    "clock.rank",
-    "clock.check",
-    "advice.item",
-    "job.left_out",
-    "job.differs",
-    "whatif.job",
-    "whatif.item",
-    "collectives.kind",
-  ],
+  needs: tablesNamed(
+    "job.job job.rank job.format overlap.rank overlap.kind stragglers.job stragglers.rank overview.step overlap.step",
+    "steps.kind imbalance.job imbalance.step clock.rank clock.check advice.item job.left_out job.differs",
+    "whatif.job whatif.item collectives.kind",
+  ),
   render(root: HTMLElement, { job }: Context) {
     for (const before of [integrity(job), differs(job)]) if (before instanceof Node) root.append(before);
     root.append(

@@ -1,4 +1,5 @@
 /** Transfers: how fast are copies and sets on the GPU, and do they hold anything up? */
+import { tablesNamed } from "../view";
 import { bandwidthChart, type Spot } from "../bandwidth";
 import { inlineBar, sumFigure } from "../cells";
 import { Charts } from "../chart";
@@ -195,7 +196,7 @@ function allocations(job: Job): HTMLElement {
 export const transfers: View = {
   id: "transfers",
   title: "Transfers",
-  needs: ["overlap.rank", "transfers.kind", "transfers.size", "transfers.rate", "transfers.allocation"],
+  needs: tablesNamed("overlap.rank transfers.kind transfers.size transfers.rate transfers.allocation"),
   of: ["transfers.kind", "transfers.allocation"],
   state: (job) => adviceState(job, "transfers"),
   render(root, context) {

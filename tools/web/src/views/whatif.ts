@@ -8,7 +8,7 @@ import { addressOf, pathOf, type Piece } from "../path";
 import { stacks, type Part } from "../stack";
 import { empty, figure, heading, legend, link, note, prose, section, sign, tip, lines } from "../ui";
 import { shortName } from "../timeline/names";
-import { href, type View } from "../view";
+import { href, type View, tablesNamed } from "../view";
 
 const BARS_MAX = 8,
   RANKS_MAX = 8,
@@ -464,7 +464,7 @@ function figures(job: Job): HTMLElement {
     column: "step_ns" | "ideal_ns" | "slowdown" | "waste_pct" | "worker_share" | "stage_share",
     write: (value: number | null) => string,
   ) => figure(job, write(table.num(0, column)), { table: "whatif.job", row: 0, column });
-  const doc = (column: Parameters<typeof table.place>[0]) => table.columns[table.place(column)]?.doc ?? "",
+  const doc = (column: Parameters<typeof table.place>[0]) => table.docOf(column),
     share = (value: number | null) => f.percent(value === null ? null : 100 * value),
     worst = Math.ceil((WORST_PCT * job.allRowsOf("job.rank")) / 100);
   const alone = worst > 1 && table.num(0, "worker_share") !== null && oneRank(job);
@@ -501,16 +501,7 @@ function unrecorded(job: Job): string {
 export const whatif: View = {
   id: "whatif",
   title: "What if",
-  needs: [
-    "job.rank",
-    "stragglers.job",
-    "whatif.job",
-    "whatif.item",
-    "whatif.step",
-    "criticalpath.step",
-    "criticalpath.rank",
-    "criticalpath.piece",
-  ],
+  needs: tablesNamed("job.rank stragglers.job whatif.job whatif.item whatif.step criticalpath.step criticalpath.rank criticalpath.piece"),
   shown: (job) => job.rowsOf("whatif.job") > 0,
   state: (job) => {
     const table = job.table("whatif.job");

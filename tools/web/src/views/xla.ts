@@ -1,5 +1,5 @@
 /** XLA: where do steps spend their time, which operations take most of it, and what bounds them? */
-import { band, longName, spread } from "../cells";
+import { band, longName, tile } from "../cells";
 import { Charts } from "../chart";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -8,8 +8,7 @@ import { grid, type GridColumn, columns } from "../grid";
 import { deviceWord, severalRanks } from "../job";
 import { storeName } from "../left_out";
 import type { TableName } from "../names";
-import { rooflineChart } from "../roofline";
-import { shapeLegend } from "../shapes";
+import { rooflineChart, boundShapes } from "../roofline";
 import { heading, note, section, chooser } from "../ui";
 import type { Context, View } from "../view";
 import { filtered } from "./filtered";
@@ -59,23 +58,13 @@ function finding(job: Job): [Child, string] {
 }
 
 function figures(job: Job): HTMLElement {
-  const table = job.table("hlo.rank"),
-    of = (column: "achieved_tflops" | "bw_gbps" | "told_pct" | "self_ns", label: string, write: (value: number) => string) => {
-      const value = table.median(column);
-      return {
-        label,
-        doc: table.columns[table.place(column)]?.doc ?? "",
-        value: value === null ? f.NONE : write(value),
-        below: spread(job, "hlo.rank", column, write),
-      };
-    };
-  const time = of("self_ns", "Operations run for", (value) => f.time(value));
+  const time = tile(job, "hlo.rank", "self_ns", "Operations run for", f.time);
   if (!tellsWork(job)) return band([time]);
   return band([
     time,
-    of("achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
-    of("bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
-    of("told_pct", "FLOP and bytes known of", (value) => f.percent(value, 1)),
+    tile(job, "hlo.rank", "achieved_tflops", "They compute", (value) => `${f.flop(value * 1e12)}/s`),
+    tile(job, "hlo.rank", "bw_gbps", "They move", (value) => `${rate(value)}${f.SPACE}GB/s`),
+    tile(job, "hlo.rank", "told_pct", "FLOP and bytes known of", (value) => f.percent(value, 1)),
   ]);
 }
 
@@ -95,32 +84,25 @@ function roofline(job: Job, charts: Charts): HTMLElement | null {
     peak = roofs(job);
   if (rows.length === 0 || !peak) return null;
   const ridge = (1e3 * peak.tflops) / peak.gbps;
-  const shape = (row: number) => {
-    const bound = BOUNDS.indexOf(table.text(row, "bound") ?? "");
-    return bound < 0 ? BOUNDS.length : bound;
-  };
-  const shapes = [...new Set(rows.map(shape))].sort((a, b) => a - b);
+  const { shape, legend } = boundShapes(table, rows, BOUNDS);
   return section(
     "What bounds operations",
     note(
       "A point is an operation; a larger one takes more time. No operation can be above the line: its slope is the limit of the device’s memory, its level that of computing, which only 16-bit numbers come near.",
     ),
-    shapeLegend(
-      shapes.map((n) => ({ shape: n, label: BOUNDS[n] ?? "not known" })),
-      "compute",
-    ),
+    legend,
     rooflineChart(charts, {
       label: `Rate of ${f.count(rows.length, "operation")} against floating-point operations per byte; the table has them`,
+      table,
       rows,
-      name: (row) => table.text(row, "op"),
+      name: "op",
+      rate: ["achieved_tflops", 1],
+      time: "self_ns",
       said: (row) => {
         const memory = table.num(row, "peak_bw_pct"),
           bandwidth = memory === null ? "" : `, ${f.percent(memory, 1)} of the memory’s bandwidth`;
         return `${table.text(row, "category") ?? "no category"}, ${f.significant(num(row, "achieved_tflops"))} TFLOP/s${bandwidth}`;
       },
-      flopPerByte: (row) => num(row, "flop_per_byte"),
-      tflops: (row) => num(row, "achieved_tflops"),
-      time: (row) => num(row, "self_ns"),
       shape,
       alsoX: [ridge],
       alsoY: [peak.tflops],

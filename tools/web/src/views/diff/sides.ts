@@ -3,7 +3,7 @@ import type { Job } from "../../data";
 import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
 import type { ColumnOf } from "../../names";
-import { figure } from "../../ui";
+import { figure, factsList } from "../../ui";
 
 /** "A 8 ranks, 4 steps · B 8 ranks, 5 steps" */
 export function describeSides(job: Job): string {
@@ -57,10 +57,7 @@ export function sideCards(job: Job): HTMLElement {
       return h(
         "section.side",
         h("h2", h("span", { class: `swatch fill-${side.toLowerCase()}` }), ` ${side}${side === "A" ? ", before" : ", after"}`),
-        h(
-          "dl.facts-list",
-          facts(job, row).map(([label, value]) => [h("dt", label), h("dd", value)]),
-        ),
+        factsList(facts(job, row)),
       );
     }),
   );

@@ -1,4 +1,5 @@
 /** The comparison on one screen: the verdict, the two jobs, what changed and what did not. */
+import { tablesNamed } from "../../view";
 import type { Job } from "../../data";
 import { h } from "../../dom";
 import * as f from "../../format";
@@ -115,7 +116,7 @@ function rest(job: Job): HTMLElement | null {
 export const summary: View = {
   id: "summary",
   title: "Summary",
-  needs: ["diff.remark", "diff.side", "diff.job"],
+  needs: tablesNamed("diff.remark diff.side diff.job"),
   state: (job) => (verdictState(job) === "note" ? undefined : verdictState(job)),
   render(root, { job }) {
     root.append(title(job), sideCards(job), changes(job));
